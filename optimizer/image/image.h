@@ -1,0 +1,198 @@
+#pragma once
+// A linked executable or shared library, neutral of container and machine.
+//
+// Section and segment `type`/`flags` and relocation `type` keep the container's numbers: they pass
+// through from input to output. What the optimizer asks is answered by the predicates.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/base/error.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+struct Section {
+  std::string name;
+  uint32_t type = 0;
+  uint64_t flags = 0;
+  uint64_t address = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;  // bytes in memory
+  uint32_t link = 0;
+  uint32_t info = 0;
+  uint64_t alignment = 1;
+  uint64_t entry_size = 0;
+  std::span<const uint8_t> contents;  // empty when the file holds none
+
+  bool allocated() const;
+  bool executable() const;
+  bool writable() const;
+  bool thread_local_storage() const;
+  bool contains(uint64_t a) const { return a >= address && a - address < size; }
+};
+
+struct Segment {
+  uint32_t type = 0;
+  uint32_t flags = 0;
+  uint64_t offset = 0;
+  uint64_t address = 0;
+  uint64_t file_size = 0;
+  uint64_t memory_size = 0;
+  uint64_t alignment = 1;
+
+  bool loaded() const;
+  bool executable() const;
+  bool writable() const;
+};
+
+struct Symbol {
+  enum class Type : uint8_t { none, object, procedure, section, file, common, tls, other };
+  std::string_view name;
+  uint64_t value = 0;
+  uint64_t size = 0;
+  uint32_t section = 0;  // index of Image::sections; kUndefined, kAbsolute or kCommon otherwise
+  uint8_t raw_type = 0;  // container's number
+  uint8_t binding = 0;   // container's number
+  uint8_t other = 0;     // container's number
+  Type type = Type::none;
+
+  static constexpr uint32_t kUndefined = 0, kAbsolute = 0xfff1, kCommon = 0xfff2;
+  bool defined_in_section() const { return section != kUndefined && section < 0xff00; }
+};
+
+/// A relocation kept by the linker (--emit-relocs) or one for the dynamic linker. `symbol` indexes
+/// Image::symbols or Image::dynamic_symbols. Addends of kept relocations against section symbols
+/// are not to be trusted: the linker leaves the input section's offset in them.
+struct Relocation {
+  uint64_t address = 0;
+  int64_t addend = 0;
+  uint32_t type = 0;
+  uint32_t symbol = 0;
+};
+
+/// The kept relocations of one section, sorted by address (stable).
+struct RelocationTable {
+  uint32_t section = 0;  // index of the relocation section itself
+  uint32_t target = 0;   // index of the section it applies to
+  std::vector<Relocation> relocations;
+};
+
+/// Relocations the dynamic linker applies, in file order.
+struct DynamicRelocationTable {
+  uint32_t section = 0;
+  std::vector<Relocation> relocations;
+};
+
+class Image {
+ public:
+  enum class Kind : uint8_t { executable, pie, shared_library };
+
+  std::string path;
+  std::string format;  // for people: "ELF64"
+  Machine machine = Machine::alpha;
+  Kind kind = Kind::executable;
+  bool dynamic = false;  // has a dynamic section
+  uint64_t entry = 0;
+  std::span<const uint8_t> file;  // all bytes
+  std::vector<Section> sections;  // [0] is the null section
+  std::vector<Segment> segments;
+  std::vector<Symbol> symbols;          // [0] is the null symbol; empty when stripped
+  std::vector<Symbol> dynamic_symbols;  // likewise
+  std::vector<RelocationTable> relocations;  // of allocated sections only
+  std::vector<DynamicRelocationTable> dynamic_relocations;
+  std::vector<std::pair<int64_t, uint64_t>> dynamic_entries;  // tag, value; up to the terminator
+  std::string build_id;  // lower-case hex; empty when there is none
+
+  /// The section that holds `address` in memory, or nullptr. Binary search.
+  const Section* section_at(uint64_t address) const;
+  /// `size` bytes of the loaded image at `address`; nullopt unless the file holds all of them.
+  std::optional<std::span<const uint8_t>> bytes_at(uint64_t address, uint64_t size) const;
+  /// Offset in the file of an address; nullopt when the file does not hold it.
+  std::optional<uint64_t> offset_of(uint64_t address) const;
+  const Section* section_named(std::string_view name) const;
+
+  /// Call once after `sections` is filled; section_at needs it.
+  void index_sections();
+  /// Keeps `storage` alive as long as the image.
+  void own(std::shared_ptr<const void> storage) { storage_ = std::move(storage); }
+
+ private:
+  std::shared_ptr<const void> storage_;
+  std::vector<uint32_t> by_address_;  // allocated sections, TLS templates without contents left out
+};
+
+/// Reads and checks an image; throws Error with one clear sentence when the file is not one that
+/// Respike can read. Every offset and count of the file is checked.
+Image read_image(const std::filesystem::path& path);
+/// The same from memory; `name` stands for the path in errors.
+Image read_image(std::vector<uint8_t> bytes, const std::string& name);
+
+/// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
+/// when it was instrumented: it cannot be rewritten.
+void require_rewritable(const Image& image);
+
+/// What a rewriter produced. Everything not mentioned is taken over from the input.
+struct NewImage {
+  /// The input's file with all changes to contents that stay in place, indexed by file offset.
+  std::vector<uint8_t> contents;
+
+  struct AddedSection {
+    std::string name;
+    uint32_t type = 1;
+    uint64_t flags = 0;  // container's; allocated ones lie in the added segment
+    uint64_t address = 0;
+    uint64_t alignment = 1;
+    std::vector<uint8_t> contents;
+  };
+  /// Allocated: in address order, inside the added read-execute segment. Others: file only.
+  std::vector<AddedSection> added;
+
+  struct MovedSection {
+    uint32_t section = 0;
+    uint64_t address = 0;
+    std::vector<uint8_t> contents;  // may have another size than before
+  };
+  /// Sections that now lie in the added segment (.eh_frame and its like), in address order.
+  std::vector<MovedSection> moved;
+
+  uint64_t entry = 0;
+  std::vector<Symbol> symbols;          // input order, new local ones before the first global
+  std::vector<Symbol> dynamic_symbols;  // same order and count as the input
+  std::vector<RelocationTable> relocations;  // complete; `symbol` indexes `symbols` above.
+      // A table with section == 0 gets a new section named after its target (an added section's
+      // index is sections.size() + its position in `added`).
+  std::vector<DynamicRelocationTable> dynamic_relocations;
+  std::vector<std::pair<int64_t, uint64_t>> dynamic_changes;  // tag, new value
+  std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
+  std::vector<std::string> name_storage;   // for names of new symbols
+};
+
+/// Where a rewriter may put new contents, and what the container needs to make room for the added
+/// segment's header.
+struct AddedSegment {
+  uint64_t address = 0;  // of the segment: container's own moved pieces come first
+  uint64_t free_address = 0;  // first address for new contents
+};
+
+/// Plans the added segment of `image`: close to it, so that gp-relative references reach. Throws
+/// Error when no room for a program header can be made.
+AddedSegment plan_added_segment(const Image& image);
+
+/// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
+std::vector<uint8_t> write_image(const Image& input, const NewImage& output);
+
+/// Writes `bytes` beside `path` and renames, with the mode bits of `like`; throws Error and leaves
+/// nothing behind on failure.
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
+                const std::filesystem::path& like);
+
+}  // namespace respike

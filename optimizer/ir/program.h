@@ -1,0 +1,201 @@
+#pragma once
+// The intermediate representation: Program > Procedure > BasicBlock > Instruction.
+//
+// An instruction is a machine instruction, 16 bytes. What it refers to in code is symbolic, so
+// code moves freely: branches inside a procedure name their target by an edge of their block, all
+// other references to code by a Reference in the procedure's side table. References to data keep
+// the number they were linked with, because data never moves.
+//
+// Invariants (checked by verify.h):
+//  - Block 0 of a procedure is its entry. Block numbers are stable; the vector is in the order of
+//    the input's addresses, the order in the output is a Layout, not this vector.
+//  - A block ends at the first instruction that changes the flow of control, calls included. Only
+//    the last instruction of a block has a control flow other than `none`.
+//  - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
+//    drops it when the successor follows and adds one when a fall-through successor does not.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/arena.h"
+#include "optimizer/ir/unwind.h"
+
+namespace respike {
+
+class Image;
+class Target;
+
+using ProcedureId = uint32_t;
+using BlockId = uint32_t;  // within its procedure
+inline constexpr uint32_t kNone = 0xffffffff;
+
+/// Opcodes that every target shares; a target's own opcodes start at kFirstTargetOpcode.
+/// kInvalid holds an undecodable unit of code, its bits in `immediate`.
+/// kCfiState is a pseudo-instruction: from here on the unwind state is `immediate`
+/// (an index of UnwindTables::states, or -1 for "not described").
+enum : uint16_t { kInvalid = 0, kCfiState = 1, kFirstTargetOpcode = 2 };
+
+struct Instruction {
+  enum Flags : uint8_t {
+    kHasReference = 1,  // `immediate` is an index of Procedure::references
+  };
+
+  uint16_t opcode = kInvalid;
+  uint8_t predicate = 0;  // qualifying predicate register; 0 is "always"
+  uint8_t flags = 0;
+  uint8_t registers[4] = {};  // meaning: the target's row for the opcode
+  int32_t immediate = 0;
+  uint32_t origin = kNone;  // address in the input minus Program::origin_base; kNone: synthesized
+
+  bool has_reference() const { return (flags & kHasReference) != 0; }
+  bool is_pseudo() const { return opcode == kCfiState; }
+  bool operator==(const Instruction&) const = default;
+};
+static_assert(sizeof(Instruction) == 16);
+
+/// How a field of an instruction or a word of data depends on an address.
+enum class ReferenceKind : uint8_t {
+  branch,          // displacement of a direct branch or call
+  branch_hint,     // predicted target of an indirect jump or call; never affects behaviour
+  gp_high,         // upper half of target - gp
+  gp_low,          // lower half of target - gp
+  gp_load_high,    // upper half of gp - anchor, the anchor's address being in the base register
+  gp_load_low,     // lower half of the same; shares the Reference with its upper half
+  address64,       // data: target
+  address32,       // data: target, 32 bits
+  gp_relative32,   // data: target - gp
+  pc_relative32,   // data: target - place
+  pc_relative64,   // data: target - place
+};
+
+/// A place in the program or, with `procedure` == kNone, in a section that emission may move.
+struct CodeLocation {
+  enum class Where : uint8_t {
+    block_start,   // the first instruction of the block
+    return_point,  // the address after the last instruction of the block (a call or branch)
+    address,       // `address` of the input, not in a movable procedure
+  };
+  Where where = Where::block_start;
+  ProcedureId procedure = kNone;
+  BlockId block = kNone;
+  uint64_t address = 0;  // Where::address only
+
+  bool operator==(const CodeLocation&) const = default;
+};
+
+struct Reference {
+  ReferenceKind kind;
+  CodeLocation target;
+
+  bool operator==(const Reference&) const = default;
+};
+
+/// A word of data that holds, in the form `kind`, the address of code.
+struct CodePointer {
+  uint64_t address;  // of the word
+  ReferenceKind kind;
+  CodeLocation target;
+  uint64_t gp = 0;  // gp_relative32 only
+};
+
+struct Edge {
+  enum class Kind : uint8_t {
+    fall_through,  // the next block when no branch is taken, and the return of a call
+    taken,         // a direct branch
+    indirect,      // an entry of a jump table, or a label whose address is taken
+    landing_pad,   // an exception thrown by the call that ends the block
+  };
+  BlockId target = kNone;  // in the same procedure
+  Kind kind = Kind::fall_through;
+  uint64_t count = 0;
+};
+
+struct BasicBlock {
+  enum Flags : uint32_t {
+    kGluedToNext = 1,   // its fall-through successor must follow it in memory
+    kAddressTaken = 2,  // a code pointer or another procedure refers to it
+    kLandingPad = 4,
+    kEntry = 8,         // control enters the procedure here from outside
+  };
+
+  ArenaList<Instruction> instructions;
+  ArenaList<Edge> successors;
+  uint32_t origin = kNone;      // of its first unit of code, see Instruction::origin
+  uint32_t origin_size = 0;     // bytes it had in the input
+  uint32_t cfi_state = kNone;   // unwind state at its start, an index of UnwindTables::states
+  uint32_t call_site = kNone;   // index of Procedure::call_sites; kNone: no LSDA applies
+  uint32_t flags = 0;
+  uint64_t count = 0;
+
+  bool has(Flags flag) const { return (flags & flag) != 0; }
+};
+
+/// What the C++ runtime does when the call of a block throws (an LSDA call-site record).
+struct CallSite {
+  uint32_t lsda = 0;            // index of UnwindTables::lsdas
+  BlockId landing_pad = kNone;  // kNone: no landing pad, unwinding goes on
+  uint64_t action = 0;          // the record's action field: 0, or 1 + an offset of the action table
+  bool terminate = false;       // no record covers the call: std::terminate
+
+  bool operator==(const CallSite&) const = default;
+};
+
+struct JumpTable {
+  uint64_t address = 0;         // of its first entry
+  uint32_t entries = 0;
+};
+
+struct Procedure {
+  enum class State : uint8_t {
+    movable,
+    pinned,  // understood, but stays at its address (start-up fragments); not counted as opaque
+    opaque,  // not understood: stays, unchanged but for fields that refer to moved code
+  };
+
+  std::string name;
+  uint64_t address = 0;
+  uint64_t size = 0;  // bytes in the input
+  std::optional<uint64_t> gp;
+  State state = State::movable;
+  bool returns = true;         // false: no call of it ever returns
+  std::string reason;          // why it is pinned or opaque: one clause for reports
+  std::vector<BasicBlock> blocks;
+  std::vector<Reference> references;
+  std::vector<CallSite> call_sites;
+  std::vector<JumpTable> jump_tables;
+  std::vector<uint32_t> symbols;  // indices of Image::symbols that name it or a place in it
+
+  bool movable() const { return state == State::movable; }
+};
+
+struct Program {
+  const Image* image = nullptr;
+  const Target* target = nullptr;
+  uint64_t origin_base = 0;  // lowest address of executable code
+  std::vector<Procedure> procedures;  // in address order
+  std::vector<CodePointer> code_pointers;  // in address order
+  std::vector<uint64_t> gp_values;
+  UnwindTables unwind;
+  std::unique_ptr<Arena> arena = std::make_unique<Arena>();
+
+  Procedure& operator[](ProcedureId id) { return procedures[id]; }
+  const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
+};
+
+/// The order of code in the output. Fragments are placed in the order of the vector; the blocks of
+/// a fragment are contiguous. Every block of every movable procedure is in exactly one fragment;
+/// pinned and opaque procedures are not listed. The first fragment that holds block 0 carries the
+/// procedure's name, the others are named after it.
+struct Layout {
+  struct Fragment {
+    ProcedureId procedure = kNone;
+    std::vector<BlockId> blocks;
+    uint32_t alignment = 4;  // bytes, a power of two
+  };
+  std::vector<Fragment> fragments;
+};
+
+}  // namespace respike

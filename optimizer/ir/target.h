@@ -1,0 +1,151 @@
+#pragma once
+// What the optimizer asks of a machine. One implementation per folder of target/, made by the
+// factories of target/targets.h. The interface has no defaults: a target answers everything.
+//
+// It must serve fixed-size instructions (Alpha), bundles with stops and predicates (IA-64: a
+// procedure is a list of slots, encode() packs them) and variable length (x86-64), so sizes are
+// asked for and code is decoded and encoded in runs, never word by word outside target/.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+enum class Machine : uint8_t { alpha, ia64, x86_64 };
+
+/// A register in the target's flat numbering, 0 .. Target::register_count() - 1. Registers that
+/// always read as zero are not numbered: they are neither used nor defined.
+using Register = uint16_t;
+
+/// The registers an instruction reads and writes. Reads come first: [0, uses) then [uses, size).
+struct Operands {
+  Register registers[16];
+  uint8_t uses = 0;
+  uint8_t size = 0;
+};
+
+/// What an instruction does to the flow of control.
+enum class ControlFlow : uint8_t {
+  none,
+  conditional_branch,    // direct
+  branch,                // direct, unconditional, no return address kept
+  call,                  // direct; the return address goes to a register
+  indirect_call,
+  indirect_jump,
+  return_jump,           // a jump marked as a return
+  stop,                  // control never goes on: halt, a trap that does not return
+};
+
+/// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
+enum class SequenceRole : uint8_t {
+  none,
+  reservation_begin,  // load locked
+  reservation_end,    // store conditional
+  shadow_begin,       // may raise a trap that software completes by looking at the code after it
+  shadow_end,         // trap barrier
+};
+
+/// How the lifter treats a relocation type. `ignored` covers those that say nothing about code
+/// addresses (markers of relaxation, thread-local offsets, data-only gp offsets).
+enum class RelocationRole : uint8_t {
+  ignored,
+  branch,        // direct branch or call
+  hint,          // branch_hint
+  gp_high,
+  gp_low,
+  gp_relative16, // a 16-bit gp offset in an instruction: reaches data only
+  gp_load,       // pair of instructions that compute gp; addend: distance to the second
+  got_load,      // loads the slot of the global offset table at gp + field
+  address64,
+  address32,
+  gp_relative32,
+  pc_relative32,
+  pc_relative64,
+  unsupported,   // the image cannot be rewritten
+};
+
+/// The calling standard's registers, as data.
+struct Abi {
+  Register stack_pointer;
+  Register return_address;
+  std::optional<Register> global_pointer;
+  std::optional<Register> procedure_value;  // holds the entry's address at a call
+  std::vector<Register> arguments;
+  std::vector<Register> results;
+  std::vector<Register> preserved;
+  std::vector<Register> scratch;
+};
+
+/// Names code addresses for the printer: "name" or "name+0x8"; nullopt prints a number.
+class SymbolNamer {
+ public:
+  virtual ~SymbolNamer() = default;
+  virtual std::optional<std::string> name(uint64_t address) const = 0;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual Machine machine() const = 0;
+  virtual unsigned code_alignment() const = 0;  // bytes; every instruction group starts at one
+
+  // Code. `code` is a whole number of units of code_alignment() for decode; what does not decode
+  // becomes kInvalid with its bits in `immediate`. origin of the first instruction is `origin`,
+  // later ones follow. decode never sets kHasReference: direct branches have their displacement in
+  // bytes, relative to the branch's own address, in `immediate`.
+  virtual void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const = 0;
+  virtual size_t decoded_count(std::span<const uint8_t> code) const = 0;
+  virtual unsigned size(const Instruction&) const = 0;  // bytes; 0 for pseudo-instructions
+  /// Appends the bytes of `instructions` (no pseudo-instructions, no references left).
+  virtual void encode(std::span<const Instruction> instructions, std::vector<uint8_t>& out) const = 0;
+
+  // Text. print writes GNU assembler syntax as objdump does, without the symbol part after an
+  // address. parse accepts what print writes; throws Error.
+  virtual std::string print(const Instruction&, uint64_t address) const = 0;
+  virtual Instruction parse(std::string_view text, uint64_t address) const = 0;
+  virtual std::string register_name(Register) const = 0;
+  virtual unsigned register_count() const = 0;
+
+  // Meaning.
+  virtual ControlFlow control_flow(const Instruction&) const = 0;
+  virtual Operands operands(const Instruction&) const = 0;
+  virtual bool is_nop(const Instruction&) const = 0;
+  virtual SequenceRole sequence_role(const Instruction&) const = 0;
+  virtual const Abi& abi() const = 0;
+  /// Code that kernels' signal delivery relies on and unwinders match by bytes.
+  virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
+
+  // Branches.
+  virtual Instruction branch() const = 0;                // unconditional, direct
+  virtual Instruction nop() const = 0;
+  virtual bool invert(Instruction& conditional_branch) const = 0;
+  virtual uint64_t branch_reach() const = 0;             // bytes, either way, of the weakest branch
+
+  // References. `field` is what an instruction's field of this kind holds: the half of a gp offset
+  // (already shifted: high and low add up), the displacement, ... apply() writes a field; false when the value does
+  // not fit. place: the instruction's own address; target: the address referred to
+  // (gp_load_*: the anchor).
+  virtual RelocationRole relocation_role(uint32_t type) const = 0;
+  virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
+  virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target, uint64_t gp) const = 0;
+
+  // Far branches. A direct branch or call whose target is out of reach goes to a departure stub in
+  // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both
+  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper.
+  // Size: fixed, in bytes.
+  virtual unsigned far_departure_size() const = 0;
+  virtual unsigned far_landing_size() const = 0;
+  virtual unsigned far_stub_frame() const = 0;
+  virtual std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const = 0;
+  virtual std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const = 0;
+};
+
+}  // namespace respike

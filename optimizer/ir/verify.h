@@ -1,0 +1,18 @@
+#pragma once
+// Checks of the IR's invariants (see program.h). They run after every step in debug builds.
+
+#include <optional>
+#include <string>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// The first violation in one sentence that names procedure and block, or nullopt.
+std::optional<std::string> find_violation(const Program& program);
+
+/// The same for a layout: every block of every movable procedure exactly once, glued blocks kept
+/// together, no block of a pinned or opaque procedure.
+std::optional<std::string> find_violation(const Program& program, const Layout& layout);
+
+}  // namespace respike

@@ -1,0 +1,17 @@
+#pragma once
+// From an image to the IR.
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// Lifts every procedure of `image`, which must outlive the result. What is not understood becomes
+/// an opaque procedure with a reason; throws Error only for a damaged file.
+Program lift(const Image& image, Diagnostics& diagnostics);
+
+/// Finds the block that starts at an address of the input, or nullopt. Binary search.
+std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
+
+}  // namespace respike
