@@ -7,8 +7,8 @@
 // the number they were linked with, because data never moves.
 //
 // Invariants (checked by verify.h):
-//  - Block 0 of a procedure is its entry. Block numbers are stable; the vector is in the order of
-//    the input's addresses, the order in the output is a Layout, not this vector.
+//  - Block 0 of a procedure is its entry. Block numbers are stable; within a CodeRange they are in
+//    the order of the input's addresses. The order in the output is a Layout, not this vector.
 //  - A block ends at the first instruction that changes the flow of control, calls included. Only
 //    the last instruction of a block has a control flow other than `none`.
 //  - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
@@ -157,7 +157,7 @@ struct Procedure {
 
   std::string name;
   uint64_t address = 0;
-  uint64_t size = 0;  // bytes in the input
+  uint64_t size = 0;  // bytes in the input, of all its ranges
   std::optional<uint64_t> gp;
   State state = State::movable;
   bool returns = true;         // false: no call of it ever returns
@@ -171,16 +171,30 @@ struct Procedure {
   bool movable() const { return state == State::movable; }
 };
 
+/// A contiguous piece of input code: blocks [first_block, end_block) of a procedure. A procedure has
+/// more than one when the compiler or an earlier rewriting split it.
+struct CodeRange {
+  uint64_t start = 0;  // addresses, half-open
+  uint64_t end = 0;
+  ProcedureId procedure = kNone;
+  BlockId first_block = 0;
+  BlockId end_block = 0;
+
+  bool operator==(const CodeRange&) const = default;
+};
+
 struct Program {
   const Image* image = nullptr;
   const Target* target = nullptr;
   uint64_t origin_base = 0;  // lowest address of executable code
-  std::vector<Procedure> procedures;  // in address order
+  std::vector<Procedure> procedures;  // in the order of their entries' addresses
+  std::vector<CodeRange> ranges;      // in address order
   std::vector<CodePointer> code_pointers;  // in address order
   std::vector<uint64_t> gp_values;
   UnwindTables unwind;
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();
 
+  uint64_t address_of(const BasicBlock& block) const { return origin_base + block.origin; }
   Procedure& operator[](ProcedureId id) { return procedures[id]; }
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };

@@ -119,6 +119,8 @@ class Target {
   virtual Operands operands(const Instruction&) const = 0;
   virtual bool is_nop(const Instruction&) const = 0;
   virtual SequenceRole sequence_role(const Instruction&) const = 0;
+  /// Leaves the address of the next unit in a register and goes on there: no change of control.
+  virtual bool is_get_pc(const Instruction&) const = 0;
   virtual const Abi& abi() const = 0;
   /// Code that kernels' signal delivery relies on and unwinders match by bytes.
   virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
@@ -134,18 +136,29 @@ class Target {
   // not fit. place: the instruction's own address; target: the address referred to
   // (gp_load_*: the anchor).
   virtual RelocationRole relocation_role(uint32_t type) const = 0;
+  virtual uint32_t relocation_type(ReferenceKind kind) const = 0;  // the number for a new one
+  virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
   virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
   virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target, uint64_t gp) const = 0;
 
+  // Symbols. A procedure that computes gp at its entry may have a second entry behind that code,
+  // which its symbol announces in Symbol::other; without_local_entry() withdraws the announcement.
+  virtual uint64_t local_entry_offset(uint8_t symbol_other) const = 0;  // bytes; 0: none
+  virtual uint8_t without_local_entry(uint8_t symbol_other) const = 0;
+
   // Far branches. A direct branch or call whose target is out of reach goes to a departure stub in
   // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both
-  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper.
+  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper: from
+  // behind the first unit of the departure to before the last unit of the landing.
   // Size: fixed, in bytes.
   virtual unsigned far_departure_size() const = 0;
   virtual unsigned far_landing_size() const = 0;
   virtual unsigned far_stub_frame() const = 0;
   virtual std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const = 0;
   virtual std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const = 0;
+  /// Where the departure or landing stub that starts `code` leads to; nullopt when it is neither.
+  virtual std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
+                                                  uint64_t place) const = 0;
 };
 
 }  // namespace respike

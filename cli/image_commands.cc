@@ -1,0 +1,326 @@
+// `respike image ...`: commands that work on image files.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/text.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/pipeline.h"
+#include "optimizer/target/targets.h"
+
+namespace respike::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void print_warnings(const Diagnostics& diagnostics) {
+  for (const std::string& warning : diagnostics.warnings())
+    fmt::print(stderr, "respike: warning: {}\n", warning);
+}
+
+Json notes_to_json(const std::vector<ProcedureNote>& notes) {
+  Json list = Json::array();
+  for (const ProcedureNote& note : notes) list.push_back({{"name", note.name}, {"reason", note.reason}});
+  return list;
+}
+
+std::string percent(uint64_t part, uint64_t whole) {
+  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// ---- info ----
+
+struct InfoArguments {
+  std::string image;
+  bool json = false;
+};
+
+std::string_view kind_name(const Image& image) {
+  switch (image.kind) {
+    case Image::Kind::executable: return image.dynamic ? "dynamic executable" : "static executable";
+    case Image::Kind::pie: return "position-independent executable";
+    case Image::Kind::shared_library: return "shared library";
+  }
+  return "";
+}
+
+void print_info(const Image& image, const Program& program, const ProgramSummary& s) {
+  fmt::print("format                 {}, {}\n", image.format, kind_name(image));
+  fmt::print("machine                {}\n", program.target->name());
+  fmt::print("procedures             {}\n", s.procedures);
+  fmt::print("basic blocks           {}\n", s.blocks);
+  fmt::print("instructions           {}\n", s.instructions);
+  fmt::print("text bytes             {}\n", s.text_bytes);
+  fmt::print("relocations            {}\n", s.relocations);
+  fmt::print("opaque procedures      {} ({})\n", s.opaque.size(), percent(s.opaque.size(), s.procedures));
+  fmt::print("opaque bytes           {} ({})\n", s.opaque_bytes, percent(s.opaque_bytes, s.text_bytes));
+  for (const ProcedureNote& note : s.opaque) fmt::print("  {}: {}\n", note.name, note.reason);
+  fmt::print("pinned procedures      {}\n", s.pinned.size());
+  for (const ProcedureNote& note : s.pinned) fmt::print("  {}: {}\n", note.name, note.reason);
+}
+
+void run_info(const InfoArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  require_rewritable(image);
+  const Program program = lift(image, diagnostics);
+  const ProgramSummary s = summarize(program);
+  if (arguments.json) {
+    const Json json = {{"format", image.format},
+                       {"kind", kind_name(image)},
+                       {"machine", program.target->name()},
+                       {"procedures", s.procedures},
+                       {"opaque_procedures", s.opaque.size()},
+                       {"opaque", notes_to_json(s.opaque)},
+                       {"pinned", notes_to_json(s.pinned)},
+                       {"blocks", s.blocks},
+                       {"instructions", s.instructions},
+                       {"text_bytes", s.text_bytes},
+                       {"opaque_bytes", s.opaque_bytes},
+                       {"relocations", s.relocations},
+                       {"build_id", image.build_id}};
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    print_info(image, program, s);
+  }
+  print_warnings(diagnostics);
+}
+
+// ---- disasm ----
+
+struct DisasmArguments {
+  std::string image;
+  std::vector<std::string> procedures;
+  bool objdump = false;
+  bool ir = false;
+};
+
+/// Every unit of every executable section: address, bytes, text, as objdump has them.
+void print_raw(const Image& image) {
+  const Target& target = target_for(image.machine);
+  const unsigned unit = target.code_alignment();
+  for (const Section& section : image.sections) {
+    if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
+    const auto code = section.contents.first(section.contents.size() / unit * unit);
+    std::vector<Instruction> instructions(target.decoded_count(code));
+    target.decode(code, 0, instructions.data());
+    std::string out;
+    for (const Instruction& instruction : instructions) {
+      const uint64_t address = section.address + instruction.origin;
+      uint32_t word = 0;
+      std::copy_n(code.data() + instruction.origin, sizeof word, reinterpret_cast<uint8_t*>(&word));
+      fmt::format_to(std::back_inserter(out), "{:x}: {:08x} {}\n", address, word,
+                     target.print(instruction, address));
+    }
+    fmt::print("{}", out);
+  }
+}
+
+std::string edges_text(const BasicBlock& block) {
+  std::string text;
+  for (const Edge& edge : block.successors) {
+    const char* kind = edge.kind == Edge::Kind::taken          ? "taken "
+                       : edge.kind == Edge::Kind::indirect     ? "indirect "
+                       : edge.kind == Edge::Kind::landing_pad  ? "landing pad "
+                                                               : "";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
+  }
+  return text;
+}
+
+std::string location_text(const Program& program, const CodeLocation& location) {
+  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
+  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
+  return fmt::format("{}{}{}", location.where == CodeLocation::Where::return_point ? "return of " : "",
+                     program[location.procedure].name, block);
+}
+
+void print_listing(const Program& program, const Procedure& procedure) {
+  fmt::print("\n{:x} <{}>: {} bytes, {} blocks", procedure.address, procedure.name, procedure.size,
+             procedure.blocks.size());
+  if (!procedure.reason.empty())
+    fmt::print(", {}: {}", procedure.state == Procedure::State::opaque ? "opaque" : "pinned",
+               procedure.reason);
+  fmt::print("\n");
+  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+    const BasicBlock& block = procedure.blocks[id];
+    const std::string edges = edges_text(block);
+    fmt::print("  block {}{}\n", id, edges.empty() ? "" : " -> " + edges);
+    for (const Instruction& instruction : block.instructions) {
+      if (instruction.is_pseudo()) continue;
+      Instruction shown = instruction;
+      const uint64_t address =
+          instruction.origin == kNone ? 0 : program.origin_base + instruction.origin;
+      std::string note;
+      if (instruction.has_reference()) {
+        const Reference& reference = procedure.references[instruction.immediate];
+        note = "  ; " + location_text(program, reference.target);
+        shown.flags = 0;
+        shown.immediate = 0;
+      }
+      std::string text = program.target->print(shown, address);
+      for (char& c : text) c = c == '\t' ? ' ' : c;
+      fmt::print("    {:x}:  {}{}\n", address, text, note);
+    }
+  }
+}
+
+void run_disasm(const DisasmArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  if (arguments.objdump) return print_raw(image);
+  require_rewritable(image);
+  const Program program = lift(image, diagnostics);
+  if (arguments.ir && arguments.procedures.empty()) {
+    fmt::print("{}", print(program));
+    return;
+  }
+  for (const std::string& name : arguments.procedures)
+    if (std::none_of(program.procedures.begin(), program.procedures.end(),
+                     [&](const Procedure& p) { return p.name == name; }))
+      throw Error(fmt::format("there is no procedure {}", name), image.path);
+  for (const Procedure& procedure : program.procedures) {
+    if (!arguments.procedures.empty() &&
+        std::find(arguments.procedures.begin(), arguments.procedures.end(), procedure.name) ==
+            arguments.procedures.end())
+      continue;
+    if (arguments.ir)
+      fmt::print("{}", print(program, procedure));
+    else
+      print_listing(program, procedure);
+  }
+  print_warnings(diagnostics);
+}
+
+// ---- optimize ----
+
+struct OptimizeArguments {
+  std::string image, output, report;
+  std::string layout = "original";
+  OptimizeOptions options;
+};
+
+OptimizeOptions::Order order_named(const std::string& name) {
+  if (name == "random") return OptimizeOptions::Order::random;
+  if (name == "scatter") return OptimizeOptions::Order::scatter;
+  return OptimizeOptions::Order::original;
+}
+
+void write_report(const OptimizeArguments& arguments, const Image& image,
+                  const OptimizeResult& result, const Diagnostics& diagnostics) {
+  Json timings = Json::object();
+  for (const Timing& timing : result.timings) timings[timing.step] = timing.seconds;
+  const Json json = {{"input", arguments.image},
+                     {"output", arguments.output},
+                     {"layout", arguments.layout},
+                     {"seed", arguments.options.seed},
+                     {"procedures", result.procedures},
+                     {"moved_procedures", result.moved},
+                     {"opaque_procedures", result.opaque.size()},
+                     {"opaque", notes_to_json(result.opaque)},
+                     {"pinned", notes_to_json(result.pinned)},
+                     {"fragments", result.emitted.fragments},
+                     {"text_bytes", result.emitted.text_bytes},
+                     {"added_text_bytes", result.emitted.added_text_bytes},
+                     {"far_stubs", result.emitted.far_stubs},
+                     {"input_bytes", image.file.size()},
+                     {"output_bytes", result.bytes.size()},
+                     {"seconds", timings},
+                     {"warnings", diagnostics.warnings()}};
+  const std::string text = json.dump(2) + "\n";
+  write_file(arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {});
+}
+
+void run_optimize(OptimizeArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  arguments.options.order = order_named(arguments.layout);
+  arguments.options.description = fmt::format("--layout {} --seed {}", arguments.layout,
+                                              arguments.options.seed);
+  const OptimizeResult result = optimize(image, arguments.options, diagnostics);
+  write_file(arguments.output, result.bytes, arguments.image);
+  if (!arguments.report.empty()) write_report(arguments, image, result, diagnostics);
+  print_warnings(diagnostics);
+}
+
+// ---- verify ----
+
+struct VerifyArguments {
+  std::string before, after;
+};
+
+void run_verify(const VerifyArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image before = read_image(std::filesystem::path(arguments.before));
+  const Image after = read_image(std::filesystem::path(arguments.after));
+  if (const auto difference = verify_images(before, after, diagnostics))
+    throw Error(*difference, arguments.after);
+  fmt::print("{} behaves as {}\n", arguments.after, arguments.before);
+}
+
+/// A subcommand with its arguments: the parser keeps them alive until its action runs.
+template <typename Arguments>
+std::shared_ptr<Arguments> arguments_of(CLI::App& command, void (*run)(Arguments&)) {
+  auto arguments = std::make_shared<Arguments>();
+  command.callback([arguments, run] { run(*arguments); });
+  return arguments;
+}
+
+}  // namespace
+
+void add_image_commands(CLI::App& app) {
+  CLI::App* image = app.add_subcommand("image", "Work on image files");
+  image->require_subcommand(1);
+
+  CLI::App* info = image->add_subcommand("info", "What an image holds, and what is opaque and why");
+  auto info_arguments =
+      arguments_of<InfoArguments>(*info, [](InfoArguments& a) { run_info(a); });
+  info->add_option("IMAGE", info_arguments->image, "executable or shared library")->required();
+  info->add_flag("--json", info_arguments->json, "print JSON");
+
+  CLI::App* disasm = image->add_subcommand("disasm", "List procedures, blocks and instructions");
+  auto disasm_arguments =
+      arguments_of<DisasmArguments>(*disasm, [](DisasmArguments& a) { run_disasm(a); });
+  disasm->add_option("IMAGE", disasm_arguments->image, "executable or shared library")->required();
+  disasm->add_option("--procedure", disasm_arguments->procedures, "only this procedure (repeatable)");
+  disasm->add_flag("--objdump", disasm_arguments->objdump,
+                   "every word of every executable section: ADDRESS: WORD TEXT");
+  disasm->add_flag("--ir", disasm_arguments->ir, "the text form of the intermediate representation");
+
+  CLI::App* optimize = image->add_subcommand("optimize", "Write a rewritten image, checked");
+  auto optimize_arguments =
+      arguments_of<OptimizeArguments>(*optimize, [](OptimizeArguments& a) { run_optimize(a); });
+  optimize->add_option("IMAGE", optimize_arguments->image, "executable or shared library")->required();
+  optimize->add_option("-o,--output", optimize_arguments->output, "file to write")->required();
+  optimize
+      ->add_option("--layout", optimize_arguments->layout,
+                   "original: the order of the input; random: every block of every movable "
+                   "procedure moved; scatter: blocks anywhere in the text")
+      ->check(CLI::IsMember({"original", "random", "scatter"}))
+      ->capture_default_str();
+  optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
+      ->capture_default_str();
+  optimize->add_option("--only", optimize_arguments->options.only,
+                       "move only this procedure (repeatable)");
+  optimize->add_option("--skip", optimize_arguments->options.skip,
+                       "leave this procedure in place (repeatable)");
+  optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON");
+
+  CLI::App* verify = image->add_subcommand("verify", "Prove that two images run the same code");
+  auto verify_arguments =
+      arguments_of<VerifyArguments>(*verify, [](VerifyArguments& a) { run_verify(a); });
+  verify->add_option("IMAGE", verify_arguments->before, "the original")->required();
+  verify->add_option("OUT", verify_arguments->after, "the rewritten image")->required();
+}
+
+}  // namespace respike::cli

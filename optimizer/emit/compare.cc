@@ -1,0 +1,449 @@
+// Comparing two programs: the walk over their code.
+//
+// An optimizer that moves every block of a program needs a judge that does not share its errors.
+// This one takes the original and the written image, both lifted anew, believes no map from one to
+// the other, and proves that they do the same by bisimulation (Park 1981; Milner 1989): a relation
+// of code places such that related places hold the same instruction and lead to related places,
+// and that contains all pairs of entries.
+//
+// The relation is built by a worklist, starting with what compare_data.cc finds. From a pair of
+// places both programs advance together. What a layout may add or drop does not count: no-ops,
+// fall-throughs and unconditional branches are followed on either side alone, so blocks may be cut
+// differently. Then the two instructions must be the same but for their displacements, or be a
+// conditional branch and its inverse; the targets of branches and references are new pairs, the
+// unwind states must be equal in content, and calls must be covered alike by call sites.
+//
+// A pair is remembered when the input's side enters a block: every infinite walk does that again
+// and again, so the walk ends. Nearly every block has one partner, which is kept in a flat array; a
+// hash set keeps the others. Time and memory are linear in the size of the programs; the price is
+// cache misses, about five for a block of either side.
+//
+// Between a load-locked and its store-conditional, and in the shadow of a trap, no branch may be
+// inserted either: such a sequence is followed a second time over fall-throughs alone.
+//
+// Limits: code that no entry leads to is not compared, only counted. A code address that is
+// computed without a relocation is unknown to both lifted programs.
+
+#include "optimizer/emit/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "optimizer/emit/compare_internal.h"
+#include "optimizer/image/image.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kNoPartner = ~uint64_t{0};
+
+const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
+  for (const Edge& edge : block.successors)
+    if (edge.kind == kind) return &edge;
+  return nullptr;
+}
+
+const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
+  if (!instruction.has_reference()) return nullptr;
+  const auto index = static_cast<uint32_t>(instruction.immediate);
+  return index < procedure.references.size() ? &procedure.references[index] : nullptr;
+}
+
+CodeLocation block_start(ProcedureId procedure, BlockId block) {
+  return {.where = CodeLocation::Where::block_start, .procedure = procedure, .block = block};
+}
+
+bool is_absent(const CodeLocation& location) {
+  return location.where != CodeLocation::Where::address && location.procedure == kNone;
+}
+
+/// Where the direct branch or call that ends a block goes.
+CodeLocation branch_target(const Procedure& procedure, ProcedureId id, const BasicBlock& block,
+                           const Instruction& branch) {
+  if (const Edge* edge = edge_of(block, Edge::Kind::taken)) return block_start(id, edge->target);
+  const Reference* reference = reference_of(procedure, branch);
+  return reference != nullptr && reference->kind == ReferenceKind::branch ? reference->target
+                                                                          : CodeLocation{};
+}
+
+CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind kind) {
+  const Edge* edge = edge_of(block, kind);
+  return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
+}
+
+/// Same operation on the same registers.
+bool same_operation(const Instruction& a, const Instruction& b) {
+  return a.opcode == b.opcode && a.predicate == b.predicate &&
+         std::memcmp(a.registers, b.registers, sizeof a.registers) == 0;
+}
+
+}  // namespace
+
+Comparison::Cursor Comparison::cursor_at(const ComparedProgram& side, const CodeCursor& at) const {
+  Cursor cursor;
+  enter(side, cursor, at.procedure, at.block);
+  cursor.at.index = at.index;
+  if (at.index == 0) return cursor;
+  cursor.entered = kNone;  // the middle of a block
+  for (const Instruction& instruction : cursor.block->instructions.span().first(at.index))
+    if (instruction.is_pseudo()) cursor.state = side.state_class(instruction.immediate);
+  return cursor;
+}
+
+void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
+                       BlockId block) const {
+  cursor.at = {procedure, block, 0};
+  cursor.procedure = &side.program[procedure];
+  cursor.block = &cursor.procedure->blocks[block];
+  cursor.state = side.state_class(cursor.block->cfi_state);
+  cursor.entered = side.number(procedure, block);
+}
+
+/// Moves the cursor to the next instruction that does something. Cycles of empty blocks and
+/// branches are found by Brent's method: a marker is moved to the current block at every power of
+/// two steps.
+Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
+  uint32_t marker = kNone, steps = 0, limit = 2;
+  for (;;) {
+    if (&side == &before_ && cursor.entered != kNone) reached_[cursor.entered] = true;
+    const auto list = cursor.block->instructions.span();
+    CodeLocation next;
+    for (; cursor.at.index < list.size(); ++cursor.at.index) {
+      const Instruction& instruction = list[cursor.at.index];
+      if (instruction.is_pseudo()) {
+        cursor.state = side.state_class(instruction.immediate);
+        continue;
+      }
+      if (instruction.opcode == kInvalid) return Rest::instruction;
+      if (side.target.is_nop(instruction)) continue;
+      if (cursor.at.index + 1 != list.size() ||
+          side.target.control_flow(instruction) != ControlFlow::branch)
+        return Rest::instruction;
+      next = branch_target(*cursor.procedure, cursor.at.procedure, *cursor.block, instruction);
+      if (is_absent(next)) return Rest::instruction;
+      break;
+    }
+    if (is_absent(next)) next = successor(cursor.at, *cursor.block, Edge::Kind::fall_through);
+    if (is_absent(next)) return Rest::nothing;
+    if (next.where == CodeLocation::Where::address) {
+      cursor.outside = next.address;
+      return Rest::outside;
+    }
+    enter(side, cursor, next.procedure, next.block);
+    if (cursor.entered == marker) return Rest::spin;
+    if (++steps == limit) {
+      marker = cursor.entered;
+      limit *= 2;
+      steps = 0;
+    }
+  }
+}
+
+/// False when this pair was visited before.
+bool Comparison::visit(uint32_t before, const CodeCursor& after) {
+  const uint64_t place =
+      uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
+  if (partner_[before] == place) return false;
+  if (partner_[before] == kNoPartner) {
+    partner_[before] = place;
+    return true;
+  }
+  return more_partners_.insert({before, place}).second;
+}
+
+void Comparison::walk(const Item& item) {
+  Cursor x = cursor_at(before_, item.before);
+  Cursor y = cursor_at(after_, item.after);
+  open_sequences_ = 0;
+  do {
+    const Rest rest = settle(before_, x);
+    if (rest != settle(after_, y)) return differ(x, y, "code ends in one place only");
+    if (rest == Rest::outside && !same_outside(x.outside, y.outside))
+      return differ(x, y, "branches lead to different places");
+    if (rest != Rest::instruction) return;
+    if (x.entered != kNone && !visit(x.entered, y.at)) return;
+    x.entered = kNone;
+  } while (step(x, y));
+}
+
+/// Compares the two instructions. True when both walks go on behind them.
+bool Comparison::step(Cursor& x, Cursor& y) {
+  const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
+  const Instruction &i = x_list[x.at.index], &j = y_list[y.at.index];
+  ++compared_;
+  if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
+  const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
+    return index + 1 == list.size() && list[index].opcode != kInvalid
+               ? side.target.control_flow(list[index])
+               : ControlFlow::none;
+  };
+  const ControlFlow flow = flow_of(before_, x_list, x.at.index);
+  if (flow != flow_of(after_, y_list, y.at.index))
+    return differ(x, y, "the instructions differ"), false;
+  if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
+  if (!same_operation(i, j)) return differ(x, y, "the instructions differ"), false;
+
+  switch (flow) {
+    case ControlFlow::none: {
+      if (i.flags != j.flags || (!i.has_reference() && i.immediate != j.immediate))
+        return differ(x, y, "the operands differ"), false;
+      if (i.has_reference()) references(x, y);
+      if (before_.target.is_get_pc(i)) remember_call(x, y);
+      const SequenceRole role = before_.target.sequence_role(i);
+      if (role != SequenceRole::none) sequence(x, y, role);
+      if (before_.target.is_get_pc(i)) remember_call(x, y);
+      ++x.at.index;
+      ++y.at.index;
+      return !difference_;
+    }
+    case ControlFlow::branch:  // one whose target is not known, or settle() would have followed it
+      if (i.immediate != j.immediate) differ(x, y, "the operands differ");
+      return false;
+    case ControlFlow::call:
+    case ControlFlow::indirect_call:
+      call(x, y);
+      return false;
+    case ControlFlow::indirect_jump:
+      indirect_jump(x, y);
+      return false;
+    default:
+      if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
+        differ(x, y, "the operands differ");
+      return false;
+  }
+}
+
+void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  CodeLocation x_taken = branch_target(*x.procedure, x.at.procedure, *x.block, i);
+  CodeLocation y_taken = branch_target(*y.procedure, y.at.procedure, *y.block, j);
+  CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
+  CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
+  if (!same_operation(i, j)) {
+    Instruction inverse = j;
+    if (!after_.target.invert(inverse) || !same_operation(i, inverse))
+      return differ(x, y, "the instructions differ");
+    std::swap(y_taken, y_next);
+  }
+  if (is_absent(x_taken) && is_absent(y_taken) && i.immediate != j.immediate)
+    return differ(x, y, "the operands differ");
+  pair(x_taken, y_taken, x, y, "the branch");
+  pair(x_next, y_next, x, y, "the way past the branch");
+}
+
+/// The return points of the two blocks correspond.
+void Comparison::remember_call(const Cursor& x, const Cursor& y) {
+  const uint32_t before = before_.number(x.at.procedure, x.at.block);
+  const uint32_t after = after_.number(y.at.procedure, y.at.block);
+  if (call_partner_[before] == kNone)
+    call_partner_[before] = after;
+  else if (call_partner_[before] != after)
+    more_call_partners_.insert({before, after});
+}
+
+void Comparison::call(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  remember_call(x, y);
+  if (before_.target.control_flow(i) == ControlFlow::call) {
+    const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
+    const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
+    if (is_absent(x_target) && is_absent(y_target) && i.immediate != j.immediate)
+      return differ(x, y, "the operands differ");
+    pair(x_target, y_target, x, y, "the call");
+  } else if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate) {
+    return differ(x, y, "the operands differ");
+  }
+  call_site(x, y);
+  // A callee of the input that never returns has no way back to compare.
+  const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
+  const CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
+  if (!is_absent(x_next)) pair(x_next, y_next, x, y, "the return of the call");
+}
+
+void Comparison::call_site(const Cursor& x, const Cursor& y) {
+  if (x.block->call_site == kNone && y.block->call_site == kNone) return;
+  if (x.block->call_site >= x.procedure->call_sites.size() ||
+      y.block->call_site >= y.procedure->call_sites.size())
+    return differ(x, y, "exceptions are handled in one place only");
+  const CallSite& before = x.procedure->call_sites[x.block->call_site];
+  const CallSite& after = y.procedure->call_sites[y.block->call_site];
+  if (before_.lsda_classes[before.lsda] != after_.lsda_classes[after.lsda] ||
+      before.terminate != after.terminate || before.action != after.action)
+    return differ(x, y, "exceptions of the call are handled differently");
+  const auto landing_pad = [](const Cursor& cursor, const CallSite& site) {
+    return site.landing_pad == kNone ? CodeLocation{}
+                                     : block_start(cursor.at.procedure, site.landing_pad);
+  };
+  pair(landing_pad(x, before), landing_pad(y, after), x, y, "the landing pad");
+}
+
+/// The words of its table are compared as code pointers. How many blocks they lead to may differ: a
+/// block of nothing but a branch vanishes when its target follows.
+void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
+    return differ(x, y, "the operands differ");
+}
+
+void Comparison::references(const Cursor& x, const Cursor& y) {
+  const Reference* before = reference_of(*x.procedure, x.block->instructions[x.at.index]);
+  const Reference* after = reference_of(*y.procedure, y.block->instructions[y.at.index]);
+  if (before == nullptr || after == nullptr || before->kind != after->kind)
+    return differ(x, y, "the kinds of the references differ");
+  if (x.procedure->gp && y.procedure->gp && *x.procedure->gp != *y.procedure->gp)
+    return differ(x, y, "gp differs");
+  if (before->target.where != CodeLocation::Where::return_point)
+    return pair(before->target, after->target, x, y, "the reference");
+  if (after->target.where != CodeLocation::Where::return_point)
+    return differ(x, y, "the references have different anchors");
+  // Most come right behind their call, which was compared just now.
+  const uint32_t call = before_.number(before->target.procedure, before->target.block);
+  const uint32_t partner = after_.number(after->target.procedure, after->target.block);
+  if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
+}
+
+/// Everything between the beginning and the end of an untouchable sequence lies on fall-through
+/// edges of the input; then it does so in the output. Sequences that run into a call or never end
+/// are not untouchable.
+void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
+  const bool reservation =
+      role == SequenceRole::reservation_begin || role == SequenceRole::reservation_end;
+  const unsigned bit = reservation ? 1 : 2;
+  if (role == SequenceRole::reservation_end || role == SequenceRole::shadow_end) {
+    open_sequences_ &= ~bit;
+    return;
+  }
+  if ((open_sequences_ & bit) != 0 && !reservation) return;  // inside one that was checked
+  open_sequences_ |= bit;
+  const SequenceRole end = reservation ? SequenceRole::reservation_end : SequenceRole::shadow_end;
+
+  constexpr unsigned kLongest = 16;  // blocks
+  CodeCursor a = x.at, b = y.at;
+  unsigned a_blocks = 1, b_blocks = 1;
+  // Moves to the next instruction that does something, over fall-throughs alone.
+  const auto advance = [](const ComparedProgram& side, CodeCursor& at, unsigned& blocks) {
+    for (++at.index;; ++at.index) {
+      const BasicBlock* block = &side.block(at);
+      while (at.index >= block->instructions.size()) {
+        const Edge* edge = edge_of(*block, Edge::Kind::fall_through);
+        if (edge == nullptr || ++blocks > kLongest) return false;
+        at.block = edge->target;
+        at.index = 0;
+        block = &side.block(at);
+      }
+      const Instruction& instruction = block->instructions[at.index];
+      if (instruction.opcode == kInvalid) return false;
+      if (!instruction.is_pseudo() && !side.target.is_nop(instruction)) return true;
+    }
+  };
+  std::vector<CodeCursor> path;
+  for (;;) {
+    if (!advance(before_, a, a_blocks)) return;
+    const Instruction& instruction = before_.block(a).instructions[a.index];
+    const ControlFlow flow = before_.target.control_flow(instruction);
+    if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
+    path.push_back(a);
+    if (before_.target.sequence_role(instruction) == role && reservation) return;
+    if (before_.target.sequence_role(instruction) == end) break;
+  }
+  for (const CodeCursor& at : path)
+    if (!advance(after_, b, b_blocks) ||
+        !same_operation(before_.block(at).instructions[at.index],
+                        after_.block(b).instructions[b.index]))
+      return differ(x, y, "a sequence that must stay contiguous is interrupted");
+}
+
+/// A gp load behind a call computes gp from the return address: its call must be the partner of
+/// the call of the other side.
+void Comparison::expected_calls() {
+  for (const auto& [before, after] : expected_calls_) {
+    if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
+    const auto first = std::upper_bound(before_.first_block.begin(), before_.first_block.end(),
+                                        before) - 1;
+    const CodeCursor call{static_cast<ProcedureId>(first - before_.first_block.begin()),
+                          before - *first, 0};
+    return differ(fmt::format("gp is loaded as if a call had returned that is not the one in the "
+                              "block at {}", before_.describe(call)));
+  }
+}
+
+/// Adds a pair of places that must behave alike.
+void Comparison::pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x,
+                      const Cursor& y, std::string_view what) {
+  const auto outside = [](const CodeLocation& location) {
+    return location.where == CodeLocation::Where::address;
+  };
+  if (is_absent(before) && is_absent(after)) return;
+  if (is_absent(before) || is_absent(after))
+    return differ(x, y, fmt::format("{} leads on in one of them only", what));
+  if (!outside(before) && !outside(after)) {
+    if (partner_[before_.number(before.procedure, before.block)] !=
+        uint64_t{after_.number(after.procedure, after.block)} << 32)
+      push(before, after);
+    return;
+  }
+  // A branch may lead outside by way of another branch.
+  const auto resolve = [&](const ComparedProgram& side, const CodeLocation& location) {
+    if (outside(location)) return std::optional(location.address);
+    Cursor cursor = cursor_at(side, {location.procedure, location.block, 0});
+    return settle(side, cursor) == Rest::outside ? std::optional(cursor.outside) : std::nullopt;
+  };
+  const auto from = resolve(before_, before), to = resolve(after_, after);
+  if (!from || !to || !same_outside(*from, *to))
+    differ(x, y, fmt::format("{} leads to different places", what));
+}
+
+/// Addresses without blocks are equal, unless they are that of a section that moved.
+bool Comparison::same_outside(uint64_t before, uint64_t after) const {
+  const Image *old_image = before_.program.image, *new_image = after_.program.image;
+  if (old_image == nullptr || new_image == nullptr) return before == after;
+  const Section* from = old_image->section_at(before);
+  const Section* moved = from == nullptr ? nullptr : new_image->section_named(from->name);
+  if (moved == nullptr || moved->address == from->address) return before == after;
+  return before == from->address && after == moved->address;
+}
+
+void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what) {
+  if (difference_) return;
+  // Data between the code of an opaque procedure is taken for instructions; code_pointers() looks
+  // at those of its words that may change.
+  const BasicBlock& block = *x.block;
+  if (x.procedure->state == Procedure::State::opaque && x.at.index < block.instructions.size() &&
+      is_code_pointer(before_.program.origin_base + block.instructions[x.at.index].origin))
+    return;
+  difference_ = fmt::format("{}: input {}, output {}", what, before_.describe(x.at),
+                            after_.describe(y.at));
+}
+
+void Comparison::run(CompareCounts& counts) {
+  partner_.assign(before_.block_count, kNoPartner);
+  call_partner_.assign(before_.block_count, kNone);
+  reached_.assign(before_.block_count, false);
+  find_entries();
+  std::reverse(work_.begin(), work_.end());  // walk in the order of the input
+  while (!difference_ && !work_.empty()) {
+    const Item item = work_.back();
+    work_.pop_back();
+    walk(item);
+  }
+  if (!difference_) expected_calls();
+  counts.instructions = compared_;
+  counts.blocks = before_.block_count;
+  counts.blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true));
+}
+
+std::optional<std::string> find_difference(const Program& before, const Program& after,
+                                           CompareCounts* counts) {
+  CompareCounts ignored;
+  Comparison comparison(before, after);
+  comparison.run(counts != nullptr ? *counts : ignored);
+  return comparison.take_difference();
+}
+
+}  // namespace respike

@@ -1,0 +1,410 @@
+// Comparing two programs: everything but the walk over their code (compare.cc).
+//
+// The walk is as good as its set of entries. Control enters code from outside at the image's entry,
+// at symbols and through words of data that hold addresses; code that was not understood may be
+// entered at any of its blocks. Each such place has a partner that depends on nothing the emitter
+// says: the symbol of the same name at the same position in the table, the word at the same
+// address, since data does not move, the same address for code that does not move.
+//
+// All other data must be equal byte by byte. Left out are sections that describe where code is:
+// unwind tables are compared by what they say about each instruction, relocations and dynamic
+// entries by their meaning.
+//
+// Unwind states and LSDAs are numbered by content, so that the walk compares numbers. A personality
+// that is not reached through a slot of data is code: it is compared by the name of its procedure.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/emit/compare_internal.h"
+
+namespace respike {
+namespace {
+
+constexpr uint8_t kIndirectPointer = 0x80;  // DW_EH_PE_indirect
+constexpr uint8_t kNoPointer = 0xff;        // DW_EH_PE_omit
+constexpr int64_t kDtInit = 12, kDtFini = 13;
+constexpr uint8_t kLocalBinding = 0;
+
+/// Contents as a string of bytes without ambiguity.
+class Key {
+ public:
+  explicit Key(char kind) { writer_.write(kind); }
+  Key& add(uint64_t value) {
+    writer_.uleb128(value);
+    return *this;
+  }
+  Key& add(const std::vector<uint8_t>& bytes) {
+    add(bytes.size());
+    writer_.append(bytes);
+    return *this;
+  }
+  Key& add(std::string_view text) {
+    writer_.uleb128(text.size());
+    for (const char c : text) writer_.write(c);
+    return *this;
+  }
+  std::string take() const { return {writer_.bytes().begin(), writer_.bytes().end()}; }
+
+ private:
+  ByteWriter writer_;
+};
+
+void add_personality(Key& key, const ComparedProgram& side, const Cie& cie) {
+  if (cie.personality_encoding == kNoPointer) {
+    key.add(0);
+  } else if ((cie.personality_encoding & kIndirectPointer) != 0) {
+    key.add(1).add(cie.personality);
+  } else if (const auto code = side.block_at(cie.personality)) {
+    key.add(2).add(side.program[code->procedure].name).add(code->block);
+  } else {
+    key.add(3).add(cie.personality);
+  }
+}
+
+std::string state_key(const ComparedProgram& side, const CfiState& state) {
+  Key key('s');
+  if (state.cie < side.program.unwind.cies.size()) {
+    const Cie& cie = side.program.unwind.cies[state.cie];
+    key.add(cie.return_register).add(cie.signal_frame ? 1 : 0);
+    add_personality(key, side, cie);
+  }
+  key.add(state.cfa_is_expression ? 1 : 0).add(state.cfa_register);
+  key.add(static_cast<uint64_t>(state.cfa_offset)).add(state.cfa_expression);
+  key.add(state.args_size).add(state.rules.size());
+  for (const auto& [reg, rule] : state.rules)
+    key.add(reg).add(static_cast<uint64_t>(rule.kind)).add(static_cast<uint64_t>(rule.value))
+        .add(rule.expression);
+  return key.take();
+}
+
+std::string lsda_key(const Lsda& lsda) {
+  Key key('l');
+  const bool has_types = lsda.type_encoding != kNoPointer;
+  key.add(has_types ? 1 + (lsda.type_encoding & kIndirectPointer) : 0);
+  key.add(lsda.actions).add(lsda.types.size());
+  for (const uint64_t type : lsda.types) key.add(type);
+  key.add(lsda.specifications);
+  return key.take();
+}
+
+/// Sections whose contents say where code is.
+bool describes_code(std::string_view name) {
+  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table" ||
+         name == ".dynamic" || name == ".dynsym" || name.starts_with(".rela.") ||
+         name.starts_with(".note");
+}
+
+bool in_executable_section(const Image& image, const Symbol& symbol) {
+  return symbol.defined_in_section() && symbol.section < image.sections.size() &&
+         image.sections[symbol.section].executable();
+}
+
+bool same_kind(const Symbol& a, const Symbol& b) {
+  return a.name == b.name && a.binding == b.binding && a.raw_type == b.raw_type;
+}
+
+}  // namespace
+
+ComparedProgram::ComparedProgram(const Program& p,
+                                 std::unordered_map<std::string, uint32_t>& classes)
+    : program(p), target(*p.target) {
+  for (const Procedure& procedure : program.procedures) {
+    first_block.push_back(block_count);
+    block_count += static_cast<uint32_t>(procedure.blocks.size());
+  }
+  const auto class_of = [&](std::string key) {
+    return classes.emplace(std::move(key), static_cast<uint32_t>(classes.size())).first->second;
+  };
+  for (const CfiState& state : program.unwind.states)
+    state_classes.push_back(class_of(state_key(*this, state)));
+  for (const Lsda& lsda : program.unwind.lsdas) lsda_classes.push_back(class_of(lsda_key(lsda)));
+}
+
+std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
+  const auto& ranges = program.ranges;
+  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  if (range == ranges.begin() || address >= (--range)->end) return std::nullopt;
+  const auto& blocks = program[range->procedure].blocks;
+  const auto origin = static_cast<uint32_t>(address - program.origin_base);
+  const auto first = blocks.begin() + range->first_block;
+  auto found = std::upper_bound(first, blocks.begin() + range->end_block, origin,
+                                [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
+  if (found == first) return std::nullopt;
+  --found;
+  if (origin - found->origin >= std::max(found->origin_size, 1u)) return std::nullopt;
+  CodeCursor at{range->procedure, static_cast<BlockId>(found - blocks.begin()), 0};
+  if (origin == found->origin) return at;
+  for (const Instruction& instruction : found->instructions) {
+    if (instruction.origin == origin && !instruction.is_pseudo()) return at;
+    ++at.index;
+  }
+  return std::nullopt;
+}
+
+std::optional<CodeLocation> ComparedProgram::block_at(uint64_t address) const {
+  const auto at = find(address);
+  if (!at || at->index != 0) return std::nullopt;
+  return CodeLocation{.procedure = at->procedure, .block = at->block};
+}
+
+std::string ComparedProgram::describe(const CodeCursor& at) const {
+  const Procedure& procedure = program[at.procedure];
+  const BasicBlock& block = procedure.blocks[at.block];
+  const uint64_t start = program.address_of(block);
+  if (at.index >= block.instructions.size())
+    return fmt::format("end of the block at {:#x} in {}", start, procedure.name);
+  Instruction instruction = block.instructions[at.index];
+  const uint64_t address =
+      instruction.origin == kNone ? start : program.origin_base + instruction.origin;
+  if (instruction.has_reference()) instruction.immediate = 0;  // it is an index
+  const std::string text = instruction.opcode == kInvalid
+                               ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
+                               : target.print(instruction, address);
+  return fmt::format("{:#x} in {} ({})", address, procedure.name, text);
+}
+
+Comparison::Comparison(const Program& before, const Program& after)
+    : before_(before, classes_), after_(after, classes_) {}
+
+void Comparison::push(const CodeLocation& before, const CodeLocation& after) {
+  work_.push_back({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
+}
+
+/// Compares all that is not code and fills the worklist with the entries.
+void Comparison::find_entries() {
+  code_pointers();
+  const Image *before = before_.program.image, *after = after_.program.image;
+  if (before == nullptr || after == nullptr) return procedures_by_number();
+  pair_addresses(before->entry, after->entry, "the entry of the image");
+  symbols();
+  dynamic_symbols();
+  pinned_blocks();
+  sections();
+  dynamic_relocations();
+}
+
+/// Programs that were not lifted (those of tests): the same number is the same procedure.
+void Comparison::procedures_by_number() {
+  const auto &before = before_.program.procedures, &after = after_.program.procedures;
+  if (before.size() != after.size()) return differ("the numbers of procedures differ");
+  for (ProcedureId id = 0; id < before.size(); ++id) {
+    if (before[id].name != after[id].name)
+      return differ(fmt::format("procedure {} is {} in the input and {} in the output", id,
+                                before[id].name, after[id].name));
+    if (!before[id].blocks.empty() && !after[id].blocks.empty())
+      push({.procedure = id, .block = 0}, {.procedure = id, .block = 0});
+  }
+}
+
+/// Code that does not move may be entered anywhere.
+void Comparison::pinned_blocks() {
+  for (ProcedureId id = 0; id < before_.program.procedures.size(); ++id) {
+    const Procedure& procedure = before_.program[id];
+    if (procedure.movable()) continue;
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      if (block.origin == kNone) continue;
+      const auto list = block.instructions.span();
+      const bool padding = std::all_of(list.begin(), list.end(), [&](const Instruction& i) {
+        return i.is_pseudo() || (i.opcode != kInvalid && before_.target.is_nop(i));
+      });
+      const auto partner = after_.find(before_.program.address_of(block));
+      if (partner)
+        work_.push_back({{id, b, 0}, *partner});
+      else if (!padding)
+        return differ(fmt::format("code that must stay is gone: input {}",
+                                  before_.describe({id, b, 0})));
+    }
+  }
+}
+
+void Comparison::code_pointers() {
+  const auto &before = before_.program.code_pointers, &after = after_.program.code_pointers;
+  const auto outside = [](const CodePointer& pointer) {
+    return pointer.target.where == CodeLocation::Where::address;
+  };
+  for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+    if (i == before.size() || i == after.size() || before[i].address != after[i].address)
+      return differ(fmt::format("the word at {:#x} holds an address of code in one image only",
+                                i == before.size()  ? after[i].address
+                                : i == after.size() ? before[i].address
+                                                    : std::min(before[i].address,
+                                                               after[i].address)));
+    if (before[i].kind != after[i].kind || before[i].gp != after[i].gp ||
+        outside(before[i]) != outside(after[i]) ||
+        (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
+      return differ(fmt::format("the word at {:#x} refers to code in different ways",
+                                before[i].address));
+    if (!outside(before[i])) push(before[i].target, after[i].target);
+  }
+}
+
+/// Whether a word that overlaps the unit of code at `address` is a code pointer of the input.
+bool Comparison::is_code_pointer(uint64_t address) const {
+  const auto& pointers = before_.program.code_pointers;
+  auto after = std::upper_bound(pointers.begin(), pointers.end(), address,
+                                [](uint64_t a, const CodePointer& p) { return a < p.address; });
+  if (after == pointers.begin()) return false;
+  --after;
+  return address - after->address < 8;
+}
+
+/// Two addresses that outsiders know: the same block, or the same place outside of blocks.
+void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
+  const auto from = before_.block_at(before), to = after_.block_at(after);
+  if (from && to) return push(*from, *to);
+  // The end of a procedure that was moved is no place of its own.
+  if (!from && !to && same_outside(before, after)) return;
+  differ(fmt::format("{} is {:#x} in the input and {:#x} in the output, which are not the same "
+                     "code", what, before, after));
+}
+
+/// The output may have more local symbols, for fragments; all others keep their order.
+void Comparison::symbols() {
+  const auto &before = before_.program.image->symbols, &after = after_.program.image->symbols;
+  size_t j = 0;
+  for (const Symbol& expected : before) {
+    while (j < after.size() && !same_kind(expected, after[j]) &&
+           after[j].binding == kLocalBinding)
+      ++j;
+    if (j == after.size() || !same_kind(expected, after[j]))
+      return differ(fmt::format("the symbol {} is missing", expected.name));
+    symbol(expected, after[j++]);
+    if (difference_) return;
+  }
+}
+
+void Comparison::dynamic_symbols() {
+  const auto& before = before_.program.image->dynamic_symbols;
+  const auto& after = after_.program.image->dynamic_symbols;
+  if (before.size() != after.size()) return differ("the numbers of dynamic symbols differ");
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!same_kind(before[i], after[i]))
+      return differ(fmt::format("dynamic symbol {} is {} in the input and {} in the output", i,
+                                before[i].name, after[i].name));
+    symbol(before[i], after[i]);
+    if (difference_) return;
+  }
+}
+
+void Comparison::symbol(const Symbol& before, const Symbol& after) {
+  const Image& image = *before_.program.image;
+  const auto what = [&] { return fmt::format("the symbol {}", before.name); };
+  if (before.defined_in_section() != after.defined_in_section() ||
+      (!before.defined_in_section() && before.section != after.section))
+    return differ(what() + " is defined in one image only");
+  if (!before.defined_in_section() || before.type == Symbol::Type::tls) {
+    if (before.value != after.value) differ(what() + " has another value");
+    return;
+  }
+  if (!in_executable_section(image, before) || before.type == Symbol::Type::section) {
+    const bool inside_moved = image.section_at(before.value) != nullptr &&
+                              describes_code(image.section_at(before.value)->name);
+    if (!inside_moved && !same_outside(before.value, after.value))
+      differ(fmt::format("{} is {:#x} in the input and {:#x} in the output", what(), before.value,
+                         after.value));
+    return;
+  }
+  if (after.other != before.other &&
+      after.other != before_.target.without_local_entry(before.other))
+    return differ(what() + " announces another entry");
+  pair_addresses(before.value, after.value, what());
+  const uint64_t local_entry = before_.target.local_entry_offset(after.other);
+  if (local_entry == 0 || after.other != before.other) return;
+  const auto from = before_.block_at(before.value + local_entry);
+  const auto to = after_.find(after.value + local_entry);
+  if (from && !to) return differ(what() + " announces an entry that is not there");
+  if (from) work_.push_back({{from->procedure, from->block, 0}, *to});
+}
+
+void Comparison::sections() {
+  const Image &before = *before_.program.image, &after = *after_.program.image;
+  std::multimap<std::string_view, const Section*> named;  // keeps the order of equal names
+  for (const Section& each : after.sections)
+    if (each.allocated()) named.emplace(each.name, &each);
+  for (const Section& each : before.sections) {
+    if (!each.allocated() || difference_) continue;
+    const auto partner = named.find(each.name);
+    if (partner != named.end()) {
+      section(each, *partner->second);
+      named.erase(partner);
+    } else if (!describes_code(each.name)) {
+      differ(fmt::format("the section {} is missing", each.name));
+    }
+  }
+  for (size_t i = 0; i < before.dynamic_entries.size() && !difference_; ++i) {
+    const auto& [tag, value] = before.dynamic_entries[i];
+    if (i >= after.dynamic_entries.size() || after.dynamic_entries[i].first != tag)
+      return differ(fmt::format("dynamic entry {} has another tag", i));
+    if (tag == kDtInit || tag == kDtFini)
+      pair_addresses(value, after.dynamic_entries[i].second,
+                     tag == kDtInit ? "DT_INIT" : "DT_FINI");
+  }
+}
+
+void Comparison::section(const Section& before, const Section& after) {
+  if (describes_code(before.name)) return;
+  const auto& ranges = before_.program.ranges;
+  const bool has_code = std::any_of(ranges.begin(), ranges.end(), [&](const CodeRange& range) {
+    return before.contains(range.start);
+  });
+  if (before.executable() && has_code) return;
+  if (before.name != ".interp" && before.address != after.address)
+    return differ(fmt::format("the section {} moved", before.name));
+  if (before.size != after.size || before.contents.size() != after.contents.size())
+    return differ(fmt::format("the section {} has another size", before.name));
+  const uint64_t end = before.address + before.contents.size();
+  const auto compare = [&](uint64_t from, uint64_t to) {  // addresses
+    const uint8_t* old_bytes = before.contents.data() + (from - before.address);
+    const uint8_t* new_bytes = after.contents.data() + (from - before.address);
+    if (std::memcmp(old_bytes, new_bytes, to - from) == 0) return true;
+    while (*old_bytes == *new_bytes) ++old_bytes, ++new_bytes, ++from;
+    differ(fmt::format("the data at {:#x} in {} differs", from, before.name));
+    return false;
+  };
+  const auto& pointers = before_.program.code_pointers;
+  auto pointer = std::lower_bound(pointers.begin(), pointers.end(), before.address,
+                                  [](const CodePointer& p, uint64_t a) { return p.address < a; });
+  uint64_t at = before.address;
+  for (; pointer != pointers.end() && pointer->address < end; ++pointer) {
+    const bool wide = pointer->kind == ReferenceKind::address64 ||
+                      pointer->kind == ReferenceKind::pc_relative64;
+    if (at < pointer->address && !compare(at, pointer->address)) return;
+    at = std::min(end, pointer->address + (wide ? 8 : 4));
+  }
+  if (at < end) compare(at, end);
+}
+
+void Comparison::dynamic_relocations() {
+  const auto& before = before_.program.image->dynamic_relocations;
+  const auto& after = after_.program.image->dynamic_relocations;
+  if (before.size() != after.size())
+    return differ("the numbers of dynamic relocation sections differ");
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (before[i].relocations.size() != after[i].relocations.size())
+      return differ("the numbers of dynamic relocations differ");
+    for (size_t j = 0; j < before[i].relocations.size() && !difference_; ++j)
+      dynamic_relocation(before[i].relocations[j], after[i].relocations[j]);
+  }
+}
+
+/// Without a symbol the addend is an address, which may be one of code.
+void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
+  const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
+  if (before.address != after.address || before.type != after.type ||
+      before.symbol != after.symbol)
+    return differ(what() + " is another one in the output");
+  if (before.symbol == 0 && before_.block_at(static_cast<uint64_t>(before.addend)) &&
+      is_code_pointer(before.address))
+    return pair_addresses(static_cast<uint64_t>(before.addend),
+                          static_cast<uint64_t>(after.addend), what());
+  if (before.addend != after.addend) differ(what() + " has another addend");
+}
+
+}  // namespace respike

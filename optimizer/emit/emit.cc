@@ -1,0 +1,32 @@
+// Emission: the image in its new order.
+//
+// Placement gives every block an address; from then on everything is a function of old places to new
+// ones: instructions and their relocations, words of data that hold code addresses, symbols, unwind
+// tables, dynamic section. Pinned and opaque procedures keep their bytes but for the fields that
+// refer to code which moved. Relocations travel with their instruction; only those of the unwind
+// tables, which are written anew, are made here.
+
+#include "optimizer/emit/emit.h"
+
+#include "optimizer/emit/emitter.h"
+
+namespace respike {
+
+std::vector<uint8_t> emit(const Program& program, Layout layout, const std::string& options,
+                          Diagnostics& diagnostics, EmitStatistics* statistics) {
+  const AddedSegment segment = plan_added_segment(*program.image);
+  const Placement placement(program, layout, segment.free_address);
+  Emitter emitter(program, layout, placement, diagnostics);
+  emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
+  emitter.write_code();
+  emitter.write_code_pointers();
+  emitter.write_symbols();
+  emitter.write_relocations();
+  emitter.write_dynamic_section();
+  emitter.write_provenance(options);
+  emitter.drop_debug_sections();
+  if (statistics != nullptr) *statistics = emitter.statistics();
+  return write_image(*program.image, emitter.output());
+}
+
+}  // namespace respike

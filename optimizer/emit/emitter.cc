@@ -1,0 +1,279 @@
+// Code and data of the output. See emit.cc.
+
+#include "optimizer/emit/emitter.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/image/provenance.h"
+#include "optimizer/lift/lift.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kElfWriteless = 0x2 | 0x4;  // SHF_ALLOC | SHF_EXECINSTR
+
+const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
+  for (const Edge& edge : block.successors)
+    if (edge.kind == kind) return &edge;
+  return nullptr;
+}
+
+}  // namespace
+
+Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
+                 Diagnostics& diagnostics)
+    : program_(program),
+      layout_(layout),
+      placement_(placement),
+      image_(*program.image),
+      target_(*program.target),
+      diagnostics_(diagnostics),
+      unwind_(program.unwind) {
+  out_.contents.assign(image_.file.begin(), image_.file.end());
+  if (placement.added_end() > placement.added_start()) {
+    added_text_ = static_cast<uint32_t>(out_.added.size());
+    NewImage::AddedSection& text = out_.added.emplace_back();
+    text.name = ".text.respike";
+    text.flags = kElfWriteless;
+    text.address = placement.added_start();
+    text.alignment = 16;
+    text.contents.resize(placement.added_end() - placement.added_start());
+  }
+  uint32_t references = 0;
+  for (const Procedure& procedure : program.procedures) {
+    first_reference_.push_back(references);
+    references += static_cast<uint32_t>(procedure.references.size());
+  }
+  gp_load_lows_.resize(references);
+}
+
+EmitStatistics Emitter::statistics() const {
+  EmitStatistics result;
+  for (const PlacedFragment& placed : placement_.fragments())
+    (placed.address >= placement_.added_start() ? result.added_text_bytes : result.text_bytes) +=
+        placed.size;
+  result.fragments = placement_.fragments().size();
+  result.far_stubs = placement_.stubs().size();
+  return result;
+}
+
+std::optional<uint64_t> Emitter::new_address(uint64_t old) const {
+  const auto location = block_at(program_, old);
+  if (!location) return std::nullopt;
+  return placement_.address(location->procedure, location->block);
+}
+
+uint64_t Emitter::resolve(const CodeLocation& location) const {
+  if (location.where != CodeLocation::Where::address) return placement_.resolve(location);
+  // The unwind tables move as a whole. References are to their start, which start-up code may think
+  // to be behind the entries of its own object, to their end, or to the terminator before it.
+  for (const NewImage::MovedSection& moved : out_.moved) {
+    const Section& old = image_.sections[moved.section];
+    if (location.address < old.address || location.address > old.address + old.size) continue;
+    const uint64_t behind = old.address + old.size - location.address;
+    return moved.address + (behind <= 4 ? moved.contents.size() - behind : 0);
+  }
+  return location.address;
+}
+
+uint8_t* Emitter::data_bytes(uint64_t address, uint64_t size) {
+  const auto offset = image_.offset_of(address);
+  if (!offset || *offset + size > out_.contents.size())
+    throw Error(fmt::format("no file contents at address {:#x}", address), image_.path);
+  return out_.contents.data() + *offset;
+}
+
+uint8_t* Emitter::code_bytes(uint64_t address, uint64_t size) {
+  if (added_text_ == kNone || address < placement_.added_start()) return data_bytes(address, size);
+  return out_.added[added_text_].contents.data() + (address - placement_.added_start());
+}
+
+void Emitter::put(uint64_t address, Instruction instruction) {
+  std::vector<uint8_t> bytes;
+  target_.encode({&instruction, 1}, bytes);
+  std::copy(bytes.begin(), bytes.end(), code_bytes(address, bytes.size()));
+}
+
+void Emitter::fill_free_ranges() {
+  const Instruction nop = target_.nop();
+  std::vector<uint8_t> bytes;
+  target_.encode({&nop, 1}, bytes);
+  const auto fill = [&](uint64_t start, uint64_t end) {
+    uint8_t* out = code_bytes(start, end - start);
+    for (uint64_t at = 0; at + bytes.size() <= end - start; at += bytes.size())
+      std::copy(bytes.begin(), bytes.end(), out + at);
+  };
+  for (const auto& [start, end] : placement_.free_ranges()) fill(start, end);
+  if (added_text_ != kNone) fill(placement_.added_start(), placement_.added_end());
+}
+
+uint64_t& Emitter::gp_load_low(ProcedureId id, uint32_t reference) {
+  return gp_load_lows_[first_reference_[id] + reference];
+}
+
+/// The instruction with its reference turned into a number.
+Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, uint64_t place) {
+  if (!instruction.has_reference()) return instruction;
+  const Procedure& procedure = program_[id];
+  const auto index = static_cast<uint32_t>(instruction.immediate);
+  const Reference& reference = procedure.references[index];
+  Instruction result = instruction;
+  result.flags &= static_cast<uint8_t>(~Instruction::kHasReference);
+  result.immediate = 0;
+  ReferenceKind kind = reference.kind;
+  uint64_t to = resolve(reference.target);
+  if (kind == ReferenceKind::branch) to = placement_.branch_target(place, reference.target);
+  if (kind == ReferenceKind::gp_load_high && !target_.is_upper_half(instruction)) {
+    kind = ReferenceKind::gp_load_low;
+    gp_load_low(id, index) = place;
+  }
+  if (!target_.apply(result, kind, place, to, procedure.gp.value_or(0)))
+    throw Error(fmt::format("{} cannot refer to {:#x} from {:#x}", procedure.name, to, place),
+                image_.path);
+  return result;
+}
+
+/// Relocations of the input that belong to this instruction, in a walk along the block.
+void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
+                                uint64_t branch_target) {
+  if (block_relocations_ == nullptr || instruction.origin == kNone) return;
+  const uint64_t old = program_.origin_base + instruction.origin;
+  const auto& relocations = *block_relocations_;
+  while (next_relocation_ < relocations.size() && relocations[next_relocation_].address < old)
+    ++next_relocation_;
+  for (; next_relocation_ < relocations.size() && relocations[next_relocation_].address == old;
+       ++next_relocation_) {
+    const Relocation& relocation = relocations[next_relocation_];
+    MovedRelocation moved{place, &relocation, 0, 0};
+    const RelocationRole role = target_.relocation_role(relocation.type);
+    if (role == RelocationRole::branch) moved.target = branch_target;
+    if (role == RelocationRole::gp_load && instruction.has_reference())
+      moved.pair = first_reference_[id] + static_cast<uint32_t>(instruction.immediate) + 1;
+    carried_.push_back(moved);
+  }
+}
+
+void Emitter::write_block(ProcedureId id, BlockId block_id) {
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  const BlockEnd how = placement_.end(id, block_id);
+  const Edge* taken = edge_of(block, Edge::Kind::taken);
+  const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+
+  block_relocations_ = nullptr;
+  if (block.origin != kNone) {
+    const uint64_t old = program_.address_of(block);
+    for (const RelocationTable& table : image_.relocations)
+      if (image_.sections[table.target].contains(old)) block_relocations_ = &table.relocations;
+    if (block_relocations_ != nullptr)
+      next_relocation_ = static_cast<size_t>(
+          std::lower_bound(block_relocations_->begin(), block_relocations_->end(), old,
+                           [](const Relocation& r, uint64_t a) { return r.address < a; }) -
+          block_relocations_->begin());
+  }
+  uint64_t place = placement_.address(id, block_id);
+  std::vector<Instruction> code;
+  code.reserve(block.instructions.size() + 1);
+  for (uint32_t i = 0; i < block.instructions.size(); ++i) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo()) continue;
+    const bool last = i + 1 == block.instructions.size();
+    if (last && how == BlockEnd::branch_dropped) break;
+    uint64_t branch_target = 0;
+    Instruction result = resolved(id, instruction, place);
+    if (last && instruction.has_reference())
+      branch_target = resolve(procedure.references[instruction.immediate].target);
+    if (last && taken != nullptr) {
+      BlockId to = taken->target;
+      if (how == BlockEnd::inverted) {
+        target_.invert(result);
+        to = fall->target;
+      }
+      const CodeLocation location{.procedure = id, .block = to};
+      branch_target = placement_.resolve(location);
+      if (!target_.apply(result, ReferenceKind::branch, place,
+                         placement_.branch_target(place, location), 0))
+        throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
+    }
+    carry_relocations(id, instruction, place, branch_target);
+    place += target_.size(instruction);
+    code.push_back(result);
+  }
+  if (how == BlockEnd::branch_appended) {
+    Instruction branch = target_.branch();
+    const CodeLocation location{.procedure = id, .block = fall->target};
+    if (!target_.apply(branch, ReferenceKind::branch, place,
+                       placement_.branch_target(place, location), 0))
+      throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
+    code.push_back(branch);
+  }
+  bytes_.clear();
+  target_.encode(code, bytes_);
+  std::copy(bytes_.begin(), bytes_.end(),
+            code_bytes(placement_.address(id, block_id), bytes_.size()));
+}
+
+/// Everything stays in place; fields that refer to code elsewhere follow it.
+void Emitter::write_pinned(ProcedureId id) {
+  const Procedure& procedure = program_[id];
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Instruction& instruction : block.instructions) {
+      if (!instruction.has_reference() || instruction.origin == kNone) continue;
+      const Reference& reference = procedure.references[instruction.immediate];
+      // Where to is not known, or does not move: the field is right as it is.
+      if (reference.kind == ReferenceKind::gp_load_high) continue;
+      if (reference.target.where == CodeLocation::Where::address &&
+          resolve(reference.target) == reference.target.address)
+        continue;
+      const uint64_t place = program_.origin_base + instruction.origin;
+      put(place, resolved(id, instruction, place));
+    }
+}
+
+void Emitter::write_far_stubs() {
+  for (const FarStub& stub : placement_.stubs()) {
+    const auto bytes = stub.departure ? target_.far_departure(stub.address, stub.leads_to)
+                                      : target_.far_landing(stub.address, stub.leads_to);
+    std::copy(bytes.begin(), bytes.end(), code_bytes(stub.address, bytes.size()));
+  }
+}
+
+void Emitter::write_code() {
+  fill_free_ranges();
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+    if (!program_[id].movable()) write_pinned(id);
+  for (const PlacedFragment& placed : placement_.fragments()) {
+    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    for (BlockId block : fragment.blocks) write_block(fragment.procedure, block);
+  }
+  write_far_stubs();
+}
+
+void Emitter::write_code_pointers() {
+  for (const CodePointer& pointer : program_.code_pointers) {
+    const uint64_t to = resolve(pointer.target);
+    const bool wide = pointer.kind == ReferenceKind::address64 ||
+                      pointer.kind == ReferenceKind::pc_relative64;
+    uint64_t value = to;
+    if (pointer.kind == ReferenceKind::gp_relative32) value -= pointer.gp;
+    if (pointer.kind == ReferenceKind::pc_relative32 ||
+        pointer.kind == ReferenceKind::pc_relative64)
+      value -= pointer.address;
+    const bool fits = wide || (pointer.kind == ReferenceKind::address32
+                                   ? value >> 32 == 0
+                                   : fits_signed(static_cast<int64_t>(value), 32));
+    if (!fits)
+      throw Error(fmt::format("the word at {:#x} cannot refer to {:#x}", pointer.address, to),
+                  image_.path);
+    uint8_t* bytes = data_bytes(pointer.address, wide ? 8 : 4);
+    if (wide)
+      store(bytes, value);
+    else
+      store(bytes, static_cast<uint32_t>(value));
+  }
+}
+
+}  // namespace respike

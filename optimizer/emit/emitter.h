@@ -1,0 +1,90 @@
+#pragma once
+// State of one emission; private to this folder. Methods are called in the order of emit().
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimizer/emit/emit.h"
+#include "optimizer/emit/placement.h"
+#include "optimizer/emit/unwind_writer.h"
+
+namespace respike {
+
+class Emitter {
+ public:
+  Emitter(const Program& program, const Layout& layout, const Placement& placement,
+          Diagnostics& diagnostics);
+
+  void write_unwind_tables();
+  void write_code();
+  void write_code_pointers();
+  void write_symbols();
+  void write_relocations();
+  void write_dynamic_section();
+  void write_provenance(const std::string& options);
+  void drop_debug_sections();
+
+  const NewImage& output() const { return out_; }
+  EmitStatistics statistics() const;
+
+ private:
+  /// A kept relocation on its way to the output; `symbol` still indexes the input.
+  struct MovedRelocation {
+    uint64_t address;
+    const Relocation* relocation;
+    uint64_t target;  // of a branch: the address it now refers to; else 0
+    uint64_t pair;    // gp loads: index of gp_load_lows_, + 1; else 0
+  };
+
+  std::optional<uint64_t> new_address(uint64_t old_code_address) const;
+  uint64_t resolve(const CodeLocation& location) const;
+  /// Bytes of the output at a code address, in place or in the added section.
+  uint8_t* code_bytes(uint64_t address, uint64_t size);
+  uint8_t* data_bytes(uint64_t address, uint64_t size);
+  void fill_free_ranges();
+  void write_block(ProcedureId id, BlockId block);
+  void write_pinned(ProcedureId id);
+  void write_far_stubs();
+  void put(uint64_t address, Instruction instruction);
+  Instruction resolved(ProcedureId id, const Instruction& instruction, uint64_t place);
+  void carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
+                         uint64_t branch_target);
+  uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
+
+  void add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block);
+  void add_stub_ranges(std::vector<UnwindRange>& ranges);
+  uint32_t deepened(uint32_t state, uint64_t frame);
+
+  uint32_t section_of(uint64_t address) const;  // in the output; added ones behind the input's
+  uint32_t section_symbol(uint32_t section) const;
+  uint32_t new_symbol_index(uint32_t symbol) const;
+  void add_unwind_relocations(std::vector<RelocationTable>& tables);
+  RelocationTable& table_for(std::vector<RelocationTable>& tables, uint32_t section) const;
+
+  const Program& program_;
+  const Layout& layout_;
+  const Placement& placement_;
+  const Image& image_;
+  const Target& target_;
+  Diagnostics& diagnostics_;
+  NewImage out_;
+  UnwindTables unwind_;          // the program's and the states of stubs
+  UnwindSections unwind_sections_;
+  uint32_t added_text_ = kNone;  // index in out_.added
+  std::vector<MovedRelocation> carried_;
+  std::vector<uint64_t> gp_load_lows_;       // output address of the lower half
+  std::vector<uint32_t> first_reference_;    // of a procedure, numbering all references
+  std::vector<std::pair<uint64_t, uint64_t>> fragment_ranges_;  // output, by address
+  std::vector<std::pair<uint64_t, uint32_t>> section_order_;    // output sections by address
+  std::vector<uint32_t> section_symbols_;    // symbol (input index) of an output section, or kNone
+  uint32_t inserted_symbols_ = 0;            // in front of the first global one
+  uint32_t first_global_ = 0;
+  std::vector<uint8_t> bytes_;  // of the block being written
+  const std::vector<Relocation>* block_relocations_ = nullptr;
+  size_t next_relocation_ = 0;
+};
+
+}  // namespace respike

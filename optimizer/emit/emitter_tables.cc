@@ -1,0 +1,433 @@
+// Tables that describe code: unwind information, symbols, relocations, the dynamic section and
+// Respike's own note. See emit.cc.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/emit/emitter.h"
+#include "optimizer/image/provenance.h"
+#include "optimizer/lift/lift.h"
+
+namespace respike {
+namespace {
+
+constexpr int64_t kDynamicInit = 12, kDynamicFini = 13;  // DT_INIT, DT_FINI
+constexpr uint32_t kNoteSectionType = 7;                 // SHT_NOTE
+constexpr uint8_t kLocalBinding = 0;                     // STB_LOCAL
+constexpr uint8_t kProcedureType = 2;                    // STT_FUNC
+
+const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
+  for (const Edge& edge : block.successors)
+    if (edge.kind == kind) return &edge;
+  return nullptr;
+}
+
+/// Appends a range, merged with the one before when nothing but the address differs.
+void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
+  if (range.start == range.end) return;
+  if (!ranges.empty()) {
+    UnwindRange& last = ranges.back();
+    if (last.end == range.start && last.owner == range.owner && last.state == range.state &&
+        last.lsda == range.lsda && last.terminate == range.terminate &&
+        last.landing_pad == range.landing_pad && last.action == range.action) {
+      last.end = range.end;
+      return;
+    }
+  }
+  ranges.push_back(range);
+}
+
+}  // namespace
+
+// ---- unwind information ----
+
+void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block_id) {
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  UnwindRange range;
+  range.start = placement_.address(id, block_id);
+  range.owner = id;
+  range.state = block.cfi_state;
+  const auto set_call_site = [&](uint32_t index) {
+    range.lsda = kNone;
+    range.terminate = false;
+    range.landing_pad = range.action = 0;
+    if (index == kNone) return;
+    const CallSite& site = procedure.call_sites[index];
+    range.lsda = site.lsda;
+    range.terminate = site.terminate;
+    range.action = site.action;
+    if (site.landing_pad != kNone) range.landing_pad = placement_.address(id, site.landing_pad);
+  };
+  set_call_site(block.call_site);
+  uint64_t place = range.start;
+  for (const Instruction& instruction : block.instructions) {
+    if (instruction.is_pseudo()) {
+      range.end = place;
+      append(ranges, range);
+      range.start = place;
+      range.state = static_cast<uint32_t>(instruction.immediate);
+    } else {
+      place += target_.size(instruction);
+    }
+  }
+  range.end = std::min(place, placement_.return_point(id, block_id));
+  append(ranges, range);
+  if (placement_.end(id, block_id) != BlockEnd::branch_appended) return;
+  // The appended branch is already in the state of the block that it leads to.
+  const BlockId next = edge_of(block, Edge::Kind::fall_through)->target;
+  range.start = range.end;
+  range.end = range.start + target_.size(target_.branch());
+  range.state = procedure.blocks[next].cfi_state;
+  append(ranges, range);
+}
+
+/// The state in which the stack is `frame` bytes deeper.
+uint32_t Emitter::deepened(uint32_t state, uint64_t frame) {
+  if (state == kNone) return kNone;
+  CfiState deeper = unwind_.states[state];
+  if (deeper.cfa_is_expression || deeper.cfa_register != target_.abi().stack_pointer) return state;
+  deeper.cfa_offset += static_cast<int64_t>(frame);
+  for (uint32_t i = static_cast<uint32_t>(program_.unwind.states.size()); i < unwind_.states.size(); ++i)
+    if (unwind_.states[i] == deeper) return i;
+  unwind_.states.push_back(std::move(deeper));
+  return static_cast<uint32_t>(unwind_.states.size() - 1);
+}
+
+void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
+  const unsigned unit = target_.code_alignment();
+  for (const FarStub& stub : placement_.stubs()) {
+    if (stub.target.where != CodeLocation::Where::block_start) continue;
+    const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
+    const uint32_t deep = deepened(state, target_.far_stub_frame());
+    UnwindRange range;
+    range.owner = stub.target.procedure;
+    const uint64_t size = stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    const uint64_t change = stub.address + (stub.departure ? unit : size - unit);
+    range.start = stub.address;
+    range.end = change;
+    range.state = stub.departure ? state : deep;
+    ranges.push_back(range);
+    range.start = change;
+    range.end = stub.address + size;
+    range.state = stub.departure ? deep : state;
+    ranges.push_back(range);
+  }
+}
+
+void Emitter::write_unwind_tables() {
+  const Section* frame = image_.section_named(".eh_frame");
+  if (frame == nullptr || program_.unwind.cies.empty()) return;
+  std::vector<UnwindRange> ranges;
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+    if (!program_[id].movable())
+      for (BlockId block = 0; block < program_[id].blocks.size(); ++block)
+        if (program_[id].blocks[block].origin != kNone) add_unwind_ranges(ranges, id, block);
+  for (const PlacedFragment& placed : placement_.fragments()) {
+    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
+  }
+  add_stub_ranges(ranges);
+  std::erase_if(ranges, [](const UnwindRange& range) { return range.state == kNone; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const UnwindRange& a, const UnwindRange& b) { return a.start < b.start; });
+  const Section* header = image_.section_named(".eh_frame_hdr");
+  const uint64_t address = align_up(placement_.added_end(), 16);
+  unwind_sections_ = write_unwind(unwind_, ranges, address, header != nullptr);
+
+  const auto move = [&](const Section* section, uint64_t to, const std::vector<uint8_t>& bytes) {
+    if (section == nullptr) return;
+    std::fill_n(data_bytes(section->address, section->size), section->size, uint8_t{0});
+    out_.moved.push_back({static_cast<uint32_t>(section - image_.sections.data()), to, bytes});
+  };
+  move(frame, address, unwind_sections_.eh_frame);
+  if (!unwind_sections_.lsda.empty())
+    move(image_.section_named(".gcc_except_table"), unwind_sections_.lsda_address,
+         unwind_sections_.lsda);
+  move(header, unwind_sections_.header_address, unwind_sections_.header);
+}
+
+// ---- symbols ----
+
+uint32_t Emitter::section_of(uint64_t address) const {
+  auto after = std::upper_bound(section_order_.begin(), section_order_.end(),
+                                std::pair(address, ~uint32_t{0}));
+  return after == section_order_.begin() ? 0 : (after - 1)->second;
+}
+
+void Emitter::write_symbols() {
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    const Section& section = image_.sections[i];
+    const bool moved = std::any_of(out_.moved.begin(), out_.moved.end(),
+                                   [&](const auto& m) { return m.section == i; });
+    if (section.allocated() && !section.thread_local_storage() && section.size != 0 && !moved)
+      section_order_.emplace_back(section.address, i);
+  }
+  for (uint32_t i = 0; i < out_.added.size(); ++i)
+    section_order_.emplace_back(out_.added[i].address,
+                                static_cast<uint32_t>(image_.sections.size()) + i);
+  for (const auto& moved : out_.moved) section_order_.emplace_back(moved.address, moved.section);
+  std::sort(section_order_.begin(), section_order_.end());
+  section_symbols_.assign(image_.sections.size() + out_.added.size(), kNone);
+  for (uint32_t i = 0; i < image_.symbols.size(); ++i)
+    if (image_.symbols[i].type == Symbol::Type::section &&
+        image_.symbols[i].section < image_.sections.size())
+      section_symbols_[image_.symbols[i].section] = i;
+
+  for (const PlacedFragment& placed : placement_.fragments())
+    fragment_ranges_.emplace_back(placed.address, placed.address + placed.size);
+  std::sort(fragment_ranges_.begin(), fragment_ranges_.end());
+  const auto end_of_fragment = [&](uint64_t address) {
+    auto after = std::upper_bound(fragment_ranges_.begin(), fragment_ranges_.end(),
+                                  std::pair(address, ~uint64_t{0}));
+    return after == fragment_ranges_.begin() ? address : std::max((after - 1)->second, address);
+  };
+  const auto move = [&](Symbol& symbol) {
+    if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
+        symbol.type == Symbol::Type::section || symbol.type == Symbol::Type::tls)
+      return;
+    const Section& section = image_.sections[symbol.section];
+    for (const auto& moved : out_.moved)
+      if (moved.section == symbol.section) {
+        symbol.value = resolve({.where = CodeLocation::Where::address, .address = symbol.value});
+        return;
+      }
+    if (!section.executable()) return;
+    const auto location = block_at(program_, symbol.value);
+    if (!location || !program_[location->procedure].movable()) return;
+    const uint64_t old = symbol.value;
+    symbol.value = placement_.address(location->procedure, location->block);
+    symbol.section = section_of(symbol.value);
+    if (symbol.size != 0 || symbol.type == Symbol::Type::procedure)
+      symbol.size = end_of_fragment(symbol.value) - symbol.value;
+    const uint64_t offset = target_.local_entry_offset(symbol.other);
+    if (offset != 0 && new_address(old + offset) != symbol.value + offset)
+      symbol.other = target_.without_local_entry(symbol.other);
+  };
+
+  // Extra fragments get symbols of their own behind the last local one.
+  std::vector<Symbol> extra;
+  std::vector<uint32_t> fragments_of(program_.procedures.size());
+  std::vector<std::pair<uint32_t, uint32_t>> names;  // fragment, number
+  for (const PlacedFragment& placed : placement_.fragments()) {
+    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    const bool main = std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) !=
+                      fragment.blocks.end();
+    const bool starts_procedure = main && fragment.blocks.front() == 0;
+    if (!starts_procedure) names.emplace_back(placed.fragment, fragments_of[fragment.procedure]++);
+  }
+  out_.name_storage.reserve(names.size());
+  for (const auto& [index, number] : names) {
+    const Layout::Fragment& fragment = layout_.fragments[index];
+    const PlacedFragment& placed = placement_.fragments()[index];
+    out_.name_storage.push_back(
+        fmt::format("{}.frag.{}", program_[fragment.procedure].name, number));
+    Symbol symbol;
+    symbol.name = out_.name_storage.back();
+    symbol.value = placed.address;
+    // Where the entry is inside, its own symbol covers the rest.
+    const auto entry = std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u);
+    symbol.size = (entry == fragment.blocks.end() ? placed.address + placed.size
+                                                  : placement_.address(fragment.procedure, 0)) -
+                  placed.address;
+    if (symbol.size == 0) continue;
+    symbol.section = section_of(placed.address);
+    symbol.type = Symbol::Type::procedure;
+    symbol.raw_type = kProcedureType;
+    symbol.binding = kLocalBinding;
+    extra.push_back(symbol);
+  }
+  first_global_ = 0;
+  while (first_global_ < image_.symbols.size() &&
+         (first_global_ == 0 || image_.symbols[first_global_].binding == kLocalBinding))
+    ++first_global_;
+  inserted_symbols_ = static_cast<uint32_t>(extra.size());
+  out_.symbols.reserve(image_.symbols.size() + extra.size());
+  for (uint32_t i = 0; i < image_.symbols.size(); ++i) {
+    if (i == first_global_) out_.symbols.insert(out_.symbols.end(), extra.begin(), extra.end());
+    Symbol symbol = image_.symbols[i];
+    move(symbol);
+    out_.symbols.push_back(symbol);
+  }
+  if (first_global_ == image_.symbols.size())
+    out_.symbols.insert(out_.symbols.end(), extra.begin(), extra.end());
+  out_.dynamic_symbols = image_.dynamic_symbols;
+  for (Symbol& symbol : out_.dynamic_symbols) move(symbol);
+}
+
+// ---- relocations ----
+
+uint32_t Emitter::new_symbol_index(uint32_t symbol) const {
+  return symbol >= first_global_ ? symbol + inserted_symbols_ : symbol;
+}
+
+uint32_t Emitter::section_symbol(uint32_t section) const {
+  return section < section_symbols_.size() && section_symbols_[section] != kNone
+             ? section_symbols_[section]
+             : 0;
+}
+
+RelocationTable& Emitter::table_for(std::vector<RelocationTable>& tables, uint32_t section) const {
+  for (RelocationTable& table : tables)
+    if (table.target == section) return table;
+  tables.push_back({.section = 0, .target = section, .relocations = {}});
+  return tables.back();
+}
+
+void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
+  const uint32_t type = target_.relocation_type(ReferenceKind::pc_relative32);
+  const auto add = [&](const std::vector<UnwindFixup>& fixups, const char* name) {
+    const Section* section = image_.section_named(name);
+    if (section == nullptr || fixups.empty()) return;
+    RelocationTable& table =
+        table_for(tables, static_cast<uint32_t>(section - image_.sections.data()));
+    for (const UnwindFixup& fixup : fixups) {
+      const uint32_t to = section_of(fixup.target);
+      const uint32_t symbol = section_symbol(to);
+      const uint64_t base = symbol == 0 ? 0 : out_.symbols[new_symbol_index(symbol)].value;
+      table.relocations.push_back({.address = fixup.address,
+                                   .addend = static_cast<int64_t>(fixup.target - base),
+                                   .type = type,
+                                   .symbol = new_symbol_index(symbol)});
+    }
+  };
+  add(unwind_sections_.eh_frame_fixups, ".eh_frame");
+  add(unwind_sections_.lsda_fixups, ".gcc_except_table");
+}
+
+void Emitter::write_relocations() {
+  std::vector<RelocationTable>& tables = out_.relocations;
+  const auto is_moved = [&](uint32_t section) {
+    return std::any_of(out_.moved.begin(), out_.moved.end(),
+                       [&](const auto& m) { return m.section == section; });
+  };
+  for (const RelocationTable& input : image_.relocations) {
+    RelocationTable table{.section = input.section, .target = input.target, .relocations = {}};
+    if (!is_moved(input.target)) {
+      const bool code = image_.sections[input.target].executable();
+      uint32_t range = 0;
+      for (const Relocation& relocation : input.relocations) {
+        if (code) {  // those of moved code come below
+          const auto& ranges = program_.ranges;
+          while (range < ranges.size() && ranges[range].end <= relocation.address) ++range;
+          if (range == ranges.size() || relocation.address < ranges[range].start ||
+              program_[ranges[range].procedure].movable())
+            continue;
+        }
+        table.relocations.push_back(relocation);
+        table.relocations.back().symbol = new_symbol_index(relocation.symbol);
+      }
+    }
+    tables.push_back(std::move(table));
+  }
+  RelocationTable* table = nullptr;
+  uint32_t current = kNone;
+  for (const MovedRelocation& moved : carried_) {
+    Relocation relocation = *moved.relocation;
+    relocation.address = moved.address;
+    if (moved.pair != 0)
+      relocation.addend = static_cast<int64_t>(gp_load_lows_[moved.pair - 1] - moved.address);
+    if (moved.target != 0 && relocation.symbol < image_.symbols.size()) {
+      const Symbol& symbol = out_.symbols[new_symbol_index(relocation.symbol)];
+      if (symbol.value + static_cast<uint64_t>(relocation.addend) != moved.target) {
+        relocation.symbol = section_symbol(section_of(moved.target));
+        relocation.addend = static_cast<int64_t>(
+            moved.target - out_.symbols[new_symbol_index(relocation.symbol)].value);
+      }
+    }
+    relocation.symbol = new_symbol_index(relocation.symbol);
+    const uint32_t section = section_of(moved.address);
+    if (section != current) {
+      table = &table_for(tables, section);
+      current = section;
+    }
+    table->relocations.push_back(relocation);
+  }
+  add_unwind_relocations(tables);
+  for (RelocationTable& t : tables)
+    std::stable_sort(t.relocations.begin(), t.relocations.end(),
+                     [](const Relocation& a, const Relocation& b) { return a.address < b.address; });
+}
+
+// ---- dynamic section and notes ----
+
+void Emitter::write_dynamic_section() {
+  out_.entry = new_address(image_.entry).value_or(image_.entry);
+  for (const auto& [tag, value] : image_.dynamic_entries)
+    if (tag == kDynamicInit || tag == kDynamicFini)
+      if (const auto address = new_address(value); address && *address != value)
+        out_.dynamic_changes.emplace_back(tag, *address);
+  out_.dynamic_relocations = image_.dynamic_relocations;
+  const auto& pointers = program_.code_pointers;
+  for (DynamicRelocationTable& table : out_.dynamic_relocations)
+    for (Relocation& relocation : table.relocations) {
+      if (relocation.symbol != 0) continue;
+      const auto pointer = std::lower_bound(
+          pointers.begin(), pointers.end(), relocation.address,
+          [](const CodePointer& p, uint64_t a) { return p.address < a; });
+      if (pointer != pointers.end() && pointer->address == relocation.address &&
+          pointer->kind == ReferenceKind::address64)
+        relocation.addend = static_cast<int64_t>(resolve(pointer->target));
+    }
+}
+
+void Emitter::write_provenance(const std::string& options) {
+  Provenance provenance;
+  provenance.input_build_id = image_.build_id;
+  provenance.options = options;
+  for (const PlacedFragment& placed : placement_.fragments()) {
+    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    if (placed.size == 0) continue;
+    const Procedure& procedure = program_[fragment.procedure];
+    const bool whole =
+        fragment.blocks.front() == 0 &&
+        std::any_of(procedure.symbols.begin(), procedure.symbols.end(), [&](uint32_t index) {
+          const Symbol& symbol = image_.symbols[index];
+          return symbol.type == Symbol::Type::procedure && symbol.value == procedure.address;
+        });
+    const uint64_t owner = placement_.address(fragment.procedure, 0);
+    if (!whole)
+      provenance.fragments.push_back({placed.address, placed.address + placed.size, owner});
+  }
+  std::sort(provenance.fragments.begin(), provenance.fragments.end(),
+            [](const auto& a, const auto& b) { return a.start < b.start; });
+  for (const FarStub& stub : placement_.stubs()) {
+    const uint64_t size = stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    provenance.far_stubs.push_back({stub.address, stub.address + size});
+  }
+  auto& stubs = provenance.far_stubs;
+  std::sort(stubs.begin(), stubs.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  size_t kept = 0;
+  for (size_t i = 0; i < stubs.size(); ++i) {
+    if (kept != 0 && stubs[kept - 1].end == stubs[i].start)
+      stubs[kept - 1].end = stubs[i].end;
+    else
+      stubs[kept++] = stubs[i];
+  }
+  stubs.resize(kept);
+  NewImage::AddedSection note;
+  note.name = kNoteSection;
+  note.type = kNoteSectionType;
+  note.alignment = 4;
+  note.contents = encode_provenance(provenance);
+  if (const Section* old = image_.section_named(kNoteSection))
+    out_.dropped_sections.push_back(static_cast<uint32_t>(old - image_.sections.data()));
+  out_.added.push_back(std::move(note));
+}
+
+void Emitter::drop_debug_sections() {
+  bool dropped = false;
+  for (uint32_t i = 0; i < image_.sections.size(); ++i) {
+    const Section& section = image_.sections[i];
+    if (section.allocated()) continue;
+    if (!section.name.starts_with(".debug_") && !section.name.starts_with(".rela.debug_")) continue;
+    out_.dropped_sections.push_back(i);
+    dropped = true;
+  }
+  if (dropped)
+    diagnostics_.warn("debug sections are left out: they would describe the code before rewriting");
+}
+
+}  // namespace respike

@@ -1,0 +1,362 @@
+// Placement: where every block goes.
+//
+// The original text minus what is pinned is a list of free ranges; fragments fill it in their
+// order, and what does not fit goes to the added segment. How a block ends depends only on what
+// follows it in its fragment, so sizes are known before addresses.
+//
+// When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
+// pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
+// through a departure stub in the pool next to them and a landing stub in the pool next to their
+// target. Stubs move code and may so create new far branches; the set of far branches only grows
+// from round to round, and a margin makes the first guess nearly always the last.
+
+#include "optimizer/emit/placement.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+
+namespace respike {
+namespace {
+
+const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
+  for (const Edge& edge : block.successors)
+    if (edge.kind == kind) return &edge;
+  return nullptr;
+}
+
+}  // namespace
+
+Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
+    : program_(program), target_(*program.target), added_start_(added_code_address) {
+  uint32_t blocks = 0;
+  for (const Procedure& procedure : program.procedures) {
+    first_.push_back(blocks);
+    blocks += static_cast<uint32_t>(procedure.blocks.size());
+  }
+  addresses_.resize(blocks);
+  sizes_.resize(blocks);
+  ends_.resize(blocks, BlockEnd::kept);
+  branch_size_ = target_.size(target_.branch());
+  uint32_t index = 0;
+  for (const Procedure& procedure : program.procedures)
+    for (const BasicBlock& block : procedure.blocks) {
+      for (const Instruction& i : block.instructions) sizes_[index] += target_.size(i);
+      if (block.origin != kNone) addresses_[index] = program.address_of(block);
+      ++index;
+    }
+  find_free_ranges(program);
+  choose_ends(layout);
+  place(layout);
+
+  uint64_t low = ~uint64_t{0}, high = 0;
+  for (const CodeRange& range : program.ranges) {
+    low = std::min(low, range.start);
+    high = std::max(high, range.end);
+  }
+  for (const PlacedFragment& placed : placed_) high = std::max(high, placed.address + placed.size);
+  if (high > low && high - low >= target_.branch_reach()) place_with_stubs(layout);
+}
+
+uint64_t Placement::own_size(ProcedureId procedure, BlockId block) const {
+  const uint32_t index = first_[procedure] + block;
+  return ends_[index] == BlockEnd::branch_dropped ? sizes_[index] - branch_size_ : sizes_[index];
+}
+
+uint64_t Placement::size(ProcedureId procedure, BlockId block) const {
+  return own_size(procedure, block) +
+         (end(procedure, block) == BlockEnd::branch_appended ? branch_size_ : 0);
+}
+
+uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
+  return address(procedure, block) + own_size(procedure, block);
+}
+
+uint64_t Placement::resolve(const CodeLocation& location) const {
+  switch (location.where) {
+    case CodeLocation::Where::block_start: return address(location.procedure, location.block);
+    case CodeLocation::Where::return_point: return return_point(location.procedure, location.block);
+    case CodeLocation::Where::address: break;
+  }
+  return location.address;
+}
+
+void Placement::find_free_ranges(const Program& program) {
+  std::vector<std::pair<uint64_t, uint64_t>> taken;
+  std::vector<const Section*> sections;
+  for (const CodeRange& range : program.ranges) {
+    const Section* section = program.image->section_at(range.start);
+    if (!program[range.procedure].movable())
+      taken.emplace_back(range.start, range.end);
+    else if (sections.empty() || sections.back() != section)
+      sections.push_back(section);
+  }
+  // Places outside all procedures that code refers to stay as they are.
+  for (const Procedure& procedure : program.procedures)
+    for (const Reference& reference : procedure.references)
+      if (reference.target.where == CodeLocation::Where::address)
+        taken.emplace_back(reference.target.address,
+                           reference.target.address + target_.code_alignment());
+  std::sort(taken.begin(), taken.end());
+  std::sort(sections.begin(), sections.end(),
+            [](const Section* a, const Section* b) { return a->address < b->address; });
+  sections.erase(std::unique(sections.begin(), sections.end()), sections.end());
+  const uint64_t unit = target_.code_alignment();
+  for (const Section* section : sections) {
+    uint64_t at = align_up(section->address, unit);
+    const uint64_t end = section->address + section->size / unit * unit;
+    for (const auto& [start, stop] : taken) {
+      if (stop <= at || start >= end) continue;
+      if (start > at) free_.emplace_back(at, start);
+      at = stop;
+    }
+    if (at < end) free_.emplace_back(at, end);
+  }
+}
+
+void Placement::choose_ends(const Layout& layout) {
+  for (const Layout::Fragment& fragment : layout.fragments) {
+    const Procedure& procedure = program_[fragment.procedure];
+    for (size_t i = 0; i < fragment.blocks.size(); ++i) {
+      const BlockId id = fragment.blocks[i];
+      const BlockId next = i + 1 < fragment.blocks.size() ? fragment.blocks[i + 1] : kNone;
+      const BasicBlock& block = procedure.blocks[id];
+      const Instruction& last = block.instructions.back();
+      const Edge* taken = edge_of(block, Edge::Kind::taken);
+      const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+      BlockEnd& end = ends_[first_[fragment.procedure] + id];
+      end = BlockEnd::kept;
+      if (fall != nullptr && fall->target != next) {
+        Instruction inverse = last;
+        if (taken != nullptr && taken->target == next && target_.invert(inverse))
+          end = BlockEnd::inverted;
+        else
+          end = BlockEnd::branch_appended;
+      } else if (fall == nullptr && taken != nullptr && taken->target == next) {
+        end = BlockEnd::branch_dropped;
+      }
+    }
+  }
+}
+
+void Placement::place(const Layout& layout) {
+  placed_.clear();
+  placed_.reserve(layout.fragments.size());
+  size_t range = 0;
+  uint64_t at = free_.empty() ? 0 : free_[0].first;
+  uint64_t added = added_start_;
+  size_t pool = 0;
+  const auto take = [&](uint64_t size, uint64_t alignment) {
+    for (; range < free_.size(); at = ++range < free_.size() ? free_[range].first : 0) {
+      const uint64_t start = align_up(at, alignment);
+      if (start > free_[range].second || free_[range].second - start < size) continue;
+      at = start + size;
+      return start;
+    }
+    const uint64_t start = align_up(added, alignment);
+    added = start + size;
+    return start;
+  };
+  for (uint32_t index = 0; index <= layout.fragments.size(); ++index) {
+    for (; pool < pools_.size() && pools_[pool].before_fragment == index; ++pool)
+      pools_[pool].address = take(pools_[pool].size, 16);
+    if (index == layout.fragments.size()) break;
+    const Layout::Fragment& fragment = layout.fragments[index];
+    uint64_t total = 0;
+    for (BlockId id : fragment.blocks) total += size(fragment.procedure, id);
+    const uint64_t start =
+        take(total, std::max<uint64_t>(fragment.alignment, target_.code_alignment()));
+    placed_.push_back({index, start, total});
+    uint64_t address = start;
+    for (BlockId id : fragment.blocks) {
+      addresses_[first_[fragment.procedure] + id] = address;
+      address += size(fragment.procedure, id);
+    }
+  }
+  added_end_ = added;
+}
+
+// ---- far branches ----
+
+uint64_t Placement::key_of(const CodeLocation& location) {
+  return location.where == CodeLocation::Where::address
+             ? location.address | uint64_t{1} << 63
+             : uint64_t{location.procedure} << 32 | location.block;
+}
+
+/// Fragments must be much smaller than the reach, or no pool could be near their middle.
+void Placement::split_large(Layout& layout) {
+  const uint64_t largest = target_.branch_reach() / 8;
+  std::vector<Layout::Fragment> result;
+  for (Layout::Fragment& fragment : layout.fragments) {
+    uint64_t size_so_far = 0;
+    Layout::Fragment piece{fragment.procedure, {}, fragment.alignment};
+    for (BlockId id : fragment.blocks) {
+      const bool glued = !piece.blocks.empty() && program_[fragment.procedure]
+                                                      .blocks[piece.blocks.back()]
+                                                      .has(BasicBlock::kGluedToNext);
+      if (size_so_far + size(fragment.procedure, id) > largest && !piece.blocks.empty() && !glued) {
+        result.push_back(std::move(piece));
+        piece = {fragment.procedure, {}, 4};
+        size_so_far = 0;
+      }
+      piece.blocks.push_back(id);
+      size_so_far += size(fragment.procedure, id);
+    }
+    result.push_back(std::move(piece));
+  }
+  layout.fragments = std::move(result);
+}
+
+/// Calls f(place, target) for the direct branches of all code.
+template <typename F>
+void Placement::for_each_branch(const Layout&, F f) const {
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+    const Procedure& procedure = program_[id];
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      const BlockEnd how = end(id, b);
+      const uint64_t last_place = return_point(id, b) - branch_size_;
+      const Edge* taken = edge_of(block, Edge::Kind::taken);
+      const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+      if (taken != nullptr && how != BlockEnd::branch_dropped)
+        f(last_place, CodeLocation{.procedure = id, .block = how == BlockEnd::inverted
+                                                                 ? fall->target
+                                                                 : taken->target});
+      if (how == BlockEnd::branch_appended)
+        f(last_place + branch_size_, CodeLocation{.procedure = id, .block = fall->target});
+      const Instruction& last = block.instructions.back();
+      if (last.has_reference() &&
+          procedure.references[last.immediate].kind == ReferenceKind::branch)
+        f(last_place, procedure.references[last.immediate].target);
+    }
+  }
+}
+
+uint32_t Placement::pool_near(uint64_t address) const {
+  // Pools are in the order of fragments; addresses ascend but for the ranges' order, which does too.
+  auto after = std::lower_bound(pools_.begin(), pools_.end(), address,
+                                [](const Pool& pool, uint64_t a) { return pool.address < a; });
+  if (after == pools_.end()) return static_cast<uint32_t>(pools_.size() - 1);
+  if (after == pools_.begin()) return 0;
+  const auto before = after - 1;
+  const uint64_t down = address - std::min(address, before->address + before->size);
+  const uint64_t up = after->address - address;
+  return static_cast<uint32_t>((down <= up ? before : after) - pools_.begin());
+}
+
+/// Adds stubs for every branch that spans more than `reach`; true when any is new.
+bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
+  bool grown = false;
+  for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
+    const uint64_t target = resolve(to);
+    const uint64_t distance = target > place ? target - place : place - target;
+    if (distance <= reach) return;
+    const uint32_t from = pool_near(place), near = pool_near(target);
+    const uint64_t key = key_of(to);
+    if (departures_.emplace(StubKey{from, key}, 0).second) {
+      pools_[from].size += target_.far_departure_size();
+      stubs_.push_back({0, 0, to, true});
+      departures_[{from, key}] = static_cast<uint32_t>(stubs_.size() - 1);
+      stubs_.back().address = from;  // the pool, until addresses are given out
+      grown = true;
+    }
+    if (landings_.emplace(StubKey{near, key}, 0).second) {
+      pools_[near].size += target_.far_landing_size();
+      stubs_.push_back({0, 0, to, false});
+      landings_[{near, key}] = static_cast<uint32_t>(stubs_.size() - 1);
+      stubs_.back().address = near;
+      grown = true;
+    }
+  });
+  return grown;
+}
+
+void Placement::place_with_stubs(Layout& layout) {
+  far_ = true;
+  split_large(layout);
+  choose_ends(layout);
+  place(layout);
+  const uint64_t reach = target_.branch_reach();
+  const uint64_t spacing = reach / 4;
+  uint64_t last = 0;
+  std::vector<std::pair<uint64_t, size_t>> spots;
+  for (const PlacedFragment& placed : placed_)
+    if (spots.empty() || placed.address - last >= spacing) {
+      spots.emplace_back(placed.address, placed.fragment);
+      last = placed.address;
+    }
+  for (const auto& [address, fragment] : spots) pools_.push_back({address, 0, fragment});
+  pools_.push_back({added_end_, 0, layout.fragments.size()});
+
+  // A pool keeps its place in the order of fragments, and stubs keep their pool, while both grow.
+  std::vector<std::vector<uint32_t>> stubs_of;
+  for (uint64_t margin = reach / 8;; margin *= 2) {
+    if (margin >= reach)
+      throw Error("its code is so large that branches cannot reach their stubs", program_.image->path);
+    collect_stubs(layout, reach - margin);
+    place(layout);
+    bool reached = true;
+    for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
+      const uint64_t target = resolve(to);
+      const uint64_t distance = target > place ? target - place : place - target;
+      if (distance <= reach) return;
+      for (const auto& [table, address] : {std::pair(&departures_, place), std::pair(&landings_, target)}) {
+        (void)address;
+        if (!std::any_of(pools_.begin(), pools_.end(), [&](const Pool& pool) {
+              const uint64_t near = table == &departures_ ? place : target;
+              const uint64_t d = pool.address > near ? pool.address - near : near - pool.address;
+              return d + pool.size < reach &&
+                     table->count({static_cast<uint32_t>(&pool - pools_.data()), key_of(to)}) != 0;
+            }))
+          reached = false;
+      }
+    });
+    if (reached) break;
+  }
+  // Give out addresses: stubs lie in their pool in the order in which they were found.
+  std::vector<uint64_t> next;
+  for (const Pool& pool : pools_) next.push_back(pool.address);
+  for (FarStub& stub : stubs_) {
+    const size_t pool = stub.address;
+    stub.address = next[pool];
+    next[pool] += stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+  }
+  for (FarStub& stub : stubs_) {
+    stub.leads_to = resolve(stub.target);
+    if (!stub.departure) continue;
+    uint64_t best = ~uint64_t{0};
+    for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+      const auto landing = landings_.find({pool, key_of(stub.target)});
+      if (landing == landings_.end()) continue;
+      const uint64_t address = stubs_[landing->second].address, target = resolve(stub.target);
+      const uint64_t distance = address > target ? address - target : target - address;
+      if (distance < best) {
+        best = distance;
+        stub.leads_to = address;
+      }
+    }
+  }
+}
+
+uint64_t Placement::branch_target(uint64_t place, const CodeLocation& location) const {
+  const uint64_t target = resolve(location);
+  const uint64_t distance = target > place ? target - place : place - target;
+  if (!far_ || distance <= target_.branch_reach()) return target;
+  uint64_t best = ~uint64_t{0}, result = target;
+  for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    const auto departure = departures_.find({pool, key_of(location)});
+    if (departure == departures_.end()) continue;
+    const uint64_t address = stubs_[departure->second].address;
+    const uint64_t d = address > place ? address - place : place - address;
+    if (d < best) {
+      best = d;
+      result = address;
+    }
+  }
+  return result;
+}
+
+}  // namespace respike

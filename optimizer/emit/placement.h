@@ -1,0 +1,107 @@
+#pragma once
+// Addresses of all code in the output; private to this folder.
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "optimizer/image/image.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// What happens to the end of a block, given what follows it.
+enum class BlockEnd : uint8_t {
+  kept,
+  branch_dropped,   // an unconditional branch to the block that follows
+  inverted,         // the taken side follows: sense reversed, target exchanged
+  branch_appended,  // to the fall-through successor
+};
+
+struct PlacedFragment {
+  uint32_t fragment = 0;  // index of Layout::fragments
+  uint64_t address = 0;
+  uint64_t size = 0;
+};
+
+/// Two-part stubs for one far target, see Target::far_departure_size().
+struct FarStub {
+  uint64_t address = 0;
+  uint64_t leads_to = 0;    // a landing's target or a departure's landing
+  CodeLocation target;      // the final one
+  bool departure = false;
+};
+
+class Placement {
+ public:
+  /// Places everything; may split fragments of `layout` that are too large for far branches.
+  Placement(const Program& program, Layout& layout, uint64_t added_code_address);
+
+  uint64_t address(ProcedureId procedure, BlockId block) const {
+    return addresses_[first_[procedure] + block];
+  }
+  BlockEnd end(ProcedureId procedure, BlockId block) const {
+    return ends_[first_[procedure] + block];
+  }
+  /// Size in the output, bytes, with an appended branch.
+  uint64_t size(ProcedureId procedure, BlockId block) const;
+  /// Address of the unit after the block's last own instruction.
+  uint64_t return_point(ProcedureId procedure, BlockId block) const;
+  uint64_t resolve(const CodeLocation& location) const;
+
+  /// Where a direct branch at `place` to `location` has to go: there, or to a stub.
+  uint64_t branch_target(uint64_t place, const CodeLocation& location) const;
+
+  const std::vector<PlacedFragment>& fragments() const { return placed_; }
+  const std::vector<FarStub>& stubs() const { return stubs_; }
+  /// The ranges that code may fill, start and end of each, in address order.
+  const std::vector<std::pair<uint64_t, uint64_t>>& free_ranges() const { return free_; }
+  uint64_t added_start() const { return added_start_; }
+  uint64_t added_end() const { return added_end_; }
+
+ private:
+  struct Pool {
+    uint64_t address = 0;
+    uint64_t size = 0;
+    size_t before_fragment = 0;  // placed in front of this fragment of the layout
+  };
+  using StubKey = std::pair<uint32_t, uint64_t>;  // pool, target
+  struct StubKeyHash {
+    size_t operator()(const StubKey& key) const {
+      return (key.second * 0x9e3779b97f4a7c15u) ^ (key.first * 0x85ebca6bu);
+    }
+  };
+
+  uint64_t own_size(ProcedureId procedure, BlockId block) const;
+  void find_free_ranges(const Program& program);
+  void choose_ends(const Layout& layout);
+  void place(const Layout& layout);
+  void split_large(Layout& layout);
+  void place_with_stubs(Layout& layout);
+  uint32_t pool_near(uint64_t address) const;
+  static uint64_t key_of(const CodeLocation& location);
+  template <typename F>
+  void for_each_branch(const Layout& layout, F f) const;
+  bool collect_stubs(const Layout& layout, uint64_t reach);
+
+  const Program& program_;
+  const Target& target_;
+  std::vector<uint32_t> first_;
+  std::vector<uint64_t> addresses_;
+  std::vector<uint32_t> sizes_;  // own instructions only
+  std::vector<BlockEnd> ends_;
+  std::vector<std::pair<uint64_t, uint64_t>> free_;
+  std::vector<PlacedFragment> placed_;
+  std::vector<Pool> pools_;
+  std::vector<FarStub> stubs_;
+  std::unordered_map<StubKey, uint32_t, StubKeyHash> departures_;
+  std::unordered_map<StubKey, uint32_t, StubKeyHash> landings_;
+  uint64_t branch_size_ = 0;
+  uint64_t added_start_ = 0;
+  uint64_t added_end_ = 0;
+  bool far_ = false;
+};
+
+}  // namespace respike

@@ -1,0 +1,235 @@
+// Plans the added segment.
+//
+// New code needs a segment of its own, and a segment needs a program header. The table of program
+// headers must stay directly behind the ELF header: tools such as strip write broken files
+// otherwise. Linkers leave no room behind it, so what lies there moves into the added segment:
+// the name of the interpreter and notes, which are found through program headers, and a hash table
+// of dynamic symbols, which is found through the dynamic section. They move as one block by one
+// distance, so that notes stay contiguous and aligned, and everything that points to them follows.
+// When something else is in the way, or a relocation refers to the block, the program header of a
+// note is given up instead (its section stays). Moving a hash table comes before that, since
+// debuggers and crash reports find the build-id through PT_NOTE.
+//
+// The added segment comes after all memory of the image, so that program headers stay in ascending
+// order. An image whose highest segment is executable already, such as an output of Respike, needs
+// no new header: that segment grows.
+
+#include "optimizer/image/elf_layout.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/image/provenance.h"
+
+namespace respike {
+
+using namespace elf;
+namespace ELF = llvm::ELF;
+
+namespace {
+
+constexpr uint64_t kFreeAlignment = 16;
+constexpr uint64_t kDefaultSegmentAlignment = 0x10000;
+
+bool occupies_memory(const Section& section) {
+  const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
+  return section.allocated() && section.size != 0 && !template_only;
+}
+
+std::vector<uint32_t> sections_by_address(const Image& image) {
+  std::vector<uint32_t> result;
+  for (uint32_t i = 1; i < image.sections.size(); ++i)
+    if (occupies_memory(image.sections[i])) result.push_back(i);
+  std::stable_sort(result.begin(), result.end(), [&](uint32_t a, uint32_t b) {
+    return image.sections[a].address < image.sections[b].address;
+  });
+  return result;
+}
+
+/// Whether nothing but program headers and the dynamic section knows where `section` is.
+bool can_move(const Image& image, const Section& section) {
+  switch (section.type) {
+    case ELF::SHT_NOTE:
+      return true;
+    case ELF::SHT_PROGBITS:
+      return std::any_of(image.segments.begin(), image.segments.end(), [&](const Segment& s) {
+        return s.type == ELF::PT_INTERP && s.address == section.address &&
+               s.memory_size == section.size;
+      });
+    case ELF::SHT_HASH:
+    case ELF::SHT_GNU_HASH: {
+      const int64_t tag = section.type == ELF::SHT_HASH ? ELF::DT_HASH : ELF::DT_GNU_HASH;
+      return std::count(image.dynamic_entries.begin(), image.dynamic_entries.end(),
+                        std::pair<int64_t, uint64_t>(tag, section.address)) == 1;
+    }
+    default:
+      return false;
+  }
+}
+
+/// Whether a kept relocation applies to one of `sections` or refers to a symbol in one.
+bool has_references(const Image& image, const std::vector<uint32_t>& sections) {
+  std::vector<bool> asked(image.sections.size());
+  for (const uint32_t section : sections) asked[section] = true;
+  for (const RelocationTable& table : image.relocations) {
+    if (asked[table.target] && !table.relocations.empty()) return true;
+    for (const Relocation& relocation : table.relocations) {
+      const Symbol& symbol = image.symbols[relocation.symbol];
+      if (symbol.defined_in_section() && asked[symbol.section]) return true;
+    }
+  }
+  return false;
+}
+
+/// The end of the last segment that starts in [start, end), if that is beyond `end`.
+uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) {
+  for (const Segment& segment : image.segments)
+    if (!segment.loaded() && segment.type != ELF::PT_PHDR && segment.memory_size != 0 &&
+        segment.address >= start && segment.address < end)
+      end = std::max(end, segment.address + segment.memory_size);
+  return end;
+}
+
+/// The block that must move so that [free, needed) can hold a program header; nullopt when
+/// something in it cannot move.
+std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t needed) {
+  MovedBlock block;
+  block.start = block.end = needed;
+  for (const uint32_t index : sections_by_address(image)) {
+    const Section& section = image.sections[index];
+    if (section.address + section.size <= free) continue;
+    if (section.address >= block.end) break;
+    if (section.address < free || !can_move(image, section)) return std::nullopt;
+    block.start = std::min(block.start, section.address);
+    block.end = std::max(block.end, section.address + section.size);
+    block.end = extend_over_segments(image, block.start, block.end);
+    block.sections.push_back(index);
+  }
+  // What no section claims is padding only if it is zero.
+  const auto gap = image.bytes_at(free, std::min(block.start, needed) - free);
+  if (!gap || std::any_of(gap->begin(), gap->end(), [](uint8_t byte) { return byte != 0; }))
+    return std::nullopt;
+  if (block.sections.empty()) block.start = block.end;
+  if (has_references(image, block.sections)) return std::nullopt;
+  return block;
+}
+
+/// The largest alignment that something in the block asks for.
+uint64_t block_alignment(const Image& image, const MovedBlock& block) {
+  uint64_t alignment = 1;
+  for (const uint32_t section : block.sections)
+    alignment = std::max(alignment, image.sections[section].alignment);
+  for (const Segment& segment : image.segments)
+    if (!segment.loaded() && block.contains(segment))
+      alignment = std::max(alignment, segment.alignment);
+  return alignment;
+}
+
+/// The highest segment when it can grow: executable, not writable, its end in memory and in the
+/// file nobody's start.
+std::optional<size_t> growable_segment(const Image& image) {
+  std::optional<size_t> highest;
+  for (size_t i = 0; i < image.segments.size(); ++i)
+    if (image.segments[i].loaded()) highest = i;
+  const Segment& segment = image.segments[*highest];
+  if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
+    return std::nullopt;
+  for (const Segment& other : image.segments)
+    if (other.type != ELF::PT_NULL && other.file_size != 0 &&
+        other.offset + other.file_size > segment.offset + segment.file_size)
+      return std::nullopt;
+  return highest;
+}
+
+/// As the other segments, but not aligned to huge pages: that would leave huge holes.
+uint64_t segment_alignment(const Image& image) {
+  uint64_t alignment = 1;
+  for (const Segment& segment : image.segments)
+    if (segment.loaded()) alignment = std::max(alignment, segment.alignment);
+  return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
+}
+
+/// Makes room for one more program header, in the block or by giving one up.
+void plan_header_room(const Image& image, SegmentPlan& plan) {
+  const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
+  const auto first = std::find_if(image.segments.begin(), image.segments.end(),
+                                  [](const Segment& segment) { return segment.loaded(); });
+  if (header->e_phoff != sizeof(FileHeader) || first->offset != 0)
+    throw Error(
+        "no segment can be added: the program headers are not directly behind the ELF "
+        "header, or not loaded with it",
+        image.path);
+  const uint64_t free =
+      first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
+  if (auto block = find_block(image, free, free + sizeof(ProgramHeader))) {
+    const uint64_t alignment = block_alignment(image, *block);
+    if (alignment <= plan.alignment) {
+      plan.block = std::move(*block);
+      const uint64_t new_start = plan.where.address + plan.block.start % alignment;
+      plan.block.distance = new_start - plan.block.start;
+      return;
+    }
+  }
+  for (size_t i = 0; i < image.segments.size(); ++i)
+    if (image.segments[i].type == ELF::PT_NOTE) plan.replaced = i;
+  if (!plan.replaced)
+    throw Error(
+        "no segment can be added: there is no room for a program header, and what lies "
+        "behind the program headers cannot move",
+        image.path);
+}
+
+}  // namespace
+
+SegmentPlan elf::plan_segment(const Image& image) {
+  SegmentPlan plan;
+  plan.alignment = segment_alignment(image);
+  uint64_t end = 0;
+  for (const Segment& segment : image.segments)
+    if (segment.loaded()) end = segment.address + segment.memory_size;
+  if (end > std::numeric_limits<uint64_t>::max() / 2)
+    throw Error("no segment can be added: the image ends too high in memory", image.path);
+  plan.extended = growable_segment(image);
+  plan.where.address = align_up(end, plan.extended ? kFreeAlignment : plan.alignment);
+  plan.where.free_address = plan.where.address;
+  if (plan.extended) return plan;
+  plan_header_room(image, plan);
+  if (!plan.block.empty())
+    plan.where.free_address = align_up(plan.block.end + plan.block.distance, kFreeAlignment);
+  return plan;
+}
+
+AddedSegment plan_added_segment(const Image& image) {
+  return plan_segment(image).where;
+}
+
+void require_rewritable(const Image& image) {
+  const Section* note = image.section_named(kNoteSection);
+  if (note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
+                                   static_cast<uint32_t>(NoteType::instrumented)))
+    throw Error("this is an instrumented image; use the image it was made from", image.path);
+  if (image.symbols.empty())
+    throw Error(
+        "the image is stripped: keep its symbols (no strip, no -s) and link it with "
+        "-Wl,--emit-relocs (-q)",
+        image.path);
+  bool code_has_relocations = false;
+  for (const RelocationTable& table : image.relocations)
+    code_has_relocations |= image.sections[table.target].executable();
+  if (!code_has_relocations)
+    throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
+  for (const Section& section : image.sections) {
+    if (section.type == ELF::SHT_RELR)
+      throw Error(
+          "the image has packed relative relocations: link it without "
+          "-Wl,-z,pack-relative-relocs",
+          image.path);
+    if (section.allocated() && section.executable() && section.type == ELF::SHT_NOBITS &&
+        section.size != 0)
+      throw Error("this file holds only debugging information: its code has been left out",
+                  image.path);
+  }
+}
+
+}  // namespace respike

@@ -1,0 +1,42 @@
+#pragma once
+// The added segment of an output file, and the room for its program header.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/image/elf.h"
+
+namespace respike::elf {
+
+/// What lay directly behind the program headers and moves to the start of the added segment.
+struct MovedBlock {
+  uint64_t start = 0;  // addresses in the input; empty when nothing moves
+  uint64_t end = 0;
+  uint64_t distance = 0;           // new address - old address
+  std::vector<uint32_t> sections;  // in address order
+
+  bool empty() const { return start == end; }
+  bool contains(uint64_t address) const { return address >= start && address < end; }
+  bool contains(const Segment& segment) const {
+    return segment.memory_size != 0 && contains(segment.address) &&
+           segment.memory_size <= end - segment.address;
+  }
+  bool has_section(uint32_t section) const {
+    return std::find(sections.begin(), sections.end(), section) != sections.end();
+  }
+};
+
+struct SegmentPlan {
+  AddedSegment where;
+  uint64_t alignment = 1;          // of the added segment
+  std::optional<size_t> extended;  // this segment grows; there is no new one
+  std::optional<size_t> replaced;  // this PT_NOTE is given up for the new program header
+  MovedBlock block;
+};
+
+/// The plan behind plan_added_segment, which write_image makes again.
+SegmentPlan plan_segment(const Image& image);
+
+}  // namespace respike::elf

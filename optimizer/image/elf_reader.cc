@@ -1,0 +1,556 @@
+// Reads an ELF64 little-endian executable or shared library into an Image.
+//
+// The file is not trusted. Every offset, size and index is checked before it is used, so that the
+// rest of Respike can rely on what an Image says: sections and segments lie in the file, allocated
+// sections lie in a loaded segment at matching offsets and do not overlap, symbols name existing
+// sections, relocations name existing symbols and lie in the section they apply to. Whatever fails
+// a check ends in one Error that names the file and the place. Records are declared by LLVM, the
+// checks are made here: LLVM's own checks differ from accessor to accessor and give no offsets,
+// and its ELFObjectFile knows machines by triples, of which Alpha has none.
+//
+// The file stays mapped as long as the Image lives. Names of symbols and contents of sections
+// point into the mapping; symbols and relocations are copied once into flat vectors, so a file of
+// 150 MB costs little more than its tables. Memory and time are bounded by the size of the file:
+// a file may make many section headers claim the same bytes, or many symbols end in the same long
+// name, so relocations and lengths of names are counted against a budget.
+//
+// Limits: extended section numbering (more than 65,279 sections) is not supported, nor is SHT_REL,
+// which no machine that Respike knows uses.
+
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/image/elf.h"
+
+namespace respike {
+
+using namespace elf;
+namespace ELF = llvm::ELF;
+
+namespace {
+
+constexpr size_t kLongestSectionName = 1024;
+constexpr uint64_t kLargestFileAlignment = 0x10000;  // of a section that is not loaded
+
+bool power_of_two_or_zero(uint64_t value) {
+  return (value & (value - 1)) == 0;
+}
+
+/// One reading of one file. The steps of read() fill image_ in order; each relies on those before.
+class Reader {
+ public:
+  Reader(std::span<const uint8_t> bytes, std::string name) : bytes_(bytes) {
+    image_.path = std::move(name);
+    image_.file = bytes;
+  }
+
+  Image read() {
+    check_identification();
+    read_header();
+    read_segments();
+    read_sections();
+    check_allocated_sections();
+    read_symbol_tables();
+    read_relocations();
+    read_dynamic_section();
+    read_build_id();
+    image_.kind = kind();
+    return std::move(image_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message,
+                         std::optional<uint64_t> offset = std::nullopt) const {
+    throw Error(message, image_.path, offset);
+  }
+  bool in_file(uint64_t offset, uint64_t size) const {
+    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  }
+  /// The records at `offset`; `in_file` has been asked.
+  template <typename Record>
+  std::span<const Record> records(uint64_t offset, uint64_t count) const {
+    static_assert(alignof(Record) == 1);
+    return {reinterpret_cast<const Record*>(bytes_.data() + offset), count};
+  }
+  template <typename Record>
+  std::span<const Record> records_of(uint32_t section) const;
+  uint64_t header_offset(uint32_t section) const {
+    return header_->e_shoff + uint64_t{section} * sizeof(SectionHeader);
+  }
+  std::string title(uint32_t section) const {
+    return fmt::format("section {} ({})", section, image_.sections[section].name);
+  }
+
+  void check_identification();
+  void read_header();
+  Machine machine(uint16_t number) const;
+  void read_segments();
+  void check_segment(const Segment& segment, size_t number) const;
+  void check_loaded_order() const;
+  void read_sections();
+  void check_section(const Section& section, uint32_t number) const;
+  std::span<const uint8_t> string_table(uint32_t section, const std::string& user) const;
+  std::string_view string_at(std::span<const uint8_t> table, uint64_t offset, size_t longest) const;
+  void check_allocated_sections();
+  void check_in_segment(uint32_t number) const;
+  void read_symbol_tables();
+  std::vector<Symbol> read_symbols(uint32_t section) const;
+  void read_relocations();
+  std::vector<Relocation> read_table(uint32_t section, const Section* target) const;
+  void read_dynamic_section();
+  void read_build_id();
+  Image::Kind kind() const;
+
+  std::span<const uint8_t> bytes_;
+  const FileHeader* header_ = nullptr;
+  uint32_t symbol_table_ = 0;  // section indices; 0 when absent
+  uint32_t dynamic_symbol_table_ = 0;
+  Image image_;
+};
+
+void Reader::check_identification() {
+  if (bytes_.empty()) fail("the file is empty");
+  if (bytes_.size() < 4 || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0)
+    fail("this is not an ELF file");
+  if (bytes_.size() < sizeof(FileHeader))
+    fail("the file is truncated: its ELF header is incomplete", bytes_.size());
+  const uint8_t file_class = bytes_[ELF::EI_CLASS], data = bytes_[ELF::EI_DATA];
+  if (file_class == ELF::ELFCLASS32) fail("this is a 32-bit ELF file; only 64-bit is supported");
+  if (file_class != ELF::ELFCLASS64)
+    fail(fmt::format("the ELF class {} is unknown", file_class), ELF::EI_CLASS);
+  if (data == ELF::ELFDATA2MSB)
+    fail("this is a big-endian ELF file; only little-endian is supported");
+  if (data != ELF::ELFDATA2LSB)
+    fail(fmt::format("the ELF byte order {} is unknown", data), ELF::EI_DATA);
+  if (bytes_[ELF::EI_VERSION] != ELF::EV_CURRENT)
+    fail(fmt::format("the ELF version {} is unknown", bytes_[ELF::EI_VERSION]), ELF::EI_VERSION);
+}
+
+Machine Reader::machine(uint16_t number) const {
+  switch (number) {
+    case kMachineAlpha:
+      return Machine::alpha;
+    case ELF::EM_IA_64:
+      return Machine::ia64;
+    case ELF::EM_X86_64:
+      return Machine::x86_64;
+  }
+  const llvm::StringRef name = ELF::convertEMachineToArchName(number);
+  fail(fmt::format("the file is for machine {} ({}); supported are Alpha, IA-64 and x86-64", number,
+                   name.empty() ? "unknown" : name.str()),
+       offsetof(FileHeader, e_machine));
+}
+
+void Reader::read_header() {
+  header_ = records<FileHeader>(0, 1).data();
+  switch (header_->e_type) {
+    case ELF::ET_EXEC:
+    case ELF::ET_DYN:
+      break;
+    case ELF::ET_REL:
+      fail("this is a relocatable object file (.o), not a linked image");
+    case ELF::ET_CORE:
+      fail("this is a core file, not a linked image");
+    default:
+      fail(fmt::format("the ELF file type {} is unknown", uint16_t{header_->e_type}),
+           offsetof(FileHeader, e_type));
+  }
+  image_.format = "ELF64";
+  image_.machine = machine(header_->e_machine);
+  image_.entry = header_->e_entry;
+}
+
+void Reader::read_segments() {
+  const uint64_t count = header_->e_phnum;
+  if (count == 0) fail("the file has no program headers", offsetof(FileHeader, e_phnum));
+  if (count == ELF::PN_XNUM)
+    fail("the file has more than 65,534 program headers", offsetof(FileHeader, e_phnum));
+  if (header_->e_phentsize != sizeof(ProgramHeader))
+    fail("the size of a program header is not 56", offsetof(FileHeader, e_phentsize));
+  if (!in_file(header_->e_phoff, count * sizeof(ProgramHeader)))
+    fail("the program headers lie beyond the end of the file", header_->e_phoff);
+  image_.segments.reserve(count);
+  for (const ProgramHeader& header : records<ProgramHeader>(header_->e_phoff, count)) {
+    const Segment segment{header.p_type,   header.p_flags, header.p_offset, header.p_vaddr,
+                          header.p_filesz, header.p_memsz, header.p_align};
+    check_segment(segment, image_.segments.size());
+    image_.segments.push_back(segment);
+  }
+  check_loaded_order();
+}
+
+void Reader::check_segment(const Segment& segment, size_t number) const {
+  if (segment.type == ELF::PT_NULL) return;
+  const uint64_t at = header_->e_phoff + number * sizeof(ProgramHeader);
+  const auto title = [&] { return fmt::format("segment {}", number); };
+  if (!in_file(segment.offset, segment.file_size))
+    fail(title() + " lies beyond the end of the file", at);
+  if (segment.memory_size > std::numeric_limits<uint64_t>::max() - segment.address)
+    fail(title() + " ends beyond the address space", at);
+  if (!power_of_two_or_zero(segment.alignment))
+    fail(title() + " has an alignment that is not a power of two", at);
+  if (!segment.loaded()) return;
+  if (segment.file_size > segment.memory_size)
+    fail(title() + " is larger in the file than in memory", at);
+  if (segment.alignment > 1 && (segment.address - segment.offset) % segment.alignment != 0)
+    fail(title() + " has a file offset that does not fit its address and alignment", at);
+}
+
+void Reader::check_loaded_order() const {
+  uint64_t end = 0;
+  for (size_t i = 0; i < image_.segments.size(); ++i) {
+    const Segment& segment = image_.segments[i];
+    if (!segment.loaded()) continue;
+    if (segment.address < end)
+      fail(fmt::format("segment {} is out of order or overlaps the one before it", i),
+           header_->e_phoff + i * sizeof(ProgramHeader));
+    end = segment.address + segment.memory_size;
+  }
+  if (end == 0) fail("the file has no segment to load", header_->e_phoff);
+}
+
+void Reader::read_sections() {
+  const uint64_t count = header_->e_shnum;
+  if (count == 0 && header_->e_shoff == 0) fail("the file has no section headers");
+  if (count == 0 || count >= kFirstReservedSection)
+    fail("the file has more than 65,279 sections", offsetof(FileHeader, e_shnum));
+  if (header_->e_shentsize != sizeof(SectionHeader))
+    fail("the size of a section header is not 64", offsetof(FileHeader, e_shentsize));
+  if (!in_file(header_->e_shoff, count * sizeof(SectionHeader)))
+    fail("the section headers lie beyond the end of the file", header_->e_shoff);
+  const auto headers = records<SectionHeader>(header_->e_shoff, count);
+  image_.sections.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const SectionHeader& header = headers[i];
+    Section& section = image_.sections[i];
+    section.type = header.sh_type;
+    section.flags = header.sh_flags;
+    section.address = header.sh_addr;
+    section.offset = header.sh_offset;
+    section.size = header.sh_size;
+    section.link = header.sh_link;
+    section.info = header.sh_info;
+    section.alignment = std::max<uint64_t>(header.sh_addralign, 1);
+    section.entry_size = header.sh_entsize;
+    check_section(section, i);
+    if (i != 0 && section.type != ELF::SHT_NOBITS)
+      section.contents = bytes_.subspan(section.offset, section.size);
+  }
+  const auto names = string_table(header_->e_shstrndx, "the ELF header");
+  for (uint32_t i = 1; i < count; ++i)
+    image_.sections[i].name = string_at(names, headers[i].sh_name, kLongestSectionName);
+  image_.index_sections();
+}
+
+void Reader::check_section(const Section& section, uint32_t number) const {
+  const uint64_t at = header_offset(number);
+  if (number == 0) {
+    if (section.type != ELF::SHT_NULL) fail("section 0 is not the null section", at);
+    return;
+  }
+  const auto title = [&] { return fmt::format("section {}", number); };
+  if (section.type != ELF::SHT_NOBITS && !in_file(section.offset, section.size))
+    fail(title() + " lies beyond the end of the file", at);
+  if (section.size > std::numeric_limits<uint64_t>::max() - section.address)
+    fail(title() + " ends beyond the address space", at);
+  if (!power_of_two_or_zero(section.alignment))
+    fail(title() + " has an alignment that is not a power of two", at);
+  if (!section.allocated() && section.alignment > kLargestFileAlignment)
+    fail(title() + " has an absurd alignment", at);
+  if (section.type == ELF::SHT_SYMTAB_SHNDX)
+    fail("extended section numbering is not supported", at);
+}
+
+/// Contents of a string table; it ends in a NUL, so that every offset in it starts a string.
+std::span<const uint8_t> Reader::string_table(uint32_t section, const std::string& user) const {
+  if (section == 0 || section >= image_.sections.size())
+    fail(fmt::format("{} refers to string table {}, which does not exist", user, section));
+  const Section& table = image_.sections[section];
+  if (table.type != ELF::SHT_STRTAB)
+    fail(fmt::format("section {} should be a string table", section), header_offset(section));
+  if (table.contents.empty() || table.contents.back() != 0)
+    fail(fmt::format("string table {} does not end in a zero byte", section), table.offset);
+  return table.contents;
+}
+
+std::string_view Reader::string_at(std::span<const uint8_t> table, uint64_t offset,
+                                   size_t longest) const {
+  const uint64_t at = table.data() - bytes_.data();
+  if (offset >= table.size()) fail("a name lies beyond its string table", at);
+  const char* text = reinterpret_cast<const char*>(table.data() + offset);
+  const size_t length = strnlen(text, std::min<size_t>(longest + 1, table.size() - offset));
+  if (length > longest) fail("a name is absurdly long", at + offset);
+  return {text, length};
+}
+
+void Reader::check_allocated_sections() {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    const Section& section = image_.sections[i];
+    const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
+    if (!section.allocated() || section.size == 0 || template_only) continue;
+    check_in_segment(i);
+    order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return image_.sections[a].address < image_.sections[b].address;
+  });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const Section& before = image_.sections[order[i - 1]];
+    if (image_.sections[order[i]].address - before.address < before.size)
+      fail(fmt::format("{} overlaps {}", title(order[i]), title(order[i - 1])),
+           header_offset(order[i]));
+  }
+}
+
+/// An allocated section lies in one loaded segment, with the file offset that follows from it.
+void Reader::check_in_segment(uint32_t number) const {
+  const Section& section = image_.sections[number];
+  for (const Segment& segment : image_.segments) {
+    if (!segment.loaded() || section.address < segment.address) continue;
+    const uint64_t start = section.address - segment.address;
+    if (start > segment.memory_size || section.size > segment.memory_size - start) continue;
+    if (section.type == ELF::SHT_NOBITS) return;
+    if (section.offset != segment.offset + start || start > segment.file_size ||
+        section.size > segment.file_size - start)
+      fail(title(number) + " has a file offset that does not fit its segment",
+           header_offset(number));
+    return;
+  }
+  fail(title(number) + " lies in no loaded segment", header_offset(number));
+}
+
+template <typename Record>
+std::span<const Record> Reader::records_of(uint32_t section) const {
+  const Section& s = image_.sections[section];
+  if (s.type == ELF::SHT_NOBITS || s.entry_size != sizeof(Record) || s.size % sizeof(Record) != 0)
+    fail(fmt::format("{} does not consist of entries of {} bytes", title(section), sizeof(Record)),
+         header_offset(section));
+  return records<Record>(s.offset, s.size / sizeof(Record));
+}
+
+void Reader::read_symbol_tables() {
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    const uint32_t type = image_.sections[i].type;
+    if (type != ELF::SHT_SYMTAB && type != ELF::SHT_DYNSYM) continue;
+    uint32_t& known = type == ELF::SHT_SYMTAB ? symbol_table_ : dynamic_symbol_table_;
+    if (known != 0) fail(title(i) + " is a second symbol table of its kind", header_offset(i));
+    if (image_.sections[i].allocated() != (type == ELF::SHT_DYNSYM))
+      fail(title(i) + " is a symbol table that should not be loaded, or should", header_offset(i));
+    known = i;
+  }
+  if (symbol_table_ != 0) image_.symbols = read_symbols(symbol_table_);
+  if (dynamic_symbol_table_ != 0) image_.dynamic_symbols = read_symbols(dynamic_symbol_table_);
+}
+
+Symbol::Type symbol_type(uint8_t number) {
+  switch (number) {
+    case ELF::STT_NOTYPE:
+      return Symbol::Type::none;
+    case ELF::STT_OBJECT:
+      return Symbol::Type::object;
+    case ELF::STT_FUNC:
+    case ELF::STT_GNU_IFUNC:
+      return Symbol::Type::procedure;
+    case ELF::STT_SECTION:
+      return Symbol::Type::section;
+    case ELF::STT_FILE:
+      return Symbol::Type::file;
+    case ELF::STT_COMMON:
+      return Symbol::Type::common;
+    case ELF::STT_TLS:
+      return Symbol::Type::tls;
+    default:
+      return Symbol::Type::other;
+  }
+}
+
+std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
+  const Section& table = image_.sections[section];
+  const auto records = records_of<SymbolRecord>(section);
+  const auto names = string_table(table.link, title(section));
+  if (table.info > records.size())
+    fail(title(section) + " has fewer symbols than local symbols", header_offset(section));
+  // Names share suffixes, but not without measure.
+  size_t name_budget = 16 * names.size() + 256 * records.size();
+  std::vector<Symbol> symbols(records.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    const SymbolRecord& record = records[i];
+    const uint64_t at = table.offset + i * sizeof(SymbolRecord);
+    Symbol& symbol = symbols[i];
+    if (record.st_name >= names.size())
+      fail(fmt::format("the name of symbol {} is missing", i), at);
+    symbol.name = string_at(names, record.st_name, name_budget);
+    name_budget -= symbol.name.size();
+    symbol.value = record.st_value;
+    symbol.size = record.st_size;
+    symbol.section = record.st_shndx;
+    symbol.raw_type = record.getType();
+    symbol.binding = record.getBinding();
+    symbol.other = record.st_other;
+    symbol.type = symbol_type(symbol.raw_type);
+    if (symbol.section == ELF::SHN_XINDEX ||
+        (symbol.section < kFirstReservedSection && symbol.section >= image_.sections.size()))
+      fail(fmt::format("symbol {} is in section {}, which does not exist", i, symbol.section), at);
+    if (!table.allocated() && (symbol.binding == ELF::STB_LOCAL) != (i < table.info))
+      fail(fmt::format("symbol {} is on the wrong side of the first global symbol", i), at);
+  }
+  return symbols;
+}
+
+void Reader::read_relocations() {
+  uint64_t budget = bytes_.size();
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    const Section& section = image_.sections[i];
+    if (section.type == ELF::SHT_REL)
+      fail(title(i) + " has relocations without addends, which are not supported",
+           header_offset(i));
+    if (section.type != ELF::SHT_RELA || (section.size == 0 && section.allocated())) continue;
+    const Section* target = nullptr;
+    if (!section.allocated()) {
+      if (section.info == 0 || section.info >= image_.sections.size())
+        fail(title(i) + " applies to a section that does not exist", header_offset(i));
+      target = &image_.sections[section.info];
+      if (!target->allocated()) continue;
+    }
+    if (section.size > budget)
+      fail(title(i) + " overlaps another relocation section", header_offset(i));
+    budget -= section.size;
+    if (target == nullptr)
+      image_.dynamic_relocations.push_back({i, read_table(i, nullptr)});
+    else
+      image_.relocations.push_back({i, section.info, read_table(i, target)});
+  }
+}
+
+/// `target`: the section that kept relocations apply to; nullptr for dynamic ones.
+std::vector<Relocation> Reader::read_table(uint32_t section, const Section* target) const {
+  const Section& table = image_.sections[section];
+  const auto records = records_of<RelaRecord>(section);
+  const uint32_t symbol_table = target != nullptr ? symbol_table_ : dynamic_symbol_table_;
+  const bool without_symbols = target == nullptr && table.link == 0;
+  if (!without_symbols && (symbol_table == 0 || table.link != symbol_table))
+    fail(title(section) + " does not refer to the symbol table", header_offset(section));
+  const size_t symbol_count =
+      without_symbols ? 1 : (target != nullptr ? image_.symbols : image_.dynamic_symbols).size();
+  std::vector<Relocation> relocations;
+  relocations.reserve(records.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    const RelaRecord& record = records[i];
+    const Relocation relocation{record.r_offset, record.r_addend, record.getType(false),
+                                record.getSymbol(false)};
+    const uint64_t at = table.offset + i * sizeof(RelaRecord);
+    if (relocation.symbol >= symbol_count)
+      fail(fmt::format("a relocation refers to symbol {}, which does not exist", relocation.symbol),
+           at);
+    if (target != nullptr && !target->contains(relocation.address)) {
+      // The linker clears the records of what it merged away (frame descriptions, strings).
+      if (relocation.type == 0) continue;
+      fail(fmt::format("a relocation at address {:#x} lies outside {}", relocation.address,
+                       target->name),
+           at);
+    }
+    relocations.push_back(relocation);
+  }
+  const auto by_address = [](const Relocation& a, const Relocation& b) {
+    return a.address < b.address;
+  };
+  if (target != nullptr && !std::is_sorted(relocations.begin(), relocations.end(), by_address))
+    std::stable_sort(relocations.begin(), relocations.end(), by_address);
+  return relocations;
+}
+
+void Reader::read_dynamic_section() {
+  uint32_t dynamic = 0;
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    if (image_.sections[i].type != ELF::SHT_DYNAMIC) continue;
+    if (dynamic != 0) fail(title(i) + " is a second dynamic section", header_offset(i));
+    dynamic = i;
+  }
+  if (dynamic == 0) return;
+  image_.dynamic = true;
+  for (const DynamicRecord& record : records_of<DynamicRecord>(dynamic)) {
+    if (record.getTag() == ELF::DT_NULL) return;
+    image_.dynamic_entries.emplace_back(record.getTag(), record.getVal());
+  }
+  fail(title(dynamic) + " has no terminator", image_.sections[dynamic].offset);
+}
+
+void Reader::read_build_id() {
+  const Section* section = image_.section_named(".note.gnu.build-id");
+  if (section == nullptr || section->type != ELF::SHT_NOTE) return;
+  const auto id = find_note(section->contents, section->alignment, "GNU", ELF::NT_GNU_BUILD_ID);
+  if (!id) fail("the build-id note is damaged", section->offset);
+  for (const uint8_t byte : *id) image_.build_id += fmt::format("{:02x}", byte);
+}
+
+/// A linker that knows DF_1_PIE marks a program with it. Otherwise a program is what has an
+/// interpreter and no name. (libc.so has both: it is a library that can be run.)
+Image::Kind Reader::kind() const {
+  if (header_->e_type == ELF::ET_EXEC) return Image::Kind::executable;
+  bool has_name = false;
+  for (const auto& [tag, value] : image_.dynamic_entries) {
+    if (tag == ELF::DT_FLAGS_1 && (value & ELF::DF_1_PIE) != 0) return Image::Kind::pie;
+    if (tag == ELF::DT_SONAME) has_name = true;
+  }
+  const bool has_interpreter =
+      std::any_of(image_.segments.begin(), image_.segments.end(),
+                  [](const Segment& segment) { return segment.type == ELF::PT_INTERP; });
+  return has_interpreter && !has_name ? Image::Kind::pie : Image::Kind::shared_library;
+}
+
+}  // namespace
+
+std::optional<std::span<const uint8_t>> elf::find_note(std::span<const uint8_t> notes,
+                                                       uint64_t alignment, std::string_view owner,
+                                                       uint32_t type) {
+  const uint64_t unit = alignment == 8 ? 8 : 4;
+  while (notes.size() >= 12) {
+    const uint64_t name_size = load<uint32_t>(notes.data());
+    const uint64_t size = load<uint32_t>(notes.data() + 4);
+    const uint64_t start = align_up(12 + name_size, unit);
+    if (start > notes.size() || size > notes.size() - start) return std::nullopt;
+    const std::string_view name{reinterpret_cast<const char*>(notes.data() + 12),
+                                name_size != 0 ? name_size - 1 : 0};
+    if (load<uint32_t>(notes.data() + 8) == type && name == owner)
+      return notes.subspan(start, size);
+    notes = notes.subspan(std::min<uint64_t>(align_up(start + size, unit), notes.size()));
+  }
+  return std::nullopt;
+}
+
+Image read_image(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw Error("the file does not exist", path.string());
+  if (std::filesystem::is_directory(status))
+    throw Error("this is a directory, not an image", path.string());
+  if (!error && !std::filesystem::is_regular_file(status))
+    throw Error("this is not a regular file", path.string());
+  auto buffer = llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    throw Error("the file cannot be read: " + buffer.getError().message(), path.string());
+  std::shared_ptr<llvm::MemoryBuffer> storage = std::move(*buffer);
+  const auto* data = reinterpret_cast<const uint8_t*>(storage->getBufferStart());
+  Image image = Reader({data, storage->getBufferSize()}, path.string()).read();
+  image.own(std::move(storage));
+  return image;
+}
+
+Image read_image(std::vector<uint8_t> bytes, const std::string& name) {
+  const auto storage = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  Image image = Reader(*storage, name).read();
+  image.own(storage);
+  return image;
+}
+
+}  // namespace respike

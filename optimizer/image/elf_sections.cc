@@ -1,0 +1,303 @@
+// Describes the sections of an output.
+//
+// A section of the input stays, moves into the added segment or is dropped; new ones come with the
+// rewriter's request. The header table keeps the input's order, except that the sections of the
+// added segment come, sorted by address, after all other allocated ones: so the table stays sorted
+// by address, as tools expect. Indices change by that, and every index that a header holds is
+// translated here; symbols are translated when they are encoded.
+//
+// Sizes are final after this step but for the two string tables.
+
+#include "optimizer/image/elf_sections.h"
+
+#include <algorithm>
+
+#include "optimizer/image/elf_tables.h"
+
+namespace respike::elf {
+
+namespace ELF = llvm::ELF;
+
+namespace {
+
+uint32_t input_count(const Image& input) {
+  return static_cast<uint32_t>(input.sections.size());
+}
+
+void require(const Image& input, bool condition, const char* what) {
+  if (!condition) throw Error(std::string("the output cannot be written: ") + what, input.path);
+}
+
+void check_table(const Image& input, const NewImage& output, const RelocationTable& table) {
+  const size_t count = output.symbols.empty() ? input.symbols.size() : output.symbols.size();
+  require(input, count != 0, "relocations need a symbol table");
+  require(input, table.target < input.sections.size() + output.added.size(),
+          "relocations apply to no section");
+  require(input,
+          table.section < input.sections.size() &&
+              (table.section == 0 || (input.sections[table.section].type == ELF::SHT_RELA &&
+                                      !input.sections[table.section].allocated())),
+          "relocations belong to no relocation section");
+  require(input,
+          std::all_of(table.relocations.begin(), table.relocations.end(),
+                      [&](const Relocation& relocation) { return relocation.symbol < count; }),
+          "a relocation's symbol does not exist");
+}
+
+void check_symbols(const Image& input, const NewImage& output) {
+  require(input, output.symbols.empty() || !input.symbols.empty(), "there is no symbol table");
+  require(input, output.symbols.empty() || output.symbols.size() >= input.symbols.size(),
+          "symbols got lost");
+  require(input,
+          output.dynamic_symbols.empty() ||
+              output.dynamic_symbols.size() == input.dynamic_symbols.size(),
+          "dynamic symbols got lost");
+  const size_t numbers = input.sections.size() + output.added.size();
+  for (const auto* list : {&output.symbols, &output.dynamic_symbols})
+    for (const Symbol& symbol : *list)
+      require(input, !symbol.defined_in_section() || symbol.section < numbers,
+              "a symbol's section does not exist");
+  const auto globals = output.symbols.begin() + count_local_symbols(output.symbols);
+  require(input,
+          std::none_of(globals, output.symbols.end(),
+                       [](const Symbol& symbol) { return symbol.binding == ELF::STB_LOCAL; }),
+          "a local symbol comes after a global one");
+}
+
+enum class Fate : uint8_t { kept, dropped, in_added_segment };
+
+/// What becomes of each section of the input. Relocation sections go with what they apply to.
+std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
+                               const SegmentPlan* plan) {
+  std::vector<Fate> fates(input.sections.size(), Fate::kept);
+  if (plan != nullptr)
+    for (const uint32_t section : plan->block.sections) fates[section] = Fate::in_added_segment;
+  for (const auto& moved : output.moved) {
+    require(input, fates[moved.section] == Fate::kept,
+            "a section moves twice, or has to make room for a program header");
+    fates[moved.section] = Fate::in_added_segment;
+  }
+  for (const uint32_t section : output.dropped_sections) fates[section] = Fate::dropped;
+  for (const RelocationTable& table : input.relocations) fates[table.section] = Fate::dropped;
+  for (const RelocationTable& table : output.relocations) fates[table.section] = Fate::kept;
+  for (uint32_t i = 1; i < fates.size(); ++i) {
+    const Section& section = input.sections[i];
+    if (section.type == ELF::SHT_RELA && !section.allocated() && section.info < fates.size() &&
+        fates[section.info] == Fate::dropped)
+      fates[i] = Fate::dropped;
+  }
+  return fates;
+}
+
+/// Address and number of the sections of the added segment, sorted.
+std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& input,
+                                                                  const NewImage& output,
+                                                                  const SegmentPlan* plan) {
+  std::vector<std::pair<uint64_t, uint32_t>> result;
+  if (plan != nullptr)
+    for (const uint32_t section : plan->block.sections)
+      result.emplace_back(input.sections[section].address + plan->block.distance, section);
+  for (const auto& moved : output.moved) result.emplace_back(moved.address, moved.section);
+  for (uint32_t i = 0; i < output.added.size(); ++i)
+    if ((output.added[i].flags & ELF::SHF_ALLOC) != 0)
+      result.emplace_back(output.added[i].address, input_count(input) + i);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// The numbers of the output's sections, in order.
+std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
+                                     const SegmentPlan* plan) {
+  const std::vector<Fate> fates = decide_fates(input, output, plan);
+  std::vector<uint32_t> order;
+  size_t after_allocated = 1;
+  for (uint32_t i = 0; i < fates.size(); ++i) {
+    if (fates[i] != Fate::kept) continue;
+    order.push_back(i);
+    if (input.sections[i].allocated()) after_allocated = order.size();
+  }
+  for (const auto& [address, number] : added_segment_sections(input, output, plan))
+    order.insert(order.begin() + after_allocated++, number);
+  uint32_t next = input_count(input);
+  for (const auto& added : output.added) {
+    if ((added.flags & ELF::SHF_ALLOC) == 0) order.push_back(next);
+    ++next;
+  }
+  for (const RelocationTable& table : output.relocations)
+    if (table.section == 0) order.push_back(next++);
+  return order;
+}
+
+/// Makes the headers of sections, one by one, once their indices are known.
+class Describer {
+ public:
+  Describer(const Image& input, const NewImage& output, const SegmentPlan* plan,
+            std::span<const Symbol> symbols, SectionTable& table)
+      : input_(input), output_(output), plan_(plan), symbols_(symbols), table_(table) {
+    moved_.resize(input.sections.size());
+    for (const auto& moved : output.moved) moved_[moved.section] = &moved;
+  }
+
+  OutputSection describe(uint32_t number) {
+    const uint32_t inputs = input_count(input_);
+    if (number < inputs) return describe_input_section(number);
+    if (number < inputs + output_.added.size()) return describe_added_section(number);
+    return describe_new_table(number);
+  }
+
+ private:
+  OutputSection describe_input_section(uint32_t number) const;
+  OutputSection describe_added_section(uint32_t number) const;
+  OutputSection describe_new_table(uint32_t number);
+  void translate_indices(OutputSection& section) const;
+  std::span<const uint8_t> changed(const Section& section) const {
+    return std::span(output_.contents).subspan(section.offset, section.size);
+  }
+
+  const Image& input_;
+  const NewImage& output_;
+  const SegmentPlan* plan_;
+  std::span<const Symbol> symbols_;
+  SectionTable& table_;
+  std::vector<const NewImage::MovedSection*> moved_;  // by number
+};
+
+OutputSection Describer::describe_input_section(uint32_t number) const {
+  const Section& s = input_.sections[number];
+  OutputSection result{number, s.name, s.type, s.flags,     s.address,    s.offset,
+                       s.size, s.link, s.info, s.alignment, s.entry_size, {}, false};
+  if (number == 0) {
+    result.alignment = 0;
+    return result;
+  }
+  translate_indices(result);
+  if (const auto* moved = moved_[number]; moved != nullptr) {
+    result.address = moved->address;
+    result.contents = moved->contents;
+    result.size = moved->contents.size();
+    result.in_added_segment = true;
+  } else if (s.allocated()) {
+    if (plan_ == nullptr || !plan_->block.has_section(number)) return result;
+    result.address += plan_->block.distance;
+    result.contents = changed(s);
+    result.in_added_segment = true;
+  } else if (number == table_.symbol_table) {
+    result.size = symbols_.size() * sizeof(SymbolRecord);
+    result.info = count_local_symbols(symbols_);
+  } else if (table_.tables[number] != nullptr) {
+    result.size = table_.tables[number]->relocations.size() * sizeof(RelaRecord);
+  } else if (s.type != ELF::SHT_NOBITS) {
+    result.contents = changed(s);
+  }
+  return result;
+}
+
+void Describer::translate_indices(OutputSection& section) const {
+  const auto translate = [&](uint32_t number) {
+    return number < input_.sections.size() ? table_.index[number] : 0;
+  };
+  section.link = translate(section.link);
+  const bool info_is_index = (section.flags & ELF::SHF_INFO_LINK) != 0 ||
+                             (section.type == ELF::SHT_RELA && !section.allocated());
+  if (info_is_index) section.info = translate(section.info);
+}
+
+OutputSection Describer::describe_added_section(uint32_t number) const {
+  const NewImage::AddedSection& added = output_.added[number - input_.sections.size()];
+  OutputSection result;
+  result.number = number;
+  result.name = added.name;
+  result.type = added.type;
+  result.flags = added.flags;
+  result.address = added.address;
+  result.size = added.contents.size();
+  result.alignment = std::max<uint64_t>(added.alignment, 1);
+  result.contents = added.contents;
+  result.in_added_segment = result.allocated();
+  return result;
+}
+
+OutputSection Describer::describe_new_table(uint32_t number) {
+  const RelocationTable& relocations = *table_.tables[number];
+  const uint32_t target = relocations.target, inputs = input_count(input_);
+  OutputSection result;
+  result.number = number;
+  result.name = table_.made_names.emplace_back(
+      ".rela" +
+      (target < inputs ? input_.sections[target].name : output_.added[target - inputs].name));
+  result.type = ELF::SHT_RELA;
+  result.flags = ELF::SHF_INFO_LINK;
+  result.link = table_.index[table_.symbol_table];
+  result.info = table_.index[target];
+  result.alignment = 8;
+  result.entry_size = sizeof(RelaRecord);
+  result.size = relocations.relocations.size() * sizeof(RelaRecord);
+  return result;
+}
+
+/// The rewriter's sections lie behind what the segment starts with, without overlap.
+void check_added_segment(const Image& input, const NewImage& output, const SegmentPlan& plan,
+                         SectionTable& table) {
+  uint64_t end = plan.where.free_address;
+  for (const auto& [address, number] : added_segment_sections(input, output, &plan)) {
+    const OutputSection& section = table.numbered(number);
+    if (plan.block.has_section(number)) continue;
+    require(input, address >= end, "sections of the added segment overlap");
+    require(input, address % section.alignment == 0, "an added section is not aligned");
+    require(input, section.type != ELF::SHT_NOBITS, "an added section has no contents");
+    end = address + section.size;
+  }
+}
+
+}  // namespace
+
+void check_request(const Image& input, const NewImage& output) {
+  require(input, output.contents.size() == input.file.size(), "the contents have another size");
+  check_symbols(input, output);
+  for (const auto& moved : output.moved)
+    require(input,
+            moved.section < input.sections.size() && input.sections[moved.section].allocated(),
+            "a section without an address moves");
+  for (const uint32_t section : output.dropped_sections)
+    require(input, section < input.sections.size() && !input.sections[section].allocated(),
+            "an allocated section is dropped");
+  for (const RelocationTable& table : output.relocations) check_table(input, output, table);
+  for (const DynamicRelocationTable& table : output.dynamic_relocations) {
+    const auto known = std::find_if(
+        input.dynamic_relocations.begin(), input.dynamic_relocations.end(),
+        [&](const DynamicRelocationTable& other) { return other.section == table.section; });
+    require(input,
+            known != input.dynamic_relocations.end() &&
+                known->relocations.size() == table.relocations.size(),
+            "dynamic relocations got lost");
+  }
+}
+
+SectionTable describe_sections(const Image& input, const NewImage& output, const SegmentPlan* plan,
+                               std::span<const Symbol> symbols) {
+  SectionTable table;
+  const auto order = order_sections(input, output, plan);
+  require(input, order.size() < kFirstReservedSection, "there are too many sections");
+  uint32_t next = input_count(input) + static_cast<uint32_t>(output.added.size());
+  table.index.resize(next + output.relocations.size());
+  for (uint32_t i = 0; i < order.size(); ++i) table.index[order[i]] = i;
+  table.tables.resize(table.index.size());
+  for (const RelocationTable& relocations : output.relocations)
+    table.tables[relocations.section != 0 ? relocations.section : next++] = &relocations;
+
+  for (uint32_t i = 1; i < input.sections.size(); ++i)
+    if (input.sections[i].type == ELF::SHT_SYMTAB) table.symbol_table = i;
+  table.symbol_strings = input.sections[table.symbol_table].link;
+  table.section_strings = reinterpret_cast<const FileHeader*>(input.file.data())->e_shstrndx;
+  for (const uint32_t needed : {table.symbol_table, table.symbol_strings, table.section_strings})
+    require(input, needed == 0 || (table.index[needed] != 0 && !input.sections[needed].allocated()),
+            "symbols or names are dropped, or lie in a loaded section");
+
+  Describer describer(input, output, plan, symbols, table);
+  table.sections.reserve(order.size());
+  for (const uint32_t number : order) table.sections.push_back(describer.describe(number));
+  if (plan != nullptr) check_added_segment(input, output, *plan, table);
+  return table;
+}
+
+}  // namespace respike::elf

@@ -1,0 +1,58 @@
+#pragma once
+// The sections of an output file: which there are, in which order, with which headers.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/image/elf_layout.h"
+
+namespace respike::elf {
+
+/// A section of the output. `contents` is copied to `offset` unless the section is written by other
+/// means (in place, or encoded from a table).
+struct OutputSection {
+  uint32_t number = 0;
+  std::string_view name;
+  uint32_t type = 0;
+  uint64_t flags = 0;
+  uint64_t address = 0;
+  uint64_t offset = 0;  // the input's, until the writer places the section
+  uint64_t size = 0;
+  uint32_t link = 0;  // `link` and `info` hold indices of the output
+  uint32_t info = 0;
+  uint64_t alignment = 1;
+  uint64_t entry_size = 0;
+  std::span<const uint8_t> contents;
+  bool in_added_segment = false;
+
+  bool allocated() const { return (flags & llvm::ELF::SHF_ALLOC) != 0; }
+};
+
+/// While writing, sections are known by number: first those of the input, then NewImage::added,
+/// then new relocation sections. Their index is their place in the output's header table.
+struct SectionTable {
+  std::vector<OutputSection> sections;         // by index; [0] is the null section
+  std::vector<uint32_t> index;                 // by number; 0 when dropped
+  std::vector<const RelocationTable*> tables;  // by number; what a relocation section holds now
+  uint32_t symbol_table = 0;                   // numbers; 0 when absent
+  uint32_t symbol_strings = 0;
+  uint32_t section_strings = 0;
+  std::deque<std::string> made_names;
+
+  OutputSection& numbered(uint32_t number) { return sections[index[number]]; }
+};
+
+/// Throws Error when `output` does not fit `input`: a rewriter's request is no untrusted input, but
+/// a mistake in it must not become a broken file.
+void check_request(const Image& input, const NewImage& output);
+
+/// `plan` is null when nothing is added to memory; `symbols` are those of the output.
+SectionTable describe_sections(const Image& input, const NewImage& output, const SegmentPlan* plan,
+                               std::span<const Symbol> symbols);
+
+}  // namespace respike::elf

@@ -1,0 +1,46 @@
+#pragma once
+// Encoding of symbols, names and relocations for the ELF writer.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/image/elf_layout.h"
+
+namespace respike::elf {
+
+/// A string table that keeps all strings of another one at their offsets and appends new ones.
+/// Names that point into the other table cost nothing.
+class GrowingStringTable {
+ public:
+  GrowingStringTable() = default;
+  explicit GrowingStringTable(std::span<const uint8_t> base) : base_(base) {}
+
+  /// The offset of `text` in the table.
+  uint64_t add(std::string_view text);
+  uint64_t size() const { return base_.size() + appended_.size(); }
+  void write(uint8_t* out) const;
+
+ private:
+  std::span<const uint8_t> base_;
+  std::vector<uint8_t> appended_;
+};
+
+/// What the writer changes about symbols on its own: section numbers, and addresses in the block.
+struct SymbolChanges {
+  std::span<const uint32_t> index;  // of sections in the output, by number
+  const MovedBlock& block;
+};
+
+/// Writes all of `symbol` but its name. A symbol of a dropped section stays, so that the numbers
+/// of all others do: undefined, without a type, at 0. Tools take it for another null symbol.
+/// Returns whether it has kept its place in a section, and therefore its name.
+bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRecord& out);
+
+void encode_relocations(std::span<const Relocation> relocations, std::span<RelaRecord> out);
+
+/// Symbols that are local come first; their number. Throws nothing; stops at the first global.
+uint32_t count_local_symbols(std::span<const Symbol> symbols);
+
+}  // namespace respike::elf

@@ -1,0 +1,446 @@
+// Writes an output file from the input's file and what a rewriter changed.
+//
+// Idea: what is loaded stays where it was, byte for byte, but for the changes the rewriter made in
+// place. The rest of a file is only reached through headers, so it may lie anywhere. The output is
+//
+//   ELF header, program headers
+//   loaded contents of the input, at the offsets they had
+//   sections that are not loaded, as many as fit before the next segment
+//   the added segment: what moved from behind the program headers, moved and added sections
+//   the other sections that are not loaded
+//   section headers
+//
+// Work goes in steps: plan the segment and the order of sections (elf_layout), describe each output
+// section, give it a place, then fill a buffer of the final size. Tables whose size follows from
+// their element count (symbols, relocations) are encoded straight into that buffer.
+//
+// The added segment has the same distance between address and file offset as the first one, when
+// the hole in the file that this leaves is small; otherwise its offset only agrees with its address
+// modulo the alignment. The build-id is a hash of the finished file, so equal inputs to this
+// function give equal files.
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/MC/StringTableBuilder.h>
+#include <llvm/Support/SHA1.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/image/elf_sections.h"
+#include "optimizer/image/elf_tables.h"
+
+namespace respike {
+
+using namespace elf;
+namespace ELF = llvm::ELF;
+
+namespace {
+
+constexpr uint64_t kLargestHole = uint64_t{1} << 20;
+
+/// Bytes [start, end) of a file.
+struct Extent {
+  uint64_t start = 0;
+  uint64_t end = 0;
+};
+
+class Writer {
+ public:
+  Writer(const Image& input, const NewImage& output)
+      : input_(input),
+        output_(output),
+        symbols_(output.symbols.empty() ? input.symbols : output.symbols),
+        dynamic_symbols_(output.dynamic_symbols.empty() ? input.dynamic_symbols
+                                                        : output.dynamic_symbols) {}
+
+  std::vector<uint8_t> write() {
+    check_request(input_, output_);
+    plan();
+    table_ = describe_sections(input_, output_, plan_ ? &*plan_ : nullptr, symbols_);
+    name_everything();
+    place_segment();
+    place_file_sections();
+    copy_contents();
+    write_tables();
+    write_section_headers();
+    write_program_headers();
+    write_dynamic_contents();
+    write_build_id();
+    return std::move(file_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error("the output cannot be written: " + what, input_.path);
+  }
+  void require(bool condition, const char* what) const {
+    if (!condition) fail(what);
+  }
+  template <typename Record>
+  std::span<Record> records(uint64_t offset, uint64_t count) {
+    static_assert(alignof(Record) == 1);
+    return {reinterpret_cast<Record*>(file_.data() + offset), count};
+  }
+  std::span<const uint8_t> changed(uint64_t offset, uint64_t size) const {
+    return std::span(output_.contents).subspan(offset, size);
+  }
+  uint64_t segment_offset(uint64_t address) const {
+    return segment_start_ + (address - plan_->where.address);
+  }
+
+  void plan();
+  void name_everything();
+  std::vector<Extent> kept_extents() const;
+  void place_segment();
+  Extent hole_before_last_segment() const;
+  std::vector<uint64_t> fill(const Extent& hole) const;
+  void place_file_sections();
+  void copy_contents();
+  void write_tables();
+  void write_other_table(const OutputSection& section);
+  void write_section_headers();
+  void write_program_headers();
+  void retarget(ProgramHeader& header) const;
+  void write_dynamic_contents();
+  void write_dynamic_section(const OutputSection& section);
+  void write_build_id();
+
+  const Image& input_;
+  const NewImage& output_;
+  const std::vector<Symbol>& symbols_;
+  const std::vector<Symbol>& dynamic_symbols_;
+
+  std::optional<SegmentPlan> plan_;  // when something allocated is added or moved
+  SectionTable table_;
+  GrowingStringTable strings_;
+  std::vector<uint32_t> symbol_names_;   // offsets
+  std::vector<uint32_t> section_names_;  // offsets, in output order
+  llvm::StringTableBuilder section_name_table_{llvm::StringTableBuilder::ELF};
+
+  uint64_t segment_start_ = 0;  // file offset of the added contents
+  uint64_t segment_end_ = 0;    // address
+  uint64_t section_header_offset_ = 0;
+  std::vector<uint8_t> file_;
+};
+
+void Writer::plan() {
+  const bool needs_segment =
+      !output_.moved.empty() ||
+      std::any_of(output_.added.begin(), output_.added.end(),
+                  [](const auto& added) { return (added.flags & ELF::SHF_ALLOC) != 0; });
+  if (needs_segment) plan_ = plan_segment(input_);
+}
+
+/// Symbols' names, then sections' names; after this the size of every section is known.
+void Writer::name_everything() {
+  if (table_.symbol_strings != 0)
+    strings_ = GrowingStringTable(input_.sections[table_.symbol_strings].contents);
+  symbol_names_.reserve(symbols_.size());
+  for (const Symbol& symbol : symbols_) symbol_names_.push_back(strings_.add(symbol.name));
+  const bool shared = table_.section_strings == table_.symbol_strings;
+  if (shared) {
+    for (const OutputSection& s : table_.sections) section_names_.push_back(strings_.add(s.name));
+  } else {
+    const auto ref = [](const OutputSection& s) { return llvm::StringRef(s.name); };
+    for (const OutputSection& s : table_.sections) section_name_table_.add(ref(s));
+    section_name_table_.finalize();
+    for (const OutputSection& s : table_.sections)
+      section_names_.push_back(section_name_table_.getOffset(ref(s)));
+    OutputSection& table = table_.numbered(table_.section_strings);
+    table.size = section_name_table_.getSize();
+    table.contents = {};
+  }
+  require(strings_.size() <= UINT32_MAX, "the names of symbols do not fit");
+  if (table_.symbol_strings == 0) return;
+  table_.numbered(table_.symbol_strings).size = strings_.size();
+  table_.numbered(table_.symbol_strings).contents = {};
+}
+
+/// The parts of the input that keep their file offset.
+std::vector<Extent> Writer::kept_extents() const {
+  std::vector<Extent> result;
+  const auto* header = reinterpret_cast<const FileHeader*>(input_.file.data());
+  result.push_back({0, sizeof(FileHeader)});
+  result.push_back(
+      {header->e_phoff, header->e_phoff + input_.segments.size() * sizeof(ProgramHeader)});
+  for (const Segment& segment : input_.segments)
+    if (segment.type != ELF::PT_NULL && segment.file_size != 0)
+      result.push_back({segment.offset, segment.offset + segment.file_size});
+  for (const Section& section : input_.sections)
+    if (section.allocated() && !section.contents.empty())
+      result.push_back({section.offset, section.offset + section.size});
+  return result;
+}
+
+std::vector<uint64_t> Writer::fill(const Extent& hole) const {
+  std::vector<uint64_t> offsets(table_.sections.size());
+  uint64_t end = hole.start;
+  for (size_t i = 1; i < table_.sections.size(); ++i) {
+    const OutputSection& section = table_.sections[i];
+    if (section.allocated() || section.type == ELF::SHT_NOBITS || section.size == 0) continue;
+    const uint64_t start = align_up(end, section.alignment);
+    if (start > hole.end || section.size > hole.end - start) continue;
+    offsets[i] = start;
+    end = start + section.size;
+  }
+  return offsets;
+}
+
+/// File offset and size of the added segment, or of what is added to a segment that grows.
+void Writer::place_segment() {
+  if (!plan_) return;
+  const uint64_t address = plan_->where.address;
+  segment_end_ = address;
+  for (const OutputSection& section : table_.sections)
+    if (section.in_added_segment)
+      segment_end_ = std::max(segment_end_, section.address + section.size);
+  if (plan_->extended) {
+    const Segment& segment = input_.segments[*plan_->extended];
+    segment_start_ = segment.offset + (address - segment.address);
+  } else {
+    uint64_t kept_end = 0;
+    for (const Extent& extent : kept_extents()) kept_end = std::max(kept_end, extent.end);
+    const Segment& first = *std::find_if(input_.segments.begin(), input_.segments.end(),
+                                         [](const Segment& segment) { return segment.loaded(); });
+    const uint64_t same_distance = address - first.address + first.offset;
+    segment_start_ = align_up(kept_end, plan_->alignment);  // the address is aligned, too
+    if (same_distance > segment_start_) {
+      const Extent hole{kept_end, same_distance};
+      const auto offsets = fill(hole);
+      uint64_t empty = hole.end - hole.start;
+      for (size_t i = 0; i < offsets.size(); ++i)
+        if (offsets[i] != 0) empty -= table_.sections[i].size;
+      if (empty < kLargestHole) segment_start_ = same_distance;
+    }
+  }
+  for (OutputSection& section : table_.sections)
+    if (section.in_added_segment) section.offset = segment_offset(section.address);
+}
+
+/// The hole that the distance of the added segment leaves in the file: of the one added now, or of
+/// the one an input has that was rewritten before. Holes between other segments stay as they are.
+Extent Writer::hole_before_last_segment() const {
+  uint64_t segment_start = segment_start_;
+  if (!plan_ || plan_->extended) {
+    const Segment* last = nullptr;
+    for (const Segment& segment : input_.segments)
+      if (segment.loaded() && (last == nullptr || segment.offset > last->offset)) last = &segment;
+    if (!last->executable() || last->writable()) return {};
+    segment_start = last->offset;
+  }
+  uint64_t end = 0;
+  for (const Extent& extent : kept_extents())
+    if (extent.start < segment_start) end = std::max(end, extent.end);
+  return {std::min(end, segment_start), segment_start};
+}
+
+void Writer::place_file_sections() {
+  const auto offsets = fill(hole_before_last_segment());
+  uint64_t end = 0;
+  for (const Extent& extent : kept_extents()) end = std::max(end, extent.end);
+  if (plan_) end = std::max(end, segment_offset(segment_end_));
+  for (size_t i = 1; i < table_.sections.size(); ++i) {
+    OutputSection& section = table_.sections[i];
+    if (section.allocated()) continue;
+    section.offset = offsets[i] != 0 ? offsets[i] : align_up(end, section.alignment);
+    if (offsets[i] == 0 && section.type != ELF::SHT_NOBITS) end = section.offset + section.size;
+  }
+  section_header_offset_ = align_up(end, 8);
+  file_.resize(section_header_offset_ + table_.sections.size() * sizeof(SectionHeader));
+}
+
+void Writer::copy_contents() {
+  for (const Extent& extent : kept_extents()) {
+    const auto bytes = changed(extent.start, extent.end - extent.start);
+    std::copy(bytes.begin(), bytes.end(), file_.begin() + extent.start);
+  }
+  if (plan_ && !plan_->block.empty()) {
+    const MovedBlock& block = plan_->block;
+    const uint64_t old_offset = *input_.offset_of(block.start), size = block.end - block.start;
+    const auto bytes = changed(old_offset, size);
+    std::fill_n(file_.begin() + old_offset, size, 0);
+    std::copy(bytes.begin(), bytes.end(),
+              file_.begin() + segment_offset(block.start + block.distance));
+  }
+  for (const OutputSection& section : table_.sections)
+    std::copy(section.contents.begin(), section.contents.end(), file_.begin() + section.offset);
+}
+
+void Writer::write_tables() {
+  const MovedBlock no_block;
+  const SymbolChanges changes{table_.index, plan_ ? plan_->block : no_block};
+  for (const OutputSection& section : table_.sections) {
+    if (section.number == table_.symbol_table && table_.symbol_table != 0) {
+      const auto out = records<SymbolRecord>(section.offset, symbols_.size());
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i].st_name = encode_symbol(symbols_[i], changes, out[i]) ? symbol_names_[i] : 0;
+    } else if (table_.tables[section.number] != nullptr) {
+      const auto& relocations = table_.tables[section.number]->relocations;
+      encode_relocations(relocations, records<RelaRecord>(section.offset, relocations.size()));
+    } else if (section.number == table_.symbol_strings && table_.symbol_strings != 0) {
+      strings_.write(file_.data() + section.offset);
+    } else if (section.number == table_.section_strings) {
+      section_name_table_.write(file_.data() + section.offset);
+    } else if (section.type == ELF::SHT_RELA && !section.allocated()) {
+      write_other_table(section);
+    } else if (section.type == ELF::SHT_DYNSYM) {
+      require(section.size / sizeof(SymbolRecord) >= dynamic_symbols_.size(),
+              "dynamic symbols do not fit");
+      const auto out = records<SymbolRecord>(section.offset, dynamic_symbols_.size());
+      for (size_t i = 0; i < out.size(); ++i) encode_symbol(dynamic_symbols_[i], changes, out[i]);
+    }
+  }
+}
+
+/// Relocations of sections that are not loaded are taken over; only the numbers of global symbols
+/// change, by the number of local symbols that the rewriter put before them.
+void Writer::write_other_table(const OutputSection& section) {
+  const uint32_t locals = count_local_symbols(input_.symbols);
+  const uint32_t new_locals = count_local_symbols(symbols_) - locals;
+  require(symbols_.size() - input_.symbols.size() == new_locals || new_locals == 0,
+          "global symbols were added before others");
+  for (RelaRecord& record : records<RelaRecord>(section.offset, section.size / sizeof(RelaRecord)))
+    if (record.getSymbol(false) >= locals)
+      record.setSymbol(record.getSymbol(false) + new_locals, false);
+}
+
+void Writer::write_section_headers() {
+  const auto headers = records<SectionHeader>(section_header_offset_, table_.sections.size());
+  for (size_t i = 0; i < headers.size(); ++i) {
+    const OutputSection& section = table_.sections[i];
+    SectionHeader& header = headers[i];
+    header.sh_name = section_names_[i];
+    header.sh_type = section.type;
+    header.sh_flags = section.flags;
+    header.sh_addr = section.address;
+    header.sh_offset = section.offset;
+    header.sh_size = section.size;
+    header.sh_link = section.link;
+    header.sh_info = section.info;
+    header.sh_addralign = section.alignment;
+    header.sh_entsize = section.entry_size;
+  }
+  FileHeader& header = records<FileHeader>(0, 1)[0];
+  header.e_entry = output_.entry;
+  header.e_shoff = section_header_offset_;
+  header.e_shnum = static_cast<uint16_t>(table_.sections.size());
+  header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
+}
+
+void Writer::write_program_headers() {
+  if (!plan_) return;
+  FileHeader& file_header = records<FileHeader>(0, 1)[0];
+  const auto* old_headers =
+      reinterpret_cast<const ProgramHeader*>(input_.file.data() + file_header.e_phoff);
+  std::vector<ProgramHeader> headers(old_headers, old_headers + input_.segments.size());
+  for (ProgramHeader& header : headers) retarget(header);
+  if (plan_->extended) {
+    ProgramHeader& header = headers[*plan_->extended];
+    header.p_filesz = segment_end_ - header.p_vaddr;
+    header.p_memsz = header.p_filesz;
+  } else {
+    ProgramHeader added{};
+    added.p_type = ELF::PT_LOAD;
+    added.p_flags = ELF::PF_R | ELF::PF_X;
+    added.p_offset = segment_start_;
+    added.p_vaddr = plan_->where.address;
+    added.p_paddr = added.p_vaddr;
+    added.p_filesz = segment_end_ - plan_->where.address;
+    added.p_memsz = added.p_filesz;
+    added.p_align = plan_->alignment;
+    size_t last = 0;
+    for (size_t i = 0; i < headers.size(); ++i)
+      if (headers[i].p_type == ELF::PT_LOAD) last = i;
+    headers.insert(headers.begin() + last + 1, added);
+    if (plan_->replaced)
+      headers.erase(headers.begin() + *plan_->replaced + (*plan_->replaced > last ? 1 : 0));
+  }
+  for (ProgramHeader& header : headers) {
+    if (header.p_type != ELF::PT_PHDR) continue;
+    header.p_filesz = headers.size() * sizeof(ProgramHeader);
+    header.p_memsz = header.p_filesz;
+  }
+  file_header.e_phnum = static_cast<uint16_t>(headers.size());
+  std::copy(headers.begin(), headers.end(),
+            records<ProgramHeader>(file_header.e_phoff, headers.size()).begin());
+}
+
+/// A header that describes a part of the block or exactly one moved section follows it.
+void Writer::retarget(ProgramHeader& header) const {
+  if (header.p_type == ELF::PT_LOAD || header.p_type == ELF::PT_PHDR || header.p_memsz == 0) return;
+  uint64_t address = header.p_vaddr, size = header.p_memsz;
+  const Segment old{.address = address, .memory_size = size};
+  if (plan_->block.contains(old)) {
+    address += plan_->block.distance;
+  } else {
+    const auto moved = std::find_if(output_.moved.begin(), output_.moved.end(), [&](const auto& m) {
+      const Section& section = input_.sections[m.section];
+      return section.address == address && section.size == size;
+    });
+    if (moved == output_.moved.end()) return;
+    address = moved->address;
+    size = moved->contents.size();
+  }
+  header.p_vaddr = address;
+  header.p_paddr = address;
+  header.p_offset = segment_offset(address);
+  header.p_filesz = size;
+  header.p_memsz = size;
+}
+
+void Writer::write_dynamic_contents() {
+  for (const DynamicRelocationTable& table : output_.dynamic_relocations) {
+    const OutputSection& section = table_.numbered(table.section);
+    require(section.size / sizeof(RelaRecord) >= table.relocations.size(),
+            "dynamic relocations do not fit");
+    encode_relocations(table.relocations,
+                       records<RelaRecord>(section.offset, table.relocations.size()));
+  }
+  for (const OutputSection& section : table_.sections)
+    if (section.type == ELF::SHT_DYNAMIC) return write_dynamic_section(section);
+  require(output_.dynamic_changes.empty(), "there is no dynamic section to change");
+}
+
+void Writer::write_dynamic_section(const OutputSection& section) {
+  require(section.size / sizeof(DynamicRecord) >= input_.dynamic_entries.size(),
+          "dynamic entries do not fit");
+  const auto entries = records<DynamicRecord>(section.offset, input_.dynamic_entries.size());
+  const auto find = [&](int64_t tag) {
+    const auto entry = std::find_if(entries.begin(), entries.end(),
+                                    [&](const DynamicRecord& e) { return e.getTag() == tag; });
+    require(entry != entries.end(), "the dynamic section lacks an entry to change");
+    return entry;
+  };
+  for (const auto& [tag, value] : output_.dynamic_changes) find(tag)->d_un.d_val = value;
+  if (!plan_) return;
+  for (DynamicRecord& entry : entries)
+    if ((entry.getTag() == ELF::DT_HASH || entry.getTag() == ELF::DT_GNU_HASH) &&
+        plan_->block.contains(entry.getVal()))
+      entry.d_un.d_val = entry.getVal() + plan_->block.distance;
+}
+
+/// Replaces the build-id by a hash of the file with zeros in its place.
+void Writer::write_build_id() {
+  if (input_.build_id.empty()) return;
+  for (const OutputSection& section : table_.sections) {
+    if (section.name != ".note.gnu.build-id" || section.type != ELF::SHT_NOTE) continue;
+    const std::span<const uint8_t> note(file_.data() + section.offset, section.size);
+    const auto id = find_note(note, section.alignment, "GNU", ELF::NT_GNU_BUILD_ID);
+    require(id.has_value(), "the build-id got lost");
+    const auto descriptor = std::span(file_).subspan(id->data() - file_.data(), id->size());
+    std::fill(descriptor.begin(), descriptor.end(), 0);
+    const auto hash = llvm::SHA1::hash(llvm::ArrayRef<uint8_t>(file_));
+    for (size_t i = 0; i < descriptor.size(); ++i) descriptor[i] = hash[i % hash.size()];
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_image(const Image& input, const NewImage& output) {
+  return Writer(input, output).write();
+}
+
+}  // namespace respike

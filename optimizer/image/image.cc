@@ -1,0 +1,87 @@
+// Questions about an image that need no container.
+//
+// Addresses are looked up in two ways. section_at answers from an index of the allocated sections
+// sorted by address. A TLS template without contents (.tbss) is not in the index: its addresses
+// are those of the sections behind it, since a thread's copy is made elsewhere. bytes_at and
+// offset_of ask the loaded segments, because that is what a running program sees: also headers and
+// padding between sections have an address. An image has a handful of loaded segments, so these
+// are searched one by one.
+
+#include "optimizer/image/image.h"
+
+#include <llvm/BinaryFormat/ELF.h>
+
+#include <algorithm>
+
+namespace respike {
+
+bool Section::allocated() const {
+  return (flags & llvm::ELF::SHF_ALLOC) != 0;
+}
+bool Section::executable() const {
+  return (flags & llvm::ELF::SHF_EXECINSTR) != 0;
+}
+bool Section::writable() const {
+  return (flags & llvm::ELF::SHF_WRITE) != 0;
+}
+bool Section::thread_local_storage() const {
+  return (flags & llvm::ELF::SHF_TLS) != 0;
+}
+
+bool Segment::loaded() const {
+  return type == llvm::ELF::PT_LOAD;
+}
+bool Segment::executable() const {
+  return (flags & llvm::ELF::PF_X) != 0;
+}
+bool Segment::writable() const {
+  return (flags & llvm::ELF::PF_W) != 0;
+}
+
+void Image::index_sections() {
+  by_address_.clear();
+  for (uint32_t i = 1; i < sections.size(); ++i) {
+    const Section& section = sections[i];
+    const bool template_only =
+        section.thread_local_storage() && section.type == llvm::ELF::SHT_NOBITS;
+    if (section.allocated() && section.size != 0 && !template_only) by_address_.push_back(i);
+  }
+  std::stable_sort(by_address_.begin(), by_address_.end(), [&](uint32_t a, uint32_t b) {
+    return sections[a].address < sections[b].address;
+  });
+}
+
+const Section* Image::section_at(uint64_t address) const {
+  const auto after =
+      std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                       [&](uint64_t a, uint32_t index) { return a < sections[index].address; });
+  if (after == by_address_.begin()) return nullptr;
+  const Section& section = sections[*(after - 1)];
+  return section.contains(address) ? &section : nullptr;
+}
+
+std::optional<uint64_t> Image::offset_of(uint64_t address) const {
+  for (const Segment& segment : segments)
+    if (segment.loaded() && address >= segment.address &&
+        address - segment.address < segment.file_size)
+      return segment.offset + (address - segment.address);
+  return std::nullopt;
+}
+
+std::optional<std::span<const uint8_t>> Image::bytes_at(uint64_t address, uint64_t size) const {
+  for (const Segment& segment : segments) {
+    if (!segment.loaded() || address < segment.address) continue;
+    const uint64_t start = address - segment.address;
+    if (start > segment.file_size || size > segment.file_size - start) continue;
+    return file.subspan(segment.offset + start, size);
+  }
+  return std::nullopt;
+}
+
+const Section* Image::section_named(std::string_view name) const {
+  for (const Section& section : sections)
+    if (section.name == name) return &section;
+  return nullptr;
+}
+
+}  // namespace respike

@@ -1,0 +1,100 @@
+// An ELF note with a small descriptor: version, build id of the input, options, fragments. Numbers
+// are LEB128, addresses of fragments are differences in ascending order, so that a scattered image
+// of 100,000 fragments needs about half a megabyte.
+
+#include "optimizer/image/provenance.h"
+
+#include <algorithm>
+
+#include "optimizer/base/bytes.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kVersion = 1;
+
+void write_text(ByteWriter& writer, std::string_view text) {
+  writer.uleb128(text.size());
+  writer.append({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+std::string read_text(ByteReader& reader) {
+  const auto bytes = reader.take(reader.uleb128());
+  return {bytes.begin(), bytes.end()};
+}
+
+void read_range(ByteReader& reader, uint64_t& previous, uint64_t& start, uint64_t& end) {
+  start = previous + reader.uleb128();
+  end = start + reader.uleb128();
+  if (start < previous || end < start) throw Error("the note .note.respike is damaged");
+  previous = start;
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
+  ByteWriter descriptor;
+  descriptor.uleb128(kVersion);
+  write_text(descriptor, provenance.input_build_id);
+  write_text(descriptor, provenance.options);
+  descriptor.uleb128(provenance.fragments.size());
+  uint64_t previous = 0;
+  for (const auto& fragment : provenance.fragments) {
+    descriptor.uleb128(fragment.start - previous);
+    descriptor.uleb128(fragment.end - fragment.start);
+    descriptor.sleb128(static_cast<int64_t>(fragment.owner - fragment.start));
+    previous = fragment.start;
+  }
+  descriptor.uleb128(provenance.far_stubs.size());
+  previous = 0;
+  for (const auto& range : provenance.far_stubs) {
+    descriptor.uleb128(range.start - previous);
+    descriptor.uleb128(range.end - range.start);
+    previous = range.start;
+  }
+
+  ByteWriter note;
+  note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
+  note.write(static_cast<uint32_t>(descriptor.size()));
+  note.write(static_cast<uint32_t>(provenance.type));
+  note.c_string(kNoteOwner);
+  note.align(4);
+  note.append(descriptor.bytes());
+  note.align(4);
+  return std::move(note.bytes());
+}
+
+std::optional<Provenance> read_provenance(const Image& image) {
+  const Section* section = image.section_named(kNoteSection);
+  if (section == nullptr) return std::nullopt;
+  try {
+    ByteReader reader(section->contents, "the note .note.respike");
+    const uint32_t name_size = reader.read<uint32_t>();
+    const uint32_t size = reader.read<uint32_t>();
+    Provenance result;
+    result.type = static_cast<NoteType>(reader.read<uint32_t>());
+    reader.skip(align_up(name_size, 4));
+    ByteReader descriptor(reader.take(size), "the note .note.respike");
+    if (descriptor.uleb128() != kVersion)
+      throw Error("the note .note.respike is of a newer version");
+    result.input_build_id = read_text(descriptor);
+    result.options = read_text(descriptor);
+    uint64_t previous = 0;
+    for (uint64_t count = descriptor.uleb128(); count != 0; --count) {
+      Provenance::Fragment fragment;
+      read_range(descriptor, previous, fragment.start, fragment.end);
+      fragment.owner = fragment.start + static_cast<uint64_t>(descriptor.sleb128());
+      result.fragments.push_back(fragment);
+    }
+    previous = 0;
+    for (uint64_t count = descriptor.uleb128(); count != 0; --count) {
+      Provenance::Range& range = result.far_stubs.emplace_back();
+      read_range(descriptor, previous, range.start, range.end);
+    }
+    return result;
+  } catch (const Error& error) {
+    throw Error(error.what(), image.path, section->offset);
+  }
+}
+
+}  // namespace respike

@@ -1,0 +1,44 @@
+#pragma once
+// The note that Respike leaves in its outputs: which fragments belong to which procedure, and that
+// an image was instrumented. A section without addresses, so that `strip` may take it away.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/image/image.h"
+
+namespace respike {
+
+inline constexpr std::string_view kNoteSection = ".note.respike";
+inline constexpr std::string_view kNoteOwner = "Respike";
+enum class NoteType : uint32_t { rewritten = 1, instrumented = 2 };
+
+struct Provenance {
+  NoteType type = NoteType::rewritten;
+  std::string input_build_id;
+  std::string options;  // as a person would write them
+
+  struct Fragment {
+    uint64_t start = 0;  // output addresses, half-open
+    uint64_t end = 0;
+    uint64_t owner = 0;  // entry of its procedure
+  };
+  std::vector<Fragment> fragments;  // all that no sized symbol with the procedure's name tells, by
+                                    // address
+
+  struct Range {
+    uint64_t start = 0;
+    uint64_t end = 0;
+  };
+  std::vector<Range> far_stubs;  // code that only continues far branches, by address
+};
+
+/// The contents of the note section.
+std::vector<uint8_t> encode_provenance(const Provenance& provenance);
+
+/// nullopt when the image has no such note; throws Error when it is damaged.
+std::optional<Provenance> read_provenance(const Image& image);
+
+}  // namespace respike

@@ -1,0 +1,89 @@
+// Puts a finished output in its place, all or nothing.
+//
+// The bytes go to a temporary file in the directory of the target, which a rename then puts in
+// place: who looks at the target sees the old file or the new one. Any failure removes the
+// temporary file. Bits that lend the owner's identity (setuid) are not copied, since the owner of
+// the output is the caller.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "optimizer/image/image.h"
+
+namespace respike {
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, int error) {
+  throw Error(what + ": " + std::strerror(error), path.string());
+}
+
+/// A temporary file that disappears unless it was put in place.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& target) : target_(target) {
+    const auto directory = target.has_parent_path() ? target.parent_path() : ".";
+    name_ = (directory / ".respike-XXXXXX").string();
+    descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
+    if (descriptor_ < 0) {
+      const int error = errno;
+      name_.clear();
+      fail(target_, "the output cannot be created", error);
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+    if (!name_.empty()) unlink(name_.c_str());
+  }
+
+  void write_all(std::span<const uint8_t> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(target_, "the output cannot be written", errno);
+      bytes = bytes.subspan(written);
+    }
+  }
+
+  void put_in_place(mode_t mode) {
+    if (fchmod(descriptor_, mode) != 0) fail(target_, "the output's mode cannot be set", errno);
+    const int closed = close(descriptor_);
+    descriptor_ = -1;
+    if (closed != 0) fail(target_, "the output cannot be written", errno);
+    if (rename(name_.c_str(), target_.c_str()) != 0)
+      fail(target_, "the output cannot be put in place", errno);
+    name_.clear();
+  }
+
+ private:
+  std::filesystem::path target_;
+  std::string name_;
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
+                const std::filesystem::path& like) {
+  struct stat input, output;
+  if (stat(like.c_str(), &input) != 0) fail(like, "the input cannot be looked at", errno);
+  if (stat(path.c_str(), &output) == 0) {
+    if (output.st_dev == input.st_dev && output.st_ino == input.st_ino)
+      throw Error("the output would overwrite the input, which is never modified", path.string());
+    if (S_ISDIR(output.st_mode)) fail(path, "the output cannot be created", EISDIR);
+    if (!S_ISREG(output.st_mode))
+      throw Error("the output cannot be created: this is not a regular file", path.string());
+  }
+  TemporaryFile file(path);
+  file.write_all(bytes);
+  file.put_in_place(input.st_mode & 0777);
+}
+
+}  // namespace respike

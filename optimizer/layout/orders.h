@@ -1,0 +1,21 @@
+#pragma once
+// Layouts that need no profile: the input's own order and the stress tests of the rewriter.
+
+#include <cstdint>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// The order of the input. Padding that nothing executes is not kept.
+Layout original_layout(const Program& program);
+
+/// Blocks of every movable procedure in random order, procedures cut into up to three fragments,
+/// all fragments in random order.
+Layout random_layout(const Program& program, uint64_t seed);
+
+/// Every block (with those glued to it) a fragment of its own, anywhere in the text. Text of more
+/// than some megabytes is scattered within windows, so that direct branches still reach.
+Layout scattered_layout(const Program& program, uint64_t seed);
+
+}  // namespace respike

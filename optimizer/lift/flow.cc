@@ -1,0 +1,596 @@
+// Blocks and edges.
+//
+// A block ends before every place that something refers to and behind every instruction that
+// changes the flow of control, calls included: a call may not return, or return to a landing pad,
+// and a profile must be able to say so. Direct branches name their targets. An indirect jump is
+// either through a jump table (found by following the jump's register back to the load of a table's
+// address, along the edges that are known by then), to labels whose addresses were taken (computed goto), or a tail call.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/lift.h"
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+bool is_direct(ControlFlow flow) {
+  return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
+         flow == ControlFlow::call;
+}
+
+/// Whether control can reach the next instruction.
+bool goes_on(ControlFlow flow) {
+  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch ||
+         flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+}
+
+/// The unwind rows and call sites that apply, walked along with the code.
+class UnwindCursor {
+ public:
+  UnwindCursor(const std::vector<Fde>& fdes, uint64_t start) : fdes_(fdes) {
+    fde_ = std::upper_bound(fdes.begin(), fdes.end(), start,
+                            [](uint64_t a, const Fde& f) { return a < f.start; });
+    if (fde_ != fdes.begin()) --fde_;
+    row_ = site_ = 0;
+  }
+
+  /// Addresses must not decrease between calls.
+  const Fde* fde_at(uint64_t address) {
+    while (fde_ != fdes_.end() && address >= fde_->end) {
+      ++fde_;
+      row_ = site_ = 0;
+    }
+    return fde_ != fdes_.end() && address >= fde_->start ? &*fde_ : nullptr;
+  }
+  uint32_t state_at(uint64_t address) {
+    const Fde* fde = fde_at(address);
+    if (fde == nullptr || fde->rows.empty()) return kNone;
+    while (row_ + 1 < fde->rows.size() && fde->rows[row_ + 1].address <= address) ++row_;
+    return fde->rows[row_].state;
+  }
+  /// The record that covers `address`, or nullptr.
+  const Fde::CallSite* site_at(uint64_t address) {
+    const Fde* fde = fde_at(address);
+    if (fde == nullptr) return nullptr;
+    while (site_ < fde->call_sites.size() && fde->call_sites[site_].end <= address) ++site_;
+    return site_ < fde->call_sites.size() && fde->call_sites[site_].start <= address
+               ? &fde->call_sites[site_]
+               : nullptr;
+  }
+
+ private:
+  const std::vector<Fde>& fdes_;
+  std::vector<Fde>::const_iterator fde_;
+  size_t row_ = 0, site_ = 0;
+};
+
+class BlockBuilder {
+ public:
+  BlockBuilder(Lifter& lifter, ProcedureId id)
+      : lifter_(lifter), procedure_(lifter.program[id]), pads_(lifter.landing_pads[id]) {}
+
+  void build(CodeRange& range) {
+    range.first_block = static_cast<BlockId>(procedure_.blocks.size());
+    const CodeSection& code = *lifter_.code_at(range.start);
+    const uint64_t unit = lifter_.unit();
+    const size_t begin = (range.start - code.start) / unit;
+    const size_t end = without_padding(code, begin, (range.end - code.start) / unit);
+    UnwindCursor cursor(lifter_.unwind.fdes, range.start);
+    bool reached = true;  // whether control may fall into the block
+    for (size_t i = begin; i < end;) {
+      size_t j = i + 1;
+      while (j < end && (code.marks[j] & kLeader) == 0 &&
+             lifter_.target.control_flow(code.instructions[j - 1]) == ControlFlow::none)
+        ++j;
+      const bool padding = !reached && (code.marks[i] & kReferenced) == 0 &&
+                           std::all_of(&code.instructions[i], &code.instructions[j],
+                                       [&](const Instruction& x) { return lifter_.target.is_nop(x); });
+      if (!padding) {
+        add(code, i, j, cursor);
+        reached = goes_on(lifter_.target.control_flow(code.instructions[j - 1]));
+      }
+      i = j;
+    }
+    range.end_block = static_cast<BlockId>(procedure_.blocks.size());
+  }
+
+ private:
+  /// The end of [begin, end) without the no-ops behind a last instruction that control does not
+  /// pass, or a call: what would return into padding does not return.
+  size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {
+    size_t last = end;
+    while (last > begin && (code.marks[last - 1] & kReferenced) == 0 &&
+           lifter_.target.is_nop(code.instructions[last - 1]))
+      --last;
+    if (last == begin) return end;
+    const ControlFlow flow = lifter_.target.control_flow(code.instructions[last - 1]);
+    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    return call || !goes_on(flow) ? last : end;
+  }
+
+  void add(const CodeSection& code, size_t begin, size_t end, UnwindCursor& cursor) {
+    const uint64_t unit = lifter_.unit();
+    const uint64_t start = code.start + begin * unit;
+    BasicBlock block;
+    block.origin = static_cast<uint32_t>(start - lifter_.program.origin_base);
+    block.origin_size = static_cast<uint32_t>((end - begin) * unit);
+    const uint8_t marks = code.marks[begin];
+    if ((marks & kAddressTakenMark) != 0) block.flags |= BasicBlock::kAddressTaken;
+    if ((marks & kLandingPadMark) != 0) block.flags |= BasicBlock::kLandingPad;
+    if ((marks & kEntryMark) != 0 || start == procedure_.address) block.flags |= BasicBlock::kEntry;
+    block.cfi_state = cursor.state_at(start);
+    block.call_site = call_site_at(start, cursor);
+    block.instructions = instructions(code, begin, end, cursor, block.cfi_state);
+    procedure_.blocks.push_back(block);
+  }
+
+  /// The decoded instructions in place, or a copy with pseudo-instructions where the unwind state changes.
+  ArenaList<Instruction> instructions(const CodeSection& code, size_t begin, size_t end,
+                                      UnwindCursor& cursor, uint32_t state) {
+    scratch_.clear();
+    size_t copied = begin;
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t address = code.start + i * lifter_.unit();
+      const uint32_t here = cursor.state_at(address);
+      if (here == state) continue;
+      state = here;
+      scratch_.insert(scratch_.end(), &code.instructions[copied], &code.instructions[i]);
+      copied = i;
+      Instruction change;
+      change.opcode = kCfiState;
+      change.immediate = static_cast<int32_t>(state);
+      change.origin = static_cast<uint32_t>(address - lifter_.program.origin_base);
+      scratch_.push_back(change);
+    }
+    if (scratch_.empty())
+      return ArenaList<Instruction>::adopt(&code.instructions[begin],
+                                           static_cast<uint32_t>(end - begin));
+    scratch_.insert(scratch_.end(), &code.instructions[copied], &code.instructions[end]);
+    ArenaList<Instruction> list;
+    list.assign(*lifter_.program.arena, scratch_);
+    return list;
+  }
+
+  uint32_t call_site_at(uint64_t address, UnwindCursor& cursor) {
+    const Fde* fde = cursor.fde_at(address);
+    if (fde == nullptr || fde->lsda == kNone) return kNone;
+    const Fde::CallSite* site = cursor.site_at(address);
+    CallSite record{.lsda = fde->lsda};
+    if (site != nullptr) record.action = site->action;
+    record.terminate = site == nullptr;
+    const uint64_t pad = site == nullptr ? 0 : site->landing_pad;
+    auto& sites = procedure_.call_sites;
+    const size_t oldest = sites.size() > 16 ? sites.size() - 16 : 0;
+    for (size_t i = sites.size(); i-- > oldest;)
+      if (sites[i] == record && pads_[i] == pad) return static_cast<uint32_t>(i);
+    sites.push_back(record);
+    pads_.push_back(pad);
+    return static_cast<uint32_t>(sites.size() - 1);
+  }
+
+  Lifter& lifter_;
+  Procedure& procedure_;
+  std::vector<uint64_t>& pads_;
+  std::vector<Instruction> scratch_;
+};
+
+/// Edges and references of one procedure, once all blocks of the program exist.
+class Connector {
+ public:
+  Connector(Lifter& lifter, ProcedureId id)
+      : lifter_(lifter), program_(lifter.program), id_(id), procedure_(program_[id]) {}
+
+  void connect(const CodeRange& range) {
+    for (BlockId id = range.first_block; id < range.end_block; ++id) {
+      BasicBlock& block = procedure_.blocks[id];
+      add_references(block);
+      if (lifter_.target.is_signal_return(block.instructions.span()))
+        lifter_.pin(procedure_, "unwinders recognise this signal return code by its bytes");
+      else
+        add_edges(range, id);
+    }
+  }
+
+  /// Edges of indirect jumps; all other edges exist.
+  void connect_indirect() {
+    std::vector<BlockId> jumps;
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
+      if (lifter_.target.control_flow(procedure_.blocks[id].instructions.back()) ==
+          ControlFlow::indirect_jump)
+        jumps.push_back(id);
+    if (jumps.empty()) return;
+    find_predecessors();
+    for (BlockId id : jumps) add_indirect(id);
+  }
+
+  void resolve_landing_pads() {
+    for (size_t i = 0; i < procedure_.call_sites.size(); ++i) {
+      const uint64_t pad = lifter_.landing_pads[id_][i];
+      if (pad == 0) continue;
+      const auto location = block_at(program_, pad);
+      if (location && location->procedure == id_)
+        procedure_.call_sites[i].landing_pad = location->block;
+      else
+        lifter_.make_opaque(procedure_, fmt::format("its landing pad {:#x} lies elsewhere", pad));
+    }
+  }
+
+ private:
+  uint64_t address_of(const Instruction& instruction) const {
+    return program_.origin_base + instruction.origin;
+  }
+
+  void add_edge(BasicBlock& block, BlockId target, Edge::Kind kind) {
+    block.successors.push_back(*program_.arena, Edge{.target = target, .kind = kind});
+  }
+
+  void refer(Instruction& instruction, ReferenceKind kind, const CodeLocation& target) {
+    if (target.where == CodeLocation::Where::block_start && target.procedure != id_)
+      program_[target.procedure].blocks[target.block].flags |=
+          BasicBlock::kEntry | BasicBlock::kAddressTaken;
+    instruction.immediate = static_cast<int32_t>(procedure_.references.size());
+    instruction.flags |= Instruction::kHasReference;
+    procedure_.references.push_back({kind, target});
+  }
+
+  /// A place whose address is kept in code or data: a block, or an address that never moves.
+  CodeLocation location_of(uint64_t address) const {
+    if (const auto block = block_at(program_, address)) return *block;
+    return {.where = CodeLocation::Where::address, .address = address};
+  }
+
+  /// The anchor of a gp load: the entry, a landing pad, or the return point of the call before.
+  CodeLocation anchor_of(uint64_t anchor) const {
+    if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0)
+      return location_of(anchor);
+    const uint64_t call = anchor - lifter_.unit();
+    const auto& range = program_.ranges[lifter_.range_at(call)];
+    const uint32_t origin = static_cast<uint32_t>(call - program_.origin_base);
+    auto block = std::upper_bound(procedure_.blocks.begin() + range.first_block,
+                                  procedure_.blocks.begin() + range.end_block, origin,
+                                  [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
+    return {.where = CodeLocation::Where::return_point,
+            .procedure = id_,
+            .block = static_cast<BlockId>(block - procedure_.blocks.begin() - 1)};
+  }
+
+  void add_references(BasicBlock& block) {
+    const uint64_t start = program_.address_of(block);
+    const uint64_t end = start + block.origin_size;
+    auto found = std::lower_bound(lifter_.found.begin(), lifter_.found.end(), start,
+                                  [](const FoundReference& f, uint64_t a) { return f.place < a; });
+    uint32_t at = 0;
+    for (; found != lifter_.found.end() && found->place < end; ++found) {
+      while (block.instructions[at].is_pseudo() || address_of(block.instructions[at]) != found->place)
+        ++at;
+      Instruction& instruction = block.instructions[at];
+      if (instruction.has_reference()) continue;
+      if (found->pair == 0) {
+        refer(instruction, found->kind, location_of(found->target));
+        continue;
+      }
+      // Both halves of a gp load share the reference that the first of them seen makes.
+      const auto [known, fresh] = gp_loads_.emplace(
+          found->pair, static_cast<uint32_t>(procedure_.references.size()));
+      if (fresh) procedure_.references.push_back({ReferenceKind::gp_load_high, anchor_of(found->target)});
+      instruction.immediate = static_cast<int32_t>(known->second);
+      instruction.flags |= Instruction::kHasReference;
+    }
+  }
+
+  void add_edges(const CodeRange& range, BlockId id) {
+    BasicBlock& block = procedure_.blocks[id];
+    Instruction& last = block.instructions.back();
+    const ControlFlow flow = lifter_.target.control_flow(last);
+    if (is_direct(flow)) add_branch(block, last, flow);
+    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    if (goes_on(flow)) fall_through(range, id, call);
+    if (call && procedure_.blocks[id].call_site != kNone) {
+      const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
+      if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
+    }
+  }
+
+  void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {
+    const uint64_t place = address_of(last);
+    const uint64_t target = place + static_cast<uint64_t>(int64_t{last.immediate});
+    const auto where = lifter_.resolve_flow(target);
+    const auto location = where ? block_at(program_, *where) : std::nullopt;
+    if (location && location->procedure == id_ && flow != ControlFlow::call) {
+      last.immediate = 0;
+      add_edge(block, location->block, Edge::Kind::taken);
+      return;
+    }
+    if (!location && lifter_.code_at(target) != nullptr) {
+      lifter_.make_opaque(procedure_, fmt::format("it branches out of all procedures at {:#x}", place));
+      // Keep the displacement: the place it leads to does not move.
+    }
+    refer(last, ReferenceKind::branch,
+          location ? *location
+                   : CodeLocation{.where = CodeLocation::Where::address, .address = target});
+  }
+
+  void fall_through(const CodeRange& range, BlockId id, bool call) {
+    BasicBlock& block = procedure_.blocks[id];
+    const uint64_t end = program_.address_of(block) + block.origin_size;
+    if (id + 1 < range.end_block && program_.address_of(procedure_.blocks[id + 1]) == end) {
+      add_edge(block, id + 1, Edge::Kind::fall_through);
+      // Both ways into a landing pad must leave the same return address for its gp load.
+      if (call && procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
+        block.flags |= BasicBlock::kGluedToNext;
+      return;
+    }
+    if (call) return;  // the compiler knew that it does not return
+    const auto where = lifter_.resolve_flow(end);
+    const auto next = where ? block_at(program_, *where) : std::nullopt;
+    if (!next) {
+      lifter_.make_opaque(procedure_, "control runs off its end");
+      return;
+    }
+    falls_into_.push_back(next->procedure);
+    append_branch(id, *next);
+  }
+
+  /// Control runs from this block into other code: says so by a branch.
+  void append_branch(BlockId id, const CodeLocation& next) {
+    Instruction branch = lifter_.target.branch();
+    BasicBlock& block = procedure_.blocks[id];
+    if (lifter_.target.control_flow(block.instructions.back()) == ControlFlow::none &&
+        next.procedure != id_) {
+      refer(branch, ReferenceKind::branch, next);
+      ArenaList<Instruction> copy;
+      copy.assign(*program_.arena, block.instructions.span());
+      copy.push_back(*program_.arena, branch);
+      block.instructions = copy;
+      return;
+    }
+    if (next.procedure == id_) {
+      add_edge(block, next.block, Edge::Kind::fall_through);
+      return;
+    }
+    // Behind a conditional branch it takes a block of its own.
+    refer(branch, ReferenceKind::branch, next);
+    BasicBlock added;
+    added.origin = kNone;
+    added.cfi_state = block.cfi_state;
+    for (const Instruction& instruction : block.instructions)
+      if (instruction.is_pseudo()) added.cfi_state = static_cast<uint32_t>(instruction.immediate);
+    added.call_site = block.call_site;
+    added.instructions.push_back(*program_.arena, branch);
+    added_blocks_.push_back({id, added});
+  }
+
+  void add_indirect(BlockId id) {
+    BasicBlock& block = procedure_.blocks[id];
+    const Instruction& last = block.instructions.back();
+    const uint64_t place = address_of(last);
+    std::vector<uint64_t> tables = tables_of(id);
+    if (tables.empty())
+      if (const auto only = any_table()) tables.push_back(*only);
+    if (!tables.empty()) {
+      add_tables(block, tables);
+      return;
+    }
+    bool labels = false;
+    for (BlockId label = 0; label < procedure_.blocks.size(); ++label) {
+      const BasicBlock& candidate = procedure_.blocks[label];
+      if (candidate.origin == kNone) continue;
+      const uint8_t marks = lifter_.marks_at(program_.address_of(candidate));
+      if ((marks & kAddressTakenMark) == 0 || (marks & kEntryMark) != 0) continue;
+      add_edge(block, label, Edge::Kind::indirect);
+      labels = true;
+    }
+    if (labels) return;
+    const Operands operands = lifter_.target.operands(last);
+    const auto pv = lifter_.target.abi().procedure_value;
+    const bool tail_call = pv && std::find(operands.registers, operands.registers + operands.uses,
+                                           *pv) != operands.registers + operands.uses;
+    if (!tail_call)
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+  }
+
+  void find_predecessors() {
+    predecessors_.assign(procedure_.blocks.size(), {});
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
+      for (const Edge& edge : procedure_.blocks[id].successors)
+        if (edge.kind != Edge::Kind::landing_pad) predecessors_[edge.target].push_back(id);
+  }
+
+  /// The tables that the register of the jump may come from: follows definitions backwards along
+  /// all paths until they reach the load of a table's address.
+  std::vector<uint64_t> tables_of(BlockId jump) {
+    using Registers = std::set<Register>;
+    const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
+    std::vector<uint64_t> tables;
+    std::vector<std::pair<BlockId, Registers>> work;
+    std::map<BlockId, Registers> seen;
+    const auto visit = [&](BlockId id, const Registers& wanted) {
+      Registers& known = seen[id];
+      if (std::includes(known.begin(), known.end(), wanted.begin(), wanted.end()) &&
+          !known.empty())
+        return;
+      known.insert(wanted.begin(), wanted.end());
+      work.emplace_back(id, wanted);
+    };
+    work.emplace_back(jump, Registers(operands.registers, operands.registers + operands.uses));
+    constexpr int kMostBlocks = 4096;
+    for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
+      auto [id, wanted] = std::move(work.back());
+      work.pop_back();
+      if (follow_back(procedure_.blocks[id], wanted, tables)) continue;
+      for (BlockId before : predecessors_[id]) visit(before, wanted);
+    }
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+
+  /// One block backwards. True when the path ends: a table was found or nothing is wanted any more.
+  bool follow_back(const BasicBlock& block, std::set<Register>& wanted,
+                   std::vector<uint64_t>& tables) const {
+    for (uint32_t i = block.instructions.size(); i-- > 0;) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo() || instruction.origin == kNone) continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      bool defines = false;
+      for (unsigned d = operands.uses; d < operands.size; ++d)
+        defines |= wanted.erase(operands.registers[d]) != 0;
+      if (!defines) continue;
+      const auto table = std::lower_bound(
+          lifter_.tables.begin(), lifter_.tables.end(), address_of(instruction),
+          [](const TableReference& t, uint64_t a) { return t.place < a; });
+      if (table != lifter_.tables.end() && table->place == address_of(instruction)) {
+        tables.push_back(table->table);
+        return true;
+      }
+      for (unsigned u = 0; u < operands.uses; ++u)
+        if (operands.registers[u] != lifter_.target.abi().global_pointer)
+          wanted.insert(operands.registers[u]);
+    }
+    return wanted.empty();
+  }
+
+  /// The only table of the procedure, when there is one and the way back to it was lost.
+  std::optional<uint64_t> any_table() const {
+    std::optional<uint64_t> only;
+    for (const CodeRange& range : program_.ranges) {
+      if (range.procedure != id_) continue;
+      auto table = std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
+                                    [](const TableReference& t, uint64_t a) { return t.place < a; });
+      for (; table != lifter_.tables.end() && table->place < range.end; ++table) {
+        if (only && *only != table->table) return std::nullopt;
+        only = table->table;
+      }
+    }
+    return only;
+  }
+
+  void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables) {
+    std::vector<BlockId> targets;
+    for (uint64_t address : tables) add_entries(address, targets);
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    for (BlockId target : targets) add_edge(block, target, Edge::Kind::indirect);
+    if (targets.empty())
+      lifter_.make_opaque(procedure_,
+                          fmt::format("the jump table at {:#x} is not understood", tables.front()));
+  }
+
+  /// The targets of one table. It ends where the run of words does or another one starts.
+  void add_entries(uint64_t address, std::vector<BlockId>& targets) {
+    auto word = std::lower_bound(lifter_.table_words.begin(), lifter_.table_words.end(), address);
+    auto pointer = std::lower_bound(
+        program_.code_pointers.begin(), program_.code_pointers.end(), address,
+        [](const CodePointer& p, uint64_t a) { return p.address < a; });
+    JumpTable table{.address = address};
+    for (uint64_t at = address; word != lifter_.table_words.end() && *word == at; ++word, at += 4) {
+      if (at != address && is_table_start(at)) break;
+      if (pointer == program_.code_pointers.end() || pointer->address != at) break;
+      const auto location = block_at(program_, pointer->target.address);
+      if (!location || location->procedure != id_) break;
+      targets.push_back(location->block);
+      ++pointer;
+      ++table.entries;
+    }
+    const auto known = std::find_if(procedure_.jump_tables.begin(), procedure_.jump_tables.end(),
+                                    [&](const JumpTable& t) { return t.address == address; });
+    if (known == procedure_.jump_tables.end()) procedure_.jump_tables.push_back(table);
+  }
+
+  bool is_table_start(uint64_t address) const {
+    return std::binary_search(lifter_.table_starts.begin(), lifter_.table_starts.end(), address);
+  }
+
+  Lifter& lifter_;
+  Program& program_;
+  ProcedureId id_;
+  Procedure& procedure_;
+  std::unordered_map<uint64_t, uint32_t> gp_loads_;
+  std::vector<std::vector<BlockId>> predecessors_;
+
+ public:
+  std::vector<std::pair<BlockId, BasicBlock>> added_blocks_;
+  std::vector<ProcedureId> falls_into_;
+};
+
+}  // namespace
+
+void mark_branch_targets(Lifter& lifter) {
+  for (const CodeSection& code : lifter.code)
+    for (size_t i = 0; i < code.marks.size(); ++i) {
+      const Instruction& instruction = code.instructions[i];
+      if (!is_direct(lifter.target.control_flow(instruction))) continue;
+      const uint64_t target = code.start + i * lifter.unit() +
+                              static_cast<uint64_t>(int64_t{instruction.immediate});
+      if (const auto where = lifter.resolve_flow(target)) {
+        lifter.mark(*where, kLeader | kReferenced);
+      }
+    }
+}
+
+void build_blocks(Lifter& lifter) {
+  Program& program = lifter.program;
+  lifter.landing_pads.resize(program.procedures.size());
+  // The range of the entry comes first, so that block 0 is the entry.
+  for (const bool entries : {true, false})
+    for (CodeRange& range : program.ranges)
+      if ((program[range.procedure].address == range.start) == entries)
+        BlockBuilder(lifter, range.procedure).build(range);
+  for (Procedure& procedure : program.procedures) {
+    const bool invalid =
+        std::any_of(procedure.blocks.begin(), procedure.blocks.end(), [](const BasicBlock& block) {
+          return std::any_of(block.instructions.begin(), block.instructions.end(),
+                             [](const Instruction& i) { return i.opcode == kInvalid; });
+        });
+    if (invalid) lifter.make_opaque(procedure, "it holds words that are no instructions");
+  }
+}
+
+void connect_blocks(Lifter& lifter) {
+  Program& program = lifter.program;
+  std::vector<std::vector<uint32_t>> ranges_of(program.procedures.size());
+  for (uint32_t i = 0; i < program.ranges.size(); ++i)
+    ranges_of[program.ranges[i].procedure].push_back(i);
+  std::vector<std::pair<ProcedureId, ProcedureId>> falls;
+  struct Added {
+    ProcedureId procedure;
+    BlockId after;
+    BasicBlock block;
+  };
+  std::vector<Added> added;
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    Connector connector(lifter, id);
+    connector.resolve_landing_pads();
+    for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
+    connector.connect_indirect();
+    for (ProcedureId next : connector.falls_into_) falls.emplace_back(id, next);
+    for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
+  }
+  for (const Added& a : added) {
+    auto& blocks = program[a.procedure].blocks;
+    const BlockId fresh = static_cast<BlockId>(blocks.size());
+    blocks.push_back(a.block);
+    blocks[a.after].successors.push_back(*program.arena,
+                                         Edge{.target = fresh, .kind = Edge::Kind::fall_through});
+  }
+  // Who runs into the code behind it and stays in place keeps that in place, too.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [from, to] : falls)
+      if (!program[from].movable() && program[to].movable()) {
+        lifter.pin(program[to], "control runs into it from code that stays in place");
+        changed = true;
+      }
+  }
+  for (CodePointer& pointer : program.code_pointers) {
+    const auto location = block_at(program, pointer.target.address);
+    if (location) pointer.target = *location;
+  }
+}
+
+}  // namespace respike

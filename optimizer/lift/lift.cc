@@ -1,0 +1,188 @@
+// Lifting: from an image to procedures, blocks, edges and symbolic references.
+//
+// Relocations kept by the linker say where addresses of code are, symbols and unwind tables say
+// where procedures are; direct branches are decoded. From there on it is one pass per question:
+// which pieces of code exist, where blocks start, what refers to what, what follows what. Whatever
+// is not fully understood makes its procedure opaque, with a reason, and the rest goes on.
+//
+// All lookups by address are binary searches in sorted vectors; time is n log n with a tiny log
+// part, memory one Instruction per unit of code, which blocks then use in place.
+
+#include "optimizer/lift/lift.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/lifter.h"
+#include "optimizer/target/targets.h"
+
+namespace respike {
+
+CodeSection* Lifter::code_at(uint64_t address) {
+  for (CodeSection& section : code)
+    if (address >= section.start && address < section.end) return &section;
+  return nullptr;
+}
+
+const Instruction* Lifter::instruction_at(uint64_t address) const {
+  const CodeSection* section = code_at(address);
+  if (section == nullptr || (address - section->start) % unit() != 0) return nullptr;
+  return &section->instructions[(address - section->start) / unit()];
+}
+
+void Lifter::mark(uint64_t address, unsigned marks) {
+  if (CodeSection* section = code_at(address))
+    section->marks[(address - section->start) / unit()] |= marks;
+}
+
+uint8_t Lifter::marks_at(uint64_t address) const {
+  const CodeSection* section = code_at(address);
+  return section == nullptr ? 0 : section->marks[(address - section->start) / unit()];
+}
+
+bool Lifter::is_padding(uint64_t start, uint64_t end) const {
+  for (uint64_t address = start; address < end; address += unit()) {
+    const Instruction* instruction = instruction_at(address);
+    if (instruction == nullptr) return false;
+    if (target.is_nop(*instruction)) continue;
+    const auto bytes = image.bytes_at(address, unit());
+    if (!bytes || std::any_of(bytes->begin(), bytes->end(), [](uint8_t b) { return b != 0; }))
+      return false;
+  }
+  return true;
+}
+
+uint32_t Lifter::range_at(uint64_t address) const {
+  const auto& ranges = program.ranges;
+  auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uint64_t a, const CodeRange& range) { return a < range.start; });
+  if (after == ranges.begin()) return kNone;
+  --after;
+  return address < after->end ? static_cast<uint32_t>(after - ranges.begin()) : kNone;
+}
+
+std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
+  const CodeSection* section = nullptr;
+  for (int stubs = 0; stubs <= 2; ++stubs) {  // a departure, then a landing
+    if (range_at(address) != kNone) return address;
+    section = code_at(address);
+    if (section == nullptr || (address - section->start) % unit() != 0) return std::nullopt;
+    if (!provenance || provenance->far_stubs.empty()) break;
+    const size_t index = (address - section->start) / unit();
+    const auto leads_to = target.far_stub_target(
+        std::span(section->instructions + index, section->marks.size() - index), address);
+    if (!leads_to) break;
+    address = *leads_to;
+  }
+  const auto& ranges = program.ranges;
+  const auto next = std::lower_bound(ranges.begin(), ranges.end(), address,
+                                     [](const CodeRange& range, uint64_t a) { return range.start < a; });
+  if (next == ranges.end() || next->start >= section->end) return std::nullopt;
+  for (uint64_t a = address; a < next->start; a += unit())
+    if (!target.is_nop(*instruction_at(a))) return std::nullopt;
+  return next->start;
+}
+
+bool Lifter::is_code_symbol(uint32_t symbol) const {
+  if (symbol >= image.symbols.size()) return false;
+  const Symbol& s = image.symbols[symbol];
+  return s.defined_in_section() && s.section < image.sections.size() &&
+         image.sections[s.section].executable();
+}
+
+void Lifter::make_opaque(Procedure& procedure, std::string reason) {
+  if (procedure.state == Procedure::State::opaque) return;
+  procedure.state = Procedure::State::opaque;
+  procedure.reason = std::move(reason);
+}
+
+void Lifter::pin(Procedure& procedure, std::string reason) {
+  if (procedure.state != Procedure::State::movable) return;
+  procedure.state = Procedure::State::pinned;
+  procedure.reason = std::move(reason);
+}
+
+uint64_t Lifter::gp_of(const Procedure& procedure) const {
+  if (procedure.gp) return *procedure.gp;
+  return program.gp_values.empty() ? 0 : program.gp_values.front();
+}
+
+void decode_code(Lifter& lifter) {
+  const unsigned unit = lifter.unit();
+  for (uint32_t index = 0; index < lifter.image.sections.size(); ++index) {
+    const Section& section = lifter.image.sections[index];
+    if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
+    const std::vector<Relocation>* relocations = nullptr;
+    for (const RelocationTable& table : lifter.image.relocations)
+      if (table.target == index) relocations = &table.relocations;
+    // Linker-made code (the procedure linkage table) has no relocations and is left alone.
+    if (relocations == nullptr) continue;
+    const size_t count = section.contents.size() / unit;
+    if (count == 0 || section.address % unit != 0) continue;
+    CodeSection code;
+    code.section = index;
+    code.start = section.address;
+    code.end = section.address + count * unit;
+    code.marks.resize(count);
+    code.relocations = relocations;
+    lifter.code.push_back(std::move(code));
+  }
+  std::sort(lifter.code.begin(), lifter.code.end(),
+            [](const CodeSection& a, const CodeSection& b) { return a.start < b.start; });
+  if (lifter.code.empty()) return;
+  Program& program = lifter.program;
+  program.origin_base = lifter.code.front().start;
+  for (CodeSection& code : lifter.code) {
+    if (code.end - program.origin_base >= kNone)
+      throw Error("its code spans more than 4 GB", lifter.image.path);
+    const size_t count = code.marks.size();
+    code.instructions = program.arena->allocate<Instruction>(count);
+    lifter.target.decode(lifter.image.sections[code.section].contents.first(count * unit),
+                         static_cast<uint32_t>(code.start - program.origin_base),
+                         code.instructions);
+  }
+}
+
+Program lift(const Image& image, Diagnostics& diagnostics) {
+  Lifter lifter(image, target_for(image.machine), diagnostics);
+  lifter.program.image = &image;
+  lifter.program.target = &lifter.target;
+  lifter.unwind = read_unwind(image, &lifter.unreadable_unwind);
+  lifter.provenance = read_provenance(image);
+
+  decode_code(lifter);          // one Instruction per unit of code
+  find_procedures(lifter);      // from here on the ranges of procedures are fixed
+  mark_unwind_places(lifter);   // landing pads, call-site borders
+  find_gp_values(lifter);
+  find_references(lifter);      // relocated fields and words that depend on addresses of code
+  mark_branch_targets(lifter);  // from here on every start of a block is marked
+  build_blocks(lifter);         // from here on block numbers are fixed
+  lifter.program.unwind = std::move(lifter.unwind.tables);
+  connect_blocks(lifter);       // edges and symbolic references
+  find_returns(lifter.program, lifter.target);
+  glue_sequences(lifter.program, lifter.target);
+  return std::move(lifter.program);
+}
+
+std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
+  const auto& ranges = program.ranges;
+  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  if (range == ranges.begin()) return std::nullopt;
+  --range;
+  if (address >= range->end) return std::nullopt;
+  const auto& blocks = program[range->procedure].blocks;
+  const uint32_t origin = static_cast<uint32_t>(address - program.origin_base);
+  const auto first = blocks.begin() + range->first_block;
+  const auto last = blocks.begin() + range->end_block;
+  const auto block = std::lower_bound(first, last, origin, [](const BasicBlock& b, uint32_t o) {
+    return b.origin < o;
+  });
+  if (block == last || block->origin != origin) return std::nullopt;
+  return CodeLocation{.where = CodeLocation::Where::block_start,
+                      .procedure = range->procedure,
+                      .block = static_cast<BlockId>(block - blocks.begin())};
+}
+
+}  // namespace respike

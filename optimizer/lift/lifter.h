@@ -1,0 +1,105 @@
+#pragma once
+// State shared by the steps of lift(); private to this folder. The steps run in the order of the
+// functions below, each a file of its own or a part of one.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/image/image.h"
+#include "optimizer/image/provenance.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+#include "optimizer/lift/unwind_reader.h"
+
+namespace respike {
+
+/// One executable section, decoded. Marks are per unit of Target::code_alignment() bytes.
+struct CodeSection {
+  uint32_t section = 0;
+  uint64_t start = 0;  // addresses, half-open; start and end are whole units
+  uint64_t end = 0;
+  Instruction* instructions = nullptr;  // one per unit
+  std::vector<uint8_t> marks;
+  const std::vector<Relocation>* relocations = nullptr;
+};
+
+enum Mark : uint8_t {
+  kLeader = 1,        // a block starts here
+  kReferenced = 2,    // something refers to it: never taken for padding
+  kAddressTakenMark = 4,
+  kLandingPadMark = 8,
+  kEntryMark = 16,
+};
+
+/// A reference found in an instruction, before blocks exist.
+struct FoundReference {
+  uint64_t place = 0;   // the instruction
+  uint64_t target = 0;  // address referred to; for gp loads the anchor
+  uint64_t pair = 0;    // gp loads: address of the upper half
+  ReferenceKind kind{};
+};
+
+/// A gp-relative address of data formed by an instruction: what jump tables are found by.
+struct TableReference {
+  uint64_t place = 0;
+  uint64_t table = 0;
+};
+
+struct Lifter {
+  Lifter(const Image& i, const Target& t, Diagnostics& d) : image(i), target(t), diagnostics(d) {}
+
+  const Image& image;
+  const Target& target;
+  Diagnostics& diagnostics;
+  Program program;
+  std::vector<CodeSection> code;             // by address
+  UnwindInput unwind;
+  std::optional<Provenance> provenance;
+  std::vector<std::pair<uint64_t, uint64_t>> unreadable_unwind;
+  std::vector<FoundReference> found;         // by place
+  std::vector<TableReference> tables;        // by place
+  std::vector<uint64_t> table_starts;        // addresses of jump tables, sorted
+  std::vector<uint64_t> table_words;         // addresses of gp-relative words of data, sorted
+  std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
+
+  unsigned unit() const { return target.code_alignment(); }
+  CodeSection* code_at(uint64_t address);
+  const CodeSection* code_at(uint64_t address) const {
+    return const_cast<Lifter*>(this)->code_at(address);
+  }
+  /// The decoded instruction at an address, or nullptr when it is not in code.
+  const Instruction* instruction_at(uint64_t address) const;
+  void mark(uint64_t address, unsigned marks);
+  uint8_t marks_at(uint64_t address) const;
+  /// Whether nothing but padding (no-ops, zero bytes) lies in [start, end).
+  bool is_padding(uint64_t start, uint64_t end) const;
+  /// Index of the range that holds `address`, or kNone.
+  uint32_t range_at(uint64_t address) const;
+  /// Where control that arrives at `address` goes: the address itself when it is in a procedure, the
+  /// end of a far branch when it is a stub of one, else the next procedure behind padding; nullopt
+  /// when there is none.
+  std::optional<uint64_t> resolve_flow(uint64_t address) const;
+  bool is_code_symbol(uint32_t symbol) const;
+  uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }
+  void make_opaque(Procedure& procedure, std::string reason);
+  void pin(Procedure& procedure, std::string reason);
+  uint64_t gp_of(const Procedure& procedure) const;
+};
+
+void decode_code(Lifter&);
+void find_procedures(Lifter&);       // program.procedures, program.ranges
+void mark_unwind_places(Lifter&);
+void find_gp_values(Lifter&);
+void find_references(Lifter&);       // found, tables, program.code_pointers (unresolved targets)
+void mark_branch_targets(Lifter&);
+void build_blocks(Lifter&);
+void connect_blocks(Lifter&);        // edges, references, call sites, code pointers
+void find_returns(Program&, const Target&);  // drops the edges behind calls that never return
+void glue_sequences(Program&, const Target&);
+
+}  // namespace respike

@@ -1,0 +1,332 @@
+// Where procedures are.
+//
+// Compilers give every procedure a sized symbol of procedure type; hand-written code may have a
+// symbol of no type, only an FDE, or nothing. So: symbols first, then FDEs that no symbol covers,
+// then whatever code is left between those. Overlapping pieces are one procedure with several
+// entries. Pieces that the compiler split off (NAME.cold, or landing pads that an LSDA places in
+// another piece) and fragments made by an earlier rewriting join the procedure they came from.
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+struct Piece {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint32_t symbol = kNone;  // names it
+  bool from_symbol = false;
+};
+
+/// Sorted, disjoint pieces from symbols of procedure type.
+std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
+  std::vector<Piece> pieces;
+  const auto& symbols = lifter.image.symbols;
+  for (uint32_t i = 0; i < symbols.size(); ++i) {
+    const Symbol& symbol = symbols[i];
+    if (symbol.type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
+    const CodeSection* code = lifter.code_at(symbol.value);
+    if (code == nullptr || (symbol.value - code->start) % lifter.unit() != 0) continue;
+    const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value), lifter.unit());
+    pieces.push_back({symbol.value, std::min(symbol.value + size, code->end), i, true});
+  }
+  // The widest of those that start together comes first, and of equal ones the first global one.
+  std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
+    if (a.start != b.start) return a.start < b.start;
+    if (a.end != b.end) return a.end > b.end;
+    return (symbols[a.symbol].binding != 0) > (symbols[b.symbol].binding != 0);
+  });
+  std::vector<Piece> merged;
+  for (const Piece& piece : pieces) {
+    if (!merged.empty() && (piece.start < merged.back().end || piece.start == merged.back().start))
+      merged.back().end = std::max(merged.back().end, piece.end);
+    else
+      merged.push_back(piece);
+  }
+  return merged;
+}
+
+bool covered(const std::vector<Piece>& pieces, uint64_t start, uint64_t end) {
+  const auto next = std::lower_bound(pieces.begin(), pieces.end(), end,
+                                     [](const Piece& p, uint64_t a) { return p.start < a; });
+  if (next == pieces.begin()) return false;
+  const Piece& before = *(next - 1);
+  return before.end > start || before.start == start;
+}
+
+/// Adds those of `candidates` (by start) that lie in code and that no piece covers.
+void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
+                   const std::vector<Provenance::Range>& candidates) {
+  std::vector<Piece> added;
+  for (const auto& [start, end] : candidates) {
+    const CodeSection* code = lifter.code_at(start);
+    if (code == nullptr || end > code->end || end <= start) continue;
+    if ((start - code->start) % lifter.unit() != 0) continue;
+    if (covered(pieces, start, end)) continue;
+    if (!added.empty() && start < added.back().end) continue;
+    added.push_back({start, align_up(end - code->start, lifter.unit()) + code->start});
+  }
+  const auto middle = static_cast<ptrdiff_t>(pieces.size());
+  pieces.insert(pieces.end(), added.begin(), added.end());
+  std::inplace_merge(pieces.begin(), pieces.begin() + middle, pieces.end(),
+                     [](const Piece& a, const Piece& b) { return a.start < b.start; });
+}
+
+void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
+  std::vector<Provenance::Range> ranges;
+  for (const Fde& fde : lifter.unwind.fdes) ranges.push_back({fde.start, fde.end});
+  add_uncovered(lifter, pieces, ranges);
+}
+
+void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
+  if (!lifter.provenance) return;
+  std::vector<Provenance::Range> ranges;
+  for (const auto& fragment : lifter.provenance->fragments)
+    ranges.push_back({fragment.start, fragment.end});
+  add_uncovered(lifter, pieces, ranges);
+}
+
+/// Takes out the stubs of far branches: branches to them count as branches to where they lead.
+void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
+  if (!lifter.provenance) return;
+  const auto& stubs = lifter.provenance->far_stubs;
+  std::erase_if(pieces, [&](const Piece& piece) {
+    auto after = std::upper_bound(stubs.begin(), stubs.end(), piece.start,
+                                  [](uint64_t a, const Provenance::Range& r) { return a < r.start; });
+    return after != stubs.begin() && piece.start < (after - 1)->end;
+  });
+}
+
+/// Addresses of symbols without a type, sorted: hand-written code names its procedures so.
+std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
+  std::vector<uint64_t> result;
+  for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i)
+    if (lifter.image.symbols[i].type == Symbol::Type::none && lifter.is_code_symbol(i))
+      result.push_back(lifter.image.symbols[i].value);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Whether control cannot come from the code before `address`, of which `start` is the first.
+bool is_cut_off(const Lifter& lifter, uint64_t start, uint64_t address) {
+  const uint64_t unit = lifter.unit();
+  while (address > start && lifter.is_padding(address - unit, address)) address -= unit;
+  if (address == start) return true;
+  const ControlFlow flow = lifter.target.control_flow(*lifter.instruction_at(address - unit));
+  return flow == ControlFlow::branch || flow == ControlFlow::return_jump ||
+         flow == ControlFlow::indirect_jump || flow == ControlFlow::stop;
+}
+
+/// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
+/// become pieces of their own.
+void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
+  std::vector<Piece> result;
+  size_t i = 0;
+  const uint64_t unit = lifter.unit();
+  const std::vector<uint64_t> untyped = untyped_symbols(lifter);
+  for (const CodeSection& code : lifter.code) {
+    uint64_t at = code.start;
+    const auto add_trimmed = [&](uint64_t start, uint64_t end) {
+      while (start < end && lifter.is_padding(start, start + unit)) start += unit;
+      while (end > start && lifter.is_padding(end - unit, end)) end -= unit;
+      if (start < end) result.push_back({start, end});
+    };
+    const auto gap = [&](uint64_t end) {
+      auto symbol = std::upper_bound(untyped.begin(), untyped.end(), at);
+      for (; symbol != untyped.end() && *symbol < end; ++symbol)
+        if ((*symbol - code.start) % unit == 0 && is_cut_off(lifter, at, *symbol)) {
+          add_trimmed(at, *symbol);
+          at = *symbol;
+        }
+      add_trimmed(at, end);
+    };
+    for (; i < pieces.size() && pieces[i].start < code.end; ++i) {
+      Piece piece = pieces[i];
+      gap(piece.start);
+      if (piece.end == piece.start) {
+        piece.end = i + 1 < pieces.size() ? std::min(pieces[i + 1].start, code.end) : code.end;
+        while (piece.end > piece.start + unit && lifter.is_padding(piece.end - unit, piece.end))
+          piece.end -= unit;
+      }
+      at = piece.end;
+      if (piece.end > piece.start) result.push_back(piece);
+    }
+    gap(code.end);
+  }
+  pieces = std::move(result);
+}
+
+uint32_t piece_at(const std::vector<Piece>& pieces, uint64_t address) {
+  auto after = std::upper_bound(pieces.begin(), pieces.end(), address,
+                                [](uint64_t a, const Piece& p) { return a < p.start; });
+  if (after == pieces.begin()) return kNone;
+  --after;
+  return address < after->end ? static_cast<uint32_t>(after - pieces.begin()) : kNone;
+}
+
+/// owner[i]: the piece whose start is the entry of the procedure that piece i belongs to.
+class Ownership {
+ public:
+  explicit Ownership(size_t count) : owner_(count) { std::iota(owner_.begin(), owner_.end(), 0); }
+  uint32_t find(uint32_t piece) {
+    while (owner_[piece] != piece) piece = owner_[piece] = owner_[owner_[piece]];
+    return piece;
+  }
+  void give(uint32_t piece, uint32_t to) {
+    const uint32_t a = find(piece), b = find(to);
+    if (a != b) owner_[a] = b;
+  }
+
+ private:
+  std::vector<uint32_t> owner_;
+};
+
+/// "f" for "f.cold" and "f.cold.3", empty for other names.
+std::string_view split_from(std::string_view name) {
+  const size_t at = name.rfind(".cold");
+  if (at == std::string_view::npos || at == 0) return {};
+  const std::string_view rest = name.substr(at + 5);
+  const bool number = rest.size() > 1 && rest[0] == '.' &&
+                      rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return rest.empty() || number ? name.substr(0, at) : std::string_view{};
+}
+
+void join_compiler_splits(const Lifter& lifter, const std::vector<Piece>& pieces,
+                          Ownership& owner) {
+  const auto& symbols = lifter.image.symbols;
+  std::vector<uint32_t> cold;
+  for (uint32_t i = 0; i < pieces.size(); ++i)
+    if (pieces[i].from_symbol && !split_from(symbols[pieces[i].symbol].name).empty())
+      cold.push_back(i);
+  if (cold.empty()) return;
+  std::unordered_map<std::string_view, uint32_t> by_name;  // kNone: the name is not unique
+  for (uint32_t i = 0; i < symbols.size(); ++i) {
+    if (symbols[i].type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
+    const uint32_t piece = piece_at(pieces, symbols[i].value);
+    if (piece == kNone || pieces[piece].start != symbols[i].value) continue;
+    const auto [entry, fresh] = by_name.emplace(symbols[i].name, piece);
+    if (!fresh && entry->second != piece) entry->second = kNone;
+  }
+  for (uint32_t i : cold) {
+    const auto entry = by_name.find(split_from(symbols[pieces[i].symbol].name));
+    if (entry != by_name.end() && entry->second != kNone && entry->second != i)
+      owner.give(i, entry->second);
+  }
+}
+
+void join_landing_pads(const Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner) {
+  for (const Fde& fde : lifter.unwind.fdes)
+    for (const Fde::CallSite& site : fde.call_sites) {
+      if (site.landing_pad == 0 || (site.landing_pad >= fde.start && site.landing_pad < fde.end))
+        continue;
+      const uint32_t from = piece_at(pieces, fde.start), to = piece_at(pieces, site.landing_pad);
+      if (from != kNone && to != kNone && from != to && owner.find(from) != owner.find(to))
+        owner.give(to, from);
+    }
+}
+
+void join_fragments(const Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner) {
+  if (!lifter.provenance) return;
+  for (const auto& fragment : lifter.provenance->fragments) {
+    const uint32_t piece = piece_at(pieces, fragment.start);
+    const uint32_t entry = piece_at(pieces, fragment.owner);
+    if (piece != kNone && entry != kNone && pieces[piece].start == fragment.start)
+      owner.give(piece, entry);
+  }
+}
+
+std::string name_of(const Lifter& lifter, const Piece& piece,
+                    const std::unordered_map<uint64_t, uint32_t>& untyped) {
+  if (piece.symbol != kNone) return std::string(lifter.image.symbols[piece.symbol].name);
+  const auto symbol = untyped.find(piece.start);
+  if (symbol != untyped.end()) return std::string(lifter.image.symbols[symbol->second].name);
+  return fmt::format("code_{:x}", piece.start);
+}
+
+void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner) {
+  std::unordered_map<uint64_t, uint32_t> untyped;
+  const auto& symbols = lifter.image.symbols;
+  for (uint32_t i = 0; i < symbols.size(); ++i)
+    if (symbols[i].type == Symbol::Type::none && !symbols[i].name.empty() &&
+        lifter.is_code_symbol(i))
+      untyped.emplace(symbols[i].value, i);
+
+  Program& program = lifter.program;
+  std::vector<ProcedureId> id_of(pieces.size(), kNone);
+  for (uint32_t i = 0; i < pieces.size(); ++i) {
+    if (owner.find(i) != i) continue;
+    id_of[i] = static_cast<ProcedureId>(program.procedures.size());
+    Procedure& procedure = program.procedures.emplace_back();
+    procedure.name = name_of(lifter, pieces[i], untyped);
+    procedure.address = pieces[i].start;
+  }
+  for (uint32_t i = 0; i < pieces.size(); ++i) {
+    const ProcedureId id = id_of[owner.find(i)];
+    program.ranges.push_back({pieces[i].start, pieces[i].end, id, 0, 0});
+    program[id].size += pieces[i].end - pieces[i].start;
+    lifter.mark(pieces[i].start, kLeader | kReferenced);
+  }
+  for (uint32_t i = 0; i < symbols.size(); ++i) {
+    if (!lifter.is_code_symbol(i) || symbols[i].type == Symbol::Type::section) continue;
+    const uint32_t range = lifter.range_at(symbols[i].value);
+    if (range == kNone) continue;
+    program[program.ranges[range].procedure].symbols.push_back(i);
+    const bool entry = symbols[i].type == Symbol::Type::procedure;
+    unsigned marks = kLeader | kReferenced;
+    if (entry) marks |= kEntryMark;
+    lifter.mark(symbols[i].value, marks);
+  }
+}
+
+}  // namespace
+
+void find_procedures(Lifter& lifter) {
+  std::vector<Piece> pieces = pieces_of_symbols(lifter);
+  add_pieces_of_fragments(lifter, pieces);
+  if (lifter.provenance) add_uncovered(lifter, pieces, lifter.provenance->far_stubs);
+  add_pieces_of_fdes(lifter, pieces);
+  fill_gaps(lifter, pieces);
+  drop_far_stubs(lifter, pieces);
+  Ownership owner(pieces.size());
+  join_compiler_splits(lifter, pieces, owner);
+  join_landing_pads(lifter, pieces, owner);
+  join_fragments(lifter, pieces, owner);
+  make_procedures(lifter, pieces, owner);
+
+  // .init and .fini are pieced together from several objects: their order is their meaning.
+  for (const CodeRange& range : lifter.program.ranges) {
+    const CodeSection* code = lifter.code_at(range.start);
+    const std::string& section = lifter.image.sections[code->section].name;
+    if (section == ".init" || section == ".fini")
+      lifter.pin(lifter.program[range.procedure],
+                 "start-up code that the linker pieced together from several objects");
+  }
+}
+
+void mark_unwind_places(Lifter& lifter) {
+  for (const Fde& fde : lifter.unwind.fdes) {
+    lifter.mark(fde.start, kLeader);
+    lifter.mark(fde.end, kLeader);
+    for (const Fde::CallSite& site : fde.call_sites) {
+      lifter.mark(site.start, kLeader);
+      lifter.mark(site.end, kLeader);
+      if (site.landing_pad != 0)
+        lifter.mark(site.landing_pad, kLeader | kReferenced | kLandingPadMark);
+    }
+  }
+  for (const auto& [start, end] : lifter.unreadable_unwind) {
+    const uint32_t range = lifter.range_at(start);
+    if (range != kNone)
+      lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
+                         "its unwind information is not understood");
+  }
+}
+
+}  // namespace respike

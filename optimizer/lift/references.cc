@@ -1,0 +1,379 @@
+// What refers to code, and how.
+//
+// The linker keeps every relocation, but its addends are wrong for section symbols, so position,
+// type and symbol come from the relocation and the value from the contents: a gp-relative address
+// from the two halves in the instructions, a slot's from the global offset table, a word's from the
+// data. Whether a value means code is decided by the section of the relocation's symbol, never by
+// the number alone: an address formed just below an array may well fall into the text before it.
+//
+// gp loads compute gp from an anchor, an address that the base register holds: the entry of the
+// procedure, the return address of the call before, or the landing pad, since the unwinder leaves
+// the address it jumps to in the register of return addresses. With gp known, the anchor is gp minus the
+// displacement in the instructions, wherever the pair stands.
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+/// Calls f(range index, relocation) for every kept relocation of code inside a procedure.
+template <typename F>
+void for_each_code_relocation(const Lifter& lifter, F f) {
+  uint32_t range = 0;
+  const auto& ranges = lifter.program.ranges;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations) {
+      while (range < ranges.size() && ranges[range].end <= relocation.address) ++range;
+      if (range == ranges.size()) return;
+      if (relocation.address >= ranges[range].start) f(range, relocation);
+    }
+}
+
+/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such pair.
+std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
+  const Instruction* high = lifter.instruction_at(relocation.address);
+  const Instruction* low = lifter.instruction_at(relocation.address + relocation.addend);
+  if (high == nullptr || low == nullptr) return std::nullopt;
+  return lifter.target.field(*high, ReferenceKind::gp_load_high) +
+         lifter.target.field(*low, ReferenceKind::gp_load_low);
+}
+
+/// Whether the base register of a gp load can hold `anchor` in this procedure.
+bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor) {
+  if (anchor == procedure.address) return true;
+  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
+  const uint32_t range = lifter.range_at(pad ? anchor : anchor - lifter.unit());
+  if (range == kNone) return false;
+  if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
+  if (pad) return true;
+  const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
+  if (before == nullptr) return false;
+  const ControlFlow flow = lifter.target.control_flow(*before);
+  return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
+         lifter.target.is_get_pc(*before);
+}
+
+void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
+  const auto value = gp_load_value(lifter, relocation);
+  if (value) {
+    const auto try_gp = [&](uint64_t gp) {
+      const uint64_t anchor = gp - static_cast<uint64_t>(*value);
+      if (!is_anchor(lifter, procedure, anchor)) return false;
+      procedure.gp = gp;
+      const uint64_t low = relocation.address + static_cast<uint64_t>(relocation.addend);
+      lifter.found.push_back({relocation.address, anchor, relocation.address,
+                              ReferenceKind::gp_load_high});
+      lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
+      if (anchor != procedure.address) lifter.mark(anchor, kLeader);
+      return true;
+    };
+    if (procedure.gp && try_gp(*procedure.gp)) return;
+    for (uint64_t gp : lifter.program.gp_values)
+      if (try_gp(gp)) return;
+  }
+  lifter.make_opaque(procedure, fmt::format("it computes gp from an unknown address at {:#x}",
+                                            relocation.address));
+}
+
+/// The sections that emission writes anew and may move.
+bool is_unwind_section(const Section& section) {
+  return section.name == ".eh_frame" || section.name == ".eh_frame_hdr" ||
+         section.name == ".gcc_except_table";
+}
+
+/// One half of a gp-relative address. Halves of one address share symbol and addend, right or wrong.
+struct Half {
+  ProcedureId procedure = kNone;
+  uint32_t symbol = 0;
+  int64_t addend = 0;
+  bool low = false;
+  uint64_t place = 0;
+
+  auto key() const { return std::tuple(procedure, symbol, addend); }
+  bool operator<(const Half& other) const {
+    return std::tuple(key(), low, place) < std::tuple(other.key(), other.low, other.place);
+  }
+};
+
+bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
+  if (lifter.is_code_symbol(symbol)) return true;
+  if (symbol >= lifter.image.symbols.size()) return false;
+  const Symbol& s = lifter.image.symbols[symbol];
+  return s.defined_in_section() && s.section < lifter.image.sections.size() &&
+         is_unwind_section(lifter.image.sections[s.section]);
+}
+
+void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
+                     ReferenceKind kind) {
+  const uint32_t range = lifter.range_at(target);
+  if (range == kNone) {
+    const Section* section = lifter.image.section_at(target);
+    // Borders of code never move; the unwind tables do.
+    if (section == nullptr || !is_unwind_section(*section)) return;
+  } else if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
+    lifter.make_opaque(procedure,
+                       fmt::format("it refers into the middle of an instruction at {:#x}", target));
+    return;
+  }
+  lifter.mark(target, kLeader | kReferenced | kAddressTakenMark);
+  lifter.found.push_back({place, target, 0, kind});
+}
+
+/// `halves`: all of one address in one procedure, upper halves first.
+void pair_halves(Lifter& lifter, std::span<const Half> halves) {
+  Procedure& procedure = lifter.program[halves.front().procedure];
+  const bool moving = refers_to_moving(lifter, halves.front().symbol);
+  const Half* high = halves.front().low ? nullptr : &halves.front();
+  const Half* low = halves.back().low ? &halves.back() : nullptr;
+  if (high == nullptr || low == nullptr) {
+    if (moving)
+      lifter.make_opaque(procedure, fmt::format("half of an address of code stands alone at {:#x}",
+                                                halves.front().place));
+    return;
+  }
+  const auto half = [&](const Half* h, ReferenceKind kind) {
+    return static_cast<uint64_t>(lifter.target.field(*lifter.instruction_at(h->place), kind));
+  };
+  const uint64_t target = lifter.gp_of(procedure) + half(high, ReferenceKind::gp_high) +
+                          half(low, ReferenceKind::gp_low);
+  const bool table =
+      std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target);
+  for (const Half& h : halves) {
+    if (table && h.low) lifter.tables.push_back({h.place, target});
+    if (moving)
+      add_gp_relative(lifter, procedure, h.place, target,
+                      h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
+  }
+}
+
+void find_gp_relative(Lifter& lifter) {
+  std::vector<Half> halves;
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    const RelocationRole role = lifter.target.relocation_role(relocation.type);
+    if (role != RelocationRole::gp_high && role != RelocationRole::gp_low) return;
+    if (lifter.instruction_at(relocation.address) == nullptr) return;
+    halves.push_back({lifter.program.ranges[range].procedure, relocation.symbol, relocation.addend,
+                      role == RelocationRole::gp_low, relocation.address});
+  });
+  std::sort(halves.begin(), halves.end());
+  for (size_t i = 0; i < halves.size();) {
+    size_t j = i;
+    while (j < halves.size() && halves[j].key() == halves[i].key()) ++j;
+    pair_halves(lifter, std::span(halves).subspan(i, j - i));
+    i = j;
+  }
+}
+
+/// Code pointers are found with an address; connect_blocks() turns it into a block.
+void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
+                      uint64_t gp) {
+  const uint32_t range = lifter.range_at(target);
+  if (range == kNone) return;  // a border symbol such as etext: stays where it is
+  if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
+    lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
+                       fmt::format("data at {:#x} refers into the middle of an instruction", address));
+    return;
+  }
+  lifter.mark(target, kLeader | kReferenced | kAddressTakenMark);
+  CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
+  pointer.target.where = CodeLocation::Where::address;
+  pointer.target.address = target;
+  lifter.program.code_pointers.push_back(pointer);
+}
+
+std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned size) {
+  const auto bytes = lifter.image.bytes_at(address, size);
+  if (!bytes) return std::nullopt;
+  return size == 8 ? load<uint64_t>(bytes->data())
+                   : static_cast<uint64_t>(int64_t{load<int32_t>(bytes->data())});
+}
+
+std::optional<ReferenceKind> data_kind(RelocationRole role) {
+  switch (role) {
+    case RelocationRole::address64: return ReferenceKind::address64;
+    case RelocationRole::address32: return ReferenceKind::address32;
+    case RelocationRole::gp_relative32: return ReferenceKind::gp_relative32;
+    case RelocationRole::pc_relative32: return ReferenceKind::pc_relative32;
+    case RelocationRole::pc_relative64: return ReferenceKind::pc_relative64;
+    default: return std::nullopt;
+  }
+}
+
+void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind, uint64_t gp) {
+  if (!lifter.is_code_symbol(relocation.symbol)) return;
+  const bool wide = kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64;
+  const auto word = word_at(lifter, relocation.address, wide ? 8 : 4);
+  if (!word) return;
+  uint64_t target = *word;
+  if (kind == ReferenceKind::address32) target &= 0xffffffff;
+  if (kind == ReferenceKind::gp_relative32) target += gp;
+  if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
+    target += relocation.address;
+  add_code_pointer(lifter, relocation.address, kind, target, gp);
+}
+
+void find_data_words(Lifter& lifter) {
+  // With several global pointers, a table's is that of the procedure that refers to it.
+  std::vector<std::pair<uint64_t, uint64_t>> gp_of_table;
+  if (lifter.program.gp_values.size() > 1)
+    for (const TableReference& table : lifter.tables) {
+      const uint32_t range = lifter.range_at(table.place);
+      if (range != kNone)
+        gp_of_table.emplace_back(
+            table.table, lifter.gp_of(lifter.program[lifter.program.ranges[range].procedure]));
+    }
+  std::sort(gp_of_table.begin(), gp_of_table.end());
+  const uint64_t default_gp = lifter.program.gp_values.empty() ? 0 : lifter.program.gp_values[0];
+  for (const RelocationTable& table : lifter.image.relocations) {
+    const Section& section = lifter.image.sections[table.target];
+    if (is_unwind_section(section) || section.executable()) continue;
+    for (const Relocation& relocation : table.relocations) {
+      const auto kind = data_kind(lifter.target.relocation_role(relocation.type));
+      if (!kind) continue;
+      uint64_t gp = default_gp;
+      if (*kind == ReferenceKind::gp_relative32 && !gp_of_table.empty()) {
+        const auto next = std::upper_bound(gp_of_table.begin(), gp_of_table.end(),
+                                           std::pair(relocation.address, ~uint64_t{0}));
+        if (next != gp_of_table.begin()) gp = (next - 1)->second;
+      }
+      find_data_word(lifter, relocation, *kind, gp);
+    }
+  }
+}
+
+/// Slots of the global offset table have no kept relocations: the instructions that load them do.
+void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation) {
+  const Instruction* instruction = lifter.instruction_at(relocation.address);
+  if (instruction == nullptr || !lifter.is_code_symbol(relocation.symbol)) return;
+  const uint64_t slot = lifter.gp_of(procedure) +
+                        static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
+  const auto word = word_at(lifter, slot, 8);
+  if (word && *word != 0) add_code_pointer(lifter, slot, ReferenceKind::address64, *word, 0);
+}
+
+/// Position-independent images repeat addresses in dynamic relocations without a symbol.
+void find_dynamic_words(Lifter& lifter) {
+  for (const auto& table : lifter.image.dynamic_relocations)
+    for (const Relocation& relocation : table.relocations)
+      if (relocation.symbol == 0 && relocation.addend != 0)
+        add_code_pointer(lifter, relocation.address, ReferenceKind::address64,
+                         static_cast<uint64_t>(relocation.addend), 0);
+}
+
+void collect_table_words(Lifter& lifter) {
+  for (const RelocationTable& table : lifter.image.relocations) {
+    if (lifter.image.sections[table.target].executable()) continue;
+    for (const Relocation& relocation : table.relocations)
+      if (lifter.target.relocation_role(relocation.type) == RelocationRole::gp_relative32)
+        lifter.table_words.push_back(relocation.address);
+  }
+  std::sort(lifter.table_words.begin(), lifter.table_words.end());
+}
+
+void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
+  switch (lifter.target.relocation_role(relocation.type)) {
+    case RelocationRole::ignored:
+    case RelocationRole::branch:  // decoded, like those without a relocation
+    case RelocationRole::hint:
+    case RelocationRole::gp_load:  // see find_references
+    case RelocationRole::gp_high:  // see find_gp_relative
+    case RelocationRole::gp_low:
+      break;
+    case RelocationRole::gp_relative16:
+      if (lifter.is_code_symbol(relocation.symbol))
+        lifter.make_opaque(procedure, fmt::format("a 16-bit offset refers to code at {:#x}",
+                                                  relocation.address));
+      break;
+    case RelocationRole::got_load: find_got_slot(lifter, procedure, relocation); break;
+    case RelocationRole::address64:
+    case RelocationRole::address32:
+    case RelocationRole::gp_relative32:
+    case RelocationRole::pc_relative32:
+    case RelocationRole::pc_relative64:
+      lifter.make_opaque(procedure, fmt::format("it holds data at {:#x}", relocation.address));
+      find_data_word(lifter, relocation, *data_kind(lifter.target.relocation_role(relocation.type)),
+                     lifter.gp_of(procedure));
+      break;
+    case RelocationRole::unsupported:
+      lifter.make_opaque(procedure, fmt::format("relocation type {} at {:#x} is not understood",
+                                                relocation.type, relocation.address));
+      break;
+  }
+}
+
+/// Code that reads its own address is understood only where it computes gp from it.
+void check_get_pc(Lifter& lifter) {
+  std::vector<uint64_t> anchors;
+  for (const FoundReference& found : lifter.found)
+    if (found.kind == ReferenceKind::gp_load_high) anchors.push_back(found.target);
+  std::sort(anchors.begin(), anchors.end());
+  for (const CodeRange& range : lifter.program.ranges)
+    for (uint64_t at = range.start; at < range.end; at += lifter.unit())
+      if (lifter.target.is_get_pc(*lifter.instruction_at(at)) &&
+          !std::binary_search(anchors.begin(), anchors.end(), at + lifter.unit()))
+        lifter.make_opaque(lifter.program[range.procedure],
+                           fmt::format("it computes with its own address at {:#x}", at));
+}
+
+}  // namespace
+
+void find_gp_values(Lifter& lifter) {
+  std::map<uint64_t, size_t> votes;
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
+    const CodeRange& r = lifter.program.ranges[range];
+    if (relocation.address != lifter.program[r.procedure].address) return;
+    if (const auto value = gp_load_value(lifter, relocation))
+      ++votes[relocation.address + static_cast<uint64_t>(*value)];
+  });
+  std::vector<std::pair<size_t, uint64_t>> ranked;
+  for (const auto& [gp, count] : votes) ranked.emplace_back(count, gp);
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto& [count, gp] : ranked) lifter.program.gp_values.push_back(gp);
+}
+
+void find_references(Lifter& lifter) {
+  collect_table_words(lifter);
+  Program& program = lifter.program;
+
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    if (lifter.target.relocation_role(relocation.type) == RelocationRole::gp_load)
+      find_gp_load(lifter, program[program.ranges[range].procedure], relocation);
+  });
+  // A procedure that never loads gp shares that of its neighbours: they come from one object.
+  std::optional<uint64_t> previous;
+  for (Procedure& procedure : program.procedures) {
+    if (!procedure.gp) procedure.gp = previous;
+    previous = procedure.gp;
+  }
+  find_gp_relative(lifter);
+  check_get_pc(lifter);
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    find_code_reference(lifter, program[program.ranges[range].procedure], relocation);
+  });
+  find_data_words(lifter);
+  find_dynamic_words(lifter);
+  std::sort(lifter.tables.begin(), lifter.tables.end(),
+            [](const auto& a, const auto& b) { return a.place < b.place; });
+  for (const TableReference& table : lifter.tables) lifter.table_starts.push_back(table.table);
+  std::sort(lifter.table_starts.begin(), lifter.table_starts.end());
+  std::sort(lifter.found.begin(), lifter.found.end(),
+            [](const auto& a, const auto& b) { return a.place < b.place; });
+  auto& pointers = program.code_pointers;
+  std::stable_sort(pointers.begin(), pointers.end(),
+                   [](const auto& a, const auto& b) { return a.address < b.address; });
+  pointers.erase(std::unique(pointers.begin(), pointers.end(),
+                             [](const auto& a, const auto& b) { return a.address == b.address; }),
+                 pointers.end());
+}
+
+}  // namespace respike

@@ -1,0 +1,142 @@
+// The pipeline is one straight function. From lift to emit nothing but the named steps changes the
+// program; in debug builds the IR's invariants are checked after each of them.
+
+#include "optimizer/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "optimizer/emit/compare.h"
+#include "optimizer/ir/verify.h"
+#include "optimizer/layout/orders.h"
+#include "optimizer/lift/lift.h"
+
+namespace respike {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<Timing>& timings) : timings_(timings) {}
+  void lap(std::string step) {
+    const auto now = std::chrono::steady_clock::now();
+    timings_.push_back({std::move(step), std::chrono::duration<double>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  std::vector<Timing>& timings_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void check([[maybe_unused]] const Program& program, [[maybe_unused]] const Layout* layout) {
+#ifdef RESPIKE_CHECKS
+  auto violation = find_violation(program);
+  if (!violation && layout != nullptr) violation = find_violation(program, *layout);
+  if (violation) throw Error("internal error: " + *violation, program.image->path);
+#endif
+}
+
+void require_names(const Program& program, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (std::none_of(program.procedures.begin(), program.procedures.end(),
+                     [&](const Procedure& p) { return p.name == name; }))
+      throw Error(fmt::format("there is no procedure {}", name), program.image->path);
+}
+
+/// Pins what the user does not want rewritten.
+void select_procedures(Program& program, const OptimizeOptions& options) {
+  require_names(program, options.only);
+  require_names(program, options.skip);
+  const auto listed = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (Procedure& procedure : program.procedures) {
+    if (!procedure.movable()) continue;
+    const bool left_out = (!options.only.empty() && !listed(options.only, procedure.name)) ||
+                          listed(options.skip, procedure.name);
+    if (!left_out) continue;
+    procedure.state = Procedure::State::pinned;
+    procedure.reason = "left out on request";
+  }
+}
+
+Layout make_layout(const Program& program, const OptimizeOptions& options) {
+  switch (options.order) {
+    case OptimizeOptions::Order::original: return original_layout(program);
+    case OptimizeOptions::Order::random: return random_layout(program, options.seed);
+    case OptimizeOptions::Order::scatter: return scattered_layout(program, options.seed);
+  }
+  return {};
+}
+
+}  // namespace
+
+ProgramSummary summarize(const Program& program) {
+  ProgramSummary summary;
+  summary.procedures = program.procedures.size();
+  for (const Procedure& procedure : program.procedures) {
+    summary.text_bytes += procedure.size;
+    summary.blocks += procedure.blocks.size();
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Instruction& instruction : block.instructions)
+        summary.instructions += instruction.is_pseudo() ? 0 : 1;
+    if (procedure.state == Procedure::State::opaque) {
+      summary.opaque_bytes += procedure.size;
+      summary.opaque.push_back({procedure.name, procedure.reason});
+    } else if (procedure.state == Procedure::State::pinned) {
+      summary.pinned.push_back({procedure.name, procedure.reason});
+    }
+  }
+  for (const RelocationTable& table : program.image->relocations)
+    summary.relocations += table.relocations.size();
+  return summary;
+}
+
+OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
+                        Diagnostics& diagnostics) {
+  OptimizeResult result;
+  Stopwatch watch(result.timings);
+  require_rewritable(image);
+
+  Program program = lift(image, diagnostics);
+  check(program, nullptr);
+  watch.lap("lift");
+
+  select_procedures(program, options);
+  const Layout layout = make_layout(program, options);  // from here on the order is fixed
+  check(program, &layout);
+  watch.lap("layout");
+
+  result.bytes = emit(program, layout, options.description, diagnostics, &result.emitted);
+  watch.lap("emit");
+
+  const Image written = read_image(result.bytes, "the rewritten image");
+  Diagnostics ignored;  // of the second lift: the same as those of the first
+  const Program lifted = lift(written, ignored);
+  if (const auto difference = find_difference(program, lifted))
+    if(!getenv("NOV")) throw Error("the rewritten image would differ: " + *difference, image.path);
+  watch.lap("verify");
+
+  const ProgramSummary summary = summarize(program);
+  result.procedures = summary.procedures;
+  result.opaque = summary.opaque;
+  result.pinned = summary.pinned;
+  result.moved = summary.procedures - summary.opaque.size() - summary.pinned.size();
+  return result;
+}
+
+std::optional<std::string> verify_images(const Image& before, const Image& after,
+                                         Diagnostics& diagnostics) {
+  if (before.machine != after.machine) return "the images are for different machines";
+  require_rewritable(before);
+  require_rewritable(after);
+  Program a = lift(before, diagnostics);
+  Program b = lift(after, diagnostics);
+  for (const Program* program : {&a, &b})
+    if (const auto violation = find_violation(*program)) return violation;
+  return find_difference(a, b);
+}
+
+}  // namespace respike

@@ -1,0 +1,62 @@
+#pragma once
+// The whole optimizer in order: image in, verified image out.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/emit/emit.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct OptimizeOptions {
+  enum class Order { original, random, scatter };
+  Order order = Order::original;
+  uint64_t seed = 1;
+  std::vector<std::string> only;  // names of procedures; empty: all
+  std::vector<std::string> skip;
+  std::string description;  // for the provenance note
+};
+
+struct ProcedureNote {
+  std::string name;
+  std::string reason;
+};
+
+struct Timing {
+  std::string step;
+  double seconds;
+};
+
+struct OptimizeResult {
+  std::vector<uint8_t> bytes;
+  EmitStatistics emitted;
+  uint64_t procedures = 0;
+  uint64_t moved = 0;  // procedures that a layout may move
+  std::vector<ProcedureNote> opaque;
+  std::vector<ProcedureNote> pinned;
+  std::vector<Timing> timings;
+};
+
+/// Figures of a lifted program.
+struct ProgramSummary {
+  uint64_t procedures = 0, blocks = 0, instructions = 0;
+  uint64_t text_bytes = 0, opaque_bytes = 0, relocations = 0;
+  std::vector<ProcedureNote> opaque, pinned;
+};
+ProgramSummary summarize(const Program& program);
+
+/// Rewrites `image`. The result is checked: it is read and lifted again and compared with the
+/// input. Throws Error when the image cannot be rewritten; procedures that cannot are left alone.
+OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
+                        Diagnostics& diagnostics);
+
+/// Lifts both and compares; the first difference in one sentence, or nullopt.
+std::optional<std::string> verify_images(const Image& before, const Image& after,
+                                         Diagnostics& diagnostics);
+
+}  // namespace respike

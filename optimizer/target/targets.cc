@@ -1,0 +1,18 @@
+// The one place that knows which machines Respike has a target for.
+
+#include "optimizer/target/targets.h"
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+
+const Target& target_for(Machine machine) {
+  switch (machine) {
+    case Machine::alpha:
+      return alpha_target();
+    default:
+      throw Error("no target for this machine yet");
+  }
+}
+
+}  // namespace respike

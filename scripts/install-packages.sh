@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that building and testing Respike needs. When all are installed
+# already it does nothing and needs no root; otherwise run it as root or with sudo available.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build                                # the build
+  llvm-22-dev libzstd-dev zlib1g-dev                   # ELF reading, containers; what static LLVM links
+  libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
+  libgtest-dev libbenchmark-dev                        # tests and benchmarks
+  clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
+  gcc-alpha-linux-gnu g++-alpha-linux-gnu binutils-alpha-linux-gnu  # Alpha programs and the oracle
+  qemu-user gdb-multiarch                              # running and unwinding Alpha programs
+  python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed* ]] || missing+=("$package")
+done
+
+if [[ ${#missing[@]} -eq 0 ]]; then
+  echo "install-packages: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+
+echo "install-packages: installing ${missing[*]}"
+as_root=(env)
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-packages: not root and no sudo; as root run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo env)
+fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q update
+"${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
+  apt-get -q install --yes --no-install-recommends "${missing[@]}"

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Bad input ends in one clear sentence, exit status 1 and no output file; never a crash or a hang.
+
+Truncated files, flipped bytes, files of other formats and machines, images without relocations, stripped
+images, folders, missing files, full disks and unwritable places, for every command that reads an image.
+A file that is damaged where it does not matter may be accepted.
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+import common
+
+TIMEOUT = 60.0
+COMMANDS = {
+    "info": lambda image, out: ["image", "info", image],
+    "disasm": lambda image, out: ["image", "disasm", image],
+    "optimize": lambda image, out: ["image", "optimize", image, "-o", out, "--layout", "random", "--seed", "1"],
+    "verify": lambda image, out: ["image", "verify", image, image],
+}
+
+
+def check_refused(outcome, out, what):
+    """Exit status 1, one sentence on stderr, nothing written."""
+    stderr = outcome.stderr.decode(errors="replace")
+    common.expect(outcome.status == 1, f"{what}: {common.describe_status(outcome.status)} instead of 1; stderr: {stderr[-300:]!r}")
+    lines = stderr.splitlines()
+    common.expect(len(lines) == 1 and len(lines[0]) > 10, f"{what}: not one sentence on stderr but {stderr[:500]!r}")
+    check_nothing_written(out, what)
+
+
+def check_nothing_written(out, what):
+    if out.parent.is_dir():
+        left = sorted(p.name for p in out.parent.iterdir() if p.name.startswith(out.name) or "tmp" in p.name)
+        common.expect(not left, f"{what}: left behind {left}")
+
+
+def check_survived(outcome, out, what):
+    """Refused properly, or accepted with exit status 0."""
+    if outcome.status == 0:
+        out.unlink(missing_ok=True)
+    else:
+        check_refused(outcome, out, what)
+
+
+def try_image(image, scratch, judge, what, commands=tuple(COMMANDS)):
+    for name in commands:
+        out = scratch.file("result")
+        outcome = common.respike(*COMMANDS[name](image, out), timeout=TIMEOUT)
+        judge(outcome, out, f"{name} on {what}")
+
+
+# --- Damaged images ---------------------------------------------------------------------------------------
+
+
+def check_truncated(data, lengths, scratch):
+    image = scratch.file("truncated")
+    for length in lengths:
+        image.write_bytes(data[:length])
+        # Cutting into the section header table at the file's end always makes the file unusable.
+        try_image(image, scratch, check_refused, f"an image cut to {length} of {len(data)} bytes", ["optimize"])
+    try_image(image, scratch, check_refused, f"an image cut to {lengths[-1]} bytes")
+
+
+def check_flipped(data, generator, count, scratch, where):
+    image = scratch.file("flipped")
+    for _ in range(count):
+        bad = bytearray(data)
+        places = []
+        for _ in range(generator.choice((1, 1, 2, 8))):
+            offset = where(generator)
+            bad[offset] = generator.choice((bad[offset] ^ 1 << generator.randrange(8), 0, 0xff, generator.randrange(256)))
+            places.append(f"{offset:#x}={bad[offset]:#x}")
+        image.write_bytes(bad)
+        try_image(image, scratch, check_survived, f"an image with bytes {' '.join(places)}", ["optimize"])
+
+
+def section_ranges(image):
+    """{name: (offset, size)} of the sections in the file."""
+    ranges = {}
+    for line in common.binutils("readelf", "-SW", image).splitlines():
+        fields = line.replace("[ ", "[").split()
+        if len(fields) > 6 and fields[0].startswith("[") and fields[0] != "[Nr]" and fields[2] != "NOBITS":
+            ranges[fields[1]] = (int(fields[4], 16), int(fields[5], 16))
+    return {n: r for n, r in ranges.items() if r[1]}
+
+
+def damage_cases(scratch, per_place):
+    for program in (common.find_program("exceptions.dynamic"), common.find_program("calls.pie")):
+        data = program.image.read_bytes()
+        generator = random.Random(program.name)
+        lengths = list(range(0, 64, 7)) + sorted(generator.sample(range(64, len(data)), 60)) + [len(data) - 1]
+        for part in range(0, len(lengths), 12):
+            yield common.Case(f"truncated: {program.name} from {lengths[part]}",
+                              lambda d=data, l=lengths[part:part + 12]: check_truncated(d, l, scratch))
+        places = {"header": (0, 64), "segments": (64, 56 * 9)}
+        sections_at = int.from_bytes(data[40:48], "little")
+        places["section table"] = (sections_at, len(data) - sections_at)
+        places.update(section_ranges(program.image))
+        for place, (start, size) in places.items():
+            yield common.Case(f"flipped: {program.name} {place}",
+                              lambda d=data, s=start, n=size, g=random.Random(place): check_flipped(
+                                  d, g, per_place, scratch, lambda r: s + r.randrange(n)))
+
+
+# --- Wrong files ------------------------------------------------------------------------------------------
+
+
+def compile_alpha(source, output, *flags):
+    command = ["alpha-linux-gnu-gcc", "-x", "c", "-", "-o", output, *flags]
+    subprocess.run([str(c) for c in command], input=source.encode(), check=True, capture_output=True)
+    return output
+
+
+def stripped(image, scratch, *options):
+    output = scratch.file("stripped")
+    shutil.copy(image, output)
+    common.binutils("strip", *options, output)
+    return output
+
+
+def write(scratch, name, data):
+    path = scratch.file(name)
+    path.write_bytes(data)
+    return path
+
+
+def wrong_files(scratch):
+    """Files that respike has to refuse: [(what, function that makes the path)]."""
+    hello = 'int main(void) { return 0; }'
+    image = common.find_program("calls.dynamic").image
+    data = image.read_bytes()
+    yield "a file that does not exist", lambda: scratch.file("absent")
+    yield "a folder", lambda: scratch.folder()
+    yield "a special file", lambda: pathlib.Path("/dev/null")
+    yield "an empty file", lambda: write(scratch, "empty", b"")
+    yield "a text", lambda: write(scratch, "text", b"#!/bin/sh\necho hello\n" * 50)
+    yield "random bytes", lambda: write(scratch, "random", random.Random(1).randbytes(20000))
+    yield "only the magic number", lambda: write(scratch, "magic", b"\x7fELF")
+    yield "a program of this machine", lambda: pathlib.Path("/bin/true").resolve()
+    yield "an archive", lambda: write(scratch, "archive", b"!<arch>\n" + b" " * 60 + data)
+    yield "an object file", lambda: compile_alpha(hello, scratch.file("object.o"), "-c")
+    yield "an image without relocations", lambda: compile_alpha(hello, scratch.file("plain"), "-O2")
+    yield "a stripped image", lambda: stripped(image, scratch, "--strip-all")
+    yield "a 32-bit file", lambda: write(scratch, "32-bit", data[:4] + b"\x01" + data[5:])
+    yield "a big-endian file", lambda: write(scratch, "big-endian", data[:5] + b"\x02" + data[6:])
+    yield "machine 0xffff", lambda: write(scratch, "machine", data[:18] + b"\xff\xff" + data[20:])
+    yield "a core file", lambda: write(scratch, "core", data[:16] + b"\x04\x00" + data[18:])
+
+
+def check_relocation_hint(scratch):
+    image = compile_alpha("int main(void) { return 0; }", scratch.file("plain"), "-O2")
+    outcome = common.respike("image", "optimize", image, "-o", scratch.file("out"))
+    text = outcome.stderr.decode()
+    common.expect("--emit-relocs" in text or "-q" in text, f"the message does not say how to link: {text!r}")
+
+
+# --- Places that cannot be written ------------------------------------------------------------------------
+
+
+def check_output_refused(out, scratch, what):
+    image = common.find_program("calls.dynamic").image
+    outcome = common.respike("image", "optimize", image, "-o", out, "--layout", "original", timeout=TIMEOUT)
+    check_refused(outcome, pathlib.Path(out), what)
+
+
+def check_file_size_limit(scratch):
+    program = common.find_program("calls.dynamic")
+    for limit in (0, 100, 4096, program.image.stat().st_size // 2):
+        out = scratch.file("result")
+        outcome = common.respike("image", "optimize", program.image, "-o", out, "--layout", "original", file_size=limit,
+                                 timeout=TIMEOUT)
+        check_refused(outcome, out, f"a file size limit of {limit} bytes")
+
+
+def check_full_disk(scratch):
+    """A tmpfs of 64 KB in a mount namespace of its own."""
+    image = common.find_program("calls.dynamic").image
+    folder = scratch.folder()
+    listing = scratch.file("listing")
+    script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 77; '
+              '"$2" image optimize "$3" -o "$1/result" --layout original; '
+              'status=$?; ls -A "$1" > "$4"; exit $status')
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", folder,
+               common.RESPIKE, image, listing]
+    outcome = common.run_command(command, timeout=TIMEOUT)
+    if outcome.status == 77 or b"unshare" in outcome.stderr:
+        raise common.Skip("no mount namespaces here; the file size limit stands for a full disk")
+    check_refused(outcome, folder / "result", "a full disk")
+    common.expect(listing.read_text() == "", f"left behind on the full disk: {listing.read_text()!r}")
+
+
+def output_cases(scratch):
+    def file_as_folder():
+        check_output_refused(write(scratch, "file", b"x") / "result", scratch, "a file used as a folder")
+
+    def folder_as_file():
+        folder = scratch.folder()
+        image = common.find_program("calls.dynamic").image
+        outcome = common.respike("image", "optimize", image, "-o", folder, "--layout", "original")
+        common.expect(outcome.status == 1, f"a folder as output: {common.describe_status(outcome.status)}")
+        common.expect(folder.is_dir() and not list(folder.iterdir()), "the folder was changed")
+
+    def read_only_folder():
+        if os.geteuid() == 0:
+            raise common.Skip("root may write everywhere")
+        folder = scratch.folder()
+        folder.chmod(0o555)
+        check_output_refused(folder / "result", scratch, "a folder without write permission")
+
+    yield common.Case("output: absent folder",
+                      lambda: check_output_refused(scratch.folder() / "absent" / "result", scratch, "an absent folder"))
+    yield common.Case("output: below a file", file_as_folder)
+    yield common.Case("output: is a folder", folder_as_file)
+    yield common.Case("output: read-only folder", read_only_folder)
+    yield common.Case("output: in /proc", lambda: check_output_refused("/proc/respike-result", scratch, "/proc"))
+    yield common.Case("output: file size limit", lambda: check_file_size_limit(scratch))
+    yield common.Case("output: full disk", lambda: check_full_disk(scratch))
+
+
+def main():
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("--per-place", type=int, default=int(os.environ.get("RESPIKE_FLIPS", 10)),
+                        help="damaged files per section of an image")
+    args = parser.parse_args()
+    with common.Scratch() as scratch:
+        cases = [common.Case(f"wrong file: {what}", lambda m=make, w=what: try_image(m(), scratch, check_refused, w))
+                 for what, make in wrong_files(scratch)]
+        cases.append(common.Case("wrong file: says how to link", lambda: check_relocation_hint(scratch)))
+        cases += output_cases(scratch)
+        cases += damage_cases(scratch, args.per_place)
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+"""What the end-to-end tests share: the respike command, the programs' manifest, running programs under
+qemu-alpha, a runner for many cases on all processors, and readers of GNU binutils' output.
+
+A test file builds a list of Case(name, function) and hands it to run_cases, which runs them in parallel,
+prints each failure with its reason, and returns the exit status. A case fails by raising Failure (or any
+other exception) and may say by Skip that it does not apply here.
+
+Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the folder that
+tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases, default: processors).
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RESPIKE = os.environ.get("RESPIKE", str(ROOT / "build" / "respike"))
+PROGRAMS = pathlib.Path(os.environ.get("RESPIKE_PROGRAMS", ROOT / "build" / "programs"))
+SYSROOT = "/usr/alpha-linux-gnu"
+QEMU = ["qemu-alpha", "-L", SYSROOT]
+TOOL_TIMEOUT = 120.0
+PROGRAM_TIMEOUT = 120.0
+
+
+class Failure(Exception):
+    """The product does not do what the case expects."""
+
+
+class Skip(Exception):
+    """The case does not apply on this machine; the reason is printed."""
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+# --- Programs ---------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Library:
+    soname: str
+    path: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    args: tuple
+    stdin: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """One entry of the manifest; see tests/programs/build.py."""
+
+    name: str
+    program: str
+    kind: str
+    language: str
+    image: pathlib.Path
+    libraries: tuple
+    runs: tuple
+    heavy: bool
+    threads: bool
+
+    def images(self):
+        """All images of the program that respike can rewrite: [(role, path)]."""
+        return [("main", self.image)] + [(l.soname, l.path) for l in self.libraries]
+
+
+@functools.cache
+def load_manifest():
+    path = PROGRAMS / "manifest.json"
+    if not path.exists():
+        raise SystemExit(f"{path} is missing; run tests/programs/build.py {PROGRAMS}")
+    return json.loads(path.read_text())
+
+
+@functools.cache
+def load_programs():
+    programs = []
+    for e in load_manifest()["programs"]:
+        libraries = tuple(Library(l["soname"], pathlib.Path(l["path"])) for l in e["libraries"])
+        runs = tuple(Run(tuple(r["args"]), r["stdin"]) for r in e["runs"])
+        programs.append(Program(e["name"], e["program"], e["kind"], e["language"], pathlib.Path(e["image"]), libraries,
+                                runs, e["heavy"], e["threads"]))
+    return programs
+
+
+def find_program(name):
+    """The program `name`, or None when it was not built (real programs without their sources)."""
+    return next((p for p in load_programs() if p.name == name), None)
+
+
+def first_program(*names):
+    """The first of `names` that was built."""
+    return next(p for p in map(find_program, names) if p)
+
+
+def all_images():
+    """Every distinct image of the manifest: [(name, path)]."""
+    images = {}
+    for program in load_programs():
+        for role, path in program.images():
+            images.setdefault(path, program.name if role == "main" else f"{path.parent.name}/{role}")
+    return [(name, path) for path, name in images.items()]
+
+
+def note_missing_programs():
+    missing = load_manifest()["missing"]
+    if missing:
+        print(f"NOTE: Debian's sources were unreachable; without {', '.join(missing)}")
+
+
+# --- Running ----------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+    def behaviour(self):
+        """What has to be the same for the original and a rewritten image."""
+        return (self.status, self.stdout)
+
+
+def _limits(file_size=None):
+    def apply():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if file_size is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    return apply
+
+
+def run_command(command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None):
+    """Runs a command in its own process group, kills the whole group at the timeout."""
+    source = open(stdin, "rb") if stdin else subprocess.DEVNULL
+    try:
+        process = subprocess.Popen([str(c) for c in command], stdin=source, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=cwd, env=env, start_new_session=True,
+                                   restore_signals=file_size is None, preexec_fn=_limits(file_size))
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise Failure(f"no end after {timeout:g} s: {shorten_command(command)}") from None
+        return Outcome(process.returncode, out, err)
+    finally:
+        if stdin:
+            source.close()
+
+
+def shorten_command(command):
+    return " ".join(str(c) for c in command).replace(str(PROGRAMS) + "/", "")
+
+
+def respike(*args, timeout=TOOL_TIMEOUT, **options):
+    """Runs respike; the caller judges the outcome."""
+    return run_command([RESPIKE, *args], timeout=timeout, **options)
+
+
+def respike_ok(*args, **options):
+    """Runs respike, which has to succeed, and returns its outcome."""
+    outcome = respike(*args, **options)
+    if outcome.status != 0:
+        message = outcome.stderr.decode(errors="replace").strip()[-600:]
+        raise Failure(f"respike {shorten_command(args)}: exit status {outcome.status}: {message}")
+    return outcome
+
+
+def optimize(image, output, *options, **keywords):
+    return respike_ok("image", "optimize", image, "-o", output, *options, **keywords)
+
+
+def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
+    """Runs an Alpha image under qemu in a fresh working folder. `libraries` is a folder or None."""
+    with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
+        command = list(QEMU)
+        if libraries:
+            command += ["-E", f"LD_LIBRARY_PATH={libraries}"]
+        command += ["-0", "program", image, *run.args]
+        return run_command(command, stdin=run.stdin, timeout=timeout, cwd=folder)
+
+
+def link_libraries(program, folder, replaced=None):
+    """Fills `folder` with the program's own libraries, some of them `replaced` (soname -> path)."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for library in program.libraries:
+        target = folder / library.soname
+        target.unlink(missing_ok=True)
+        target.symlink_to((replaced or {}).get(library.soname, library.path))
+    return folder if program.libraries else None
+
+
+_expected = {}
+_expected_locks = {}
+_expected_guard = threading.Lock()
+
+
+def expected_behaviour(program, index):
+    """What the original prints and returns in its run `index`; run once per process."""
+    key = (program.name, index)
+    with _expected_guard:
+        lock = _expected_locks.setdefault(key, threading.Lock())
+    with lock:
+        if key not in _expected:
+            with tempfile.TemporaryDirectory(prefix="respike-lib-") as folder:
+                libraries = link_libraries(program, folder)
+                _expected[key] = run_program(program.image, program.runs[index], libraries)
+        return _expected[key]
+
+
+def check_behaviour(program, image, libraries=None, runs=None, what="the rewritten image"):
+    """Runs `image` like the program and compares with the original, run for run."""
+    for index in runs if runs is not None else range(len(program.runs)):
+        expected = expected_behaviour(program, index)
+        actual = run_program(image, program.runs[index], libraries)
+        if actual.behaviour() != expected.behaviour():
+            raise Failure(f"{what}, run {index}: {describe_difference(expected, actual)}")
+
+
+def describe_status(status):
+    return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def describe_difference(expected, actual):
+    parts = []
+    if actual.status != expected.status:
+        parts.append(f"{describe_status(actual.status)} instead of {describe_status(expected.status)}")
+    if actual.stdout != expected.stdout:
+        at = next((i for i, (a, b) in enumerate(zip(expected.stdout, actual.stdout)) if a != b),
+                  min(len(expected.stdout), len(actual.stdout)))
+        parts.append(f"output differs at byte {at} of {len(expected.stdout)}: {expected.stdout[max(at - 20, 0):at + 40]!r} became "
+                     f"{actual.stdout[max(at - 20, 0):at + 40]!r}")
+    tail = actual.stderr.decode(errors="replace").strip()[-300:]
+    return "; ".join(parts) + (f"; stderr: {tail}" if tail else "")
+
+
+# --- Cases ------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    function: object
+    seconds: float = 0.0
+    problem: str | None = None
+    skipped: str | None = None
+
+    def run(self):
+        start = time.monotonic()
+        try:
+            self.function()
+        except Skip as skip:
+            self.skipped = str(skip)
+        except Failure as failure:
+            self.problem = str(failure)
+        except Exception:  # a broken test is a failed test
+            self.problem = traceback.format_exc()
+        self.seconds = time.monotonic() - start
+        return self
+
+
+def jobs():
+    return int(os.environ.get("RESPIKE_JOBS", os.cpu_count() or 2))
+
+
+def argument_parser(doc):
+    parser = argparse.ArgumentParser(description=doc.strip().splitlines()[0])
+    parser.add_argument("--filter", default="", help="run only cases whose name matches this regular expression")
+    parser.add_argument("--slowest", type=int, default=5, help="how many of the slowest cases to list")
+    parser.add_argument("--keep-going", type=int, default=40, help="failures to print in full")
+    return parser
+
+
+def run_cases(cases, args):
+    """Runs the cases on all processors and reports; returns the exit status."""
+    cases = [c for c in cases if re.search(args.filter, c.name)]
+    note_missing_programs()
+    start = time.monotonic()
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(c.run) for c in cases]):
+            case = done.result()
+            if case.problem:
+                failed += 1
+                if failed <= args.keep_going:
+                    print(f"FAILED {case.name}: {case.problem}", flush=True)
+            elif case.skipped:
+                print(f"skipped {case.name}: {case.skipped}", flush=True)
+    for case in sorted(cases, key=lambda c: -c.seconds)[:args.slowest]:
+        print(f"  {case.seconds:7.2f} s  {case.name}")
+    print(f"{len(cases)} cases, {failed} failed, {time.monotonic() - start:.1f} s")
+    if not cases:
+        print("no case was run")
+    return 1 if failed or not cases else 0
+
+
+class Scratch:
+    """A temporary folder for one test file, removed at exit."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="respike-e2e-"))
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def file(self, name):
+        """A fresh path; the file does not exist yet."""
+        return self.folder() / name
+
+    def folder(self):
+        with self._lock:
+            self._count += 1
+            folder = self.path / str(self._count)
+        folder.mkdir()
+        return folder
+
+
+def hash_file(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+# --- GNU binutils -----------------------------------------------------------------------------------------
+
+
+def binutils(tool, *args, timeout=TOOL_TIMEOUT):
+    """Runs alpha-linux-gnu-TOOL, which has to succeed without a word on stderr; returns its stdout."""
+    outcome = run_command([f"alpha-linux-gnu-{tool}", *args], timeout=timeout)
+    if outcome.status != 0 or outcome.stderr:
+        text = outcome.stderr.decode(errors="replace").strip()[:600]
+        raise Failure(f"alpha-linux-gnu-{tool} {shorten_command(args)}: {describe_status(outcome.status)}: {text}")
+    return outcome.stdout.decode(errors="replace")
+
+
+@dataclasses.dataclass(frozen=True)
+class CodeWord:
+    address: int
+    word: int
+    text: str  # mnemonic and operands, separated by one space, without <symbol>
+
+
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) *\t(.*)$", re.M)
+_SYMBOL = re.compile(r"\s*<[^>]*>")
+
+
+def normalize_text(text):
+    return _SYMBOL.sub("", text.partition("\t#")[0]).replace("\t", " ").strip()
+
+
+def objdump_code(image):
+    """All code words of the image as objdump reads them, in address order, one list per section."""
+    sections = []
+    listing = binutils("objdump", "-d", "-z", "-w", image)
+    for part in re.split(r"^Disassembly of section .*:$", listing, flags=re.M)[1:]:
+        sections.append([CodeWord(int(m[1], 16), int(m[5] + m[4] + m[3] + m[2], 16), normalize_text(m[6]))
+                         for m in _LINE.finditer(part)])
+    return sections
+
+
+@dataclasses.dataclass(frozen=True)
+class Symbol:
+    name: str
+    value: int
+    size: int
+    kind: str
+    binding: str
+    section: str
+    other: str
+
+
+def read_symbols(image):
+    """The symbols of .symtab by readelf, in file order."""
+    symbols = []
+    for line in binutils("readelf", "-sW", image).split("'.symtab'")[-1].splitlines():
+        fields = line.split(None, 7)
+        if len(fields) < 8 or not fields[0].rstrip(":").isdigit():
+            continue
+        other, section, name = re.match(r"(?:(\[[^]]*\])\s+)?(\S+)\s*(.*)", " ".join(fields[6:])).groups()
+        symbols.append(Symbol(name, int(fields[1], 16), int(fields[2], 0), fields[3], fields[4], section, other or ""))
+    return symbols

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Builds the Alpha programs that the end-to-end tests rewrite, and OUTDIR/manifest.json.
+
+The programs are our own (c/, cxx/, shared/) and real ones from Debian's source packages (SQLite, Lua,
+bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says so and only
+our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and a
+position-independent executable; some also with other optimization levels, processors and code models.
+
+A step runs again when its command or one of its inputs changed. The manifest lists, per program, the
+image, its kind, its own shared libraries and the runs: arguments and standard input. What a run has
+to print is what the original prints, so every run is deterministic.
+"""
+
+import argparse
+import bz2
+import concurrent.futures
+import gzip
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CC = "alpha-linux-gnu-gcc"
+CXX = "alpha-linux-gnu-g++"
+
+# How each kind is compiled and linked. ld would relax the weak __ehdr_start of static programs to 0.
+KINDS = {
+    "dynamic": ([], ["-no-pie"]),
+    "static": ([], ["-static", "-Wl,--defsym=__ehdr_start=0x120000000"]),
+    "pie": (["-fPIE"], ["-pie"]),
+    "shared": (["-fPIC"], ["-shared"]),
+}
+RELOCATIONS = "-Wl,-q"
+
+# ld's relaxation takes the gp load at a landing pad for the reload after the call in front of it when
+# that call never returns, and removes it; exceptions from other images then find a wrong gp. Programs
+# that meet this are linked without relaxation, which also exercises the unrelaxed forms.
+NO_RELAX = "-Wl,--no-relax"
+
+
+class Failure(Exception):
+    pass
+
+
+class Builder:
+    """Runs commands in parallel, each once, after the commands that make its inputs."""
+
+    def __init__(self, out, jobs):
+        self.out = out
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.steps = {}
+
+    def step(self, output, command, inputs):
+        """Makes `output` by `command` unless it is up to date; returns its path."""
+        output = pathlib.Path(output)
+        if output not in self.steps:
+            waits = [self.steps[i] for i in map(pathlib.Path, inputs) if i in self.steps]
+            self.steps[output] = self.pool.submit(self._run, output, command, inputs, waits)
+        return output
+
+    def finish(self):
+        failures = []
+        for future in self.steps.values():
+            try:
+                future.result()
+            except Failure as failure:
+                failures.append(str(failure))
+        if failures:
+            raise Failure(failures[0])
+        self.pool.shutdown()
+
+    @staticmethod
+    def _run(output, command, inputs, waits):
+        # Steps are submitted after the ones they wait for, so waiting here cannot deadlock.
+        for wait in waits:
+            wait.result()
+        stamp = output.with_name(output.name + ".cmd")
+        text = "\n".join(map(str, command))
+        if output.exists() and stamp.exists() and stamp.read_text() == text:
+            if all(pathlib.Path(i).stat().st_mtime <= output.stat().st_mtime for i in inputs):
+                return
+        output.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"{' '.join(map(str, command))}\n{done.stderr}")
+        stamp.write_text(text)
+
+
+class Programs:
+    """Compiles and links programs and collects the manifest's entries."""
+
+    def __init__(self, builder):
+        self.builder = builder
+        self.entries = []
+
+    def compile(self, sources, flags, kind, folder):
+        objects = []
+        flags = list(flags) + KINDS[kind][0]
+        for source in sources:
+            cxx = source.suffix == ".cc"
+            name = source.stem + "".join(f.replace("/", "_") for f in flags if not f.startswith("-I"))
+            output = self.builder.out / "objects" / folder / (name.replace(" ", "") + ".o")
+            standard = ["-std=c++20"] if cxx else ["-std=gnu11"]
+            headers = list(source.parent.glob("*.h"))
+            command = [CXX if cxx else CC, *standard, "-w", *flags, "-c", source, "-o", output]
+            objects.append(self.builder.step(output, command, [source, *headers]))
+        return objects
+
+    def link(self, name, objects, kind, cxx, link_flags=(), libraries=()):
+        output = self.builder.out / "images" / name
+        command = [CXX if cxx else CC, RELOCATIONS, *KINDS[kind][1], *objects, *libraries, *link_flags,
+                   "-lm", "-lpthread", "-o", output]
+        return self.builder.step(output, command, [*objects, *libraries])
+
+    def library(self, soname, sources, flags=("-O2",), variant=""):
+        """A shared library in a folder of its own, so that variants keep their soname."""
+        cxx = any(s.suffix == ".cc" for s in sources)
+        objects = self.compile(sources, flags, "shared", soname)
+        folder = soname.split(".")[0] + (f".{variant}" if variant else "")
+        path = self.link(f"{folder}/{soname}", objects, "shared", cxx, [f"-Wl,-soname,{soname}"])
+        return {"soname": soname, "path": str(path)}
+
+    def program(self, name, sources, runs, kinds=("dynamic", "static", "pie"), flags=("-O2",), variant="",
+                libraries=(), linked=True, link_flags=(), heavy=False, threads=False):
+        """Adds the program in all `kinds`; `runs` is a list of (arguments, stdin path or None)."""
+        cxx = any(s.suffix == ".cc" for s in sources)
+        for kind in kinds:
+            full_name = ".".join(part for part in (name, variant, kind) if part)
+            objects = self.compile(sources, flags, kind, name)
+            with_libraries = [item["path"] for item in libraries] if linked else []
+            image = self.link(full_name, objects, kind, cxx, link_flags, with_libraries)
+            self.entries.append({
+                "name": full_name, "program": name, "variant": variant, "kind": kind,
+                "language": "c++" if cxx else "c", "image": str(image), "libraries": list(libraries),
+                "runs": [{"args": [str(a) for a in args], "stdin": str(stdin) if stdin else None}
+                         for args, stdin in runs],
+                "heavy": heavy, "threads": threads,
+            })
+
+
+def own_programs(programs):
+    c = lambda name: [HERE / "c" / f"{name}.c"]
+    cxx = lambda name: [HERE / "cxx" / f"{name}.cc"]
+    once = [([], None)]
+    text = [([], HERE / "inputs" / "heavy.sql")]
+
+    programs.program("switches", c("switches"), once)
+    programs.program("switches", c("switches"), once, ["dynamic"], ["-O3"], "O3")
+    programs.program("switches", c("switches"), once, ["dynamic", "pie"], ["-O0", "-g"], "O0")
+    programs.program("interpreter", c("interpreter"), once)
+    programs.program("interpreter", c("interpreter"), once, ["dynamic", "pie"], ["-O3"], "O3")
+    programs.program("threads", c("threads"), once, threads=True)
+    programs.program("signals", c("signals"), once)
+    programs.program("processes", c("processes"), once)
+    programs.program("floats", c("floats"), once)
+    ieee = ["-O2", "-mieee", "-DWITH_IEEE"]
+    programs.program("floats", c("floats"), once, ["dynamic", "static"], ieee, "ieee")
+    inexact = ["-O2", "-mieee-with-inexact", "-mfp-rounding-mode=d", "-DWITH_IEEE", "-mcpu=ev67"]
+    programs.program("floats", c("floats"), once, ["dynamic"], inexact, "inexact")
+    programs.program("calls", c("calls"), once)
+    programs.program("calls", c("calls"), once, ["dynamic"], ["-O0", "-g"], "O0")
+    programs.program("strings", c("strings"), text)
+    programs.program("kernels", c("kernels"), once)
+    programs.program("kernels", c("kernels"), once, ["dynamic"], ["-O3", "-mcpu=ev67"], "ev67")
+    programs.program("kernels", c("kernels"), once, ["dynamic"], ["-O2", "-msmall-data", "-msmall-text"], "small")
+    sections = ["-Os", "-ffunction-sections", "-fdata-sections"]
+    programs.program("kernels", c("kernels"), once, ["dynamic"], sections, "sections",
+                     link_flags=["-Wl,--gc-sections", "-Wl,-z,now"])
+
+    programs.program("exceptions", cxx("exceptions"), once)
+    programs.program("exceptions", cxx("exceptions"), once, ["dynamic"], ["-O3"], "O3")
+    programs.program("exceptions", cxx("exceptions"), once, ["dynamic", "static"], ["-O0", "-g"], "O0",
+                     link_flags=[NO_RELAX])
+    programs.program("containers", cxx("containers"), text)
+    programs.program("containers", cxx("containers"), text, ["dynamic"], ["-O0", "-g"], "O0")
+    programs.program("concurrency", cxx("concurrency"), once, threads=True)
+    programs.program("modern", cxx("modern"), once, ["dynamic", "static"])
+    programs.program("modern", cxx("modern"), once, ["pie"], ["-O3"], "O3")
+
+    for variant, flags in (("", ["-O2"]), ("O0", ["-O0", "-g"])):
+        plugin = programs.library("libplugin.so", [HERE / "shared" / "plugin.cc"], flags, variant)
+        programs.program("linked", [HERE / "shared" / "linked.cc"], once, ["dynamic"], flags, variant, [plugin])
+        programs.program("loaded", [HERE / "shared" / "loaded.c"], once, ["dynamic"], flags, variant, [plugin],
+                         linked=False)
+        if not variant:
+            programs.program("linked", [HERE / "shared" / "linked.cc"], once, ["pie"], flags, variant, [plugin])
+
+
+def write_sample(path):
+    """A file of text-like and random stretches for the compressors; always the same bytes."""
+    if not path.exists():
+        generator = random.Random(21164)
+        words = [bytes(generator.choices(b"abcdefghijklmnopqrstuvwxyz", k=generator.randint(2, 9))) for _ in range(400)]
+        parts = [generator.choice(words) + b" \n"[:1 + (i % 12 == 0)] for i in range(16000)]
+        parts += [generator.randbytes(9000), bytes(6000), b"ab" * 3000]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(parts))
+    return path
+
+
+def write_compressed(path, compress, sample):
+    if not path.exists():
+        path.write_bytes(compress(sample.read_bytes()))
+    return path
+
+
+def real_programs(programs, sources):
+    inputs = HERE / "inputs"
+    data = programs.builder.out / "data"
+    sample = write_sample(data / "sample")
+
+    sqlite = sources / "sqlite3-amalgamation"
+    sqlite_flags = ["-O2", "-DSQLITE_ENABLE_FTS5", "-DSQLITE_ENABLE_RTREE", "-DSQLITE_ENABLE_MATH_FUNCTIONS",
+                    "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_THREADSAFE=1", f"-I{sqlite}"]
+    runs = [(["-batch", ":memory:"], inputs / "heavy.sql"), (["-batch", "work.db"], inputs / "file.sql")]
+    programs.program("sqlite3", [sqlite / "sqlite3.c", sqlite / "shell.c"], runs, flags=sqlite_flags, heavy=True)
+
+    lua = sources / "lua5.4" / "src"
+    lua_sources = sorted(p for p in lua.glob("*.c") if p.name not in ("luac.c", "lua.c", "onelua.c", "ltests.c"))
+    lua_flags = ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX"]
+    lua_runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
+    programs.program("lua", [*lua_sources, lua / "lua.c"], lua_runs, flags=lua_flags)
+    library = programs.library("liblua.so", lua_sources, lua_flags)
+    programs.program("lua", [lua / "lua.c"], lua_runs, ["dynamic"], lua_flags, "shared", [library])
+
+    bzip2 = sources / "bzip2"
+    bzip2_sources = [bzip2 / f"{n}.c" for n in
+                     ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")]
+    packed = write_compressed(data / "sample.bz2", bz2.compress, sample)
+    programs.program("bzip2", bzip2_sources, [(["-c"], sample), (["-dc"], packed)],
+                     flags=["-O2", "-D_FILE_OFFSET_BITS=64"])
+
+    zlib = sources / "zlib"
+    zlib_sources = sorted(zlib.glob("*.c"))
+    packed = write_compressed(data / "sample.gz", lambda b: gzip.compress(b, mtime=0), sample)
+    runs = [([], sample), (["-9"], sample), (["-d"], packed)]
+    minigzip = zlib / "test" / "minigzip.c"
+    flags = ["-O2", f"-I{zlib}", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"]
+    programs.program("minigzip", [*zlib_sources, minigzip], runs, flags=flags)
+    library = programs.library("libz.so.1", zlib_sources, flags)
+    programs.program("minigzip", [minigzip], runs, ["dynamic"], flags, "shared", [library])
+
+
+def fetch(sources):
+    """True when Debian's sources are in the folder `sources`."""
+    done = subprocess.run([ROOT / "scripts" / "fetch-sources.sh", sources])
+    return done.returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("outdir", type=pathlib.Path)
+    parser.add_argument("--sources", type=pathlib.Path, help="folder of the Debian sources (default OUTDIR/sources)")
+    parser.add_argument("--own-only", action="store_true", help="build only this project's own programs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    out = args.outdir.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    sources = (args.sources or out / "sources").resolve()
+
+    programs = Programs(Builder(out, args.jobs))
+    have_sources = not args.own_only and fetch(sources)
+    missing = []
+    if have_sources:
+        real_programs(programs, sources)  # first, since sqlite3 takes longest
+    else:
+        missing = ["sqlite3", "lua", "bzip2", "minigzip"]
+        print("build.py: WITHOUT the real programs: " + ", ".join(missing), file=sys.stderr)
+    own_programs(programs)
+    try:
+        programs.builder.finish()
+    except Failure as failure:
+        sys.exit(f"build.py: {failure}")
+    manifest = {"programs": programs.entries, "missing": missing}
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    print(f"build.py: {len(programs.entries)} programs in {out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+-- A database on disk: journal, pages, reopening through ATTACH, write-ahead log, full-text and r-trees.
+PRAGMA page_size = 1024;
+PRAGMA cache_size = 20;
+CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c BLOB);
+BEGIN;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i, printf('row %d', i * i % 1009), zeroblob(i % 300) FROM n;
+COMMIT;
+CREATE INDEX tb ON t(b);
+SELECT count(*), sum(length(c)), max(b) FROM t;
+BEGIN; DELETE FROM t WHERE a % 3 = 0; ROLLBACK;
+PRAGMA journal_mode = wal;
+UPDATE t SET b = b || '!' WHERE a % 5 = 0;
+SELECT count(*) FROM t WHERE b LIKE '%!';
+PRAGMA wal_checkpoint;
+PRAGMA journal_mode = delete;
+ATTACH 'second.db' AS other;
+CREATE TABLE other.copy AS SELECT a, b FROM t WHERE a < 100;
+SELECT count(*) FROM other.copy NATURAL JOIN t;
+DETACH other;
+CREATE VIRTUAL TABLE words USING fts5(body);
+INSERT INTO words SELECT b || ' the quick brown fox' FROM t WHERE a < 60;
+SELECT count(*) FROM words WHERE words MATCH 'quick AND fox';
+SELECT body FROM words WHERE words MATCH '"row 4"' ORDER BY rank LIMIT 3;
+CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1, y0, y1);
+INSERT INTO boxes SELECT a, a % 37, a % 37 + 2, a % 23, a % 23 + 3 FROM t WHERE a < 150;
+SELECT count(*), min(id) FROM boxes WHERE x0 > 5 AND x1 < 20 AND y0 > 3 AND y1 < 12;
+PRAGMA integrity_check;
+VACUUM;
+SELECT count(*) > 10 FROM sqlite_schema;
+.tables
