@@ -25,6 +25,7 @@
 // computed without a relocation is unknown to both lifted programs.
 
 #include "optimizer/emit/compare.h"
+#include "optimizer/emit/unwind_writer.h"
 
 #include <fmt/format.h>
 
@@ -272,8 +273,11 @@ void Comparison::call_site(const Cursor& x, const Cursor& y) {
     return differ(x, y, "exceptions are handled in one place only");
   const CallSite& before = x.procedure->call_sites[x.block->call_site];
   const CallSite& after = y.procedure->call_sites[y.block->call_site];
-  if (before_.lsda_classes[before.lsda] != after_.lsda_classes[after.lsda] ||
-      before.terminate != after.terminate || before.action != after.action)
+  if (before_.lsda_classes[before.lsda] != after_.lsda_classes[after.lsda])
+    return differ(x, y, "the tables of exception types differ");
+  if (before.terminate != after.terminate)
+    return differ(x, y, "an exception of the call ends the program in one of them only");
+  if (before.action != after.action)
     return differ(x, y, "exceptions of the call are handled differently");
   const auto landing_pad = [](const Cursor& cursor, const CallSite& site) {
     return site.landing_pad == kNone ? CodeLocation{}
@@ -399,14 +403,16 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
     differ(x, y, fmt::format("{} leads to different places", what));
 }
 
-/// Addresses without blocks are equal, unless they are that of a section that moved.
+/// Addresses without blocks are equal, unless they lie in a section that moved: then the output's
+/// is the start of that section. (Static images register their unwind tables from behind those of
+/// the first object; registering all of them does the same.)
 bool Comparison::same_outside(uint64_t before, uint64_t after) const {
   const Image *old_image = before_.program.image, *new_image = after_.program.image;
   if (old_image == nullptr || new_image == nullptr) return before == after;
   const Section* from = old_image->section_at(before);
   const Section* moved = from == nullptr ? nullptr : new_image->section_named(from->name);
   if (moved == nullptr || moved->address == from->address) return before == after;
-  return before == from->address && after == moved->address;
+  return after == moved_table_address(before, *from, moved->address, moved->size);
 }
 
 void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what) {

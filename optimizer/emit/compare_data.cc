@@ -265,11 +265,13 @@ void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_vie
                      "code", what, before, after));
 }
 
-/// The output may have more local symbols, for fragments; all others keep their order.
+/// The output may have more local symbols, for fragments; all others keep their order. Symbols of
+/// sections have no names to match; those of dropped debug sections are gone.
 void Comparison::symbols() {
   const auto &before = before_.program.image->symbols, &after = after_.program.image->symbols;
   size_t j = 0;
   for (const Symbol& expected : before) {
+    if (expected.type == Symbol::Type::section) continue;
     while (j < after.size() && !same_kind(expected, after[j]) &&
            after[j].binding == kLocalBinding)
       ++j;

@@ -68,13 +68,10 @@ std::optional<uint64_t> Emitter::new_address(uint64_t old) const {
 
 uint64_t Emitter::resolve(const CodeLocation& location) const {
   if (location.where != CodeLocation::Where::address) return placement_.resolve(location);
-  // The unwind tables move as a whole. References are to their start, which start-up code may think
-  // to be behind the entries of its own object, to their end, or to the terminator before it.
   for (const NewImage::MovedSection& moved : out_.moved) {
     const Section& old = image_.sections[moved.section];
     if (location.address < old.address || location.address > old.address + old.size) continue;
-    const uint64_t behind = old.address + old.size - location.address;
-    return moved.address + (behind <= 4 ? moved.contents.size() - behind : 0);
+    return moved_table_address(location.address, old, moved.address, moved.contents.size());
   }
   return location.address;
 }

@@ -3,12 +3,12 @@
 // New code needs a segment of its own, and a segment needs a program header. The table of program
 // headers must stay directly behind the ELF header: tools such as strip write broken files
 // otherwise. Linkers leave no room behind it, so what lies there moves into the added segment:
-// the name of the interpreter and notes, which are found through program headers, and a hash table
-// of dynamic symbols, which is found through the dynamic section. They move as one block by one
+// the name of the interpreter and notes, which are found through program headers, and hash and
+// symbol tables, which are found through the dynamic section. They move as one block by one
 // distance, so that notes stay contiguous and aligned, and everything that points to them follows.
 // When something else is in the way, or a relocation refers to the block, the program header of a
-// note is given up instead (its section stays). Moving a hash table comes before that, since
-// debuggers and crash reports find the build-id through PT_NOTE.
+// note is given up instead (its section stays). That comes last, since debuggers and crash reports
+// find the build-id through PT_NOTE.
 //
 // The added segment comes after all memory of the image, so that program headers stay in ascending
 // order. An image whose highest segment is executable already, such as an output of Respike, needs
@@ -57,14 +57,11 @@ bool can_move(const Image& image, const Section& section) {
         return s.type == ELF::PT_INTERP && s.address == section.address &&
                s.memory_size == section.size;
       });
-    case ELF::SHT_HASH:
-    case ELF::SHT_GNU_HASH: {
-      const int64_t tag = section.type == ELF::SHT_HASH ? ELF::DT_HASH : ELF::DT_GNU_HASH;
-      return std::count(image.dynamic_entries.begin(), image.dynamic_entries.end(),
-                        std::pair<int64_t, uint64_t>(tag, section.address)) == 1;
+    default: {
+      const auto tag = dynamic_tag(section.type);
+      return tag && std::count(image.dynamic_entries.begin(), image.dynamic_entries.end(),
+                               std::pair(*tag, section.address)) == 1;
     }
-    default:
-      return false;
   }
 }
 
@@ -181,6 +178,27 @@ void plan_header_room(const Image& image, SegmentPlan& plan) {
 }
 
 }  // namespace
+
+std::optional<int64_t> elf::dynamic_tag(uint32_t type) {
+  switch (type) {
+    case ELF::SHT_HASH:
+      return ELF::DT_HASH;
+    case ELF::SHT_GNU_HASH:
+      return ELF::DT_GNU_HASH;
+    case ELF::SHT_DYNSYM:
+      return ELF::DT_SYMTAB;
+    case ELF::SHT_STRTAB:
+      return ELF::DT_STRTAB;
+    case ELF::SHT_GNU_versym:
+      return ELF::DT_VERSYM;
+    case ELF::SHT_GNU_verneed:
+      return ELF::DT_VERNEED;
+    case ELF::SHT_GNU_verdef:
+      return ELF::DT_VERDEF;
+    default:
+      return std::nullopt;
+  }
+}
 
 SegmentPlan elf::plan_segment(const Image& image) {
   SegmentPlan plan;

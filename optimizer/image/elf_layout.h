@@ -36,6 +36,9 @@ struct SegmentPlan {
   MovedBlock block;
 };
 
+/// The tag of the dynamic entry that alone says where a section of `type` is loaded.
+std::optional<int64_t> dynamic_tag(uint32_t type);
+
 /// The plan behind plan_added_segment, which write_image makes again.
 SegmentPlan plan_segment(const Image& image);
 

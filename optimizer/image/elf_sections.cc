@@ -164,8 +164,8 @@ class Describer {
 
 OutputSection Describer::describe_input_section(uint32_t number) const {
   const Section& s = input_.sections[number];
-  OutputSection result{number, s.name, s.type, s.flags,     s.address,    s.offset,
-                       s.size, s.link, s.info, s.alignment, s.entry_size, {}, false};
+  OutputSection result{number, s.name, s.type,      s.flags,      s.address, s.offset, s.size,
+                       s.link, s.info, s.alignment, s.entry_size, {},        false};
   if (number == 0) {
     result.alignment = 0;
     return result;

@@ -415,10 +415,11 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   };
   for (const auto& [tag, value] : output_.dynamic_changes) find(tag)->d_un.d_val = value;
   if (!plan_) return;
-  for (DynamicRecord& entry : entries)
-    if ((entry.getTag() == ELF::DT_HASH || entry.getTag() == ELF::DT_GNU_HASH) &&
-        plan_->block.contains(entry.getVal()))
-      entry.d_un.d_val = entry.getVal() + plan_->block.distance;
+  for (const uint32_t number : plan_->block.sections) {
+    const Section& moved = input_.sections[number];
+    if (const auto tag = dynamic_tag(moved.type))
+      find(*tag)->d_un.d_val = moved.address + plan_->block.distance;
+  }
 }
 
 /// Replaces the build-id by a hash of the file with zeros in its place.

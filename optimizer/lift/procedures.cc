@@ -295,9 +295,9 @@ void find_procedures(Lifter& lifter) {
   fill_gaps(lifter, pieces);
   drop_far_stubs(lifter, pieces);
   Ownership owner(pieces.size());
-  join_compiler_splits(lifter, pieces, owner);
-  join_landing_pads(lifter, pieces, owner);
   join_fragments(lifter, pieces, owner);
+  join_compiler_splits(lifter, pieces, owner);
+  join_landing_pads(lifter, pieces, owner);  // last: it cannot tell which piece is the entry's
   make_procedures(lifter, pieces, owner);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.

@@ -95,8 +95,8 @@ TEST(ByteReader, RefusesToReadPastTheEnd) {
 }
 
 TEST(ByteReader, RefusesOverlongLeb128) {
-  const std::vector<uint8_t> bytes(11, 0x80), last_too_large = {0x80, 0x80, 0x80, 0x80, 0x80,
-                                                                0x80, 0x80, 0x80, 0x80, 0x02};
+  const std::vector<uint8_t> bytes(11, 0x80),
+      last_too_large = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02};
   EXPECT_THROW(ByteReader(bytes).uleb128(), Error);
   EXPECT_THROW(ByteReader(bytes).sleb128(), Error);
   EXPECT_THROW(ByteReader(last_too_large).uleb128(), Error);

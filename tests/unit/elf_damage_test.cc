@@ -41,8 +41,8 @@ bool exercise(std::vector<uint8_t> bytes) {
 /// Where the file describes itself: a change there does more than one in code.
 std::vector<std::pair<uint64_t, uint64_t>> metadata(const Image& image) {
   const uint64_t headers = load<uint64_t>(image.file.data() + 40);
-  std::vector<std::pair<uint64_t, uint64_t>> result = {
-      {0, 64 + 56 * image.segments.size()}, {headers, image.sections.size() * 64}};
+  std::vector<std::pair<uint64_t, uint64_t>> result = {{0, 64 + 56 * image.segments.size()},
+                                                       {headers, image.sections.size() * 64}};
   for (const Section& section : image.sections)
     if (!section.contents.empty() && !section.executable() && section.name != ".rodata")
       result.push_back({section.offset, std::min<uint64_t>(section.size, 4096)});
@@ -60,7 +60,11 @@ void change_at_random(const std::filesystem::path& path, unsigned seed) {
     for (uint64_t changes = 1 + below(3); changes != 0; --changes) {
       const auto [start, size] = places[below(places.size())];
       uint8_t& byte = bytes[below(4) != 0 ? start + below(size) : below(bytes.size())];
-      const uint8_t values[] = {0, 1, 0x7f, 0xff, static_cast<uint8_t>(byte ^ 1 << below(8)),
+      const uint8_t values[] = {0,
+                                1,
+                                0x7f,
+                                0xff,
+                                static_cast<uint8_t>(byte ^ 1 << below(8)),
                                 static_cast<uint8_t>(random())};
       byte = values[below(std::size(values))];
     }
@@ -77,16 +81,21 @@ TEST(ElfDamage, TruncationAtEveryLength) {
     EXPECT_FALSE(exercise({good.begin(), good.begin() + size})) << size;
 }
 
-TEST(ElfDamage, RandomChangesToATinyProgram) { change_at_random(tiny_program(), 1); }
-TEST(ElfDamage, RandomChangesToADynamicProgram) { change_at_random(dynamic_program(), 2); }
+TEST(ElfDamage, RandomChangesToATinyProgram) {
+  change_at_random(tiny_program(), 1);
+}
+TEST(ElfDamage, RandomChangesToADynamicProgram) {
+  change_at_random(dynamic_program(), 2);
+}
 
 TEST(ElfDamage, ManyRelocationSectionsOverTheSameBytes) {
   auto bytes = bytes_of(tiny_program());
   const Image image = read_image(std::vector<uint8_t>(bytes), "good");
   ASSERT_FALSE(image.relocations.empty());
   const uint64_t headers = load<uint64_t>(bytes.data() + 40);
-  const std::vector<uint8_t> header(bytes.begin() + headers + 64 * image.relocations[0].section,
-                                    bytes.begin() + headers + 64 * image.relocations[0].section + 64);
+  const std::vector<uint8_t> header(
+      bytes.begin() + headers + 64 * image.relocations[0].section,
+      bytes.begin() + headers + 64 * image.relocations[0].section + 64);
   bytes.resize(headers + 64 * image.sections.size());
   for (int i = 0; i < 60000; ++i) bytes.insert(bytes.end(), header.begin(), header.end());
   store<uint16_t>(bytes.data() + 60, static_cast<uint16_t>(image.sections.size() + 60000));

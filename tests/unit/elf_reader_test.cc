@@ -161,7 +161,8 @@ TEST(ElfReader, SaysWhichHeaderFieldIsNotSupported) {
   };
   EXPECT_EQ(error_of(good), "no error");
   EXPECT_EQ(with_byte(4, 1), "input: this is a 32-bit ELF file; only 64-bit is supported");
-  EXPECT_EQ(with_byte(5, 2), "input: this is a big-endian ELF file; only little-endian is supported");
+  EXPECT_EQ(with_byte(5, 2),
+            "input: this is a big-endian ELF file; only little-endian is supported");
   EXPECT_EQ(with_byte(16, 4), "input: this is a core file, not a linked image");
   auto other = good;
   store<uint16_t>(other.data() + 18, 183);
@@ -172,8 +173,8 @@ TEST(ElfReader, SaysWhichHeaderFieldIsNotSupported) {
 
 TEST(ElfReader, SaysWhyAnImageCannotBeRewritten) {
   const auto bare = test_directory() / "bare";
-  ASSERT_EQ(run("alpha-linux-gnu-strip -o " + bare.string() + " " + static_program().string())
-                .status, 0);
+  ASSERT_EQ(
+      run("alpha-linux-gnu-strip -o " + bare.string() + " " + static_program().string()).status, 0);
   EXPECT_NE(refusal(read_image(bare)).find("is stripped"), std::string::npos);
   const auto plain = test_directory() / "plain";
   ASSERT_EQ(run("alpha-linux-gnu-gcc -O2 -o " + plain.string() + " " +

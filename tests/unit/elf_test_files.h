@@ -67,10 +67,9 @@ inline std::filesystem::path compile(const std::string& name, const std::string&
   const auto path = test_directory() / output;
   if (std::filesystem::exists(path)) return path;
   write_text(test_directory() / name, source);
-  const std::string driver =
-      name.ends_with(".cc") ? "alpha-linux-gnu-g++" : "alpha-linux-gnu-gcc";
-  const auto result = run("cd " + test_directory().string() + " && " + driver +
-                          " -O2 -Wl,-q -o " + output + " " + name + " " + options);
+  const std::string driver = name.ends_with(".cc") ? "alpha-linux-gnu-g++" : "alpha-linux-gnu-gcc";
+  const auto result = run("cd " + test_directory().string() + " && " + driver + " -O2 -Wl,-q -o " +
+                          output + " " + name + " " + options);
   EXPECT_EQ(result.status, 0) << result.output;
   return path;
 }
@@ -126,7 +125,8 @@ answer:
 )";
 
 inline std::filesystem::path static_program() {
-  return compile("hello.c", kHello, "-static -Wl,--defsym=__ehdr_start=0x120000000", "hello.static");
+  return compile("hello.c", kHello, "-static -Wl,--defsym=__ehdr_start=0x120000000",
+                 "hello.static");
 }
 inline std::filesystem::path dynamic_program() {
   return compile("hello.c", kHello, "-no-pie", "hello.dynamic");

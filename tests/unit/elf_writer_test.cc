@@ -54,7 +54,7 @@ void move_frames(const Image& image, NewImage& output, uint64_t free) {
     for (RelocationTable& table : output.relocations) {
       if (table.target != section) continue;
       for (Relocation& relocation : table.relocations) {
-        if (relocation.type == 11) adjust(relocation.address - old.address);  // R_ALPHA_SREL32
+        if (relocation.type == 10) adjust(relocation.address - old.address);  // R_ALPHA_SREL32
         relocation.address += distance;
       }
     }
@@ -75,7 +75,8 @@ void expect_clean(const std::filesystem::path& path) {
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_EQ(result.output, "") << command;
   }
-  const auto warnings = run("alpha-linux-gnu-readelf -aW " + name + " | grep -iE 'warning:|error:'");
+  const auto warnings =
+      run("alpha-linux-gnu-readelf -aW " + name + " | grep -iE 'warning:|error:'");
   EXPECT_EQ(warnings.output, "");
 }
 
@@ -90,9 +91,9 @@ void expect_runs(const std::filesystem::path& path, const CommandResult& expecte
     const auto copy = path.parent_path() / "rewritten" / path.filename();
     std::filesystem::create_directory(copy.parent_path());
     const bool copies = command == "objcopy";
-    const auto result = run("alpha-linux-gnu-" + command + " " +
-                            (copies ? path.string() + " " + copy.string()
-                                    : copy.string() + " " + path.string()));
+    const auto result =
+        run("alpha-linux-gnu-" + command + " " +
+            (copies ? path.string() + " " + copy.string() : copy.string() + " " + path.string()));
     EXPECT_EQ(result, (CommandResult{0, ""})) << command;
     expect_clean(copy);
     EXPECT_EQ(runner(copy), expected) << command << " " << path;
@@ -135,12 +136,22 @@ void expect_rewritable(const std::filesystem::path& input, const Runner& runner)
   EXPECT_EQ(read_image(twice).segments.size(), again.segments.size());
 }
 
-CommandResult run_program(const std::filesystem::path& path) { return run_alpha(path); }
+CommandResult run_program(const std::filesystem::path& path) {
+  return run_alpha(path);
+}
 
-TEST(ElfWriter, RewritesAStaticProgram) { expect_rewritable(static_program(), run_program); }
-TEST(ElfWriter, RewritesADynamicProgram) { expect_rewritable(dynamic_program(), run_program); }
-TEST(ElfWriter, RewritesAPie) { expect_rewritable(pie_program(), run_program); }
-TEST(ElfWriter, ExceptionsFindMovedFrames) { expect_rewritable(throwing_program(), run_program); }
+TEST(ElfWriter, RewritesAStaticProgram) {
+  expect_rewritable(static_program(), run_program);
+}
+TEST(ElfWriter, RewritesADynamicProgram) {
+  expect_rewritable(dynamic_program(), run_program);
+}
+TEST(ElfWriter, RewritesAPie) {
+  expect_rewritable(pie_program(), run_program);
+}
+TEST(ElfWriter, ExceptionsFindMovedFrames) {
+  expect_rewritable(throwing_program(), run_program);
+}
 
 struct Library {
   explicit Library(const std::string& name, const std::string& options)
@@ -170,7 +181,7 @@ TEST(ElfWriter, RewritesALibrary) {
   expect_rewritable(library.path, [&](const auto& path) { return library.run_with(path); });
 }
 
-TEST(ElfWriter, MovesTheHashTableWhenThereAreNoNotes) {
+TEST(ElfWriter, MovesTablesOfTheDynamicSectionWhenThereAreNoNotes) {
   for (const std::string style : {"gnu", "sysv", "both"}) {
     const Library library("h" + style, "-Wl,--build-id=none -Wl,--hash-style=" + style);
     expect_rewritable(library.path, [&](const auto& path) { return library.run_with(path); });
@@ -267,9 +278,8 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   const Image image = read_image(dynamic_program());
   NewImage output = unchanged(image);
   add_sections(image, output);
-  const auto first_global =
-      std::find_if(output.symbols.begin(), output.symbols.end(),
-                   [](const Symbol& symbol) { return symbol.binding != 0; });
+  const auto first_global = std::find_if(output.symbols.begin(), output.symbols.end(),
+                                         [](const Symbol& symbol) { return symbol.binding != 0; });
   const auto locals = static_cast<uint32_t>(first_global - output.symbols.begin());
   for (RelocationTable& table : output.relocations)
     for (Relocation& relocation : table.relocations)
@@ -281,8 +291,7 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   symbol.section = static_cast<uint32_t>(image.sections.size());
   symbol.raw_type = 2;
   output.symbols.insert(output.symbols.begin() + locals, symbol);
-  output.relocations.push_back(
-      {0, symbol.section, {{output.added[0].address, 0, 0, locals}}});
+  output.relocations.push_back({0, symbol.section, {{output.added[0].address, 0, 0, locals}}});
 
   const auto path = write_output(image, output, "symbols");
   expect_runs(path, run_alpha(dynamic_program()), run_program);
@@ -366,9 +375,7 @@ TEST(ElfWriter, RefusesMistakenRequests) {
   refused([](NewImage& output) { output.dynamic_relocations[0].relocations.pop_back(); });
   refused([](NewImage& output) { output.relocations[0].relocations[0].symbol = 1 << 30; });
   refused([&](NewImage& output) { output.dropped_sections.push_back(text); });
-  refused([&](NewImage& output) {
-    output.dropped_sections.push_back(index_of(image, ".symtab"));
-  });
+  refused([&](NewImage& output) { output.dropped_sections.push_back(index_of(image, ".symtab")); });
   refused([&](NewImage& output) { output.moved.push_back({text, address - 16, {1}}); });
   refused([&](NewImage& output) {
     output.added.push_back({".a", 1, kAllocatedCode, address, 16, std::vector<uint8_t>(32)});
