@@ -145,8 +145,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
 
 /// False when this pair was visited before.
 bool Comparison::visit(uint32_t before, const CodeCursor& after) {
-  const uint64_t place =
-      uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
+  const uint64_t place = uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
   if (partner_[before] == place) return false;
   if (partner_[before] == kNoPartner) {
     partner_[before] = place;
@@ -273,11 +272,10 @@ void Comparison::call_site(const Cursor& x, const Cursor& y) {
     return differ(x, y, "exceptions are handled in one place only");
   const CallSite& before = x.procedure->call_sites[x.block->call_site];
   const CallSite& after = y.procedure->call_sites[y.block->call_site];
-  if (before_.lsda_classes[before.lsda] != after_.lsda_classes[after.lsda])
-    return differ(x, y, "the tables of exception types differ");
   if (before.terminate != after.terminate)
     return differ(x, y, "an exception of the call ends the program in one of them only");
-  if (before.action != after.action)
+  if (before_.action_class(before.lsda, before.action) !=
+      after_.action_class(after.lsda, after.action))
     return differ(x, y, "exceptions of the call are handled differently");
   const auto landing_pad = [](const Cursor& cursor, const CallSite& site) {
     return site.landing_pad == kNone ? CodeLocation{}
@@ -357,9 +355,8 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
     if (before_.target.sequence_role(instruction) == end) break;
   }
   for (const CodeCursor& at : path)
-    if (!advance(after_, b, b_blocks) ||
-        !same_operation(before_.block(at).instructions[at.index],
-                        after_.block(b).instructions[b.index]))
+    if (!advance(after_, b, b_blocks) || !same_operation(before_.block(at).instructions[at.index],
+                                                         after_.block(b).instructions[b.index]))
       return differ(x, y, "a sequence that must stay contiguous is interrupted");
 }
 
@@ -368,12 +365,14 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
 void Comparison::expected_calls() {
   for (const auto& [before, after] : expected_calls_) {
     if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
-    const auto first = std::upper_bound(before_.first_block.begin(), before_.first_block.end(),
-                                        before) - 1;
+    const auto first =
+        std::upper_bound(before_.first_block.begin(), before_.first_block.end(), before) - 1;
     const CodeCursor call{static_cast<ProcedureId>(first - before_.first_block.begin()),
                           before - *first, 0};
-    return differ(fmt::format("gp is loaded as if a call had returned that is not the one in the "
-                              "block at {}", before_.describe(call)));
+    return differ(
+        fmt::format("gp is loaded as if a call had returned that is not the one in the "
+                    "block at {}",
+                    before_.describe(call)));
   }
 }
 
@@ -423,8 +422,8 @@ void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what)
   if (x.procedure->state == Procedure::State::opaque && x.at.index < block.instructions.size() &&
       is_code_pointer(before_.program.origin_base + block.instructions[x.at.index].origin))
     return;
-  difference_ = fmt::format("{}: input {}, output {}", what, before_.describe(x.at),
-                            after_.describe(y.at));
+  difference_ =
+      fmt::format("{}: input {}, output {}", what, before_.describe(x.at), after_.describe(y.at));
 }
 
 void Comparison::run(CompareCounts& counts) {

@@ -9,9 +9,6 @@
 // All other data must be equal byte by byte. Left out are sections that describe where code is:
 // unwind tables are compared by what they say about each instruction, relocations and dynamic
 // entries by their meaning.
-//
-// Unwind states and LSDAs are numbered by content, so that the walk compares numbers. A personality
-// that is not reached through a slot of data is code: it is compared by the name of its procedure.
 
 #include <fmt/format.h>
 
@@ -19,78 +16,13 @@
 #include <cstring>
 #include <map>
 
-#include "optimizer/base/bytes.h"
 #include "optimizer/emit/compare_internal.h"
 
 namespace respike {
 namespace {
 
-constexpr uint8_t kIndirectPointer = 0x80;  // DW_EH_PE_indirect
-constexpr uint8_t kNoPointer = 0xff;        // DW_EH_PE_omit
-constexpr int64_t kDtInit = 12, kDtFini = 13;
+constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
 constexpr uint8_t kLocalBinding = 0;
-
-/// Contents as a string of bytes without ambiguity.
-class Key {
- public:
-  explicit Key(char kind) { writer_.write(kind); }
-  Key& add(uint64_t value) {
-    writer_.uleb128(value);
-    return *this;
-  }
-  Key& add(const std::vector<uint8_t>& bytes) {
-    add(bytes.size());
-    writer_.append(bytes);
-    return *this;
-  }
-  Key& add(std::string_view text) {
-    writer_.uleb128(text.size());
-    for (const char c : text) writer_.write(c);
-    return *this;
-  }
-  std::string take() const { return {writer_.bytes().begin(), writer_.bytes().end()}; }
-
- private:
-  ByteWriter writer_;
-};
-
-void add_personality(Key& key, const ComparedProgram& side, const Cie& cie) {
-  if (cie.personality_encoding == kNoPointer) {
-    key.add(0);
-  } else if ((cie.personality_encoding & kIndirectPointer) != 0) {
-    key.add(1).add(cie.personality);
-  } else if (const auto code = side.block_at(cie.personality)) {
-    key.add(2).add(side.program[code->procedure].name).add(code->block);
-  } else {
-    key.add(3).add(cie.personality);
-  }
-}
-
-std::string state_key(const ComparedProgram& side, const CfiState& state) {
-  Key key('s');
-  if (state.cie < side.program.unwind.cies.size()) {
-    const Cie& cie = side.program.unwind.cies[state.cie];
-    key.add(cie.return_register).add(cie.signal_frame ? 1 : 0);
-    add_personality(key, side, cie);
-  }
-  key.add(state.cfa_is_expression ? 1 : 0).add(state.cfa_register);
-  key.add(static_cast<uint64_t>(state.cfa_offset)).add(state.cfa_expression);
-  key.add(state.args_size).add(state.rules.size());
-  for (const auto& [reg, rule] : state.rules)
-    key.add(reg).add(static_cast<uint64_t>(rule.kind)).add(static_cast<uint64_t>(rule.value))
-        .add(rule.expression);
-  return key.take();
-}
-
-std::string lsda_key(const Lsda& lsda) {
-  Key key('l');
-  const bool has_types = lsda.type_encoding != kNoPointer;
-  key.add(has_types ? 1 + (lsda.type_encoding & kIndirectPointer) : 0);
-  key.add(lsda.actions).add(lsda.types.size());
-  for (const uint64_t type : lsda.types) key.add(type);
-  key.add(lsda.specifications);
-  return key.take();
-}
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
@@ -109,65 +41,6 @@ bool same_kind(const Symbol& a, const Symbol& b) {
 }
 
 }  // namespace
-
-ComparedProgram::ComparedProgram(const Program& p,
-                                 std::unordered_map<std::string, uint32_t>& classes)
-    : program(p), target(*p.target) {
-  for (const Procedure& procedure : program.procedures) {
-    first_block.push_back(block_count);
-    block_count += static_cast<uint32_t>(procedure.blocks.size());
-  }
-  const auto class_of = [&](std::string key) {
-    return classes.emplace(std::move(key), static_cast<uint32_t>(classes.size())).first->second;
-  };
-  for (const CfiState& state : program.unwind.states)
-    state_classes.push_back(class_of(state_key(*this, state)));
-  for (const Lsda& lsda : program.unwind.lsdas) lsda_classes.push_back(class_of(lsda_key(lsda)));
-}
-
-std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
-  const auto& ranges = program.ranges;
-  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
-  if (range == ranges.begin() || address >= (--range)->end) return std::nullopt;
-  const auto& blocks = program[range->procedure].blocks;
-  const auto origin = static_cast<uint32_t>(address - program.origin_base);
-  const auto first = blocks.begin() + range->first_block;
-  auto found = std::upper_bound(first, blocks.begin() + range->end_block, origin,
-                                [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
-  if (found == first) return std::nullopt;
-  --found;
-  if (origin - found->origin >= std::max(found->origin_size, 1u)) return std::nullopt;
-  CodeCursor at{range->procedure, static_cast<BlockId>(found - blocks.begin()), 0};
-  if (origin == found->origin) return at;
-  for (const Instruction& instruction : found->instructions) {
-    if (instruction.origin == origin && !instruction.is_pseudo()) return at;
-    ++at.index;
-  }
-  return std::nullopt;
-}
-
-std::optional<CodeLocation> ComparedProgram::block_at(uint64_t address) const {
-  const auto at = find(address);
-  if (!at || at->index != 0) return std::nullopt;
-  return CodeLocation{.procedure = at->procedure, .block = at->block};
-}
-
-std::string ComparedProgram::describe(const CodeCursor& at) const {
-  const Procedure& procedure = program[at.procedure];
-  const BasicBlock& block = procedure.blocks[at.block];
-  const uint64_t start = program.address_of(block);
-  if (at.index >= block.instructions.size())
-    return fmt::format("end of the block at {:#x} in {}", start, procedure.name);
-  Instruction instruction = block.instructions[at.index];
-  const uint64_t address =
-      instruction.origin == kNone ? start : program.origin_base + instruction.origin;
-  if (instruction.has_reference()) instruction.immediate = 0;  // it is an index
-  const std::string text = instruction.opcode == kInvalid
-                               ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
-                               : target.print(instruction, address);
-  return fmt::format("{:#x} in {} ({})", address, procedure.name, text);
-}
 
 Comparison::Comparison(const Program& before, const Program& after)
     : before_(before, classes_), after_(after, classes_) {}
@@ -218,8 +91,8 @@ void Comparison::pinned_blocks() {
       if (partner)
         work_.push_back({{id, b, 0}, *partner});
       else if (!padding)
-        return differ(fmt::format("code that must stay is gone: input {}",
-                                  before_.describe({id, b, 0})));
+        return differ(
+            fmt::format("code that must stay is gone: input {}", before_.describe({id, b, 0})));
     }
   }
 }
@@ -232,15 +105,15 @@ void Comparison::code_pointers() {
   for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
     if (i == before.size() || i == after.size() || before[i].address != after[i].address)
       return differ(fmt::format("the word at {:#x} holds an address of code in one image only",
-                                i == before.size()  ? after[i].address
-                                : i == after.size() ? before[i].address
-                                                    : std::min(before[i].address,
-                                                               after[i].address)));
+                                i == before.size() ? after[i].address
+                                : i == after.size()
+                                    ? before[i].address
+                                    : std::min(before[i].address, after[i].address)));
     if (before[i].kind != after[i].kind || before[i].gp != after[i].gp ||
         outside(before[i]) != outside(after[i]) ||
         (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
-      return differ(fmt::format("the word at {:#x} refers to code in different ways",
-                                before[i].address));
+      return differ(
+          fmt::format("the word at {:#x} refers to code in different ways", before[i].address));
     if (!outside(before[i])) push(before[i].target, after[i].target);
   }
 }
@@ -261,8 +134,10 @@ void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_vie
   if (from && to) return push(*from, *to);
   // The end of a procedure that was moved is no place of its own.
   if (!from && !to && same_outside(before, after)) return;
-  differ(fmt::format("{} is {:#x} in the input and {:#x} in the output, which are not the same "
-                     "code", what, before, after));
+  differ(
+      fmt::format("{} is {:#x} in the input and {:#x} in the output, which are not the same "
+                  "code",
+                  what, before, after));
 }
 
 /// The output may have more local symbols, for fragments; all others keep their order. Symbols of
@@ -272,8 +147,7 @@ void Comparison::symbols() {
   size_t j = 0;
   for (const Symbol& expected : before) {
     if (expected.type == Symbol::Type::section) continue;
-    while (j < after.size() && !same_kind(expected, after[j]) &&
-           after[j].binding == kLocalBinding)
+    while (j < after.size() && !same_kind(expected, after[j]) && after[j].binding == kLocalBinding)
       ++j;
     if (j == after.size() || !same_kind(expected, after[j]))
       return differ(fmt::format("the symbol {} is missing", expected.name));
@@ -344,9 +218,12 @@ void Comparison::sections() {
     const auto& [tag, value] = before.dynamic_entries[i];
     if (i >= after.dynamic_entries.size() || after.dynamic_entries[i].first != tag)
       return differ(fmt::format("dynamic entry {} has another tag", i));
+    const uint64_t now = after.dynamic_entries[i].second;
     if (tag == kDtInit || tag == kDtFini)
-      pair_addresses(value, after.dynamic_entries[i].second,
-                     tag == kDtInit ? "DT_INIT" : "DT_FINI");
+      pair_addresses(value, now, tag == kDtInit ? "DT_INIT" : "DT_FINI");
+    else if ((value != now || tag == kDtGnuHash) && !same_outside(value, now))
+      differ(fmt::format("dynamic entry {} is {:#x} in the input and {:#x} in the output", i, value,
+                         now));
   }
 }
 
@@ -357,7 +234,9 @@ void Comparison::section(const Section& before, const Section& after) {
     return before.contains(range.start);
   });
   if (before.executable() && has_code) return;
-  if (before.name != ".interp" && before.address != after.address)
+  // Read-only, and found by the program header or the dynamic section.
+  const bool may_move = before.name == ".interp" || before.name == ".gnu.hash";
+  if (!may_move && before.address != after.address)
     return differ(fmt::format("the section {} moved", before.name));
   if (before.size != after.size || before.contents.size() != after.contents.size())
     return differ(fmt::format("the section {} has another size", before.name));
@@ -375,8 +254,8 @@ void Comparison::section(const Section& before, const Section& after) {
                                   [](const CodePointer& p, uint64_t a) { return p.address < a; });
   uint64_t at = before.address;
   for (; pointer != pointers.end() && pointer->address < end; ++pointer) {
-    const bool wide = pointer->kind == ReferenceKind::address64 ||
-                      pointer->kind == ReferenceKind::pc_relative64;
+    const bool wide =
+        pointer->kind == ReferenceKind::address64 || pointer->kind == ReferenceKind::pc_relative64;
     if (at < pointer->address && !compare(at, pointer->address)) return;
     at = std::min(end, pointer->address + (wide ? 8 : 4));
   }
@@ -399,13 +278,12 @@ void Comparison::dynamic_relocations() {
 /// Without a symbol the addend is an address, which may be one of code.
 void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
   const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
-  if (before.address != after.address || before.type != after.type ||
-      before.symbol != after.symbol)
+  if (before.address != after.address || before.type != after.type || before.symbol != after.symbol)
     return differ(what() + " is another one in the output");
   if (before.symbol == 0 && before_.block_at(static_cast<uint64_t>(before.addend)) &&
       is_code_pointer(before.address))
-    return pair_addresses(static_cast<uint64_t>(before.addend),
-                          static_cast<uint64_t>(after.addend), what());
+    return pair_addresses(static_cast<uint64_t>(before.addend), static_cast<uint64_t>(after.addend),
+                          what());
   if (before.addend != after.addend) differ(what() + " has another addend");
 }
 

@@ -1,8 +1,10 @@
 #pragma once
-// Shared by the two halves of the comparison: compare.cc walks code, compare_data.cc compares what
-// is not code and finds the places where the walk begins. Private to this folder.
+// Shared by the parts of the comparison: compare.cc walks code, compare_data.cc compares what is
+// not code and finds the places where the walk begins, compare_program.cc says what the walk has to
+// know of each program. Private to this folder.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,9 @@
 
 namespace respike {
 
+/// Numbers contents; shared by both programs.
+using ContentClasses = std::unordered_map<std::string, uint32_t>;
+
 /// A place in one of the two programs' code: an instruction of a block.
 struct CodeCursor {
   ProcedureId procedure = kNone;
@@ -27,14 +32,13 @@ struct CodeCursor {
 /// One of the two programs with what the walk needs to know of it.
 class ComparedProgram {
  public:
-  /// `classes` numbers contents and is shared by both programs.
-  ComparedProgram(const Program& p, std::unordered_map<std::string, uint32_t>& classes);
+  ComparedProgram(const Program& p, ContentClasses& classes);
 
   const Program& program;
   const Target& target;
-  std::vector<uint32_t> first_block;    // per procedure: its block 0 in a numbering of all blocks
-  std::vector<uint32_t> state_classes;  // per unwind state: equal for equal states of either program
-  std::vector<uint32_t> lsda_classes;   // likewise
+  std::vector<uint32_t> first_block;  // per procedure: its block 0 in a numbering of all blocks
+  std::vector<uint32_t>
+      state_classes;  // per unwind state: equal for equal states of either program
   uint32_t block_count = 0;
 
   const BasicBlock& block(const CodeCursor& at) const {
@@ -46,12 +50,21 @@ class ComparedProgram {
   uint32_t state_class(uint32_t state) const {
     return state < state_classes.size() ? state_classes[state] : kNone;
   }
+  /// A number of what an exception does at a call with this action; equal for equal actions of
+  /// either program.
+  uint32_t action_class(uint32_t lsda, uint64_t action);
   /// The instruction at an address of the image, or nullopt when none starts there. Binary search.
   std::optional<CodeCursor> find(uint64_t address) const;
   /// The same when it starts a block.
   std::optional<CodeLocation> block_at(uint64_t address) const;
   /// "0x120000460 in main (`addq a0,a1,v0`)".
   std::string describe(const CodeCursor& at) const;
+
+ private:
+  uint32_t class_of(std::string key);
+
+  ContentClasses& classes_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
 };
 
 /// The walk over pairs of places. Functions that find a difference keep the first one.
@@ -109,8 +122,8 @@ class Comparison {
   void references(const Cursor& x, const Cursor& y);
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
   void expected_calls();
-  void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x,
-            const Cursor& y, std::string_view what);
+  void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x, const Cursor& y,
+            std::string_view what);
   bool same_outside(uint64_t before, uint64_t after) const;
   void differ(const Cursor& x, const Cursor& y, std::string_view what);
   void differ(std::string text) {
@@ -133,7 +146,7 @@ class Comparison {
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);
 
-  std::unordered_map<std::string, uint32_t> classes_;
+  ContentClasses classes_;
   ComparedProgram before_;
   ComparedProgram after_;
   std::vector<Item> work_;
@@ -142,9 +155,9 @@ class Comparison {
   std::vector<uint32_t> call_partner_;  // per block of `before`: the block whose call was compared
   std::unordered_set<Visit, VisitHash> more_call_partners_;
   std::vector<std::pair<uint32_t, uint32_t>> expected_calls_;  // pairs of calls, block numbers
-  std::vector<bool> reached_;      // per block of `before`
-  unsigned open_sequences_ = 0;    // bits of SequenceRole: begun, checked and not yet ended
-  uint64_t compared_ = 0;          // instructions
+  std::vector<bool> reached_;                                  // per block of `before`
+  unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
+  uint64_t compared_ = 0;        // instructions
   std::optional<std::string> difference_;
 };
 

@@ -8,7 +8,7 @@
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
 // through a departure stub in the pool next to them and a landing stub in the pool next to their
 // target. Stubs move code and may so create new far branches; the set of far branches only grows
-// from round to round, and a margin makes the first guess nearly always the last.
+// from round to round, so the rounds end, and a margin makes the first guess nearly always the last.
 
 #include "optimizer/emit/placement.h"
 
@@ -274,6 +274,27 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
   return grown;
 }
 
+/// Whether every far branch has a departure and a landing within reach.
+bool Placement::all_reach(const Layout& layout) const {
+  const uint64_t reach = target_.branch_reach();
+  const auto has = [&](const auto& stubs, uint64_t near, uint64_t key) {
+    for (uint32_t i = 0; i < pools_.size(); ++i) {
+      const uint64_t address = pools_[i].address;
+      const uint64_t distance = address > near ? address - near : near - address;
+      if (distance + pools_[i].size < reach && stubs.count({i, key}) != 0) return true;
+    }
+    return false;
+  };
+  bool reached = true;
+  for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
+    const uint64_t target = resolve(to);
+    const uint64_t distance = target > place ? target - place : place - target;
+    if (reached && distance > reach)
+      reached = has(departures_, place, key_of(to)) && has(landings_, target, key_of(to));
+  });
+  return reached;
+}
+
 void Placement::place_with_stubs(Layout& layout) {
   far_ = true;
   split_large(layout);
@@ -292,29 +313,14 @@ void Placement::place_with_stubs(Layout& layout) {
   pools_.push_back({added_end_, 0, layout.fragments.size()});
 
   // A pool keeps its place in the order of fragments, and stubs keep their pool, while both grow.
-  std::vector<std::vector<uint32_t>> stubs_of;
-  for (uint64_t margin = reach / 8;; margin *= 2) {
-    if (margin >= reach)
-      throw Error("its code is so large that branches cannot reach their stubs", program_.image->path);
-    collect_stubs(layout, reach - margin);
+  constexpr int kMostRounds = 16;
+  for (int round = 0;; ++round) {
+    const bool grown = collect_stubs(layout, reach - reach / 8);
     place(layout);
-    bool reached = true;
-    for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
-      const uint64_t target = resolve(to);
-      const uint64_t distance = target > place ? target - place : place - target;
-      if (distance <= reach) return;
-      for (const auto& [table, address] : {std::pair(&departures_, place), std::pair(&landings_, target)}) {
-        (void)address;
-        if (!std::any_of(pools_.begin(), pools_.end(), [&](const Pool& pool) {
-              const uint64_t near = table == &departures_ ? place : target;
-              const uint64_t d = pool.address > near ? pool.address - near : near - pool.address;
-              return d + pool.size < reach &&
-                     table->count({static_cast<uint32_t>(&pool - pools_.data()), key_of(to)}) != 0;
-            }))
-          reached = false;
-      }
-    });
-    if (reached) break;
+    if (!grown && all_reach(layout)) break;
+    if (round == kMostRounds)
+      throw Error("its code is so large that branches cannot reach their stubs",
+                  program_.image->path);
   }
   // Give out addresses: stubs lie in their pool in the order in which they were found.
   std::vector<uint64_t> next;

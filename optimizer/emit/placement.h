@@ -84,6 +84,7 @@ class Placement {
   static uint64_t key_of(const CodeLocation& location);
   template <typename F>
   void for_each_branch(const Layout& layout, F f) const;
+  bool all_reach(const Layout& layout) const;
   bool collect_stubs(const Layout& layout, uint64_t reach);
 
   const Program& program_;

@@ -265,7 +265,8 @@ void Writer::copy_contents() {
               file_.begin() + segment_offset(block.start + block.distance));
   }
   for (const OutputSection& section : table_.sections)
-    std::copy(section.contents.begin(), section.contents.end(), file_.begin() + section.offset);
+    if (!section.contents.empty())
+      std::copy(section.contents.begin(), section.contents.end(), file_.begin() + section.offset);
 }
 
 void Writer::write_tables() {

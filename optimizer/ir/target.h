@@ -51,6 +51,15 @@ enum class SequenceRole : uint8_t {
   shadow_end,         // trap barrier
 };
 
+/// Where the value that an instruction gives its destination comes from: enough to tell an address
+/// that is only passed on from one that is computed.
+enum class ValueSource : uint8_t {
+  computed,
+  copied,    // from the last register it uses
+  selected,  // from one of the registers it uses
+  loaded,    // a whole address, from memory
+};
+
 /// How the lifter treats a relocation type. `ignored` covers those that say nothing about code
 /// addresses (markers of relaxation, thread-local offsets, data-only gp offsets).
 enum class RelocationRole : uint8_t {
@@ -121,6 +130,7 @@ class Target {
   virtual SequenceRole sequence_role(const Instruction&) const = 0;
   /// Leaves the address of the next unit in a register and goes on there: no change of control.
   virtual bool is_get_pc(const Instruction&) const = 0;
+  virtual ValueSource value_source(const Instruction&) const = 0;
   virtual const Abi& abi() const = 0;
   /// Code that kernels' signal delivery relies on and unwinders match by bytes.
   virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;

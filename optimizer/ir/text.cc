@@ -17,15 +17,21 @@
 // `!kind!index(place)`; a place is PROCEDURE#BLOCK, PROCEDURE#BLOCK@return or an address. The index
 // is the one in Procedure::references: halves of a pair that share a reference repeat it.
 //
-// Limits: the text says of an instruction what Target::print says, so bits that a disassembler does
-// not show are lost.
+// A disassembler shows some different instructions alike (Alpha's `or a,a,c` and `or zero,a,c` are
+// both `mov a,c`). So each is read back, and ` registers=` with all four fields follows where that
+// gives other registers.
+//
+// Limits: other bits that a disassembler does not show are lost.
 
 #include "optimizer/ir/text.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <iterator>
 
+#include "optimizer/base/error.h"
 #include "optimizer/ir/text_names.h"
 
 namespace respike {
@@ -58,6 +64,7 @@ class Printer {
   void side_tables(const Procedure& procedure);
   void block(const Procedure& procedure, BlockId id);
   void instruction(const Procedure& procedure, const Instruction& instruction);
+  void machine_instruction(const Instruction& instruction, uint64_t address);
 
   const Program& program_;
   fmt::memory_buffer out_;
@@ -266,15 +273,15 @@ void Printer::instruction(const Procedure& procedure, const Instruction& instruc
     put(".invalid {:#010x}\n", static_cast<uint32_t>(instruction.immediate));
     return;
   }
+  Instruction shown = instruction;
+  if (instruction.has_reference()) shown.immediate = 0;
+  machine_instruction(shown, address);
   if (!instruction.has_reference()) {
-    put("{}\n", program_.target->print(instruction, address));
+    put("\n");
     return;
   }
-  Instruction shown = instruction;
-  shown.immediate = 0;
-  shown.flags = 0;
+  put(" !");
   const auto index = static_cast<uint32_t>(instruction.immediate);
-  put("{} !", program_.target->print(shown, address));
   if (index < procedure.references.size()) {
     const Reference& reference = procedure.references[index];
     put("{}!{}(", kReferenceKindNames[static_cast<size_t>(reference.kind)], index);
@@ -285,6 +292,20 @@ void Printer::instruction(const Procedure& procedure, const Instruction& instruc
     put("missing!{}", index);  // a broken program is printed, too; it does not parse
   }
   put("\n");
+}
+
+void Printer::machine_instruction(const Instruction& instruction, uint64_t address) {
+  const std::string text = program_.target->print(instruction, address);
+  put("{}", text);
+  Instruction read;
+  try {
+    read = program_.target->parse(text, address);
+  } catch (const Error&) {
+    return;  // parse_program() will say so
+  }
+  if (std::equal(std::begin(read.registers), std::end(read.registers), instruction.registers))
+    return;
+  put(" registers={}", fmt::join(instruction.registers, ","));
 }
 
 }  // namespace

@@ -10,167 +10,23 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <tuple>
 
 #include "optimizer/base/error.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/ir/text_names.h"
+#include "optimizer/ir/text_words.h"
 
 namespace respike {
+
+using text::bytes;
+using text::fail;
+using text::named;
+using text::number;
+using text::trim;
+using text::Words;
+
 namespace {
-
-[[noreturn]] void fail(std::string_view message) { throw Error(std::string(message)); }
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-/// The line without its comment; `//` inside a quoted string is text.
-std::string_view without_comment(std::string_view line) {
-  bool quoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (quoted && line[i] == '\\') {
-      ++i;
-    } else if (line[i] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && line.substr(i, 2) == "//") {
-      return line.substr(0, i);
-    }
-  }
-  return line;
-}
-
-template <typename T>
-std::optional<T> try_number(std::string_view text) {
-  bool negative = false;
-  if constexpr (std::is_signed_v<T>) {
-    if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
-      negative = text[0] == '-';
-      text.remove_prefix(1);
-    }
-  }
-  int base = 10;
-  if (text.substr(0, 2) == "0x") {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  const uint64_t limit = static_cast<uint64_t>(std::numeric_limits<T>::max()) + negative;
-  if (value > limit) return std::nullopt;
-  return static_cast<T>(negative ? 0 - value : value);
-}
-
-template <typename T>
-T number(std::string_view text) {
-  const auto value = try_number<T>(text);
-  if (!value) fail(fmt::format("'{}' is not a number in range", text));
-  return *value;
-}
-
-std::vector<uint8_t> bytes(std::string_view hex) {
-  if (hex.size() % 2 != 0) fail("a byte has two hexadecimal digits");
-  std::vector<uint8_t> result(hex.size() / 2);
-  for (size_t i = 0; i < result.size(); ++i) {
-    const char* digits = hex.data() + 2 * i;
-    const auto [end, error] = std::from_chars(digits, digits + 2, result[i], 16);
-    if (error != std::errc() || end != digits + 2)
-      fail(fmt::format("'{}' is not a hexadecimal byte", std::string_view(digits, 2)));
-  }
-  return result;
-}
-
-template <typename Enum, size_t N>
-Enum named(const std::array<std::string_view, N>& names, std::string_view word) {
-  const auto found = std::find(names.begin(), names.end(), word);
-  if (found == names.end()) fail(fmt::format("'{}' is not known here", word));
-  return static_cast<Enum>(found - names.begin());
-}
-
-/// The words of one line: `word`, `key=value`, and quoted strings, which may follow a `key=`.
-class Words {
- public:
-  explicit Words(std::string_view line) : rest_(trim(line)) {}
-
-  bool at_end() const { return rest_.empty(); }
-  std::string_view peek() const { return rest_.substr(0, rest_.find_first_of(" \t")); }
-  std::string_view next() {
-    if (at_end()) fail("the line ends too early");
-    const std::string_view word = peek();
-    rest_ = trim(rest_.substr(word.size()));
-    return word;
-  }
-  template <typename T>
-  T next_number() {
-    return number<T>(next());
-  }
-  /// Takes the next word if it is `word`.
-  bool take(std::string_view word) {
-    if (at_end() || peek() != word) return false;
-    next();
-    return true;
-  }
-  /// Takes the next word if it is `key=...` and leaves what follows the sign in `value`.
-  bool take_value(std::string_view key, std::string_view& value) {
-    if (!starts_with_key(key)) return false;
-    value = next().substr(key.size() + 1);
-    return true;
-  }
-  template <typename T>
-  bool take_number(std::string_view key, T& value) {
-    std::string_view text;
-    if (!take_value(key, text)) return false;
-    value = number<T>(text);
-    return true;
-  }
-  bool take_bytes(std::string_view key, std::vector<uint8_t>& value) {
-    std::string_view text;
-    if (!take_value(key, text)) return false;
-    value = bytes(text);
-    return true;
-  }
-  bool take_string(std::string_view key, std::string& value) {
-    if (!starts_with_key(key)) return false;
-    rest_.remove_prefix(key.size() + 1);
-    value = quoted();
-    return true;
-  }
-  std::string quoted();
-  void expect_end() const {
-    if (!at_end()) fail(fmt::format("'{}' is not known here", peek()));
-  }
-
- private:
-  bool starts_with_key(std::string_view key) const {
-    return rest_.size() > key.size() && rest_.substr(0, key.size()) == key &&
-           rest_[key.size()] == '=';
-  }
-
-  std::string_view rest_;
-};
-
-std::string Words::quoted() {
-  if (rest_.empty() || rest_[0] != '"') fail("a string in quotes is missing");
-  std::string text;
-  for (size_t i = 1; i < rest_.size(); ++i) {
-    if (rest_[i] == '"') {
-      rest_ = trim(rest_.substr(i + 1));
-      return text;
-    }
-    if (rest_[i] != '\\') {
-      text.push_back(rest_[i]);
-    } else if (rest_.substr(i + 1, 1) == "x" && i + 3 < rest_.size()) {
-      text.push_back(static_cast<char>(bytes(rest_.substr(i + 2, 2))[0]));
-      i += 3;
-    } else if (++i < rest_.size()) {
-      text.push_back(rest_[i]);
-    }
-  }
-  fail("a string has no end");
-}
 
 /// The references of the procedure being read: instructions and `reference` lines name them in any
 /// order, with or without an index.
@@ -267,7 +123,7 @@ Program Parser::parse(std::string_view text) {
 }
 
 void Parser::line(std::string_view raw) {
-  const std::string_view text = trim(without_comment(raw));
+  const std::string_view text = trim(text::without_comment(raw));
   if (text.empty()) return;
   Words words(text);
   const std::string_view first = words.next();
@@ -382,8 +238,7 @@ void Parser::cfi_rule(std::string_view word, CfiState& state) {
   rule.value = number<int64_t>(word.substr(colon + 1, second - colon - 1));
   if (second < word.size()) rule.expression = bytes(word.substr(second + 1));
   const auto reg = number<uint32_t>(word.substr(0, equals));
-  if (!state.rules.empty() && state.rules.back().first >= reg)
-    fail("rules are sorted by register");
+  if (!state.rules.empty() && state.rules.back().first >= reg) fail("rules are sorted by register");
   state.rules.emplace_back(reg, std::move(rule));
 }
 
@@ -505,7 +360,23 @@ void Parser::edge(Words& words) {
   edges_.push_back(edge);
 }
 
-/// [ADDRESS: | -:] TEXT [!KIND[!INDEX](PLACE)]. Without an address it follows the one before.
+/// R,R,R,R: the register fields where the text alone would be read differently. Only the registers
+/// of the text may occur, so that a wrong number cannot make an instruction that no target knows.
+void override_registers(std::string_view fields, Instruction& instruction) {
+  const Instruction read = instruction;
+  for (uint8_t& reg : instruction.registers) {
+    const size_t end = std::min(fields.find(','), fields.size());
+    reg = number<uint8_t>(fields.substr(0, end));
+    if (std::find(std::begin(read.registers), std::end(read.registers), reg) ==
+        std::end(read.registers))
+      fail(fmt::format("register field {} does not occur in the instruction", reg));
+    fields.remove_prefix(std::min(end + 1, fields.size()));
+  }
+  if (!fields.empty()) fail("an instruction has four register fields");
+}
+
+/// [ADDRESS: | -:] TEXT [registers=R,R,R,R] [!KIND[!INDEX](PLACE)]. Without an address it follows
+/// the one before.
 void Parser::instruction(std::string_view text) {
   bool synthesized = false;
   uint64_t address = next_address_;
@@ -519,7 +390,12 @@ void Parser::instruction(std::string_view text) {
     if (!is_address) address = synthesized ? 0 : next_address_;
   }
   const size_t mark = text.find(" !");
-  const std::string_view body = trim(text.substr(0, mark));
+  std::string_view body = trim(text.substr(0, mark));
+  constexpr std::string_view kRegisters = " registers=";
+  const size_t registers = body.find(kRegisters);
+  const std::string_view fields =
+      registers == std::string_view::npos ? "" : body.substr(registers + kRegisters.size());
+  body = trim(body.substr(0, registers));
   Instruction result;
   if (body.starts_with(".cfi_state ")) {
     result.opcode = kCfiState;
@@ -528,6 +404,7 @@ void Parser::instruction(std::string_view text) {
     result.immediate = static_cast<int32_t>(number<uint32_t>(trim(body.substr(8))));
   } else {
     result = program_.target->parse(body, address);
+    if (registers != std::string_view::npos) override_registers(fields, result);
   }
   if (mark != std::string_view::npos) reference_suffix(text.substr(mark + 2), result);
   result.origin = synthesized ? kNone : origin_of(address);

@@ -2,7 +2,8 @@
 //
 // A pass that leaves a dangling edge or lets a block end in the wrong way produces a program that
 // fails far away from its cause. So the invariants of program.h are checked after every step in
-// debug builds, each by its own few lines, and the first violation is told with procedure and block.
+// debug builds, each by its own few lines, and the first violation is told with procedure and
+// block.
 //
 // Everything is one walk over the program. References are counted in one array that is reused, and
 // untouchable sequences look at no more than 16 blocks from each block that begins one, so time is
@@ -67,7 +68,7 @@ class Verifier {
   }
 
   const Program& program_;
-  ProcedureId id_ = 0;                    // what is being checked
+  ProcedureId id_ = 0;  // what is being checked
   const Procedure* procedure_ = nullptr;
   BlockId block_id_ = 0;
   const BasicBlock* block_ = nullptr;
@@ -153,8 +154,8 @@ bool is_data_kind(ReferenceKind kind) {
 
 /// Whether control may arrive at the block from anywhere.
 bool expects_visitors(const Program& program, const CodeLocation& target) {
-  return target.block == 0 || program[target.procedure].blocks[target.block].has(
-                                  BasicBlock::kAddressTaken) ||
+  return target.block == 0 ||
+         program[target.procedure].blocks[target.block].has(BasicBlock::kAddressTaken) ||
          program[target.procedure].blocks[target.block].has(BasicBlock::kEntry);
 }
 
@@ -211,8 +212,8 @@ Violation Verifier::side_tables() const {
     if (site.landing_pad >= procedure_->blocks.size())
       return say("names a landing pad that does not exist");
     if (!procedure_->blocks[site.landing_pad].has(BasicBlock::kLandingPad))
-      return say(fmt::format("lands at block {}, which is not marked as a landing pad",
-                             site.landing_pad));
+      return say(
+          fmt::format("lands at block {}, which is not marked as a landing pad", site.landing_pad));
   }
   for (size_t i = 0; i < procedure_->references.size(); ++i)
     if (const auto why = bad_place(procedure_->references[i].target))
@@ -342,8 +343,9 @@ Violation Verifier::ending() const {
       break;
     case ControlFlow::conditional_branch:
       if (fall_through != 1 || taken != (leaves ? 0 : 1) || all != fall_through + taken)
-        return here("its conditional branch needs one fall-through edge and either a taken edge or "
-                    "a reference");
+        return here(
+            "its conditional branch needs one fall-through edge and either a taken edge or "
+            "a reference");
       break;
     case ControlFlow::branch:
       if (taken != (leaves ? 0 : 1) || all != taken)
@@ -372,13 +374,11 @@ Violation Verifier::call_ending() const {
       block_->successors.size() != fall_through + landing_pads)
     return here("its call needs at most one fall-through and one landing-pad edge and no other");
   BlockId expected = kNone;
-  if (block_->call_site != kNone)
-    expected = procedure_->call_sites[block_->call_site].landing_pad;
+  if (block_->call_site != kNone) expected = procedure_->call_sites[block_->call_site].landing_pad;
   BlockId found = kNone;
   for (const Edge& edge : block_->successors)
     if (edge.kind == Edge::Kind::landing_pad) found = edge.target;
-  if (found != expected)
-    return here("its landing-pad edge and its call site do not say the same");
+  if (found != expected) return here("its landing-pad edge and its call site do not say the same");
   return std::nullopt;
 }
 
@@ -417,17 +417,17 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
       if (role == begin) return std::nullopt;  // checked from there
       if (role != end) continue;
       if (loose == kNone) return std::nullopt;
-      return fmt::format("{}, block {}: it lies inside an untouchable sequence that begins in "
-                         "block {}, but is not glued to its successor",
-                         procedure_text(program_, id_), loose, id);
+      return fmt::format(
+          "{}, block {}: it lies inside an untouchable sequence that begins in "
+          "block {}, but is not glued to its successor",
+          procedure_text(program_, id_), loose, id);
     }
   }
   return std::nullopt;
 }
 
 Violation Verifier::sequences(BlockId id) const {
-  if (auto violation =
-          sequence(id, SequenceRole::reservation_begin, SequenceRole::reservation_end))
+  if (auto violation = sequence(id, SequenceRole::reservation_begin, SequenceRole::reservation_end))
     return violation;
   return sequence(id, SequenceRole::shadow_begin, SequenceRole::shadow_end);
 }
@@ -488,15 +488,17 @@ Violation LayoutVerifier::fragment(const Layout::Fragment& fragment) {
     const Edge* edge = fall_through_edge(procedure.blocks[b]);
     if (edge == nullptr) return say(b, "it is glued, but nothing follows it");
     if (i + 1 == fragment.blocks.size() || fragment.blocks[i + 1] != edge->target)
-      return say(b, fmt::format("it is glued to block {}, but the layout parts them",
-                                edge->target));
+      return say(b,
+                 fmt::format("it is glued to block {}, but the layout parts them", edge->target));
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Violation find_violation(const Program& program) { return Verifier(program).check(); }
+Violation find_violation(const Program& program) {
+  return Verifier(program).check();
+}
 
 Violation find_violation(const Program& program, const Layout& layout) {
   return LayoutVerifier(program, layout).check();

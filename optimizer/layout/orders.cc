@@ -7,6 +7,7 @@
 #include "optimizer/layout/orders.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace respike {
 namespace {
 
 constexpr uint32_t kProcedureAlignment = 16;
-constexpr uint64_t kWindow = uint64_t{2} << 20;  // bytes of text that scattered_layout() mixes
+constexpr uint64_t kWindow = uint64_t{5} << 19;  // 2.5 MB of text that random layouts mix
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 class Random {
@@ -37,6 +38,39 @@ class Random {
 
  private:
   uint64_t state_;
+};
+
+/// Fragments in random order within windows of the text, and the windows in random order: mixing all
+/// of a very large text would make nearly every branch a far one.
+class Windows {
+ public:
+  explicit Windows(uint64_t seed) : random_(seed), windows_(1) {}
+  Random& random() { return random_; }
+
+  void add(ProcedureId procedure, uint64_t size, std::vector<std::vector<BlockId>> fragments) {
+    for (auto& blocks : fragments)
+      windows_.back().push_back(
+          {.procedure = procedure, .blocks = std::move(blocks), .alignment = 4});
+    size_ += size;
+    if (size_ < kWindow) return;
+    windows_.emplace_back();
+    size_ = 0;
+  }
+
+  Layout layout() && {
+    random_.shuffle(windows_.begin(), windows_.end());
+    Layout layout;
+    for (auto& window : windows_) {
+      random_.shuffle(window.begin(), window.end());
+      std::move(window.begin(), window.end(), std::back_inserter(layout.fragments));
+    }
+    return layout;
+  }
+
+ private:
+  Random random_;
+  std::vector<std::vector<Layout::Fragment>> windows_;
+  uint64_t size_ = 0;
 };
 
 /// The blocks of a procedure as runs that must stay together, in input order.
@@ -112,43 +146,24 @@ Layout original_layout(const Program& program) {
 }
 
 Layout random_layout(const Program& program, uint64_t seed) {
-  Random random(seed);
-  Layout layout;
+  Windows windows(seed);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     if (!program[id].movable()) continue;
     auto runs = glued_runs(program[id]);
-    random.shuffle(runs.begin(), runs.end());
-    const size_t pieces = std::min<size_t>(runs.size(), 1 + random.below(3));
-    const size_t first = layout.fragments.size();
-    for (size_t i = 0; i < pieces; ++i)
-      layout.fragments.push_back({.procedure = id, .blocks = {}, .alignment = 4});
-    for (size_t i = 0; i < runs.size(); ++i)
-      append(layout.fragments[first + i * pieces / runs.size()].blocks, runs[i]);
+    windows.random().shuffle(runs.begin(), runs.end());
+    const size_t pieces = std::min<size_t>(runs.size(), 1 + windows.random().below(3));
+    std::vector<std::vector<BlockId>> fragments(pieces);
+    for (size_t i = 0; i < runs.size(); ++i) append(fragments[i * pieces / runs.size()], runs[i]);
+    windows.add(id, program[id].size, std::move(fragments));
   }
-  random.shuffle(layout.fragments.begin(), layout.fragments.end());
-  return layout;
+  return std::move(windows).layout();
 }
 
 Layout scattered_layout(const Program& program, uint64_t seed) {
-  Random random(seed);
-  Layout layout;
-  size_t window_start = 0;
-  uint64_t window_size = 0;
-  const auto close_window = [&] {
-    random.shuffle(layout.fragments.begin() + static_cast<ptrdiff_t>(window_start),
-                   layout.fragments.end());
-    window_start = layout.fragments.size();
-    window_size = 0;
-  };
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    if (!program[id].movable()) continue;
-    for (auto& run : glued_runs(program[id]))
-      layout.fragments.push_back({.procedure = id, .blocks = std::move(run), .alignment = 4});
-    window_size += program[id].size;
-    if (window_size >= kWindow) close_window();
-  }
-  close_window();
-  return layout;
+  Windows windows(seed);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    if (program[id].movable()) windows.add(id, program[id].size, glued_runs(program[id]));
+  return std::move(windows).layout();
 }
 
 }  // namespace respike

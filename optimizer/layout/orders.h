@@ -11,11 +11,11 @@ namespace respike {
 Layout original_layout(const Program& program);
 
 /// Blocks of every movable procedure in random order, procedures cut into up to three fragments,
-/// all fragments in random order.
+/// all fragments in random order. Text of more than 2.5 MB is mixed in windows of that size, whose
+/// order is random, too.
 Layout random_layout(const Program& program, uint64_t seed);
 
-/// Every block (with those glued to it) a fragment of its own, anywhere in the text. Text of more
-/// than some megabytes is scattered within windows, so that direct branches still reach.
+/// The same with every block (and those glued to it) a fragment of its own.
 Layout scattered_layout(const Program& program, uint64_t seed);
 
 }  // namespace respike

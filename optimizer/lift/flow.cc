@@ -370,10 +370,13 @@ class Connector {
     const Instruction& last = block.instructions.back();
     const uint64_t place = address_of(last);
     std::vector<uint64_t> tables = tables_of(id);
-    if (tables.empty())
-      if (const auto only = any_table()) tables.push_back(*only);
+    if (tables.empty() && adds_gp(block)) tables = all_tables();
     if (!tables.empty()) {
       add_tables(block, tables);
+      return;
+    }
+    if (!jumps_to_stored_address(id)) {
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
     }
     bool labels = false;
@@ -455,19 +458,89 @@ class Connector {
     return wanted.empty();
   }
 
-  /// The only table of the procedure, when there is one and the way back to it was lost.
-  std::optional<uint64_t> any_table() const {
-    std::optional<uint64_t> only;
+  /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
+  /// whole or passed in, never the result of arithmetic.
+  bool jumps_to_stored_address(BlockId jump) const {
+    const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
+    if (operands.uses != 1) return false;
+    std::vector<std::pair<BlockId, Register>> work = {{jump, operands.registers[0]}};
+    std::set<std::pair<BlockId, Register>> seen;
+    while (!work.empty()) {
+      auto [id, wanted] = work.back();
+      work.pop_back();
+      std::vector<Register> sources;
+      if (!passes_on(procedure_.blocks[id], wanted, sources)) return false;
+      for (Register source : sources)
+        for (BlockId before : predecessors_[id])
+          if (seen.emplace(before, source).second) work.emplace_back(before, source);
+    }
+    return true;
+  }
+
+  /// Follows `wanted` backwards through a block. `sources` are the registers that hold it at the
+  /// block's start; none when it is found. False when it is computed.
+  bool passes_on(const BasicBlock& block, Register wanted, std::vector<Register>& sources) const {
+    std::set<Register> open = {wanted};
+    for (uint32_t i = block.instructions.size(); i-- > 0 && !open.empty();) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo()) continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      for (unsigned d = operands.uses; d < operands.size; ++d) {
+        if (open.erase(operands.registers[d]) == 0) continue;
+        if (is_label(instruction)) continue;
+        switch (lifter_.target.value_source(instruction)) {
+          case ValueSource::computed: return false;
+          case ValueSource::loaded: break;
+          case ValueSource::copied:
+            if (operands.uses != 0) open.insert(operands.registers[operands.uses - 1]);
+            break;
+          case ValueSource::selected:
+            // The first is the condition.
+            open.insert(operands.registers + 1, operands.registers + operands.uses);
+            break;
+        }
+      }
+    }
+    sources.assign(open.begin(), open.end());
+    return true;
+  }
+
+  /// The lower half of an address of code.
+  bool is_label(const Instruction& instruction) const {
+    return instruction.has_reference() &&
+           procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low;
+  }
+
+  /// Whether the register of the jump is an offset to which gp was added: an entry of a table, even
+  /// where the way back to the table's address leads through memory.
+  bool adds_gp(const BasicBlock& block) const {
+    const Operands jump = lifter_.target.operands(block.instructions.back());
+    const auto gp = lifter_.target.abi().global_pointer;
+    if (jump.uses != 1 || !gp) return false;
+    for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo()) continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      const auto uses = operands.registers + operands.uses, end = operands.registers + operands.size;
+      if (std::find(uses, end, jump.registers[0]) != end)
+        return std::find(operands.registers, uses, *gp) != uses;
+    }
+    return false;
+  }
+
+  /// All tables whose addresses the procedure forms.
+  std::vector<uint64_t> all_tables() const {
+    std::vector<uint64_t> tables;
     for (const CodeRange& range : program_.ranges) {
       if (range.procedure != id_) continue;
       auto table = std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
                                     [](const TableReference& t, uint64_t a) { return t.place < a; });
-      for (; table != lifter_.tables.end() && table->place < range.end; ++table) {
-        if (only && *only != table->table) return std::nullopt;
-        only = table->table;
-      }
+      for (; table != lifter_.tables.end() && table->place < range.end; ++table)
+        tables.push_back(table->table);
     }
-    return only;
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
   }
 
   void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables) {

@@ -126,30 +126,69 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
   lifter.found.push_back({place, target, 0, kind});
 }
 
-/// `halves`: all of one address in one procedure, upper halves first.
+/// The register that an upper half defines, or that a lower half is based on.
+Register register_of(const Lifter& lifter, const Half& half) {
+  const Operands operands = lifter.target.operands(*lifter.instruction_at(half.place));
+  if (!half.low) return operands.size > operands.uses ? operands.registers[operands.uses] : 0;
+  // A store's base follows the value it stores.
+  return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
+}
+
+/// The upper half that `low` adds to: defines its register, nearest before it, else nearest behind.
+const Half* partner_of(const Lifter& lifter, std::span<const Half> highs, const Half& low) {
+  const Register base = register_of(lifter, low);
+  const Half* best = nullptr;
+  for (const Half& high : highs) {  // by place
+    if (register_of(lifter, high) != base) continue;
+    if (best == nullptr || high.place < low.place) best = &high;
+  }
+  return best != nullptr ? best : (highs.empty() ? nullptr : &highs.front());
+}
+
+/// `halves`: all with one symbol and addend in one procedure, upper halves first. They are nearly
+/// always of one address; but input sections of one object that went to the same output section
+/// may use the same wrong addend.
 void pair_halves(Lifter& lifter, std::span<const Half> halves) {
   Procedure& procedure = lifter.program[halves.front().procedure];
   const bool moving = refers_to_moving(lifter, halves.front().symbol);
-  const Half* high = halves.front().low ? nullptr : &halves.front();
-  const Half* low = halves.back().low ? &halves.back() : nullptr;
-  if (high == nullptr || low == nullptr) {
-    if (moving)
-      lifter.make_opaque(procedure, fmt::format("half of an address of code stands alone at {:#x}",
-                                                halves.front().place));
-    return;
-  }
-  const auto half = [&](const Half* h, ReferenceKind kind) {
-    return static_cast<uint64_t>(lifter.target.field(*lifter.instruction_at(h->place), kind));
+  const auto middle = std::find_if(halves.begin(), halves.end(), [](const Half& h) { return h.low; });
+  const auto highs = halves.first(static_cast<size_t>(middle - halves.begin()));
+  const auto lows = halves.subspan(highs.size());
+  const auto value = [&](const Half& h) {
+    return static_cast<uint64_t>(
+        lifter.target.field(*lifter.instruction_at(h.place),
+                            h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
   };
-  const uint64_t target = lifter.gp_of(procedure) + half(high, ReferenceKind::gp_high) +
-                          half(low, ReferenceKind::gp_low);
-  const bool table =
-      std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target);
-  for (const Half& h : halves) {
-    if (table && h.low) lifter.tables.push_back({h.place, target});
-    if (moving)
-      add_gp_relative(lifter, procedure, h.place, target,
-                      h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
+  std::vector<std::optional<uint64_t>> target_of(highs.size());
+  const auto alone = [&](const Half& h) {
+    lifter.make_opaque(procedure,
+                       fmt::format("half of an address of code stands alone at {:#x}", h.place));
+  };
+  for (const Half& low : lows) {
+    const Half* high = partner_of(lifter, highs, low);
+    if (high == nullptr) {
+      if (moving) alone(low);
+      continue;
+    }
+    const uint64_t target = lifter.gp_of(procedure) + value(*high) + value(low);
+    if (std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target))
+      lifter.tables.push_back({low.place, target});
+    if (!moving) continue;
+    add_gp_relative(lifter, procedure, low.place, target, ReferenceKind::gp_low);
+    auto& of_high = target_of[static_cast<size_t>(high - highs.data())];
+    if (of_high && *of_high != target) alone(*high);
+    of_high = target;
+  }
+  if (!moving) return;
+  for (size_t i = 0; i < highs.size(); ++i) {
+    // An upper half whose lower half was taken for another's: theirs is the same address.
+    if (!target_of[i])
+      for (size_t j = 0; j < highs.size() && !target_of[i]; ++j)
+        if (target_of[j] && value(highs[i]) == value(highs[j])) target_of[i] = target_of[j];
+    if (target_of[i])
+      add_gp_relative(lifter, procedure, highs[i].place, *target_of[i], ReferenceKind::gp_high);
+    else
+      alone(highs[i]);
   }
 }
 

@@ -70,6 +70,7 @@ class Program:
 
     name: str
     program: str
+    variant: str
     kind: str
     language: str
     image: pathlib.Path
@@ -85,7 +86,7 @@ class Program:
 
 @functools.cache
 def load_manifest():
-    path = PROGRAMS / "manifest.json"
+    path = PROGRAMS / os.environ.get("RESPIKE_MANIFEST", "manifest.json")
     if not path.exists():
         raise SystemExit(f"{path} is missing; run tests/programs/build.py {PROGRAMS}")
     return json.loads(path.read_text())
@@ -97,7 +98,7 @@ def load_programs():
     for e in load_manifest()["programs"]:
         libraries = tuple(Library(l["soname"], pathlib.Path(l["path"])) for l in e["libraries"])
         runs = tuple(Run(tuple(r["args"]), r["stdin"]) for r in e["runs"])
-        programs.append(Program(e["name"], e["program"], e["kind"], e["language"], pathlib.Path(e["image"]), libraries,
+        programs.append(Program(e["name"], e["program"], e["variant"], e["kind"], e["language"], pathlib.Path(e["image"]), libraries,
                                 runs, e["heavy"], e["threads"]))
     return programs
 
@@ -169,7 +170,8 @@ def run_command(command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, f
 
 
 def shorten_command(command):
-    return " ".join(str(c) for c in command).replace(str(PROGRAMS) + "/", "")
+    text = " ".join(str(c) for c in command).replace(str(PROGRAMS) + "/", "")
+    return text if len(text) <= 400 else text[:200] + " ... " + text[-200:]
 
 
 def respike(*args, timeout=TOOL_TIMEOUT, **options):

@@ -93,8 +93,9 @@ class Builder:
 class Programs:
     """Compiles and links programs and collects the manifest's entries."""
 
-    def __init__(self, builder):
+    def __init__(self, builder, only=None):
         self.builder = builder
+        self.only = only
         self.entries = []
 
     def compile(self, sources, flags, kind, folder):
@@ -116,8 +117,10 @@ class Programs:
                    "-lm", "-lpthread", "-o", output]
         return self.builder.step(output, command, [*objects, *libraries])
 
-    def library(self, soname, sources, flags=("-O2",), variant=""):
-        """A shared library in a folder of its own, so that variants keep their soname."""
+    def library(self, soname, users, sources, flags=("-O2",), variant=""):
+        """A shared library of the programs `users`, in a folder of its own, so that variants keep their soname."""
+        if self.only and not set(users) & set(self.only):
+            return None
         cxx = any(s.suffix == ".cc" for s in sources)
         objects = self.compile(sources, flags, "shared", soname)
         folder = soname.split(".")[0] + (f".{variant}" if variant else "")
@@ -127,6 +130,8 @@ class Programs:
     def program(self, name, sources, runs, kinds=("dynamic", "static", "pie"), flags=("-O2",), variant="",
                 libraries=(), linked=True, link_flags=(), heavy=False, threads=False):
         """Adds the program in all `kinds`; `runs` is a list of (arguments, stdin path or None)."""
+        if self.only and name not in self.only:
+            return
         cxx = any(s.suffix == ".cc" for s in sources)
         for kind in kinds:
             full_name = ".".join(part for part in (name, variant, kind) if part)
@@ -153,6 +158,7 @@ def own_programs(programs):
     programs.program("switches", c("switches"), once, ["dynamic", "pie"], ["-O0", "-g"], "O0")
     programs.program("interpreter", c("interpreter"), once)
     programs.program("interpreter", c("interpreter"), once, ["dynamic", "pie"], ["-O3"], "O3")
+    programs.program("offsets", c("offsets"), once)
     programs.program("threads", c("threads"), once, threads=True)
     programs.program("signals", c("signals"), once)
     programs.program("processes", c("processes"), once)
@@ -182,7 +188,7 @@ def own_programs(programs):
     programs.program("modern", cxx("modern"), once, ["pie"], ["-O3"], "O3")
 
     for variant, flags in (("", ["-O2"]), ("O0", ["-O0", "-g"])):
-        plugin = programs.library("libplugin.so", [HERE / "shared" / "plugin.cc"], flags, variant)
+        plugin = programs.library("libplugin.so", ["linked", "loaded"], [HERE / "shared" / "plugin.cc"], flags, variant)
         programs.program("linked", [HERE / "shared" / "linked.cc"], once, ["dynamic"], flags, variant, [plugin])
         programs.program("loaded", [HERE / "shared" / "loaded.c"], once, ["dynamic"], flags, variant, [plugin],
                          linked=False)
@@ -224,7 +230,7 @@ def real_programs(programs, sources):
     lua_flags = ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX"]
     lua_runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
     programs.program("lua", [*lua_sources, lua / "lua.c"], lua_runs, flags=lua_flags)
-    library = programs.library("liblua.so", lua_sources, lua_flags)
+    library = programs.library("liblua.so", ["lua"], lua_sources, lua_flags)
     programs.program("lua", [lua / "lua.c"], lua_runs, ["dynamic"], lua_flags, "shared", [library])
 
     bzip2 = sources / "bzip2"
@@ -241,7 +247,7 @@ def real_programs(programs, sources):
     minigzip = zlib / "test" / "minigzip.c"
     flags = ["-O2", f"-I{zlib}", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"]
     programs.program("minigzip", [*zlib_sources, minigzip], runs, flags=flags)
-    library = programs.library("libz.so.1", zlib_sources, flags)
+    library = programs.library("libz.so.1", ["minigzip"], zlib_sources, flags)
     programs.program("minigzip", [minigzip], runs, ["dynamic"], flags, "shared", [library])
 
 
@@ -256,13 +262,16 @@ def main():
     parser.add_argument("outdir", type=pathlib.Path)
     parser.add_argument("--sources", type=pathlib.Path, help="folder of the Debian sources (default OUTDIR/sources)")
     parser.add_argument("--own-only", action="store_true", help="build only this project's own programs")
+    parser.add_argument("--only", action="append", help="build only this program (repeatable)")
+    parser.add_argument("--manifest", default="manifest.json", help="its name in OUTDIR")
+    parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     out = args.outdir.resolve()
     out.mkdir(parents=True, exist_ok=True)
     sources = (args.sources or out / "sources").resolve()
 
-    programs = Programs(Builder(out, args.jobs))
+    programs = Programs(Builder(out, args.jobs), args.only)
     have_sources = not args.own_only and fetch(sources)
     missing = []
     if have_sources:
@@ -276,8 +285,9 @@ def main():
     except Failure as failure:
         sys.exit(f"build.py: {failure}")
     manifest = {"programs": programs.entries, "missing": missing}
-    (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(f"build.py: {len(programs.entries)} programs in {out}")
+    (out / args.manifest).write_text(json.dumps(manifest, indent=1) + "\n")
+    if not args.quiet:
+        print(f"build.py: {len(programs.entries)} programs in {out}")
 
 
 if __name__ == "__main__":

@@ -137,9 +137,9 @@ TEST(Compare, Instructions) {
 
 TEST(Compare, Targets) {
   EXPECT_NE(difference_with("br !branch(1#1)", "br !branch(1#0)"), "");
-  EXPECT_NE(difference_with("-> 5 fall_through\n    -> 6 taken",
-                            "-> 6 fall_through\n    -> 5 taken"),
-            "");
+  EXPECT_NE(
+      difference_with("-> 5 fall_through\n    -> 6 taken", "-> 6 fall_through\n    -> 5 taken"),
+      "");
   EXPECT_NE(difference_with("!branch(1#0)", "!branch(1#1)"), "");
   EXPECT_NE(difference_with("!gp_high(0#1)", "!gp_high(0#2)"), "");
   EXPECT_NE(difference_with("address64 0#1", "address64 0#2"), "");
@@ -229,8 +229,9 @@ TEST(Compare, UntouchableSequences) {
 
   const std::string shadow = "program fake\nprocedure 0 \"fp\"\nblock 0\nfadd r1,r2,0\n";
   const std::string whole = shadow + "fadd r1,r2,0\ntrapb\nret r1,r0,0\n";
-  const std::string cut = shadow + "-> 1 fall_through\nblock 1\nfadd r1,r2,0\n-> 2 fall_through\n"
-                                   "block 2\nbr\n-> 3 taken\nblock 3\ntrapb\nret r1,r0,0\n";
+  const std::string cut = shadow +
+                          "-> 1 fall_through\nblock 1\nfadd r1,r2,0\n-> 2 fall_through\n"
+                          "block 2\nbr\n-> 3 taken\nblock 3\ntrapb\nret r1,r0,0\n";
   EXPECT_EQ(difference(whole, whole), "");
   EXPECT_NE(difference(whole, cut).find("contiguous"), std::string::npos);
   EXPECT_EQ(difference(cut, cut), "");
@@ -246,7 +247,8 @@ TEST(Compare, CountsDeadCode) {
   EXPECT_EQ(counts.blocks_reached, 1u);
 }
 
-/// A random procedure and the same with its blocks in another order, branches inverted and inserted.
+/// A random procedure and the same with its blocks in another order, branches inverted and
+/// inserted.
 struct RandomPair {
   std::string before = "program fake\nprocedure 0 \"f\"\n";
   std::string after = before;
@@ -272,7 +274,9 @@ RandomPair random_pair(std::mt19937_64& random) {
     std::string end = body;
     const unsigned a = random() % count, b = random() % count;
     switch (random() % 4) {
-      case 0: body += "ret r1,r0,0\n", end = body; break;
+      case 0:
+        body += "ret r1,r0,0\n", end = body;
+        break;
       case 1:
         body += fmt::format("br\n-> {} taken\n", a);
         end += fmt::format("nop\n-> {} fall_through\n", to(a));

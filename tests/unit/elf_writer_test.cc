@@ -2,8 +2,10 @@
 // without a word, and they still run after strip and objcopy went over them.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 
 #include "elf_test_files.h"
@@ -422,6 +424,23 @@ TEST(WriteFile, LeavesNothingBehindOnFailure) {
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"like", "link", "sub"}));
+}
+
+/// A limit on the size of files stands in for a full disk.
+TEST(WriteFile, LeavesNothingBehindWhenTheDiskIsFull) {
+  const auto directory = test_directory() / "full";
+  std::filesystem::create_directories(directory);
+  const auto like = test_directory() / "full-like";
+  write_text(like, "x");
+  rlimit old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{4096, old.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(write_file(directory / "x", std::vector<uint8_t>(10000), like), Error);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 
 }  // namespace

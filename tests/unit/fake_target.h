@@ -84,8 +84,7 @@ class FakeTarget final : public Target {
   /// "add r1,r2,5"; "beq r1,r2,120000040" with the address branched to.
   std::string print(const Instruction& i, uint64_t address) const override {
     const FakeRow& row = kRows[i.opcode - kFirstTargetOpcode];
-    const std::string head =
-        fmt::format("{} r{},r{},", row.name, i.registers[0], i.registers[1]);
+    const std::string head = fmt::format("{} r{},r{},", row.name, i.registers[0], i.registers[1]);
     if (!is_direct(row.flow)) return head + fmt::format("{}", i.immediate);
     return head + fmt::format("{:x}", address + static_cast<uint64_t>(int64_t{i.immediate}));
   }
@@ -117,6 +116,7 @@ class FakeTarget final : public Target {
   Operands operands(const Instruction&) const override { return {}; }
   bool is_get_pc(const Instruction&) const override { return false; }
   bool is_nop(const Instruction& i) const override { return i.opcode == opcode("nop"); }
+  ValueSource value_source(const Instruction&) const override { return ValueSource::computed; }
   SequenceRole sequence_role(const Instruction& i) const override {
     return i.opcode < kFirstTargetOpcode ? SequenceRole::none : row(i).role;
   }

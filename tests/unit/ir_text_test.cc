@@ -52,9 +52,13 @@ procedure 1 "f" address=0x120000040 size=0x4 opaque noreturn reason="it is a \\ 
     -> 0 indirect
 )";
 
-std::string reprint(std::string_view text) { return print(parse_program(text, fake_target())); }
+std::string reprint(std::string_view text) {
+  return print(parse_program(text, fake_target()));
+}
 
-TEST(IrText, PrintsWhatItReads) { EXPECT_EQ(reprint(kSample), kSample); }
+TEST(IrText, PrintsWhatItReads) {
+  EXPECT_EQ(reprint(kSample), kSample);
+}
 
 TEST(IrText, ReadsEveryField) {
   const Program p = parse_program(kSample, fake_target());
@@ -168,9 +172,15 @@ TEST(IrText, SurvivesDamage) {
     for (unsigned changes = 1 + random() % 4; changes > 0; --changes) {
       const size_t at = random() % text.size(), size = 1 + random() % 12;
       switch (random() % 3) {
-        case 0: text.erase(at, size); break;
-        case 1: text.insert(at, text.substr(random() % text.size(), size)); break;
-        default: text[at] = static_cast<char>(random()); break;
+        case 0:
+          text.erase(at, size);
+          break;
+        case 1:
+          text.insert(at, text.substr(random() % text.size(), size));
+          break;
+        default:
+          text[at] = static_cast<char>(random());
+          break;
       }
     }
     try {

@@ -62,7 +62,9 @@ std::string violation_with(std::string_view from, std::string_view to) {
   return violation(text);
 }
 
-TEST(Verify, AcceptsAGoodProgram) { EXPECT_EQ(violation(kGood), ""); }
+TEST(Verify, AcceptsAGoodProgram) {
+  EXPECT_EQ(violation(kGood), "");
+}
 
 TEST(Verify, EdgesAndEndings) {
   EXPECT_EQ(violation_with("-> 3 taken", "-> 9 taken"),
@@ -78,15 +80,17 @@ TEST(Verify, EdgesAndEndings) {
             "and no other");
   EXPECT_EQ(violation_with("-> 2 indirect", "-> 2 taken"),
             "procedure 0 (main), block 3: its indirect jump has an edge that is not indirect");
-  EXPECT_EQ(violation_with("    halt\n", "    halt\n    -> 1 taken\n"),
-            "procedure 0 (main), block 4: nothing follows its last instruction, but it has an edge");
+  EXPECT_EQ(
+      violation_with("    halt\n", "    halt\n    -> 1 taken\n"),
+      "procedure 0 (main), block 4: nothing follows its last instruction, but it has an edge");
   EXPECT_EQ(violation_with("-> 1 fall_through", "-> 1 taken"),
             "procedure 0 (main), block 0: its call needs at most one fall-through and one "
             "landing-pad edge and no other");
   EXPECT_EQ(violation_with("    -> 1 fall_through\n", ""), "");  // a call that does not return
-  EXPECT_EQ(violation_with("    add r1,r1,1\n", "    halt\n"),
-            "procedure 0 (main), block 2: instruction 0 changes the flow of control, but is not the "
-            "last");
+  EXPECT_EQ(
+      violation_with("    add r1,r1,1\n", "    halt\n"),
+      "procedure 0 (main), block 2: instruction 0 changes the flow of control, but is not the "
+      "last");
 }
 
 TEST(Verify, TailBranchesHaveReferencesInsteadOfEdges) {
@@ -101,8 +105,9 @@ TEST(Verify, LandingPads) {
   EXPECT_EQ(violation_with("    -> 4 landing_pad\n", ""),
             "procedure 0 (main), block 0: its landing-pad edge and its call site do not say the "
             "same");
-  EXPECT_EQ(violation_with("0x4 landing_pad", "0x4"),
-            "procedure 0 (main): call site 0 lands at block 4, which is not marked as a landing pad");
+  EXPECT_EQ(
+      violation_with("0x4 landing_pad", "0x4"),
+      "procedure 0 (main): call site 0 lands at block 4, which is not marked as a landing pad");
   EXPECT_EQ(violation_with("landing_pad=4", "landing_pad=7"),
             "procedure 0 (main): call site 0 names a landing pad that does not exist");
   EXPECT_EQ(violation_with("lsda=0", "lsda=1"),

@@ -162,6 +162,9 @@ class AlphaTarget final : public Target {
   bool is_get_pc(const Instruction& instruction) const override {
     return alpha::is_get_pc(instruction);
   }
+  ValueSource value_source(const Instruction& instruction) const override {
+    return alpha::value_source(instruction);
+  }
   SequenceRole sequence_role(const Instruction& instruction) const override {
     return alpha::sequence_role(instruction);
   }

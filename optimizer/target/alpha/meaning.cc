@@ -210,6 +210,22 @@ bool is_nop(const Instruction& instruction) {
   }
 }
 
+ValueSource value_source(const Instruction& instruction) {
+  const uint16_t op = instruction.opcode;
+  if (op == opcode("ldq")) return ValueSource::loaded;
+  if (op == opcode("lda") && instruction.immediate == 0 && !instruction.has_reference())
+    return ValueSource::copied;
+  const auto is_zero = [&](unsigned field) { return instruction.registers[field] == kZero; };
+  if (op == opcode("bis") && (is_zero(0) || is_zero(1) ||
+                              instruction.registers[0] == instruction.registers[1]))
+    return ValueSource::copied;
+  for (const uint16_t select :
+       {opcode("cmoveq"), opcode("cmovne"), opcode("cmovlt"), opcode("cmovge"), opcode("cmovle"),
+        opcode("cmovgt"), opcode("cmovlbs"), opcode("cmovlbc")})
+    if (op == select) return ValueSource::selected;
+  return ValueSource::computed;
+}
+
 SequenceRole sequence_role(const Instruction& instruction) {
   switch (instruction.opcode) {
     case opcode("ldl_l"):

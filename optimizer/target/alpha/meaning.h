@@ -41,6 +41,7 @@ ControlFlow control_flow(const Instruction& instruction);
 Operands operands(const Instruction& instruction);
 bool is_nop(const Instruction& instruction);
 bool is_get_pc(const Instruction& instruction);  // br rN, .+4
+ValueSource value_source(const Instruction& instruction);
 SequenceRole sequence_role(const Instruction& instruction);
 bool is_signal_return(std::span<const Instruction> instructions);
 const Abi& abi();

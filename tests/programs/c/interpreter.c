@@ -1,5 +1,5 @@
 /* A bytecode interpreter with computed gotos: an array of label addresses (REFQUAD relocations to the
-   middle of a procedure), a second one with label differences, and a loop that jumps through them. */
+   middle of a procedure), a label kept in a variable, and loops that jump through them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,25 +41,6 @@ mod: sp--; sp[0] = sp[1] ? sp[0] % sp[1] : 0; NEXT;
 halt: return sp == m->stack ? 0 : *sp;
 }
 
-/* Label differences, added to a base label: the form used in position-independent code. */
-static int classify(const char* text) {
-  static const int offsets[] = {&&space - &&base, &&digit - &&base, &&letter - &&base, &&other - &&base,
-                                &&end - &&base};
-  int spaces = 0, digits = 0, letters = 0, others = 0;
-base:
-  for (;;) {
-    char c = *text++;
-    int kind = c == 0 ? 4 : c == ' ' ? 0 : c >= '0' && c <= '9' ? 1 : (c | 32) >= 'a' && (c | 32) <= 'z' ? 2 : 3;
-    goto *(&&base + offsets[kind]);
-  space: spaces++; continue;
-  digit: digits++; continue;
-  letter: letters++; continue;
-  other: others++;
-  }
-end:
-  return ((spaces * 100 + digits) * 100 + letters) * 100 + others;
-}
-
 /* A label chosen once and jumped to many times, with the address kept in a local variable. */
 static unsigned toggle(unsigned n) {
   void* state = &&even;
@@ -88,7 +69,6 @@ int main(void) {
   printf("result %ld\n", run(&m, calls));
   printf("result %ld\n", run(&m, jumps));
   printf("steps %ld\n", m.steps);
-  printf("kinds %d\n", classify("Spike 1997: a post-link optimizer, version 2!"));
   printf("toggle %u\n", toggle(100000));
   return 0;
 }

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs the packages that are missing, builds respike, and does its main job on SQLite for Alpha: rewrites
+# the program with two layouts, runs original and outputs under an emulator and prints a table of what
+# happened. When Debian's sources are unreachable, one of this project's own programs takes SQLite's place.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/install-packages.sh
+echo "demo: building respike (output in build/demo-build.log)"
+mkdir -p build
+{ cmake -S . -B build -G Ninja && cmake --build build --target respike; } > build/demo-build.log 2>&1 ||
+  { tail -n 30 build/demo-build.log >&2; exit 1; }
+echo "demo: building the Alpha programs"
+only=(--only sqlite3)
+scripts/fetch-sources.sh build/programs/sources || only=(--only kernels --own-only)
+python3 tests/programs/build.py build/programs "${only[@]}" --manifest demo.json --quiet
+exec python3 scripts/demo.py build/respike build/programs

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs the packages that are missing, builds in build/, runs all tests. Options go to ctest, for example
+# `scripts/test.sh -R unit` or `scripts/test.sh -L e2e`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/install-packages.sh
+cmake -S . -B build -G Ninja
+cmake --build build
+ctest --test-dir build --parallel 2 --output-on-failure "$@"
