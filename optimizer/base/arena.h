@@ -81,7 +81,7 @@ class ArenaList {
   void insert(Arena& arena, uint32_t position, const T& value) {
     assert(position <= size_);
     const T copy = value;
-    if (size_ == capacity_) reserve(arena, std::max<uint32_t>(2, size_ * 2));
+    if (size_ == capacity_) reallocate(arena, std::max<uint32_t>(1, size_ * 2));
     std::memmove(data_ + position + 1, data_ + position, (size_ - position) * sizeof(T));
     data_[position] = copy;
     ++size_;
@@ -99,13 +99,18 @@ class ArenaList {
     if (!values.empty()) std::memcpy(data_, values.data(), values.size_bytes());
   }
 
+  /// Makes room for `capacity` elements in all.
+  void reserve(Arena& arena, uint32_t capacity) {
+    if (capacity > capacity_) reallocate(arena, capacity);
+  }
+
   void truncate(uint32_t size) {
     assert(size <= size_);
     size_ = size;
   }
 
  private:
-  void reserve(Arena& arena, uint32_t capacity) {
+  void reallocate(Arena& arena, uint32_t capacity) {
     T* data = arena.allocate<T>(capacity);
     if (size_ != 0) std::memcpy(data, data_, size_ * sizeof(T));
     data_ = data;

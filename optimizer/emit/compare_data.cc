@@ -13,9 +13,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/emit/compare_internal.h"
 
 namespace respike {
@@ -23,6 +25,7 @@ namespace {
 
 constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
 constexpr uint8_t kLocalBinding = 0;
+constexpr uint8_t kPcRelative32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
@@ -38,6 +41,25 @@ bool in_executable_section(const Image& image, const Symbol& symbol) {
 
 bool same_kind(const Symbol& a, const Symbol& b) {
   return a.name == b.name && a.binding == b.binding && a.raw_type == b.raw_type;
+}
+
+/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: pairs of
+/// the address that the FDE starts at and its own. Nullopt when the section is not that simple.
+std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section& section) {
+  std::vector<std::pair<uint64_t, uint64_t>> fdes;
+  const auto bytes = section.contents;
+  for (size_t at = 0; at + 4 <= bytes.size();) {
+    const auto length = load<uint32_t>(&bytes[at]);
+    if (length == 0) break;
+    if (length < 8 || length > bytes.size() - at - 4) return std::nullopt;
+    const uint64_t address = section.address + at;
+    if (load<uint32_t>(&bytes[at + 4]) != 0)
+      fdes.emplace_back(address + 8 + static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at + 8])}),
+                        address);
+    at += 4 + size_t{length};
+  }
+  std::sort(fdes.begin(), fdes.end());
+  return fdes;
 }
 
 }  // namespace
@@ -60,6 +82,7 @@ void Comparison::find_entries() {
   pinned_blocks();
   sections();
   dynamic_relocations();
+  frame_header();
 }
 
 /// Programs that were not lifted (those of tests): the same number is the same procedure.
@@ -175,11 +198,14 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
   if (before.defined_in_section() != after.defined_in_section() ||
       (!before.defined_in_section() && before.section != after.section))
     return differ(what() + " is defined in one image only");
+  const bool code = in_executable_section(image, before);
+  if (!code && (before.size != after.size || before.other != after.other))
+    return differ(what() + " has another size or visibility");
   if (!before.defined_in_section() || before.type == Symbol::Type::tls) {
     if (before.value != after.value) differ(what() + " has another value");
     return;
   }
-  if (!in_executable_section(image, before) || before.type == Symbol::Type::section) {
+  if (!code || before.type == Symbol::Type::section) {
     const bool inside_moved = image.section_at(before.value) != nullptr &&
                               describes_code(image.section_at(before.value)->name);
     if (!inside_moved && !same_outside(before.value, after.value))
@@ -273,6 +299,40 @@ void Comparison::dynamic_relocations() {
     for (size_t j = 0; j < before[i].relocations.size() && !difference_; ++j)
       dynamic_relocation(before[i].relocations[j], after[i].relocations[j]);
   }
+}
+
+/// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders believe
+/// it.
+void Comparison::frame_header() {
+  const Image& image = *after_.program.image;
+  const Section* header = image.section_named(".eh_frame_hdr");
+  const Section* frames = image.section_named(".eh_frame");
+  if (header == nullptr || frames == nullptr) {
+    if (before_.program.image->section_named(".eh_frame_hdr") != nullptr)
+      differ("the section .eh_frame_hdr is missing");
+    return;
+  }
+  const auto& cies = after_.program.unwind.cies;
+  const auto fdes = fdes_of(*frames);
+  const bool simple = std::all_of(cies.begin(), cies.end(), [](const Cie& cie) {
+    return cie.address_encoding == kPcRelative32;
+  });
+  const auto bytes = header->contents;
+  // Version 1, the address of .eh_frame, a count, a table relative to the header.
+  constexpr std::array<uint8_t, 4> kForm = {1, kPcRelative32, 0x03, 0x3b};
+  if (!fdes || !simple) return;
+  const auto word = [&](size_t at) {
+    return static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at])});
+  };
+  if (bytes.size() != 12 + 8 * fdes->size() ||
+      !std::equal(kForm.begin(), kForm.end(), bytes.begin()) ||
+      header->address + 4 + word(4) != frames->address || word(8) != fdes->size())
+    return differ(".eh_frame_hdr does not describe .eh_frame");
+  for (size_t i = 0; i < fdes->size(); ++i)
+    if (header->address + word(12 + 8 * i) != (*fdes)[i].first ||
+        header->address + word(16 + 8 * i) != (*fdes)[i].second)
+      return differ(fmt::format("the search table of .eh_frame_hdr does not list the FDE of {:#x}",
+                                (*fdes)[i].first));
 }
 
 /// Without a symbol the addend is an address, which may be one of code.

@@ -143,6 +143,7 @@ class Comparison {
   void sections();
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;
+  void frame_header();
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);
 

@@ -232,6 +232,7 @@ void Emitter::write_pinned(ProcedureId id) {
 
 void Emitter::write_far_stubs() {
   for (const FarStub& stub : placement_.stubs()) {
+    if (!stub.live) continue;
     const auto bytes = stub.departure ? target_.far_departure(stub.address, stub.leads_to)
                                       : target_.far_landing(stub.address, stub.leads_to);
     std::copy(bytes.begin(), bytes.end(), code_bytes(stub.address, bytes.size()));

@@ -99,7 +99,7 @@ uint32_t Emitter::deepened(uint32_t state, uint64_t frame) {
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   const unsigned unit = target_.code_alignment();
   for (const FarStub& stub : placement_.stubs()) {
-    if (stub.target.where != CodeLocation::Where::block_start) continue;
+    if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
     const uint32_t deep = deepened(state, target_.far_stub_frame());
     UnwindRange range;
@@ -200,8 +200,13 @@ void Emitter::write_symbols() {
     const uint64_t old = symbol.value;
     symbol.value = placement_.address(location->procedure, location->block);
     symbol.section = section_of(symbol.value);
-    if (symbol.size != 0 || symbol.type == Symbol::Type::procedure)
-      symbol.size = end_of_fragment(symbol.value) - symbol.value;
+    if (symbol.size != 0 || symbol.type == Symbol::Type::procedure) {
+      // The entry begins a piece of its own: what covered it would hide where the procedure starts.
+      uint64_t end = end_of_fragment(symbol.value);
+      const uint64_t entry = placement_.address(location->procedure, 0);
+      if (symbol.value < entry && entry < end) end = entry;
+      symbol.size = end - symbol.value;
+    }
     const uint64_t offset = target_.local_entry_offset(symbol.other);
     if (offset != 0 && new_address(old + offset) != symbol.value + offset)
       symbol.other = target_.without_local_entry(symbol.other);

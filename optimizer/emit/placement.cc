@@ -332,15 +332,20 @@ void Placement::place_with_stubs(Layout& layout) {
   }
   for (FarStub& stub : stubs_) {
     stub.leads_to = resolve(stub.target);
-    if (!stub.departure) continue;
+    const uint64_t distance = stub.leads_to > stub.address ? stub.leads_to - stub.address
+                                                           : stub.address - stub.leads_to;
+    if (!stub.departure) {
+      stub.live = distance + target_.far_landing_size() < reach;
+      continue;
+    }
     uint64_t best = ~uint64_t{0};
     for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
       const auto landing = landings_.find({pool, key_of(stub.target)});
       if (landing == landings_.end()) continue;
       const uint64_t address = stubs_[landing->second].address, target = resolve(stub.target);
-      const uint64_t distance = address > target ? address - target : target - address;
-      if (distance < best) {
-        best = distance;
+      const uint64_t from_landing = address > target ? address - target : target - address;
+      if (from_landing < best) {
+        best = from_landing;
         stub.leads_to = address;
       }
     }

@@ -32,6 +32,7 @@ struct FarStub {
   uint64_t leads_to = 0;    // a landing's target or a departure's landing
   CodeLocation target;      // the final one
   bool departure = false;
+  bool live = true;         // false: its target moved away from the pool; nothing leads to it
 };
 
 class Placement {

@@ -553,4 +553,8 @@ Image read_image(std::vector<uint8_t> bytes, const std::string& name) {
   return image;
 }
 
+Image view_image(std::span<const uint8_t> bytes, const std::string& name) {
+  return Reader(bytes, name).read();
+}
+
 }  // namespace respike

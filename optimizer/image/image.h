@@ -135,6 +135,8 @@ class Image {
 Image read_image(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 Image read_image(std::vector<uint8_t> bytes, const std::string& name);
+/// The same without taking the bytes over: they must outlive the image.
+Image view_image(std::span<const uint8_t> bytes, const std::string& name);
 
 /// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
 /// when it was instrumented: it cannot be rewritten.
@@ -190,8 +192,8 @@ AddedSegment plan_added_segment(const Image& image);
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);
 
-/// Writes `bytes` beside `path` and renames, with the mode bits of `like`; throws Error and leaves
-/// nothing behind on failure.
+/// Writes `bytes` beside `path` and renames, with the mode bits of `like`, or those of any new file
+/// when `like` is empty; throws Error and leaves nothing behind on failure.
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like);
 

@@ -68,14 +68,22 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
+/// What open(2) would give: the mask can only be read by setting it.
+mode_t mode_of_new_files() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
 }  // namespace
 
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like) {
-  struct stat input, output;
-  if (stat(like.c_str(), &input) != 0) fail(like, "the input cannot be looked at", errno);
+  struct stat input = {}, output = {};
+  if (!like.empty() && stat(like.c_str(), &input) != 0)
+    fail(like, "the input cannot be looked at", errno);
   if (stat(path.c_str(), &output) == 0) {
-    if (output.st_dev == input.st_dev && output.st_ino == input.st_ino)
+    if (!like.empty() && output.st_dev == input.st_dev && output.st_ino == input.st_ino)
       throw Error("the output would overwrite the input, which is never modified", path.string());
     if (S_ISDIR(output.st_mode)) fail(path, "the output cannot be created", EISDIR);
     if (!S_ISREG(output.st_mode))
@@ -83,7 +91,7 @@ void write_file(const std::filesystem::path& path, std::span<const uint8_t> byte
   }
   TemporaryFile file(path);
   file.write_all(bytes);
-  file.put_in_place(input.st_mode & 0777);
+  file.put_in_place(like.empty() ? mode_of_new_files() : input.st_mode & 0777);
 }
 
 }  // namespace respike

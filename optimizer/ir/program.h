@@ -120,18 +120,21 @@ struct BasicBlock {
     kLandingPad = 4,
     kEntry = 8,         // control enters the procedure here from outside
   };
+  static constexpr uint32_t kLargest = (1u << 24) - 1;  // of origin_size
 
   ArenaList<Instruction> instructions;
   ArenaList<Edge> successors;
   uint32_t origin = kNone;      // of its first unit of code, see Instruction::origin
-  uint32_t origin_size = 0;     // bytes it had in the input
   uint32_t cfi_state = kNone;   // unwind state at its start, an index of UnwindTables::states
   uint32_t call_site = kNone;   // index of Procedure::call_sites; kNone: no LSDA applies
-  uint32_t flags = 0;
+  uint32_t origin_size : 24 = 0;  // bytes it had in the input
+  uint32_t flags : 8 = 0;
   uint64_t count = 0;
 
   bool has(Flags flag) const { return (flags & flag) != 0; }
 };
+
+static_assert(sizeof(BasicBlock) == 56);  // images have millions
 
 /// What the C++ runtime does when the call of a block throws (an LSDA call-site record).
 struct CallSite {

@@ -342,7 +342,11 @@ void Parser::block(Words& words) {
     block_->origin = origin_of(address);
     next_address_ = address;
   }
-  words.take_number("size", block_->origin_size);
+  uint32_t size = 0;
+  if (words.take_number("size", size)) {
+    if (size > BasicBlock::kLargest) fail("the block is too large");
+    block_->origin_size = size;
+  }
   words.take_number("cfi", block_->cfi_state);
   words.take_number("call_site", block_->call_site);
   words.take_number("count", block_->count);

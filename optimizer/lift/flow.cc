@@ -71,11 +71,16 @@ class UnwindCursor {
 
 class BlockBuilder {
  public:
-  BlockBuilder(Lifter& lifter, ProcedureId id)
-      : lifter_(lifter), procedure_(lifter.program[id]), pads_(lifter.landing_pads[id]) {}
+  /// `scratch` is reused from range to range.
+  BlockBuilder(Lifter& lifter, ProcedureId id, std::vector<BasicBlock>& scratch)
+      : lifter_(lifter),
+        procedure_(lifter.program[id]),
+        pads_(lifter.landing_pads[id]),
+        blocks_(scratch) {}
 
   void build(CodeRange& range) {
     range.first_block = static_cast<BlockId>(procedure_.blocks.size());
+    blocks_.clear();
     const CodeSection& code = *lifter_.code_at(range.start);
     const uint64_t unit = lifter_.unit();
     const size_t begin = (range.start - code.start) / unit;
@@ -84,7 +89,7 @@ class BlockBuilder {
     bool reached = true;  // whether control may fall into the block
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
-      while (j < end && (code.marks[j] & kLeader) == 0 &&
+      while (j < end && (code.marks[j] & kLeader) == 0 && (j + 1 - i) * unit <= BasicBlock::kLargest &&
              lifter_.target.control_flow(code.instructions[j - 1]) == ControlFlow::none)
         ++j;
       const bool padding = !reached && (code.marks[i] & kReferenced) == 0 &&
@@ -96,6 +101,9 @@ class BlockBuilder {
       }
       i = j;
     }
+    // Exactly as much memory as it takes, without growing: there are millions.
+    procedure_.blocks.reserve(procedure_.blocks.size() + blocks_.size());
+    procedure_.blocks.insert(procedure_.blocks.end(), blocks_.begin(), blocks_.end());
     range.end_block = static_cast<BlockId>(procedure_.blocks.size());
   }
 
@@ -126,7 +134,7 @@ class BlockBuilder {
     block.cfi_state = cursor.state_at(start);
     block.call_site = call_site_at(start, cursor);
     block.instructions = instructions(code, begin, end, cursor, block.cfi_state);
-    procedure_.blocks.push_back(block);
+    blocks_.push_back(block);
   }
 
   /// The decoded instructions in place, or a copy with pseudo-instructions where the unwind state changes.
@@ -177,6 +185,7 @@ class BlockBuilder {
   Procedure& procedure_;
   std::vector<uint64_t>& pads_;
   std::vector<Instruction> scratch_;
+  std::vector<BasicBlock>& blocks_;
 };
 
 /// Edges and references of one procedure, once all blocks of the program exist.
@@ -287,6 +296,7 @@ class Connector {
     BasicBlock& block = procedure_.blocks[id];
     Instruction& last = block.instructions.back();
     const ControlFlow flow = lifter_.target.control_flow(last);
+    if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
     const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
     if (goes_on(flow)) fall_through(range, id, call);
@@ -609,11 +619,12 @@ void mark_branch_targets(Lifter& lifter) {
 void build_blocks(Lifter& lifter) {
   Program& program = lifter.program;
   lifter.landing_pads.resize(program.procedures.size());
+  std::vector<BasicBlock> scratch;
   // The range of the entry comes first, so that block 0 is the entry.
   for (const bool entries : {true, false})
     for (CodeRange& range : program.ranges)
       if ((program[range.procedure].address == range.start) == entries)
-        BlockBuilder(lifter, range.procedure).build(range);
+        BlockBuilder(lifter, range.procedure, scratch).build(range);
   for (Procedure& procedure : program.procedures) {
     const bool invalid =
         std::any_of(procedure.blocks.begin(), procedure.blocks.end(), [](const BasicBlock& block) {
@@ -641,6 +652,7 @@ void connect_blocks(Lifter& lifter) {
     connector.resolve_landing_pads();
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
     connector.connect_indirect();
+    program[id].references.shrink_to_fit();
     for (ProcedureId next : connector.falls_into_) falls.emplace_back(id, next);
     for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
   }

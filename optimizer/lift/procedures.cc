@@ -25,6 +25,14 @@ struct Piece {
   bool from_symbol = false;
 };
 
+/// Whether an earlier rewriting made the symbol, for a piece of a procedure: no entry is there.
+bool names_fragment(const Lifter& lifter, const Symbol& symbol) {
+  if (!lifter.provenance || symbol.binding != 0) return false;
+  const size_t at = symbol.name.rfind(".frag.");
+  return at != std::string_view::npos && at + 6 < symbol.name.size() &&
+         symbol.name.find_first_not_of("0123456789", at + 6) == std::string_view::npos;
+}
+
 /// Sorted, disjoint pieces from symbols of procedure type.
 std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   std::vector<Piece> pieces;
@@ -32,6 +40,7 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const Symbol& symbol = symbols[i];
     if (symbol.type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
+    if (names_fragment(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
     if (code == nullptr || (symbol.value - code->start) % lifter.unit() != 0) continue;
     const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value), lifter.unit());
@@ -85,12 +94,40 @@ void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
   add_uncovered(lifter, pieces, ranges);
 }
 
-void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
-  if (!lifter.provenance) return;
+/// Fragments that an earlier rewriting made, each cut where the entry of its procedure is.
+std::vector<Piece> pieces_of_fragments(const Lifter& lifter) {
   std::vector<Provenance::Range> ranges;
-  for (const auto& fragment : lifter.provenance->fragments)
-    ranges.push_back({fragment.start, fragment.end});
+  for (const auto& [start, end, owner] : lifter.provenance->fragments) {
+    const bool cut = owner > start && owner < end && (owner - start) % lifter.unit() == 0;
+    ranges.push_back({start, cut ? owner : end});
+    if (cut) ranges.push_back({owner, end});
+  }
+  std::vector<Piece> pieces;
   add_uncovered(lifter, pieces, ranges);
+  return pieces;
+}
+
+/// What is known of fragments goes before symbols: those inside a fragment only name its start.
+void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
+  if (!lifter.provenance || lifter.provenance->fragments.empty()) return;
+  std::vector<Piece> result = pieces_of_fragments(lifter);
+  const auto middle = static_cast<ptrdiff_t>(result.size());
+  for (Piece piece : pieces) {
+    const auto first = result.begin(), last = first + middle;
+    const auto next = std::lower_bound(
+        first, last, piece.start, [](const Piece& p, uint64_t a) { return p.start < a; });
+    if (next != last && next->start == piece.start) {
+      next->symbol = piece.symbol;
+      next->from_symbol = piece.from_symbol;
+      continue;
+    }
+    if (next != first && (next - 1)->end > piece.start) continue;
+    if (next != last) piece.end = std::min(piece.end, next->start);
+    result.push_back(piece);
+  }
+  std::inplace_merge(result.begin(), result.begin() + middle, result.end(),
+                     [](const Piece& a, const Piece& b) { return a.start < b.start; });
+  pieces = std::move(result);
 }
 
 /// Takes out the stubs of far branches: branches to them count as branches to where they lead.
@@ -260,6 +297,10 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
 
   Program& program = lifter.program;
   std::vector<ProcedureId> id_of(pieces.size(), kNone);
+  size_t count = 0;
+  for (uint32_t i = 0; i < pieces.size(); ++i) count += owner.find(i) == i ? 1 : 0;
+  program.procedures.reserve(count);
+  program.ranges.reserve(pieces.size());
   for (uint32_t i = 0; i < pieces.size(); ++i) {
     if (owner.find(i) != i) continue;
     id_of[i] = static_cast<ProcedureId>(program.procedures.size());
@@ -278,7 +319,8 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
     const uint32_t range = lifter.range_at(symbols[i].value);
     if (range == kNone) continue;
     program[program.ranges[range].procedure].symbols.push_back(i);
-    const bool entry = symbols[i].type == Symbol::Type::procedure;
+    const bool entry =
+        symbols[i].type == Symbol::Type::procedure && !names_fragment(lifter, symbols[i]);
     unsigned marks = kLeader | kReferenced;
     if (entry) marks |= kEntryMark;
     lifter.mark(symbols[i].value, marks);

@@ -413,6 +413,7 @@ void find_references(Lifter& lifter) {
   pointers.erase(std::unique(pointers.begin(), pointers.end(),
                              [](const auto& a, const auto& b) { return a.address == b.address; }),
                  pointers.end());
+  pointers.shrink_to_fit();
 }
 
 }  // namespace respike

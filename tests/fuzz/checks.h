@@ -1,0 +1,29 @@
+#pragma once
+// What fuzzing demands of each step, for any bytes: shared by the fuzzers and the smoke test.
+//
+// A check returns what is wrong in one sentence, or nullopt; a respike::Error is a fine answer to
+// a damaged file. Crashes, undefined behaviour, time and memory are for the caller's tools to see.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace respike {
+
+/// How far the input came.
+enum class FuzzDepth : uint8_t { refused, read, rewritable, lifted, rewritten };
+
+struct FuzzResult {
+  FuzzDepth depth = FuzzDepth::refused;
+  std::optional<std::string> finding;
+  std::string error;  // of what was refused
+};
+
+FuzzResult check_reader(std::span<const uint8_t> bytes);
+FuzzResult check_lifter(std::span<const uint8_t> bytes);
+FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed);
+FuzzResult check_ir_text(std::string_view text);
+
+}  // namespace respike

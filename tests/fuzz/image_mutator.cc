@@ -1,0 +1,375 @@
+// A mutator that knows ELF.
+//
+// Random bytes seldom pass the reader's checks, and those that do are mostly dead padding. So each
+// mutation chooses what to damage by meaning: it finds the section headers (without trusting them),
+// picks a record and gives one of its fields a value that is likely to matter: another record's
+// value, a border of a section, a power of two, a little more or less. Tables are also copied to
+// the end of the file with more records than before, so that inputs grow many symbols and
+// relocations on the same few bytes of code.
+
+#include "tests/fuzz/image_mutator.h"
+
+#include <llvm/BinaryFormat/ELF.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "optimizer/base/bytes.h"
+
+namespace respike {
+namespace {
+
+namespace ELF = llvm::ELF;
+
+constexpr uint64_t kFileHeader = 64, kProgramHeader = 56, kSectionHeader = 64;
+constexpr uint64_t kSymbol = 24, kRela = 24, kDynamic = 16;
+
+struct Field {
+  uint64_t offset;
+  unsigned size;
+};
+constexpr Field kFileFields[] = {{16, 2}, {18, 2}, {24, 8}, {32, 8}, {40, 8},
+                                 {54, 2}, {56, 2}, {58, 2}, {60, 2}, {62, 2}};
+constexpr Field kProgramFields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 8}, {32, 8}, {40, 8}, {48, 8}};
+constexpr Field kSectionFields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 8}, {24, 8},
+                                    {32, 8}, {40, 4}, {44, 4}, {48, 8}, {56, 8}};
+constexpr Field kSymbolFields[] = {{0, 4}, {4, 1}, {5, 1}, {6, 2}, {8, 8}, {8, 8}, {16, 8}, {16, 8}};
+constexpr Field kRelaFields[] = {{0, 8}, {0, 8}, {8, 4}, {12, 4}, {16, 8}};
+
+struct FoundSection {
+  uint64_t header = 0;  // offset in the file
+  uint32_t type = 0;
+  uint64_t flags = 0;
+  uint64_t address = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;  // in the file
+  uint32_t info = 0;
+  std::string_view name;
+};
+
+class Mutation {
+ public:
+  Mutation(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random)
+      : bytes_(bytes), max_size_(max_size), random_(random) {}
+
+  void apply() {
+    find_sections();
+    if (sections_.empty()) return random_bytes(0, bytes_.size());
+    switch (random_.below(24)) {
+      case 0: return change_field(0, kFileFields);
+      case 1: return change_segment();
+      case 2: return change_field(any_section().header, kSectionFields);
+      case 3: return change_section_size();
+      case 4:
+      case 5:
+      case 6: return change_symbol();
+      case 7:
+      case 8:
+      case 9: return change_relocation();
+      case 10: return copy_record(ELF::SHT_SYMTAB, kSymbol);
+      case 11: return copy_record(ELF::SHT_RELA, kRela);
+      case 12: return grow_table(ELF::SHT_SYMTAB, kSymbol);
+      case 13: return grow_table(ELF::SHT_RELA, kRela);
+      case 14:
+      case 15:
+      case 16: return change_unwind();
+      case 17: return change_named(".note.respike");
+      case 18:
+      case 19:
+      case 20: return change_code();
+      case 21: return change_data();
+      case 22: return change_dynamic();
+      default: return random_bytes(0, bytes_.size());
+    }
+  }
+
+ private:
+  bool in_file(uint64_t offset, uint64_t size) const {
+    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  }
+  template <typename T>
+  T get(uint64_t offset) const {
+    return in_file(offset, sizeof(T)) ? load<T>(bytes_.data() + offset) : T{};
+  }
+  void put(uint64_t offset, uint64_t value, unsigned size) {
+    if (in_file(offset, size)) std::memcpy(bytes_.data() + offset, &value, size);
+  }
+
+  void find_sections() {
+    if (bytes_.size() < kFileHeader || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0) return;
+    const uint64_t headers = get<uint64_t>(40), count = get<uint16_t>(60);
+    if (!in_file(headers, count * kSectionHeader)) return;
+    for (uint64_t i = 1; i < count; ++i) {
+      const uint64_t at = headers + i * kSectionHeader;
+      FoundSection section{at,
+                           get<uint32_t>(at + 4),
+                           get<uint64_t>(at + 8),
+                           get<uint64_t>(at + 16),
+                           get<uint64_t>(at + 24),
+                           get<uint64_t>(at + 32),
+                           get<uint32_t>(at + 44),
+                           {}};
+      if (section.type == ELF::SHT_NOBITS || !in_file(section.offset, section.size))
+        section.offset = section.size = 0;
+      sections_.push_back(section);
+    }
+    const uint64_t names = get<uint64_t>(headers + get<uint16_t>(62) * kSectionHeader + 24);
+    for (FoundSection& section : sections_) {
+      const uint64_t at = names + get<uint32_t>(section.header);
+      if (at >= bytes_.size()) continue;
+      const char* text = reinterpret_cast<const char*>(bytes_.data() + at);
+      section.name = {text, strnlen(text, std::min<uint64_t>(64, bytes_.size() - at))};
+    }
+  }
+
+  const FoundSection& any_section() { return sections_[random_.below(sections_.size())]; }
+
+  /// Any section with contents for which `wanted` is true.
+  template <typename F>
+  const FoundSection* pick(F wanted) {
+    const FoundSection* result = nullptr;
+    uint64_t seen = 0;
+    for (const FoundSection& section : sections_)
+      if (section.size != 0 && wanted(section) && random_.one_in(++seen)) result = &section;
+    return result;
+  }
+
+  const FoundSection* pick_type(uint32_t type) {
+    return pick([&](const FoundSection& section) { return section.type == type; });
+  }
+
+  const FoundSection* pick_code() {
+    return pick([](const FoundSection& s) { return (s.flags & ELF::SHF_EXECINSTR) != 0; });
+  }
+
+  /// A number that is likely to make a difference where `old` was.
+  uint64_t value_for(uint64_t old) {
+    const FoundSection& section = any_section();
+    switch (random_.below(16)) {
+      case 0: return 0;
+      case 1: return ~uint64_t{0};
+      case 2: return uint64_t{1} << random_.below(64);
+      case 3: return (uint64_t{1} << random_.below(64)) - 1;
+      case 4: return old + 1;
+      case 5: return old - 1;
+      case 6: return old + 4 * random_.below(64);
+      case 7: return old - 4 * random_.below(64);
+      case 8: return old ^ uint64_t{1} << random_.below(64);
+      case 9: return section.address;
+      case 10: return section.address + section.size;
+      case 11: return section.address + 4 * random_.below(section.size / 4 + 1);
+      case 12: return section.offset;
+      case 13: return section.size;
+      case 14: return bytes_.size();
+      default: return random_.below(256);
+    }
+  }
+
+  template <size_t N>
+  void change_field(uint64_t record, const Field (&fields)[N]) {
+    const Field& field = fields[random_.below(N)];
+    uint64_t old = 0;
+    if (in_file(record + field.offset, field.size))
+      std::memcpy(&old, bytes_.data() + record + field.offset, field.size);
+    put(record + field.offset, value_for(old), field.size);
+  }
+
+  void change_segment() {
+    const uint64_t headers = get<uint64_t>(32), count = get<uint16_t>(56);
+    change_field(headers + random_.below(count) * kProgramHeader, kProgramFields);
+  }
+
+  /// Sections that end a little earlier or later.
+  void change_section_size() {
+    const FoundSection& section = any_section();
+    const uint64_t unit = section.type == ELF::SHT_RELA || section.type == ELF::SHT_SYMTAB ? 24 : 4;
+    const uint64_t change = unit * (1 + random_.below(8));
+    put(section.header + 32, random_.one_in(2) ? section.size + change : section.size - change, 8);
+  }
+
+  uint64_t record_of(const FoundSection& table, uint64_t size) {
+    return table.offset + size * random_.below(table.size / size);
+  }
+
+  void change_symbol() {
+    const auto* table = random_.one_in(4) ? pick_type(ELF::SHT_DYNSYM) : pick_type(ELF::SHT_SYMTAB);
+    if (table == nullptr) return;
+    const uint64_t symbol = record_of(*table, kSymbol);
+    const FoundSection* code = pick_code();
+    switch (random_.below(5)) {
+      case 0:  // a procedure somewhere in code
+        if (code == nullptr) return;
+        put(symbol + 4, ELF::STT_FUNC | (get<uint8_t>(symbol + 4) & 0xf0), 1);
+        put(symbol + 6, (code->header - get<uint64_t>(40)) / kSectionHeader, 2);
+        put(symbol + 8, code->address + random_.below(code->size), 8);
+        return put(symbol + 16, random_.below(code->size), 8);
+      case 1:  // the place of another symbol
+        return put(symbol + 8, get<uint64_t>(record_of(*table, kSymbol) + 8), 8);
+      case 2:
+        return put(symbol + 4, get<uint8_t>(record_of(*table, kSymbol) + 4), 1);
+      default: return change_field(symbol, kSymbolFields);
+    }
+  }
+
+  void change_relocation() {
+    const FoundSection* table = pick_type(ELF::SHT_RELA);
+    if (table == nullptr) return;
+    const uint64_t record = record_of(*table, kRela), other = record_of(*table, kRela);
+    switch (random_.below(8)) {
+      case 0: return put(record, get<uint64_t>(other), 8);
+      case 1: return put(record + 8, get<uint32_t>(other + 8), 4);
+      case 2: return put(record + 8, random_.below(42), 4);  // Alpha has types up to 41
+      case 3: return put(record + 12, get<uint32_t>(other + 12), 4);
+      case 4: return put(record + 16, get<uint64_t>(other + 16), 8);
+      case 5: return put(record, get<uint64_t>(record) + 4 * random_.below(16) - 32, 8);
+      case 6: return put(record + 16, get<uint64_t>(record + 16) + 4 * random_.below(64) - 128, 8);
+      default: return change_field(record, kRelaFields);
+    }
+  }
+
+  /// Repeats a run of records over another one.
+  void copy_record(uint32_t type, uint64_t size) {
+    const FoundSection* table = pick_type(type);
+    if (table == nullptr || table->size < 2 * size) return;
+    const uint64_t from = record_of(*table, size), to = record_of(*table, size);
+    const uint64_t end = table->offset + table->size / size * size;
+    const uint64_t most = (end - std::max(from, to)) / size;
+    const uint64_t count = random_.one_in(4) ? most : std::min<uint64_t>(most, 1 + random_.below(4));
+    std::memmove(bytes_.data() + to, bytes_.data() + from, count * size);
+  }
+
+  /// A longer copy of a table at the end of the file.
+  void grow_table(uint32_t type, uint64_t size) {
+    const FoundSection* table = pick([&](const FoundSection& s) {
+      return s.type == type && (s.flags & ELF::SHF_ALLOC) == 0 && s.size >= size;
+    });
+    if (table == nullptr) return;
+    const FoundSection old = *table;
+    const uint64_t count = old.size / size, start = align_up(bytes_.size(), 8);
+    const uint64_t more = random_.one_in(8) ? 3 * count : 1 + random_.below(16);
+    const uint64_t new_size = (count + more) * size;
+    if (start + new_size > max_size_) return;
+    bytes_.resize(start + new_size);
+    std::memcpy(bytes_.data() + start, bytes_.data() + old.offset, count * size);
+    for (uint64_t i = 0; i < more; ++i)
+      std::memcpy(bytes_.data() + start + (count + i) * size,
+                  bytes_.data() + start + random_.below(count) * size, size);
+    put(old.header + 24, start, 8);
+    put(old.header + 32, new_size, 8);
+  }
+
+  void change_unwind() {
+    static constexpr std::string_view kNames[] = {".eh_frame", ".eh_frame", ".gcc_except_table",
+                                                  ".eh_frame_hdr"};
+    change_named(kNames[random_.below(std::size(kNames))]);
+  }
+
+  void change_named(std::string_view name) {
+    const FoundSection* found = pick([&](const FoundSection& s) { return s.name == name; });
+    if (found == nullptr) return;
+    random_bytes(found->offset, found->size);
+  }
+
+  /// A few bytes of [offset, offset + size): numbers, LEB128 continuations, bytes of elsewhere.
+  void random_bytes(uint64_t offset, uint64_t size) {
+    if (size == 0) return;
+    for (uint64_t left = 1 + random_.below(4); left != 0; --left) {
+      const uint64_t at = offset + random_.below(size);
+      uint8_t& byte = bytes_[at];
+      switch (random_.below(8)) {
+        case 0: byte = 0; break;
+        case 1: byte = 0xff; break;
+        case 2: byte = static_cast<uint8_t>(byte + 1); break;
+        case 3: byte = static_cast<uint8_t>(byte - 1); break;
+        case 4: byte ^= static_cast<uint8_t>(1u << random_.below(8)); break;
+        case 5: byte |= 0x80; break;
+        case 6: byte = static_cast<uint8_t>(random_.next()); break;
+        default: {  // bytes of elsewhere
+          const uint64_t from = offset + random_.below(size);
+          const uint64_t most = size - (std::max(at, from) - offset);
+          std::memmove(bytes_.data() + at, bytes_.data() + from,
+                       std::min<uint64_t>(most, 1 + random_.below(16)));
+        }
+      }
+    }
+  }
+
+  /// An Alpha instruction, of a kind that lifting looks at.
+  uint32_t code_word(uint64_t words) {
+    const auto displacement = static_cast<uint32_t>(random_.below(2 * words) - words) & 0x1fffff;
+    const auto a = static_cast<uint32_t>(random_.below(32)), b = static_cast<uint32_t>(random_.below(32));
+    const auto low = static_cast<uint32_t>(random_.below(0x10000));
+    switch (random_.below(14)) {
+      case 0: return 0xc3e00000 | displacement;            // br
+      case 1: return 0xd3400000 | displacement;            // bsr ra
+      case 2: return 0xe4000000 | a << 21 | displacement;  // beq
+      case 3: return 0x6be00000 | b << 16;                 // jmp
+      case 4: return 0x6b5b4000;                           // jsr ra, (pv)
+      case 5: return 0x6bfa8001;                           // ret
+      case 6: return 0x27bb0000 | low;                     // ldah gp, (pv)
+      case 7: return 0x23bd0000 | low;                     // lda gp, (gp)
+      case 8: return 0x47ff041f;                           // nop
+      case 9: return 0x2ffe0000;                           // unop
+      case 10: return 0xa8000000 | a << 21 | b << 16;      // ldl_l
+      case 11: return 0xb8000000 | a << 21 | b << 16;      // stl_c
+      case 12: return 0;
+      default: return static_cast<uint32_t>(random_.next());
+    }
+  }
+
+  void change_code() {
+    const FoundSection* code = pick_code();
+    if (code == nullptr || code->size < 4) return;
+    const uint64_t words = code->size / 4;
+    const uint64_t at = random_.below(words);
+    if (random_.one_in(3)) {  // a run of words from elsewhere, or of one word
+      const uint64_t from = random_.below(words);
+      const uint64_t count = std::min(words - std::max(at, from), 1 + random_.below(64));
+      std::memmove(bytes_.data() + code->offset + 4 * at, bytes_.data() + code->offset + 4 * from,
+                   4 * count);
+      return;
+    }
+    const uint64_t count = random_.one_in(8) ? std::min(words - at, random_.below(1024)) : 1;
+    const uint32_t word = code_word(words);
+    for (uint64_t i = 0; i < count; ++i) put(code->offset + 4 * (at + i), word, 4);
+  }
+
+  /// Words of data, most likely addresses.
+  void change_data() {
+    const FoundSection* data = pick([](const FoundSection& s) {
+      return (s.flags & ELF::SHF_ALLOC) != 0 && (s.flags & ELF::SHF_EXECINSTR) == 0;
+    });
+    if (data == nullptr) return;
+    const unsigned size = random_.one_in(2) ? 8 : 4;
+    const uint64_t at = data->offset + random_.below(data->size / size) * size;
+    const uint64_t old = size == 8 ? get<uint64_t>(at) : get<uint32_t>(at);
+    put(at, value_for(old), size);
+  }
+
+  void change_dynamic() {
+    const FoundSection* table = pick_type(ELF::SHT_DYNAMIC);
+    if (table == nullptr) return;
+    const uint64_t entry = record_of(*table, kDynamic);
+    if (random_.one_in(2)) return put(entry, random_.below(40), 8);
+    put(entry + 8, value_for(get<uint64_t>(entry + 8)), 8);
+  }
+
+  std::vector<uint8_t>& bytes_;
+  size_t max_size_;
+  FuzzRandom& random_;
+  std::vector<FoundSection> sections_;  // without the null section
+};
+
+}  // namespace
+
+void mutate_image(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random) {
+  for (uint64_t left = 1 + random.below(4); left != 0; --left)
+    Mutation(bytes, max_size, random).apply();
+  if (random.one_in(256)) bytes.resize(random.below(bytes.size() + 1));
+  if (bytes.size() > max_size) bytes.resize(max_size);
+}
+
+}  // namespace respike

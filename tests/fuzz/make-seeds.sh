@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Compiles the small Alpha programs that fuzzing starts from, a few KB to 100 KB each.
+#
+# usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
+# With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
+set -euo pipefail
+sources=$(dirname "${BASH_SOURCE[0]}")/seeds
+out=$1
+respike=${2:-}
+mkdir -p "$out"
+
+small=(-O2 -Wl,-q -Wl,--build-id -Wl,-z,max-page-size=4096)  # small pages, small files
+c() { alpha-linux-gnu-gcc "${small[@]}" "$@"; }
+free=(-nostdlib -nostartfiles -ffreestanding -fno-stack-protector)
+
+c "${free[@]}" -static -o "$out/tiny" "$sources/tiny.s"
+c "${free[@]}" -static -o "$out/program.static" "$sources/program.c"
+c "${free[@]}" -static -O0 -o "$out/program.O0" "$sources/program.c"
+c "${free[@]}" -fPIE -pie -o "$out/program.pie" "$sources/program.c"
+c "${free[@]}" -static -ffunction-sections -Wl,--section-start=.far=0x120900000 -o "$out/far" "$sources/far.c"
+c "${free[@]}" -fPIC -shared -Wl,-soname,library.so -o "$out/library.so" "$sources/library.c"
+alpha-linux-gnu-g++ "${small[@]}" -no-pie -o "$out/throws" "$sources/throws.cc"
+alpha-linux-gnu-g++ "${small[@]}" -fPIE -pie -o "$out/throws.pie" "$sources/throws.cc"
+
+[[ -n $respike ]] || exit 0
+for image in tiny program.static program.pie far library.so throws; do
+  "$respike" image optimize --layout random -o "$out/$image.random" "$out/$image" >/dev/null
+  "$respike" image optimize --layout scatter -o "$out/$image.scatter" "$out/$image" >/dev/null
+done

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
+#
+# usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
+#   TARGET: reader, lifter, rewrite or ir_text; BUILD: build directory, default build-fuzz
+# The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+target=${1:?usage: run.sh TARGET SECONDS [BUILD]}
+seconds=${2:?usage: run.sh TARGET SECONDS [BUILD]}
+build=${3:-$root/build-fuzz}
+
+[[ -f $build/build.ninja ]] ||
+  CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
+ninja -C "$build" "${target}_fuzzer" respike >/dev/null
+
+seeds=$build/seeds
+[[ -e $seeds/done ]] || { "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"; touch "$seeds/done"; }
+corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
+mkdir -p "$corpus" "$findings"
+options=()
+if [[ $target == ir_text ]]; then
+  for image in tiny program.static throws; do
+    "$build/respike" image disasm --ir "$seeds/$image" > "$corpus/seed-$image.ir"
+  done
+  cp "$root"/tests/ir/alpha*.ir "$corpus"
+  options=(-dict="$root/tests/fuzz/ir_text.dict" -max_len=65536)
+else
+  for seed in "$seeds"/*; do
+    [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
+  done
+  options=(-max_len=200000)
+fi
+
+# A finding ends the run: what follows it would mostly be the same one again.
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+status=0
+"$build/tests/fuzz/${target}_fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  -artifact_prefix="$findings/" -print_final_stats=1 "${options[@]}" "$corpus" 2> "$log" || status=$?
+
+grep -E '^(depth|finding):|^stat::(number_of_executed_units|average_exec_per_sec|slowest|peak)|^SUMMARY' "$log" || true
+grep -E '^#[0-9]+.*cov:' "$log" | tail -1 || true
+if [[ $status -ne 0 ]]; then
+  echo "run.sh: $target found something: $findings, $log"
+  exit 1
+fi
+echo "run.sh: $target ran $seconds s and found nothing"
