@@ -40,6 +40,16 @@ def hub(rng, count):
     return rng.randrange(HUBS) * max(1, count // HUBS) % count
 
 
+def straight(rng):
+    """Some instructions without a branch: real programs have about five in a block."""
+    operations = ("addq", "subq", "xor", "bis", "and", "s8addq", "zapnot")
+    lines = []
+    for _ in range(rng.randint(1, 4)):
+        register = rng.randint(2, 8)
+        lines.append(f"\t{rng.choice(operations)} $10,{rng.randint(0, 255)},${register}\n\taddq $10,${register},$10\n")
+    return "".join(lines)
+
+
 def procedure(number, count, near, rng):
     """One procedure: f(depth, value) -> value."""
     name = f"f{number}"
@@ -48,10 +58,10 @@ def procedure(number, count, near, rng):
            "\tstq $26,0($30)\n\tstq $9,8($30)\n\tstq $10,16($30)\n\t.cfi_offset 26,-32\n\t.cfi_offset 9,-24\n\t.cfi_offset 10,-16",
            f"\tmov $16,$9\n\tmov $17,$10\n\tble $9,$Lr{number}"]
     table = None
-    for part in range(rng.randint(4, 12)):
+    for part in range(rng.randint(2, 7)):
         label = f"{number}_{part}"
-        out.append(f"\tand $10,{1 << rng.randint(0, 6)},$1\n\tbeq $1,$La{label}\n\taddq $10,{rng.randint(1, 200)},$10\n"
-                   f"\txor $10,{rng.randint(1, 200)},$10\n\tbr $31,$Lb{label}\n$La{label}:\n\ts4addq $10,{rng.randint(1, 100)},$10\n"
+        out.append(f"\tand $10,{1 << rng.randint(0, 6)},$1\n\tbeq $1,$La{label}\n" + straight(rng) + f"\taddq $10,{rng.randint(1, 200)},$10\n"
+                   f"\txor $10,{rng.randint(1, 200)},$10\n\tbr $31,$Lb{label}\n$La{label}:\n" + straight(rng) + f"\ts4addq $10,{rng.randint(1, 100)},$10\n"
                    f"\tsrl $10,1,$10\n$Lb{label}:")
     if rng.random() < 0.1:
         table = f"$Lt{number}"

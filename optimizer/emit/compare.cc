@@ -41,12 +41,6 @@ namespace {
 
 constexpr uint64_t kNoPartner = ~uint64_t{0};
 
-const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
-  for (const Edge& edge : block.successors)
-    if (edge.kind == kind) return &edge;
-  return nullptr;
-}
-
 const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
   if (!instruction.has_reference()) return nullptr;
   const auto index = static_cast<uint32_t>(instruction.immediate);
@@ -64,14 +58,14 @@ bool is_absent(const CodeLocation& location) {
 /// Where the direct branch or call that ends a block goes.
 CodeLocation branch_target(const Procedure& procedure, ProcedureId id, const BasicBlock& block,
                            const Instruction& branch) {
-  if (const Edge* edge = edge_of(block, Edge::Kind::taken)) return block_start(id, edge->target);
+  if (const Edge* edge = block.edge(Edge::Kind::taken)) return block_start(id, edge->target);
   const Reference* reference = reference_of(procedure, branch);
   return reference != nullptr && reference->kind == ReferenceKind::branch ? reference->target
                                                                           : CodeLocation{};
 }
 
 CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind kind) {
-  const Edge* edge = edge_of(block, kind);
+  const Edge* edge = block.edge(kind);
   return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
 }
 
@@ -333,7 +327,7 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
     for (++at.index;; ++at.index) {
       const BasicBlock* block = &side.block(at);
       while (at.index >= block->instructions.size()) {
-        const Edge* edge = edge_of(*block, Edge::Kind::fall_through);
+        const Edge* edge = block->edge(Edge::Kind::fall_through);
         if (edge == nullptr || ++blocks > kLongest) return false;
         at.block = edge->target;
         at.index = 0;
@@ -364,6 +358,7 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
 /// the call of the other side.
 void Comparison::expected_calls() {
   for (const auto& [before, after] : expected_calls_) {
+    if (call_partner_[before] == kNone) continue;  // nothing leads to the call, so nor behind it
     if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
     const auto first =
         std::upper_bound(before_.first_block.begin(), before_.first_block.end(), before) - 1;

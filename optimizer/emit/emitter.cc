@@ -15,12 +15,6 @@ namespace {
 
 constexpr uint64_t kElfWriteless = 0x2 | 0x4;  // SHF_ALLOC | SHF_EXECINSTR
 
-const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
-  for (const Edge& edge : block.successors)
-    if (edge.kind == kind) return &edge;
-  return nullptr;
-}
-
 }  // namespace
 
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
@@ -157,8 +151,8 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const BlockEnd how = placement_.end(id, block_id);
-  const Edge* taken = edge_of(block, Edge::Kind::taken);
-  const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+  const Edge* taken = block.edge(Edge::Kind::taken);
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
 
   block_relocations_ = nullptr;
   if (block.origin != kNone) {

@@ -18,12 +18,6 @@ constexpr uint32_t kNoteSectionType = 7;                 // SHT_NOTE
 constexpr uint8_t kLocalBinding = 0;                     // STB_LOCAL
 constexpr uint8_t kProcedureType = 2;                    // STT_FUNC
 
-const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
-  for (const Edge& edge : block.successors)
-    if (edge.kind == kind) return &edge;
-  return nullptr;
-}
-
 /// Appends a range, merged with the one before when nothing but the address differs.
 void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
   if (range.start == range.end) return;
@@ -77,7 +71,7 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   append(ranges, range);
   if (placement_.end(id, block_id) != BlockEnd::branch_appended) return;
   // The appended branch is already in the state of the block that it leads to.
-  const BlockId next = edge_of(block, Edge::Kind::fall_through)->target;
+  const BlockId next = block.edge(Edge::Kind::fall_through)->target;
   range.start = range.end;
   range.end = range.start + target_.size(target_.branch());
   range.state = procedure.blocks[next].cfi_state;
@@ -350,6 +344,9 @@ void Emitter::write_relocations() {
     }
     table->relocations.push_back(relocation);
   }
+  // Even an empty table says that the added code is not the linker's own.
+  if (added_text_ != kNone)
+    table_for(tables, static_cast<uint32_t>(image_.sections.size()) + added_text_);
   add_unwind_relocations(tables);
   for (RelocationTable& t : tables)
     std::stable_sort(t.relocations.begin(), t.relocations.end(),

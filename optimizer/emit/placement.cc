@@ -19,16 +19,6 @@
 #include "optimizer/base/bytes.h"
 
 namespace respike {
-namespace {
-
-const Edge* edge_of(const BasicBlock& block, Edge::Kind kind) {
-  for (const Edge& edge : block.successors)
-    if (edge.kind == kind) return &edge;
-  return nullptr;
-}
-
-}  // namespace
-
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : program_(program), target_(*program.target), added_start_(added_code_address) {
   uint32_t blocks = 0;
@@ -124,8 +114,8 @@ void Placement::choose_ends(const Layout& layout) {
       const BlockId next = i + 1 < fragment.blocks.size() ? fragment.blocks[i + 1] : kNone;
       const BasicBlock& block = procedure.blocks[id];
       const Instruction& last = block.instructions.back();
-      const Edge* taken = edge_of(block, Edge::Kind::taken);
-      const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+      const Edge* taken = block.edge(Edge::Kind::taken);
+      const Edge* fall = block.edge(Edge::Kind::fall_through);
       BlockEnd& end = ends_[first_[fragment.procedure] + id];
       end = BlockEnd::kept;
       if (fall != nullptr && fall->target != next) {
@@ -219,8 +209,8 @@ void Placement::for_each_branch(const Layout&, F f) const {
       const BasicBlock& block = procedure.blocks[b];
       const BlockEnd how = end(id, b);
       const uint64_t last_place = return_point(id, b) - branch_size_;
-      const Edge* taken = edge_of(block, Edge::Kind::taken);
-      const Edge* fall = edge_of(block, Edge::Kind::fall_through);
+      const Edge* taken = block.edge(Edge::Kind::taken);
+      const Edge* fall = block.edge(Edge::Kind::fall_through);
       if (taken != nullptr && how != BlockEnd::branch_dropped)
         f(last_place, CodeLocation{.procedure = id, .block = how == BlockEnd::inverted
                                                                  ? fall->target

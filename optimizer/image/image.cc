@@ -27,6 +27,10 @@ bool Section::writable() const {
 bool Section::thread_local_storage() const {
   return (flags & llvm::ELF::SHF_TLS) != 0;
 }
+bool Section::holds_program_data() const {
+  return type == llvm::ELF::SHT_PROGBITS || type == llvm::ELF::SHT_INIT_ARRAY ||
+         type == llvm::ELF::SHT_FINI_ARRAY || type == llvm::ELF::SHT_PREINIT_ARRAY;
+}
 
 bool Segment::loaded() const {
   return type == llvm::ELF::PT_LOAD;

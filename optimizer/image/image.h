@@ -37,6 +37,7 @@ struct Section {
   bool executable() const;
   bool writable() const;
   bool thread_local_storage() const;
+  bool holds_program_data() const;  // not a table of the container's
   bool contains(uint64_t a) const { return a >= address && a - address < size; }
 };
 

@@ -132,6 +132,12 @@ struct BasicBlock {
   uint64_t count = 0;
 
   bool has(Flags flag) const { return (flags & flag) != 0; }
+  /// The first edge of a kind, or nullptr.
+  const Edge* edge(Edge::Kind kind) const {
+    for (const Edge& candidate : successors)
+      if (candidate.kind == kind) return &candidate;
+    return nullptr;
+  }
 };
 
 static_assert(sizeof(BasicBlock) == 56);  // images have millions

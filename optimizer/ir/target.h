@@ -148,6 +148,7 @@ class Target {
   virtual RelocationRole relocation_role(uint32_t type) const = 0;
   virtual uint32_t relocation_type(ReferenceKind kind) const = 0;  // the number for a new one
   virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
+  virtual bool is_lower_half(const Instruction&) const = 0;
   virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
   virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target, uint64_t gp) const = 0;
 

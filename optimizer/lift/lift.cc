@@ -20,9 +20,12 @@
 namespace respike {
 
 CodeSection* Lifter::code_at(uint64_t address) {
-  for (CodeSection& section : code)
-    if (address >= section.start && address < section.end) return &section;
-  return nullptr;
+  const auto after = std::upper_bound(
+      code.begin(), code.end(), address,
+      [](uint64_t a, const CodeSection& section) { return a < section.start; });
+  if (after == code.begin()) return nullptr;
+  CodeSection& section = *(after - 1);
+  return address < section.end ? &section : nullptr;
 }
 
 const Instruction* Lifter::instruction_at(uint64_t address) const {
@@ -79,8 +82,7 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
   const auto next = std::lower_bound(ranges.begin(), ranges.end(), address,
                                      [](const CodeRange& range, uint64_t a) { return range.start < a; });
   if (next == ranges.end() || next->start >= section->end) return std::nullopt;
-  for (uint64_t a = address; a < next->start; a += unit())
-    if (!target.is_nop(*instruction_at(a))) return std::nullopt;
+  if (address < nops_before[static_cast<size_t>(next - ranges.begin())]) return std::nullopt;
   return next->start;
 }
 
@@ -110,12 +112,13 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
 
 void decode_code(Lifter& lifter) {
   const unsigned unit = lifter.unit();
+  std::vector<const std::vector<Relocation>*> relocations_of(lifter.image.sections.size());
+  for (const RelocationTable& table : lifter.image.relocations)
+    relocations_of[table.target] = &table.relocations;
   for (uint32_t index = 0; index < lifter.image.sections.size(); ++index) {
     const Section& section = lifter.image.sections[index];
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    const std::vector<Relocation>* relocations = nullptr;
-    for (const RelocationTable& table : lifter.image.relocations)
-      if (table.target == index) relocations = &table.relocations;
+    const std::vector<Relocation>* relocations = relocations_of[index];
     // Linker-made code (the procedure linkage table) has no relocations and is left alone.
     if (relocations == nullptr) continue;
     const size_t count = section.contents.size() / unit;

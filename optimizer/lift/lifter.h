@@ -65,6 +65,7 @@ struct Lifter {
   std::vector<TableReference> tables;        // by place
   std::vector<uint64_t> table_starts;        // addresses of jump tables, sorted
   std::vector<uint64_t> table_words;         // addresses of gp-relative words of data, sorted
+  std::vector<uint64_t> nops_before;         // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
   unsigned unit() const { return target.code_alignment(); }

@@ -151,11 +151,12 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   return result;
 }
 
-/// Whether control cannot come from the code before `address`, of which `start` is the first.
-bool is_cut_off(const Lifter& lifter, uint64_t start, uint64_t address) {
+/// Whether control cannot come from the code before `address`. When there is nothing but padding
+/// behind `start`, the answer is that for `start`.
+bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uint64_t address) {
   const uint64_t unit = lifter.unit();
   while (address > start && lifter.is_padding(address - unit, address)) address -= unit;
-  if (address == start) return true;
+  if (address == start) return start_is_cut_off;
   const ControlFlow flow = lifter.target.control_flow(*lifter.instruction_at(address - unit));
   return flow == ControlFlow::branch || flow == ControlFlow::return_jump ||
          flow == ControlFlow::indirect_jump || flow == ControlFlow::stop;
@@ -177,11 +178,16 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
     };
     const auto gap = [&](uint64_t end) {
       auto symbol = std::upper_bound(untyped.begin(), untyped.end(), at);
-      for (; symbol != untyped.end() && *symbol < end; ++symbol)
-        if ((*symbol - code.start) % unit == 0 && is_cut_off(lifter, at, *symbol)) {
-          add_trimmed(at, *symbol);
-          at = *symbol;
-        }
+      uint64_t known = at;  // a place of which `cut_off` is known: no padding is read twice
+      bool cut_off = true;
+      for (; symbol != untyped.end() && *symbol < end; ++symbol) {
+        if ((*symbol - code.start) % unit != 0) continue;
+        cut_off = is_cut_off(lifter, known, cut_off, *symbol);
+        known = *symbol;
+        if (!cut_off) continue;
+        add_trimmed(at, *symbol);
+        at = *symbol;
+      }
       add_trimmed(at, end);
     };
     for (; i < pieces.size() && pieces[i].start < code.end; ++i) {
@@ -341,6 +347,7 @@ void find_procedures(Lifter& lifter) {
   join_compiler_splits(lifter, pieces, owner);
   join_landing_pads(lifter, pieces, owner);  // last: it cannot tell which piece is the entry's
   make_procedures(lifter, pieces, owner);
+  find_nops(lifter);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.
   for (const CodeRange& range : lifter.program.ranges) {
@@ -349,6 +356,19 @@ void find_procedures(Lifter& lifter) {
     if (section == ".init" || section == ".fini")
       lifter.pin(lifter.program[range.procedure],
                  "start-up code that the linker pieced together from several objects");
+  }
+}
+
+/// Where the no-ops start that end at each range.
+void find_nops(Lifter& lifter) {
+  const uint64_t unit = lifter.unit();
+  uint64_t end = 0;  // of the range before
+  for (const CodeRange& range : lifter.program.ranges) {
+    const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
+    uint64_t at = range.start;
+    while (at > first && lifter.target.is_nop(*lifter.instruction_at(at - unit))) at -= unit;
+    lifter.nops_before.push_back(at);
+    end = range.end;
   }
 }
 
@@ -363,10 +383,12 @@ void mark_unwind_places(Lifter& lifter) {
         lifter.mark(site.landing_pad, kLeader | kReferenced | kLandingPadMark);
     }
   }
-  for (const auto& [start, end] : lifter.unreadable_unwind) {
-    const uint32_t range = lifter.range_at(start);
-    if (range != kNone)
-      lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
+  const auto& ranges = lifter.program.ranges;
+  auto range = ranges.begin();
+  for (const auto& [start, end] : lifter.unreadable_unwind) {  // by start
+    while (range != ranges.end() && range->end <= start) ++range;
+    for (; range != ranges.end() && range->start < end; ++range)
+      lifter.make_opaque(lifter.program[range->procedure],
                          "its unwind information is not understood");
   }
 }

@@ -107,6 +107,7 @@ void drop_returns(Program& program, const Target& target) {
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
       for (uint32_t i = 0; i < block.successors.size(); ++i)
         if (block.successors[i].kind == Edge::Kind::fall_through) block.successors.erase(i--);
+      block.flags &= ~uint32_t{BasicBlock::kGluedToNext};  // a landing pad may follow it
     }
 }
 

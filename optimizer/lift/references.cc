@@ -12,8 +12,10 @@
 // displacement in the instructions, wherever the pair stands.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -36,11 +38,24 @@ void for_each_code_relocation(const Lifter& lifter, F f) {
     }
 }
 
+/// Whether the instruction at `address` has the field of such a half of a pair.
+bool is_half(const Lifter& lifter, uint64_t address, bool low) {
+  const Instruction* instruction = lifter.instruction_at(address);
+  return instruction != nullptr && (low ? lifter.target.is_lower_half(*instruction)
+                                        : lifter.target.is_upper_half(*instruction));
+}
+
+/// The place of the lower half of a gp load.
+uint64_t low_place(const Relocation& relocation) {
+  return relocation.address + static_cast<uint64_t>(relocation.addend);
+}
+
 /// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such pair.
 std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
+  if (!is_half(lifter, relocation.address, false) || !is_half(lifter, low_place(relocation), true))
+    return std::nullopt;
   const Instruction* high = lifter.instruction_at(relocation.address);
-  const Instruction* low = lifter.instruction_at(relocation.address + relocation.addend);
-  if (high == nullptr || low == nullptr) return std::nullopt;
+  const Instruction* low = lifter.instruction_at(low_place(relocation));
   return lifter.target.field(*high, ReferenceKind::gp_load_high) +
          lifter.target.field(*low, ReferenceKind::gp_load_low);
 }
@@ -62,12 +77,16 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
 
 void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
   const auto value = gp_load_value(lifter, relocation);
-  if (value) {
+  const uint64_t low = low_place(relocation);
+  const uint32_t low_range = lifter.range_at(low);
+  const bool inside = low_range != kNone &&
+                      &lifter.program[lifter.program.ranges[low_range].procedure] == &procedure;
+  const bool again = !lifter.found.empty() && lifter.found.back().pair == relocation.address;
+  if (value && inside && !again) {
     const auto try_gp = [&](uint64_t gp) {
       const uint64_t anchor = gp - static_cast<uint64_t>(*value);
       if (!is_anchor(lifter, procedure, anchor)) return false;
       procedure.gp = gp;
-      const uint64_t low = relocation.address + static_cast<uint64_t>(relocation.addend);
       lifter.found.push_back({relocation.address, anchor, relocation.address,
                               ReferenceKind::gp_load_high});
       lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
@@ -134,15 +153,25 @@ Register register_of(const Lifter& lifter, const Half& half) {
   return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
 }
 
+/// Upper halves by the register that they define, then by place.
+std::multimap<std::pair<Register, uint64_t>, const Half*> by_register(const Lifter& lifter,
+                                                                      std::span<const Half> highs) {
+  std::multimap<std::pair<Register, uint64_t>, const Half*> result;
+  for (const Half& high : highs)
+    result.emplace(std::pair(register_of(lifter, high), high.place), &high);
+  return result;
+}
+
 /// The upper half that `low` adds to: defines its register, nearest before it, else nearest behind.
-const Half* partner_of(const Lifter& lifter, std::span<const Half> highs, const Half& low) {
+const Half* partner_of(const Lifter& lifter, std::span<const Half> highs,
+                       const std::multimap<std::pair<Register, uint64_t>, const Half*>& sorted,
+                       const Half& low) {
   const Register base = register_of(lifter, low);
-  const Half* best = nullptr;
-  for (const Half& high : highs) {  // by place
-    if (register_of(lifter, high) != base) continue;
-    if (best == nullptr || high.place < low.place) best = &high;
-  }
-  return best != nullptr ? best : (highs.empty() ? nullptr : &highs.front());
+  const auto behind = sorted.lower_bound({base, low.place});
+  if (behind != sorted.begin() && std::prev(behind)->first.first == base)
+    return std::prev(behind)->second;
+  if (behind != sorted.end() && behind->first.first == base) return behind->second;
+  return highs.empty() ? nullptr : &highs.front();
 }
 
 /// `halves`: all with one symbol and addend in one procedure, upper halves first. They are nearly
@@ -164,8 +193,9 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
     lifter.make_opaque(procedure,
                        fmt::format("half of an address of code stands alone at {:#x}", h.place));
   };
+  const auto sorted = by_register(lifter, highs);
   for (const Half& low : lows) {
-    const Half* high = partner_of(lifter, highs, low);
+    const Half* high = partner_of(lifter, highs, sorted, low);
     if (high == nullptr) {
       if (moving) alone(low);
       continue;
@@ -180,11 +210,13 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
     of_high = target;
   }
   if (!moving) return;
+  std::unordered_map<uint64_t, uint64_t> target_of_value;
+  for (size_t i = 0; i < highs.size(); ++i)
+    if (target_of[i]) target_of_value.emplace(value(highs[i]), *target_of[i]);
   for (size_t i = 0; i < highs.size(); ++i) {
     // An upper half whose lower half was taken for another's: theirs is the same address.
-    if (!target_of[i])
-      for (size_t j = 0; j < highs.size() && !target_of[i]; ++j)
-        if (target_of[j] && value(highs[i]) == value(highs[j])) target_of[i] = target_of[j];
+    const auto same = target_of_value.find(value(highs[i]));
+    if (!target_of[i] && same != target_of_value.end()) target_of[i] = same->second;
     if (target_of[i])
       add_gp_relative(lifter, procedure, highs[i].place, *target_of[i], ReferenceKind::gp_high);
     else
@@ -197,9 +229,14 @@ void find_gp_relative(Lifter& lifter) {
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
     const RelocationRole role = lifter.target.relocation_role(relocation.type);
     if (role != RelocationRole::gp_high && role != RelocationRole::gp_low) return;
-    if (lifter.instruction_at(relocation.address) == nullptr) return;
-    halves.push_back({lifter.program.ranges[range].procedure, relocation.symbol, relocation.addend,
-                      role == RelocationRole::gp_low, relocation.address});
+    const ProcedureId procedure = lifter.program.ranges[range].procedure;
+    const bool low = role == RelocationRole::gp_low;
+    if (is_half(lifter, relocation.address, low))
+      halves.push_back({procedure, relocation.symbol, relocation.addend, low, relocation.address});
+    else
+      lifter.make_opaque(lifter.program[procedure],
+                         fmt::format("the relocation at {:#x} does not fit its instruction",
+                                     relocation.address));
   });
   std::sort(halves.begin(), halves.end());
   for (size_t i = 0; i < halves.size();) {
@@ -361,6 +398,49 @@ void check_get_pc(Lifter& lifter) {
                            fmt::format("it computes with its own address at {:#x}", at));
 }
 
+/// Kept relocations of data, sorted: whatever they cover is known to be code or known not to be.
+std::vector<uint64_t> relocated_words(const Lifter& lifter) {
+  std::vector<uint64_t> words;
+  for (const RelocationTable& table : lifter.image.relocations)
+    if (!lifter.image.sections[table.target].executable())
+      for (const Relocation& relocation : table.relocations) words.push_back(relocation.address);
+  for (const CodePointer& pointer : lifter.program.code_pointers) words.push_back(pointer.address);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+/// Looks for words of data that read like an address of code although no relocation says so: slots
+/// of the global offset table that no instruction loads any more, and what hand-made tools left
+/// behind. The former are addresses; the others pin the procedure they would refer to. Only where
+/// code lies high, or small numbers would look like addresses; position-independent images have
+/// dynamic relocations for all of them.
+void sweep_data(Lifter& lifter) {
+  constexpr uint64_t kLowestTelling = uint64_t{1} << 24;
+  if (lifter.code.empty() || lifter.code.front().start < kLowestTelling ||
+      lifter.image.kind != Image::Kind::executable)
+    return;
+  const std::vector<uint64_t> known = relocated_words(lifter);
+  for (const Section& section : lifter.image.sections) {
+    if (!section.allocated() || section.executable() || is_unwind_section(section) ||
+        !section.holds_program_data())
+      continue;
+    for (uint64_t offset = align_up(section.address, 8) - section.address;
+         offset + 8 <= section.contents.size(); offset += 8) {
+      const uint64_t value = load<uint64_t>(section.contents.data() + offset);
+      if (value < lifter.code.front().start || value >= lifter.code.back().end) continue;
+      const uint64_t address = section.address + offset;
+      const uint32_t range = lifter.range_at(value);
+      if (range == kNone || std::binary_search(known.begin(), known.end(), address)) continue;
+      Procedure& procedure = lifter.program[lifter.program.ranges[range].procedure];
+      if (section.name == ".got" && value == procedure.address)
+        add_code_pointer(lifter, address, ReferenceKind::address64, value, 0);
+      else
+        lifter.pin(procedure, fmt::format("the data at {:#x} may hold an address in it, but has no "
+                                          "relocation", address));
+    }
+  }
+}
+
 }  // namespace
 
 void find_gp_values(Lifter& lifter) {
@@ -377,6 +457,9 @@ void find_gp_values(Lifter& lifter) {
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
+  // Every load of gp may try them all. The tables of even the largest images need a few.
+  constexpr size_t kMostValues = 256;
+  if (ranked.size() > kMostValues) ranked.resize(kMostValues);
   for (const auto& [count, gp] : ranked) lifter.program.gp_values.push_back(gp);
 }
 
@@ -401,6 +484,7 @@ void find_references(Lifter& lifter) {
   });
   find_data_words(lifter);
   find_dynamic_words(lifter);
+  sweep_data(lifter);
   std::sort(lifter.tables.begin(), lifter.tables.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });
   for (const TableReference& table : lifter.tables) lifter.table_starts.push_back(table.table);

@@ -142,6 +142,7 @@ class FakeTarget final : public Target {
   RelocationRole relocation_role(uint32_t) const override { return RelocationRole::ignored; }
   uint32_t relocation_type(ReferenceKind) const override { return 0; }
   bool is_upper_half(const Instruction& i) const override { return i.opcode == opcode("high"); }
+  bool is_lower_half(const Instruction& i) const override { return i.opcode == opcode("low"); }
   int64_t field(const Instruction& i, ReferenceKind) const override { return i.immediate; }
   bool apply(Instruction&, ReferenceKind, uint64_t, uint64_t, uint64_t) const override {
     return true;

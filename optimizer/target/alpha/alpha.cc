@@ -183,6 +183,9 @@ class AlphaTarget final : public Target {
   bool is_upper_half(const Instruction& instruction) const override {
     return instruction.opcode == opcode("ldah");
   }
+  bool is_lower_half(const Instruction& instruction) const override {
+    return encoding_of(instruction).format == Format::memory && !is_upper_half(instruction);
+  }
   int64_t field(const Instruction& instruction, ReferenceKind kind) const override;
   bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
              uint64_t gp) const override;
