@@ -8,7 +8,6 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/lift/lift.h"
 
 namespace respike {
 namespace {
@@ -42,6 +41,9 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
     references += static_cast<uint32_t>(procedure.references.size());
   }
   gp_load_lows_.resize(references);
+  relocations_of_.resize(image_.sections.size());
+  for (const RelocationTable& table : image_.relocations)
+    relocations_of_[table.target] = &table.relocations;
 }
 
 EmitStatistics Emitter::statistics() const {
@@ -157,8 +159,8 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
   block_relocations_ = nullptr;
   if (block.origin != kNone) {
     const uint64_t old = program_.address_of(block);
-    for (const RelocationTable& table : image_.relocations)
-      if (image_.sections[table.target].contains(old)) block_relocations_ = &table.relocations;
+    if (const Section* section = image_.section_at(old))
+      block_relocations_ = relocations_of_[static_cast<size_t>(section - image_.sections.data())];
     if (block_relocations_ != nullptr)
       next_relocation_ = static_cast<size_t>(
           std::lower_bound(block_relocations_->begin(), block_relocations_->end(), old,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "optimizer/emit/emit.h"
@@ -82,7 +83,9 @@ class Emitter {
   std::vector<uint32_t> section_symbols_;    // symbol (input index) of an output section, or kNone
   uint32_t inserted_symbols_ = 0;            // in front of the first global one
   uint32_t first_global_ = 0;
+  std::unordered_map<uint32_t, uint32_t> deepened_;  // states of stubs
   std::vector<uint8_t> bytes_;  // of the block being written
+  std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;
 };

@@ -8,7 +8,6 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/lift/lift.h"
 
 namespace respike {
 namespace {
@@ -81,13 +80,14 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
 /// The state in which the stack is `frame` bytes deeper.
 uint32_t Emitter::deepened(uint32_t state, uint64_t frame) {
   if (state == kNone) return kNone;
-  CfiState deeper = unwind_.states[state];
+  CfiState deeper = program_.unwind.states[state];
   if (deeper.cfa_is_expression || deeper.cfa_register != target_.abi().stack_pointer) return state;
+  const auto [known, fresh] =
+      deepened_.emplace(state, static_cast<uint32_t>(unwind_.states.size()));
+  if (!fresh) return known->second;
   deeper.cfa_offset += static_cast<int64_t>(frame);
-  for (uint32_t i = static_cast<uint32_t>(program_.unwind.states.size()); i < unwind_.states.size(); ++i)
-    if (unwind_.states[i] == deeper) return i;
   unwind_.states.push_back(std::move(deeper));
-  return static_cast<uint32_t>(unwind_.states.size() - 1);
+  return known->second;
 }
 
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {

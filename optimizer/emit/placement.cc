@@ -94,11 +94,14 @@ void Placement::find_free_ranges(const Program& program) {
             [](const Section* a, const Section* b) { return a->address < b->address; });
   sections.erase(std::unique(sections.begin(), sections.end()), sections.end());
   const uint64_t unit = target_.code_alignment();
+  auto next = taken.begin();
+  uint64_t at = 0;
   for (const Section* section : sections) {
-    uint64_t at = align_up(section->address, unit);
+    at = std::max(at, align_up(section->address, unit));
     const uint64_t end = section->address + section->size / unit * unit;
-    for (const auto& [start, stop] : taken) {
-      if (stop <= at || start >= end) continue;
+    for (; next != taken.end() && next->first < end; ++next) {
+      const auto [start, stop] = *next;
+      if (stop <= at) continue;
       if (start > at) free_.emplace_back(at, start);
       at = stop;
     }
@@ -237,6 +240,18 @@ uint32_t Placement::pool_near(uint64_t address) const {
   return static_cast<uint32_t>((down <= up ? before : after) - pools_.begin());
 }
 
+/// The pools, first and behind the last, that may lie within reach of `address`.
+std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
+  const uint64_t reach = target_.branch_reach();
+  const auto before = [](const Pool& pool, uint64_t a) { return pool.address < a; };
+  // A pool may start out of reach and end within it, but is much smaller than the reach.
+  const auto first = std::lower_bound(pools_.begin(), pools_.end(),
+                                      address - std::min(address, 2 * reach), before);
+  const auto last = std::lower_bound(first, pools_.end(), address + 2 * reach, before);
+  return {static_cast<uint32_t>(first - pools_.begin()),
+          static_cast<uint32_t>(last - pools_.begin())};
+}
+
 /// Adds stubs for every branch that spans more than `reach`; true when any is new.
 bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
   bool grown = false;
@@ -268,7 +283,8 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
 bool Placement::all_reach(const Layout& layout) const {
   const uint64_t reach = target_.branch_reach();
   const auto has = [&](const auto& stubs, uint64_t near, uint64_t key) {
-    for (uint32_t i = 0; i < pools_.size(); ++i) {
+    const auto [first, last] = pools_around(near);
+    for (uint32_t i = first; i < last; ++i) {
       const uint64_t address = pools_[i].address;
       const uint64_t distance = address > near ? address - near : near - address;
       if (distance + pools_[i].size < reach && stubs.count({i, key}) != 0) return true;
@@ -329,7 +345,8 @@ void Placement::place_with_stubs(Layout& layout) {
       continue;
     }
     uint64_t best = ~uint64_t{0};
-    for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    const auto [first, last] = pools_around(stub.leads_to);
+    for (uint32_t pool = first; pool < last; ++pool) {
       const auto landing = landings_.find({pool, key_of(stub.target)});
       if (landing == landings_.end()) continue;
       const uint64_t address = stubs_[landing->second].address, target = resolve(stub.target);
@@ -347,7 +364,8 @@ uint64_t Placement::branch_target(uint64_t place, const CodeLocation& location) 
   const uint64_t distance = target > place ? target - place : place - target;
   if (!far_ || distance <= target_.branch_reach()) return target;
   uint64_t best = ~uint64_t{0}, result = target;
-  for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+  const auto [first, last] = pools_around(place);
+  for (uint32_t pool = first; pool < last; ++pool) {
     const auto departure = departures_.find({pool, key_of(location)});
     if (departure == departures_.end()) continue;
     const uint64_t address = stubs_[departure->second].address;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "optimizer/image/image.h"
@@ -82,6 +83,7 @@ class Placement {
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);
   uint32_t pool_near(uint64_t address) const;
+  std::pair<uint32_t, uint32_t> pools_around(uint64_t address) const;
   static uint64_t key_of(const CodeLocation& location);
   template <typename F>
   void for_each_branch(const Layout& layout, F f) const;

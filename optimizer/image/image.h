@@ -16,7 +16,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/base/machine.h"
 
 namespace respike {
 
@@ -99,7 +99,7 @@ class Image {
 
   std::string path;
   std::string format;  // for people: "ELF64"
-  Machine machine = Machine::alpha;
+  Machine machine{};
   Kind kind = Kind::executable;
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;

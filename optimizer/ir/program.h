@@ -208,6 +208,9 @@ struct Program {
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
 
+/// The block that starts at an address of the input, or nullopt. Binary search.
+std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
+
 /// The order of code in the output. Fragments are placed in the order of the vector; the blocks of
 /// a fragment are contiguous. Every block of every movable procedure is in exactly one fragment;
 /// pinned and opaque procedures are not listed. The first fragment that holds block 0 carries the

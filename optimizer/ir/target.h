@@ -13,11 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/base/machine.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
-
-enum class Machine : uint8_t { alpha, ia64, x86_64 };
 
 /// A register in the target's flat numbering, 0 .. Target::register_count() - 1. Registers that
 /// always read as zero are not numbered: they are neither used nor defined.

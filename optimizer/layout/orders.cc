@@ -99,21 +99,16 @@ void append(std::vector<BlockId>& blocks, const std::vector<BlockId>& run) {
   blocks.insert(blocks.end(), run.begin(), run.end());
 }
 
-/// Blocks by their place in the input; those that the lifter added follow the block they continue.
-std::vector<BlockId> input_order(const Procedure& procedure) {
-  std::vector<BlockId> order;
-  std::vector<BlockId> continued_by(procedure.blocks.size(), kNone);
-  for (const BasicBlock& block : procedure.blocks)
-    for (const Edge& edge : block.successors)
-      if (edge.kind == Edge::Kind::fall_through &&
-          procedure.blocks[edge.target].origin == kNone)
-        continued_by[static_cast<BlockId>(&block - procedure.blocks.data())] = edge.target;
-  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-    if (procedure.blocks[id].origin == kNone) continue;
-    order.push_back(id);
-    if (continued_by[id] != kNone) order.push_back(continued_by[id]);
+/// The blocks of a range of the input; those that the lifter added follow the block they continue.
+std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& range) {
+  std::vector<BlockId> blocks;
+  for (BlockId id = range.first_block; id < range.end_block; ++id) {
+    blocks.push_back(id);
+    for (const Edge& edge : procedure.blocks[id].successors)
+      if (edge.kind == Edge::Kind::fall_through && procedure.blocks[edge.target].origin == kNone)
+        blocks.push_back(edge.target);
   }
-  return order;
+  return blocks;
 }
 
 }  // namespace
@@ -121,27 +116,15 @@ std::vector<BlockId> input_order(const Procedure& procedure) {
 Layout original_layout(const Program& program) {
   Layout layout;
   // One fragment per range of the input, in address order, so that split procedures stay split.
-  std::vector<std::pair<uint64_t, Layout::Fragment>> fragments;
-  std::vector<std::vector<const CodeRange*>> ranges(program.procedures.size());
-  for (const CodeRange& range : program.ranges) ranges[range.procedure].push_back(&range);
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    const Procedure& procedure = program[id];
+  for (const CodeRange& range : program.ranges) {
+    const Procedure& procedure = program[range.procedure];
     if (!procedure.movable()) continue;
-    const auto order = input_order(procedure);
-    for (const CodeRange* range : ranges[id]) {
-      Layout::Fragment fragment{.procedure = id, .blocks = {}, .alignment = kProcedureAlignment};
-      bool inside = false;
-      for (BlockId block : order) {
-        if (procedure.blocks[block].origin != kNone)
-          inside = block >= range->first_block && block < range->end_block;
-        if (inside) fragment.blocks.push_back(block);
-      }
-      if (!fragment.blocks.empty()) fragments.emplace_back(range->start, std::move(fragment));
-    }
+    auto blocks = blocks_of(procedure, range);
+    if (!blocks.empty())
+      layout.fragments.push_back({.procedure = range.procedure,
+                                  .blocks = std::move(blocks),
+                                  .alignment = kProcedureAlignment});
   }
-  std::sort(fragments.begin(), fragments.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [start, fragment] : fragments) layout.fragments.push_back(std::move(fragment));
   return layout;
 }
 

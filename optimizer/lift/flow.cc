@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
-#include "optimizer/lift/lift.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -37,6 +37,16 @@ class UnwindCursor {
                             [](uint64_t a, const Fde& f) { return a < f.start; });
     if (fde_ != fdes.begin()) --fde_;
     row_ = site_ = 0;
+    if (fde_ == fdes.end()) return;
+    const auto& rows = fde_->rows;
+    const auto row = std::upper_bound(rows.begin(), rows.end(), start,
+                                      [](uint64_t a, const Fde::Row& r) { return a < r.address; });
+    if (row != rows.begin()) row_ = static_cast<size_t>(row - rows.begin()) - 1;
+    const auto& sites = fde_->call_sites;
+    site_ = static_cast<size_t>(
+        std::lower_bound(sites.begin(), sites.end(), start,
+                         [](const Fde::CallSite& s, uint64_t a) { return s.end <= a; }) -
+        sites.begin());
   }
 
   /// Addresses must not decrease between calls.
@@ -188,11 +198,36 @@ class BlockBuilder {
   std::vector<BasicBlock>& blocks_;
 };
 
+/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come from,
+/// or go to, everywhere. Real programs stay far below.
+struct Effort {
+  explicit Effort(const Lifter& lifter) {
+    for (const CodeSection& code : lifter.code) {
+      instructions += 64 * code.marks.size();
+      edges += 4 * code.marks.size();
+    }
+  }
+  /// Whether `amount` was left. Once it was not, nothing is.
+  static bool spend(uint64_t& budget, uint64_t amount) {
+    const bool enough = amount <= budget;
+    budget = enough ? budget - amount : 0;
+    return enough;
+  }
+
+  uint64_t instructions = 50'000'000;  // looked at
+  uint64_t edges = 4'000'000;          // made, or entries of tables read
+};
+
 /// Edges and references of one procedure, once all blocks of the program exist.
 class Connector {
  public:
-  Connector(Lifter& lifter, ProcedureId id)
-      : lifter_(lifter), program_(lifter.program), id_(id), procedure_(program_[id]) {}
+  Connector(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges, Effort& effort)
+      : lifter_(lifter),
+        program_(lifter.program),
+        id_(id),
+        procedure_(program_[id]),
+        ranges_(ranges),
+        effort_(effort) {}
 
   void connect(const CodeRange& range) {
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
@@ -278,7 +313,11 @@ class Connector {
       while (block.instructions[at].is_pseudo() || address_of(block.instructions[at]) != found->place)
         ++at;
       Instruction& instruction = block.instructions[at];
-      if (instruction.has_reference()) continue;
+      if (instruction.has_reference()) {
+        lifter_.make_opaque(procedure_,
+                            fmt::format("relocations at {:#x} contradict each other", found->place));
+        continue;
+      }
       if (found->pair == 0) {
         refer(instruction, found->kind, location_of(found->target));
         continue;
@@ -389,22 +428,35 @@ class Connector {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
     }
-    bool labels = false;
-    for (BlockId label = 0; label < procedure_.blocks.size(); ++label) {
-      const BasicBlock& candidate = procedure_.blocks[label];
-      if (candidate.origin == kNone) continue;
-      const uint8_t marks = lifter_.marks_at(program_.address_of(candidate));
-      if ((marks & kAddressTakenMark) == 0 || (marks & kEntryMark) != 0) continue;
-      add_edge(block, label, Edge::Kind::indirect);
-      labels = true;
-    }
-    if (labels) return;
+    const std::vector<BlockId>& labels = taken_labels();
+    if (!Effort::spend(effort_.edges, labels.size())) return too_many_targets(place);
+    for (BlockId label : labels) add_edge(block, label, Edge::Kind::indirect);
+    if (!labels.empty()) return;
     const Operands operands = lifter_.target.operands(last);
     const auto pv = lifter_.target.abi().procedure_value;
     const bool tail_call = pv && std::find(operands.registers, operands.registers + operands.uses,
                                            *pv) != operands.registers + operands.uses;
     if (!tail_call)
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+  }
+
+  /// The blocks whose addresses are taken, but not as entries.
+  const std::vector<BlockId>& taken_labels() {
+    if (!labels_) {
+      labels_.emplace();
+      for (BlockId label = 0; label < procedure_.blocks.size(); ++label) {
+        const BasicBlock& candidate = procedure_.blocks[label];
+        if (candidate.origin == kNone) continue;
+        const uint8_t marks = lifter_.marks_at(program_.address_of(candidate));
+        if ((marks & kAddressTakenMark) != 0 && (marks & kEntryMark) == 0) labels_->push_back(label);
+      }
+    }
+    return *labels_;
+  }
+
+  void too_many_targets(uint64_t place) {
+    lifter_.make_opaque(procedure_,
+                        fmt::format("the indirect jump at {:#x} has too many targets", place));
   }
 
   void find_predecessors() {
@@ -435,6 +487,9 @@ class Connector {
     for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
       auto [id, wanted] = std::move(work.back());
       work.pop_back();
+      if (!Effort::spend(effort_.instructions, procedure_.blocks[id].instructions.size() + 16 +
+                                                   predecessors_[id].size()))
+        return {};
       if (follow_back(procedure_.blocks[id], wanted, tables)) continue;
       for (BlockId before : predecessors_[id]) visit(before, wanted);
     }
@@ -470,7 +525,7 @@ class Connector {
 
   /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
   /// whole or passed in, never the result of arithmetic.
-  bool jumps_to_stored_address(BlockId jump) const {
+  bool jumps_to_stored_address(BlockId jump) {
     const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
     if (operands.uses != 1) return false;
     std::vector<std::pair<BlockId, Register>> work = {{jump, operands.registers[0]}};
@@ -479,6 +534,9 @@ class Connector {
       auto [id, wanted] = work.back();
       work.pop_back();
       std::vector<Register> sources;
+      if (!Effort::spend(effort_.instructions, procedure_.blocks[id].instructions.size() + 16 +
+                                                   predecessors_[id].size()))
+        return false;
       if (!passes_on(procedure_.blocks[id], wanted, sources)) return false;
       for (Register source : sources)
         for (BlockId before : predecessors_[id])
@@ -539,14 +597,17 @@ class Connector {
   }
 
   /// All tables whose addresses the procedure forms.
-  std::vector<uint64_t> all_tables() const {
+  std::vector<uint64_t> all_tables() {
     std::vector<uint64_t> tables;
-    for (const CodeRange& range : program_.ranges) {
-      if (range.procedure != id_) continue;
+    for (uint32_t index : ranges_) {
+      const CodeRange& range = program_.ranges[index];
       auto table = std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
                                     [](const TableReference& t, uint64_t a) { return t.place < a; });
-      for (; table != lifter_.tables.end() && table->place < range.end; ++table)
+      for (; table != lifter_.tables.end() && table->place < range.end; ++table) {
+        if (!Effort::spend(effort_.instructions, 1)) return {};
         tables.push_back(table->table);
+      }
+      if (!Effort::spend(effort_.instructions, 16)) return {};
     }
     std::sort(tables.begin(), tables.end());
     tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
@@ -555,7 +616,12 @@ class Connector {
 
   void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables) {
     std::vector<BlockId> targets;
-    for (uint64_t address : tables) add_entries(address, targets);
+    for (uint64_t address : tables) {
+      const size_t before = targets.size();
+      if (effort_.edges != 0) add_entries(address, targets);
+      if (!Effort::spend(effort_.edges, targets.size() - before + 1))
+        return too_many_targets(address_of(block.instructions.back()));
+    }
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     for (BlockId target : targets) add_edge(block, target, Edge::Kind::indirect);
@@ -580,9 +646,7 @@ class Connector {
       ++pointer;
       ++table.entries;
     }
-    const auto known = std::find_if(procedure_.jump_tables.begin(), procedure_.jump_tables.end(),
-                                    [&](const JumpTable& t) { return t.address == address; });
-    if (known == procedure_.jump_tables.end()) procedure_.jump_tables.push_back(table);
+    if (known_tables_.insert(address).second) procedure_.jump_tables.push_back(table);
   }
 
   bool is_table_start(uint64_t address) const {
@@ -593,8 +657,12 @@ class Connector {
   Program& program_;
   ProcedureId id_;
   Procedure& procedure_;
+  std::span<const uint32_t> ranges_;  // indices of Program::ranges
+  Effort& effort_;
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
+  std::unordered_set<uint64_t> known_tables_;
   std::vector<std::vector<BlockId>> predecessors_;
+  std::optional<std::vector<BlockId>> labels_;
 
  public:
   std::vector<std::pair<BlockId, BasicBlock>> added_blocks_;
@@ -647,8 +715,9 @@ void connect_blocks(Lifter& lifter) {
     BasicBlock block;
   };
   std::vector<Added> added;
+  Effort effort(lifter);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    Connector connector(lifter, id);
+    Connector connector(lifter, id, ranges_of[id], effort);
     connector.resolve_landing_pads();
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
     connector.connect_indirect();
@@ -664,13 +733,19 @@ void connect_blocks(Lifter& lifter) {
                                          Edge{.target = fresh, .kind = Edge::Kind::fall_through});
   }
   // Who runs into the code behind it and stays in place keeps that in place, too.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [from, to] : falls)
-      if (!program[from].movable() && program[to].movable()) {
-        lifter.pin(program[to], "control runs into it from code that stays in place");
-        changed = true;
-      }
+  std::sort(falls.begin(), falls.end());
+  std::vector<ProcedureId> staying;
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    if (!program[id].movable()) staying.push_back(id);
+  while (!staying.empty()) {
+    const ProcedureId from = staying.back();
+    staying.pop_back();
+    for (auto fall = std::lower_bound(falls.begin(), falls.end(), std::pair(from, ProcedureId{0}));
+         fall != falls.end() && fall->first == from; ++fall) {
+      if (!program[fall->second].movable()) continue;
+      lifter.pin(program[fall->second], "control runs into it from code that stays in place");
+      staying.push_back(fall->second);
+    }
   }
   for (CodePointer& pointer : program.code_pointers) {
     const auto location = block_at(program, pointer.target.address);

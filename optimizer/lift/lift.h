@@ -11,7 +11,4 @@ namespace respike {
 /// an opaque procedure with a reason; throws Error only for a damaged file.
 Program lift(const Image& image, Diagnostics& diagnostics);
 
-/// Finds the block that starts at an address of the input, or nullopt. Binary search.
-std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
-
 }  // namespace respike

@@ -333,6 +333,19 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   }
 }
 
+/// Where the no-ops start that end at each range.
+void find_nops(Lifter& lifter) {
+  const uint64_t unit = lifter.unit();
+  uint64_t end = 0;  // of the range before
+  for (const CodeRange& range : lifter.program.ranges) {
+    const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
+    uint64_t at = range.start;
+    while (at > first && lifter.target.is_nop(*lifter.instruction_at(at - unit))) at -= unit;
+    lifter.nops_before.push_back(at);
+    end = range.end;
+  }
+}
+
 }  // namespace
 
 void find_procedures(Lifter& lifter) {
@@ -356,19 +369,6 @@ void find_procedures(Lifter& lifter) {
     if (section == ".init" || section == ".fini")
       lifter.pin(lifter.program[range.procedure],
                  "start-up code that the linker pieced together from several objects");
-  }
-}
-
-/// Where the no-ops start that end at each range.
-void find_nops(Lifter& lifter) {
-  const uint64_t unit = lifter.unit();
-  uint64_t end = 0;  // of the range before
-  for (const CodeRange& range : lifter.program.ranges) {
-    const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
-    uint64_t at = range.start;
-    while (at > first && lifter.target.is_nop(*lifter.instruction_at(at - unit))) at -= unit;
-    lifter.nops_before.push_back(at);
-    end = range.end;
   }
 }
 

@@ -1,0 +1,29 @@
+// Look-ups in a program: binary searches over ranges and blocks, both sorted by address.
+
+#include "optimizer/ir/program.h"
+
+#include <algorithm>
+
+namespace respike {
+
+std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
+  const auto& ranges = program.ranges;
+  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  if (range == ranges.begin()) return std::nullopt;
+  --range;
+  if (address >= range->end) return std::nullopt;
+  const auto& blocks = program[range->procedure].blocks;
+  const uint32_t origin = static_cast<uint32_t>(address - program.origin_base);
+  const auto first = blocks.begin() + range->first_block;
+  const auto last = blocks.begin() + range->end_block;
+  const auto block = std::lower_bound(first, last, origin, [](const BasicBlock& b, uint32_t o) {
+    return b.origin < o;
+  });
+  if (block == last || block->origin != origin) return std::nullopt;
+  return CodeLocation{.where = CodeLocation::Where::block_start,
+                      .procedure = range->procedure,
+                      .block = static_cast<BlockId>(block - blocks.begin())};
+}
+
+}  // namespace respike

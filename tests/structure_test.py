@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The folders depend on each other as their CMake files say, and no machine is named where none may be.
+
+A file may include headers of its own folder and of the folders that its library links, directly or through
+others. Names of machines belong to target/, simulator/, the readers of containers, the interface's list of
+machines, and tests.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
+MACHINES_ALLOWED = ("optimizer/target/", "simulator/", "tests/", "optimizer/image/elf", "optimizer/base/machine.h")
+
+
+def libraries():
+    """Folder of each library -> folders it links."""
+    folders, links = {}, {}
+    for cmake in ROOT.glob("**/CMakeLists.txt"):
+        if "build" in cmake.relative_to(ROOT).parts[0]:
+            continue
+        for name, body in re.findall(r"respike_library\((\w+)(.*?)\)", cmake.read_text(), re.DOTALL):
+            folders[name] = str(cmake.parent.relative_to(ROOT))
+            depends = re.search(r"DEPENDS([\w\s]*)", body)
+            links[name] = depends.group(1).split() if depends else []
+    return {folders[n]: {folders[d] for d in links[n] if d in folders} for n in folders}
+
+
+def closure(links):
+    reached = {folder: set(direct) for folder, direct in links.items()}
+    changed = True
+    while changed:
+        changed = False
+        for folder in reached:
+            more = set().union(*(reached[d] for d in reached[folder])) if reached[folder] else set()
+            if not more <= reached[folder]:
+                reached[folder] |= more
+                changed = True
+    return reached
+
+
+def folder_of(path, folders):
+    """The library's folder that holds a file: the longest that is a prefix."""
+    return max((f for f in folders if path.startswith(f + "/")), key=len, default=None)
+
+
+def main():
+    links = libraries()
+    allowed = closure(links)
+    problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
+    files = [p for top in ("optimizer", "instrument", "profiledb", "tas", "gui", "cli")
+             for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc")]
+    for file in files:
+        name = str(file.relative_to(ROOT))
+        own = folder_of(name, links)
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            include = re.match(r'#include "(.*)"', line)
+            if include and own:
+                other = folder_of(include.group(1), links)
+                if other and other != own and other not in allowed[own]:
+                    problems.append(f"{name}:{number}: {own} must not include {include.group(1)}")
+            code = line.split("//")[0]
+            if MACHINE.search(code) and not name.startswith(MACHINES_ALLOWED):
+                problems.append(f"{name}:{number}: names a machine: {line.strip()}")
+    for problem in problems:
+        print(problem)
+    print(f"{len(files)} files, {len(links)} libraries, {len(problems)} problems")
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
