@@ -309,6 +309,7 @@ void add_image_commands(CLI::App& app) {
       ->check(CLI::IsMember({"original", "random", "scatter"}))
       ->capture_default_str();
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   optimize->add_option("--only", optimize_arguments->options.only,
                        "move only this procedure (repeatable)");

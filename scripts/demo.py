@@ -11,7 +11,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "e2e"))
-os.environ["RESPIKE"], os.environ["RESPIKE_PROGRAMS"] = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+os.environ["RESPIKE"], os.environ["RESPIKE_PROGRAMS"] = (
+    str(pathlib.Path(p).resolve()) for p in sys.argv[1:3]
+)
 os.environ["RESPIKE_MANIFEST"] = "demo.json"
 import common  # noqa: E402  (it reads the environment above)
 
@@ -34,38 +36,90 @@ def print_table(title, rows):
     print(f"\n{title}")
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
     for number, row in enumerate(rows):
-        print("  " + "  ".join(str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
-                               for i, (cell, width) in enumerate(zip(row, widths))))
+        print(
+            "  "
+            + "  ".join(
+                str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths))
+            )
+        )
         if number == 0:
             print("  " + "  ".join("-" * width for width in widths))
 
 
 def describe(programs):
-    rows = [["program", "text bytes", "procedures", "blocks", "instructions", "relocations", "opaque"]]
+    rows = [
+        ["program", "text bytes", "procedures", "blocks", "instructions", "relocations", "opaque"]
+    ]
     for program in programs:
         info = json.loads(common.respike_ok("image", "info", program.image, "--json").stdout)
-        rows.append([program.name, f"{info['text_bytes']:,}", f"{info['procedures']:,}", f"{info['blocks']:,}",
-                     f"{info['instructions']:,}", f"{info['relocations']:,}", f"{info['opaque_procedures']:,}"])
+        rows.append(
+            [
+                program.name,
+                f"{info['text_bytes']:,}",
+                f"{info['procedures']:,}",
+                f"{info['blocks']:,}",
+                f"{info['instructions']:,}",
+                f"{info['relocations']:,}",
+                f"{info['opaque_procedures']:,}",
+            ]
+        )
     print_table("What respike found in the images:", rows)
 
 
 def rewrite(programs, folder):
-    rows = [["program", "layout", "seconds", "memory", "fragments", "input bytes", "output bytes", "same output"]]
+    rows = [
+        [
+            "program",
+            "layout",
+            "seconds",
+            "memory",
+            "fragments",
+            "input bytes",
+            "output bytes",
+            "same output",
+        ]
+    ]
     same = True
     for program in programs:
         for layout in LAYOUTS:
             output, report = folder / "output", folder / "report.json"
-            seconds, memory = measure([common.RESPIKE, "image", "optimize", program.image, "-o", output, "--layout", *layout,
-                                       "--report", report])
+            seconds, memory = measure(
+                [
+                    common.RESPIKE,
+                    "image",
+                    "optimize",
+                    program.image,
+                    "-o",
+                    output,
+                    "--layout",
+                    *layout,
+                    "--report",
+                    report,
+                ]
+            )
             data = json.loads(report.read_text())
             try:
                 common.check_behaviour(program, output)
                 verdict = "yes"
             except common.Failure as failure:
                 verdict, same = f"NO: {failure}", False
-            rows.append([program.name, layout[0], f"{seconds:.2f}", f"{memory:.0f} MB", f"{data.get('fragments', 0):,}",
-                         f"{program.image.stat().st_size:,}", f"{output.stat().st_size:,}", verdict])
-    print_table("What it wrote; `same output` compares standard output and exit status under qemu-alpha:", rows)
+            rows.append(
+                [
+                    program.name,
+                    layout[0],
+                    f"{seconds:.2f}",
+                    f"{memory:.0f} MB",
+                    f"{data.get('fragments', 0):,}",
+                    f"{program.image.stat().st_size:,}",
+                    f"{output.stat().st_size:,}",
+                    verdict,
+                ]
+            )
+    print_table(
+        "What it wrote; `same output` compares standard output and exit status under qemu-alpha:",
+        rows,
+    )
     return same
 
 

@@ -40,6 +40,7 @@ namespace respike {
 namespace {
 
 constexpr uint64_t kNoPartner = ~uint64_t{0};
+constexpr size_t kMostPartners = 1'000'000;  // besides 8 per block; nearly all blocks have one
 
 const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
   if (!instruction.has_reference()) return nullptr;
@@ -101,9 +102,27 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
 /// branches are found by Brent's method: a marker is moved to the current block at every power of
 /// two steps.
 Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
+  constexpr uint32_t kLong = 64;  // blocks and no-ops
+  auto& known = &side == &before_ ? before_rests_ : after_rests_;
+  std::vector<uint32_t>& path = path_;  // blocks entered at their start
+  path.clear();
+  uint32_t cost = 0;
+  const auto rest = [&](Rest result) {
+    if (cost > kLong)
+      for (const uint32_t block : path) known.try_emplace(block, cursor, result);
+    return result;
+  };
   uint32_t marker = kNone, steps = 0, limit = 2;
   for (;;) {
     if (&side == &before_ && cursor.entered != kNone) reached_[cursor.entered] = true;
+    if (cursor.entered != kNone && cursor.at.index == 0) {
+      if (const auto before = known.find(cursor.entered); before != known.end()) {
+        cursor = before->second.first;
+        return rest(before->second.second);
+      }
+      path.push_back(cursor.entered);
+    }
+    ++cost;
     const auto list = cursor.block->instructions.span();
     CodeLocation next;
     for (; cursor.at.index < list.size(); ++cursor.at.index) {
@@ -112,23 +131,26 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
         cursor.state = side.state_class(instruction.immediate);
         continue;
       }
-      if (instruction.opcode == kInvalid) return Rest::instruction;
-      if (side.target.is_nop(instruction)) continue;
+      if (instruction.opcode == kInvalid) return rest(Rest::instruction);
+      if (side.target.is_nop(instruction)) {
+        ++cost;
+        continue;
+      }
       if (cursor.at.index + 1 != list.size() ||
           side.target.control_flow(instruction) != ControlFlow::branch)
-        return Rest::instruction;
+        return rest(Rest::instruction);
       next = branch_target(*cursor.procedure, cursor.at.procedure, *cursor.block, instruction);
-      if (is_absent(next)) return Rest::instruction;
+      if (is_absent(next)) return rest(Rest::instruction);
       break;
     }
     if (is_absent(next)) next = successor(cursor.at, *cursor.block, Edge::Kind::fall_through);
-    if (is_absent(next)) return Rest::nothing;
+    if (is_absent(next)) return rest(Rest::nothing);
     if (next.where == CodeLocation::Where::address) {
       cursor.outside = next.address;
-      return Rest::outside;
+      return rest(Rest::outside);
     }
     enter(side, cursor, next.procedure, next.block);
-    if (cursor.entered == marker) return Rest::spin;
+    if (cursor.entered == marker) return rest(Rest::spin);
     if (++steps == limit) {
       marker = cursor.entered;
       limit *= 2;
@@ -145,6 +167,8 @@ bool Comparison::visit(uint32_t before, const CodeCursor& after) {
     partner_[before] = place;
     return true;
   }
+  if (more_partners_.size() > kMostPartners + 8 * partner_.size())
+    return differ("the same code appears at too many places"), false;
   return more_partners_.insert({before, place}).second;
 }
 
@@ -185,10 +209,11 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       if (i.flags != j.flags || (!i.has_reference() && i.immediate != j.immediate))
         return differ(x, y, "the operands differ"), false;
       if (i.has_reference()) references(x, y);
-      if (before_.target.is_get_pc(i)) remember_call(x, y);
       const SequenceRole role = before_.target.sequence_role(i);
       if (role != SequenceRole::none) sequence(x, y, role);
-      if (before_.target.is_get_pc(i)) remember_call(x, y);
+      if (x.at.index + 1 == x_list.size() && y.at.index + 1 == y_list.size() &&
+          before_.target.is_get_pc(i))
+        remember_call(x, y);
       ++x.at.index;
       ++y.at.index;
       return !difference_;
@@ -404,7 +429,12 @@ bool Comparison::same_outside(uint64_t before, uint64_t after) const {
   const Image *old_image = before_.program.image, *new_image = after_.program.image;
   if (old_image == nullptr || new_image == nullptr) return before == after;
   const Section* from = old_image->section_at(before);
-  const Section* moved = from == nullptr ? nullptr : new_image->section_named(from->name);
+  const Section* moved = nullptr;
+  if (from != nullptr) {
+    const auto [known, fresh] = sections_.try_emplace(from, nullptr);
+    if (fresh) known->second = new_image->section_named(from->name);
+    moved = known->second;
+  }
   if (moved == nullptr || moved->address == from->address) return before == after;
   return after == moved_table_address(before, *from, moved->address, moved->size);
 }

@@ -256,10 +256,10 @@ void Comparison::sections() {
 void Comparison::section(const Section& before, const Section& after) {
   if (describes_code(before.name)) return;
   const auto& ranges = before_.program.ranges;
-  const bool has_code = std::any_of(ranges.begin(), ranges.end(), [&](const CodeRange& range) {
-    return before.contains(range.start);
-  });
-  if (before.executable() && has_code) return;
+  const auto code =
+      std::lower_bound(ranges.begin(), ranges.end(), before.address,
+                       [](const CodeRange& range, uint64_t a) { return range.start < a; });
+  if (before.executable() && code != ranges.end() && before.contains(code->start)) return;
   // Read-only, and found by the program header or the dynamic section.
   const bool may_move = before.name == ".interp" || before.name == ".gnu.hash";
   if (!may_move && before.address != after.address)

@@ -139,6 +139,9 @@ uint32_t ComparedProgram::action_class(uint32_t lsda, uint64_t action) {
   } catch (const Error&) {
     key = raw_action_key(table, action);
   }
+  // Many actions may share one long chain.
+  if (key.size() > action_budget_) throw Error("exception tables are too entangled to be compared");
+  action_budget_ -= key.size();
   return known->second = class_of(std::move(key));
 }
 

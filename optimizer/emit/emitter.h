@@ -72,6 +72,7 @@ class Emitter {
   const Target& target_;
   Diagnostics& diagnostics_;
   NewImage out_;
+  uint32_t unwind_owner_ = 0;    // of the unwind ranges being added
   UnwindTables unwind_;          // the program's and the states of stubs
   UnwindSections unwind_sections_;
   uint32_t added_text_ = kNone;  // index in out_.added

@@ -41,7 +41,10 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   const BasicBlock& block = procedure.blocks[block_id];
   UnwindRange range;
   range.start = placement_.address(id, block_id);
-  range.owner = id;
+  // An FDE of its own from each symbol on: gdb runs an FDE's program to the function's start first,
+  // and states remembered by then are lost.
+  if (block_id == 0) ++unwind_owner_;
+  range.owner = unwind_owner_;
   range.state = block.cfi_state;
   const auto set_call_site = [&](uint32_t index) {
     range.lsda = kNone;
@@ -85,7 +88,7 @@ uint32_t Emitter::deepened(uint32_t state, uint64_t frame) {
   const auto [known, fresh] =
       deepened_.emplace(state, static_cast<uint32_t>(unwind_.states.size()));
   if (!fresh) return known->second;
-  deeper.cfa_offset += static_cast<int64_t>(frame);
+  deeper.cfa_offset = static_cast<int64_t>(static_cast<uint64_t>(deeper.cfa_offset) + frame);
   unwind_.states.push_back(std::move(deeper));
   return known->second;
 }
@@ -97,7 +100,7 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
     const uint32_t deep = deepened(state, target_.far_stub_frame());
     UnwindRange range;
-    range.owner = stub.target.procedure;
+    range.owner = ++unwind_owner_;
     const uint64_t size = stub.departure ? target_.far_departure_size() : target_.far_landing_size();
     const uint64_t change = stub.address + (stub.departure ? unit : size - unit);
     range.start = stub.address;
@@ -116,11 +119,14 @@ void Emitter::write_unwind_tables() {
   if (frame == nullptr || program_.unwind.cies.empty()) return;
   std::vector<UnwindRange> ranges;
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
-    if (!program_[id].movable())
+    if (!program_[id].movable()) {
+      ++unwind_owner_;
       for (BlockId block = 0; block < program_[id].blocks.size(); ++block)
         if (program_[id].blocks[block].origin != kNone) add_unwind_ranges(ranges, id, block);
+    }
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    ++unwind_owner_;
     for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
   }
   add_stub_ranges(ranges);

@@ -345,8 +345,8 @@ void Placement::place_with_stubs(Layout& layout) {
       continue;
     }
     uint64_t best = ~uint64_t{0};
-    const auto [first, last] = pools_around(stub.leads_to);
-    for (uint32_t pool = first; pool < last; ++pool) {
+    const auto [begin, end] = pools_around(stub.leads_to);
+    for (uint32_t pool = begin; pool < end; ++pool) {
       const auto landing = landings_.find({pool, key_of(stub.target)});
       if (landing == landings_.end()) continue;
       const uint64_t address = stubs_[landing->second].address, target = resolve(stub.target);

@@ -180,7 +180,8 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
     } else {
       write_difference(from, to, cie, initial, out);
     }
-    if (recurs_[i] != 0 && open_.size() < kMaxDepth) {
+    // gdb forgets what was remembered before the first advance.
+    if (recurs_[i] != 0 && i != 0 && open_.size() < kMaxDepth) {
       out.write<uint8_t>(cfa::kRememberState);
       open_.push_back(static_cast<uint32_t>(i));
     }

@@ -21,6 +21,7 @@ namespace respike {
 namespace {
 
 constexpr size_t kAlignment = 4;  // of type tables; areas need none
+constexpr size_t kLargestTables = size_t{256} << 20;
 
 size_t uleb128_size(uint64_t value) {
   size_t size = 1;
@@ -37,6 +38,8 @@ void write_padded_uleb128(uint64_t value, size_t size, ByteWriter& out) {
 }  // namespace
 
 uint64_t LsdaWriter::write(const Lsda& lsda, std::span<const UnwindRange> ranges) {
+  // Procedures that share a table each get one: hostile ones could share a large table a million times.
+  if (out_.size() > kLargestTables) throw Error("exception tables become too large");
   const uint64_t start = place();
   collect_call_sites(ranges, write_landing_pad_start(ranges));
   const bool has_types = uses_actions_ && lsda.type_encoding != eh_pe::kOmit;

@@ -12,7 +12,7 @@
 // point into the mapping; symbols and relocations are copied once into flat vectors, so a file of
 // 150 MB costs little more than its tables. Memory and time are bounded by the size of the file:
 // a file may make many section headers claim the same bytes, or many symbols end in the same long
-// name, so relocations and lengths of names are counted against a budget.
+// name, so contents, relocations and lengths of names are counted against a budget.
 //
 // Limits: extended section numbering (more than 65,279 sections) is not supported, nor is SHT_REL,
 // which no machine that Respike knows uses.
@@ -38,6 +38,7 @@ namespace {
 
 constexpr size_t kLongestSectionName = 1024;
 constexpr uint64_t kLargestFileAlignment = 0x10000;  // of a section that is not loaded
+constexpr size_t kMostSegments = 256;  // addresses are looked up in all of them, one by one
 
 bool power_of_two_or_zero(uint64_t value) {
   return (value & (value - 1)) == 0;
@@ -96,6 +97,7 @@ class Reader {
   void check_loaded_order() const;
   void read_sections();
   void check_section(const Section& section, uint32_t number) const;
+  void check_file_sections() const;
   std::span<const uint8_t> string_table(uint32_t section, const std::string& user) const;
   std::string_view string_at(std::span<const uint8_t> table, uint64_t offset, size_t longest) const;
   void check_allocated_sections();
@@ -170,8 +172,10 @@ void Reader::read_header() {
 void Reader::read_segments() {
   const uint64_t count = header_->e_phnum;
   if (count == 0) fail("the file has no program headers", offsetof(FileHeader, e_phnum));
-  if (count == ELF::PN_XNUM)
-    fail("the file has more than 65,534 program headers", offsetof(FileHeader, e_phnum));
+  if (count > kMostSegments)
+    fail(fmt::format("the file has {} program headers; at most {} are supported", count,
+                     kMostSegments),
+         offsetof(FileHeader, e_phnum));
   if (header_->e_phentsize != sizeof(ProgramHeader))
     fail("the size of a program header is not 56", offsetof(FileHeader, e_phentsize));
   if (!in_file(header_->e_phoff, count * sizeof(ProgramHeader)))
@@ -246,7 +250,24 @@ void Reader::read_sections() {
   const auto names = string_table(header_->e_shstrndx, "the ELF header");
   for (uint32_t i = 1; i < count; ++i)
     image_.sections[i].name = string_at(names, headers[i].sh_name, kLongestSectionName);
+  check_file_sections();
   image_.index_sections();
+}
+
+/// Sections that are not loaded are copied one by one when the file is written: neither their
+/// contents, which a file may claim many times over, nor the padding between them may take more
+/// space than the file has.
+void Reader::check_file_sections() const {
+  uint64_t contents = bytes_.size(), padding = bytes_.size() + 16 * kLargestFileAlignment;
+  for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+    const Section& section = image_.sections[i];
+    if (section.allocated() || section.type == ELF::SHT_NOBITS) continue;
+    if (section.size > contents) fail(title(i) + " overlaps other sections", header_offset(i));
+    if (section.alignment > padding)
+      fail("too many sections have large alignments", header_offset(i));
+    contents -= section.size;
+    padding -= section.alignment;
+  }
 }
 
 void Reader::check_section(const Section& section, uint32_t number) const {

@@ -1,11 +1,11 @@
 """Runs inside gdb-multiarch for backtrace_test.py: walks one image to the planned stops.
 
-The environment variable BACKTRACE_JOB names a JSON file with: socket, result, bias_entry (e_entry of a
-position-independent image, else null) and stops: a list of [breakpoint address, passes to ignore, number of
-substantial instructions to step], and the image's code as [start address, hex bytes] ranges. The result is a
-list with, per stop, the program counter, the digest of the steps and the return addresses of the call stack,
-all without the load bias; it is shorter than the plan when the program ends early.
-"""
+The environment variable BACKTRACE_JOB names a JSON file with: socket, result, bias_entry (e_entry
+of a position-independent image, else null) and stops: a list of [breakpoint address, passes to
+ignore, number of substantial instructions to step], and the image's code as [start address, hex
+bytes] ranges. The result is a list with, per stop, the program counter, the digest of the steps and
+the return addresses of the call stack, all without the load bias; it is shorter than the plan when
+the program ends early."""
 
 import json
 import os
@@ -21,7 +21,7 @@ LONGEST_STACK = 80
 def word_at(address):
     for start, data in CODE:
         if start <= address < start + len(data):
-            return int.from_bytes(data[address - start:address - start + 4], "little")
+            return int.from_bytes(data[address - start : address - start + 4], "little")
     return None
 
 
@@ -30,18 +30,18 @@ def is_glue(word):
     opcode = word >> 26
     if opcode == 0x30 and (word >> 21 & 31) == 31:
         return True
-    return word in (0x47ff041f, 0x2ffe0000, 0x5fff041f)  # nop, unop, fnop
+    return word in (0x47FF041F, 0x2FFE0000, 0x5FFF041F)  # nop, unop, fnop
 
 
 def token(word):
-    """What a layout keeps of an instruction: everything but branch targets, senses and formed addresses."""
+    """What a layout keeps of an instruction: all but branch targets, senses and addresses."""
     opcode = word >> 26
     if opcode >= 0x30:
         return word >> 21 & 31 | (0x100 if opcode in (0x30, 0x34) else 0x200)
     if opcode in (0x08, 0x09):
-        return word & 0xffff0000
-    if opcode == 0x1a:
-        return word & 0xffffc000
+        return word & 0xFFFF0000
+    if opcode == 0x1A:
+        return word & 0xFFFFC000
     return word
 
 
@@ -121,8 +121,14 @@ def visit(bias, stop):
 
 
 def main():
-    for setting in ("pagination off", "confirm off", "sysroot /usr/alpha-linux-gnu", "backtrace past-main on",
-                    "auto-solib-add off", "step-mode on"):
+    for setting in (
+        "pagination off",
+        "confirm off",
+        "sysroot /usr/alpha-linux-gnu",
+        "backtrace past-main on",
+        "auto-solib-add off",
+        "step-mode on",
+    ):
         gdb.execute(f"set {setting}")
     gdb.execute(f"target remote {JOB['socket']}", to_string=True)
     bias = read_bias()

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Debuggers unwind shuffled images as they unwind the originals: at 200 random stops the stacks are equal.
+"""Debuggers unwind shuffled images as they unwind the originals: at 200 random stops the stacks
+are equal.
 
-A stop has to be the same point of the execution in both images, though addresses and instruction counts
-differ. It is: the N-th pass through the body of a procedure, then K substantial instructions further, where
-unconditional branches and no-ops do not count, because layouts add and remove them. Everything else runs in
-the same order in both images, with one exception: code that reads what describes the image, namely start-up
-code and the C++ unwinder, which walk program headers and frame descriptions.
+A stop has to be the same point of the execution in both images, though addresses and instruction
+counts differ. It is: the N-th pass through the body of a procedure, then K substantial instructions
+further, where unconditional branches and no-ops do not count, because layouts add and remove them.
+Everything else runs in the same order in both images, with one exception: code that reads what
+describes the image, namely start-up code and the C++ unwinder, which walk program headers and frame
+descriptions.
 
-The plan comes from logs in which qemu names the procedures of both images as they are entered, from main on.
-Procedures whose entries make the two logs differ belong to the exception and are dropped; what remains is the
-same sequence, from which stops are drawn at random, spread over the execution and over procedures; K reaches
-into callees, prologues and epilogues. Then gdb-multiarch, attached to qemu's stub, walks both images
-(backtrace_gdb.py) and unwinds by .eh_frame; the frames' addresses are named by the symbols of the image they
-belong to. Fragments, NAME.frag.N, count as NAME, aliases as one procedure, and code outside the image (libc)
-as "outside". At each stop the digests of the instructions stepped over (without branch senses, targets and
-formed addresses) are compared, too; where they differ the steps led through the exception, the walk is given
-up, and few walks may end so.
-"""
+The plan comes from logs in which qemu names the procedures of both images as they are entered, from
+main on. Procedures whose entries make the two logs differ belong to the exception and are dropped;
+what remains is the same sequence, from which stops are drawn at random, spread over the execution
+and over procedures; K reaches into callees, prologues and epilogues. Then gdb-multiarch, attached
+to qemu's stub, walks both images (backtrace_gdb.py) and unwinds by .eh_frame; the frames' addresses
+are named by the symbols of the image they belong to. Fragments, NAME.frag.N, count as NAME, aliases
+as one procedure, and code outside the image (libc) as "outside". At each stop the digests of the
+instructions stepped over (without branch senses, targets and formed addresses) are compared, too;
+where they differ the steps led through the exception, the walk is given up, and few walks may end
+so."""
 
 import bisect
 import collections
@@ -40,9 +42,23 @@ LOG_LIMIT = 120_000
 DROPPED_LIMIT = 60
 MOST_PASSES = 60
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 60, 150)
-PROGRAMS = ["calls.static", "exceptions.static", "switches.static", "containers.static", "strings.static", "sqlite3.static",
-            "lua.static", "modern.static", "calls.dynamic", "exceptions.dynamic", "containers.pie", "lua.pie"]
-TEXT_SECTIONS = re.compile(r"\s*\[\s*\d+\]\s+(\S+)\s+PROGBITS\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)\s+\S+\s+\S*X")
+PROGRAMS = [
+    "calls.static",
+    "exceptions.static",
+    "switches.static",
+    "containers.static",
+    "strings.static",
+    "sqlite3.static",
+    "lua.static",
+    "modern.static",
+    "calls.dynamic",
+    "exceptions.dynamic",
+    "containers.pie",
+    "lua.pie",
+]
+TEXT_SECTIONS = re.compile(
+    r"\s*\[\s*\d+\]\s+(\S+)\s+PROGBITS\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)\s+\S+\s+\S*X"
+)
 
 
 class ImageMap:
@@ -58,8 +74,12 @@ class ImageMap:
             match = TEXT_SECTIONS.match(line)
             if match:
                 address, offset, size = (int(f, 16) for f in match.groups()[1:])
-                self.code.append((address, data[offset:offset + size]))
-        labels = [s for s in common.read_symbols(path) if s.kind in ("FUNC", "NOTYPE") and self.word(s.value) is not None]
+                self.code.append((address, data[offset : offset + size]))
+        labels = [
+            s
+            for s in common.read_symbols(path)
+            if s.kind in ("FUNC", "NOTYPE") and self.word(s.value) is not None
+        ]
         self.labels = sorted((s.value, s.name) for s in labels if s.section not in ("UND", "ABS"))
         self.symbols = [s for s in labels if s.kind == "FUNC" and s.section != "UND"]
         ranges = sorted({(s.value, s.value + s.size): s for s in self.symbols if s.size}.items())
@@ -69,7 +89,7 @@ class ImageMap:
     def word(self, address):
         for start, data in self.code:
             if start <= address < start + len(data):
-                return int.from_bytes(data[address - start:address - start + 4], "little")
+                return int.from_bytes(data[address - start : address - start + 4], "little")
         return None
 
     def name(self, address):
@@ -98,10 +118,10 @@ class ImageMap:
             if word is None:
                 return None
             if word >> 26 == 0x30 and (word >> 21 & 31) == 31:
-                displacement = word & 0x1fffff
+                displacement = word & 0x1FFFFF
                 address += 4 + 4 * (displacement - ((displacement & 0x100000) << 1))
                 branches += 1
-            elif word in (0x47ff041f, 0x2ffe0000, 0x5fff041f):
+            elif word in (0x47FF041F, 0x2FFE0000, 0x5FFF041F):
                 address += 4
             else:
                 return path
@@ -123,7 +143,7 @@ def aliases(image):
     return {name: min(group) for group in groups.values() for name in group}
 
 
-# --- The plan ---------------------------------------------------------------------------------------------
+# --- The plan -------------------------------------------------------------------------------------
 
 
 def load_bias(program, image, folder):
@@ -131,8 +151,11 @@ def load_bias(program, image, folder):
     if not image.is_pie:
         return 0
     log = folder / "pages"
-    common.run_command([*common.QEMU, "-d", "page", "-D", log, image.path, *program.runs[0].args],
-                       stdin=program.runs[0].stdin, cwd=folder)
+    common.run_command(
+        [*common.QEMU, "-d", "page", "-D", log, image.path, *program.runs[0].args],
+        stdin=program.runs[0].stdin,
+        cwd=folder,
+    )
     match = re.search(r"^start_code\s+0x([0-9a-f]+)", log.read_text(), re.M)
     common.expect(match, "qemu does not tell where the code starts")
     return int(match[1], 16)  # the first segment of such an image is linked at 0
@@ -144,8 +167,13 @@ def logged_addresses(program, image, options, folder):
     os.mkfifo(log)
     run = program.runs[0]
     stdin = open(run.stdin, "rb") if run.stdin else subprocess.DEVNULL
-    qemu = subprocess.Popen([*common.QEMU, *options, "-D", log, image.path, *run.args], stdin=stdin,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+    qemu = subprocess.Popen(
+        [*common.QEMU, *options, "-D", log, image.path, *run.args],
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
     try:
         with open(log) as lines:
             for line in lines:
@@ -160,14 +188,22 @@ def logged_addresses(program, image, options, folder):
 
 
 def entry_log(program, image, paths, folder):
-    """The procedures in the order in which they are entered, from main on, as far as LOG_LIMIT entries."""
+    """The procedures as they are entered, in order, from main on, at most LOG_LIMIT."""
     bias = load_bias(program, image, folder)
-    places = {address + bias: (name, branches) for name, path in paths.items() for address, branches in path}
+    places = {
+        address + bias: (name, branches)
+        for name, path in paths.items()
+        for address, branches in path
+    }
     # A first run logs each block at least once, a second one each entry of the procedures found.
     log = logged_addresses(program, image, ["-d", "exec"], folder)
-    entered = {places[address][0] for address in itertools.islice(log, LOG_LIMIT) if address in places}
+    entered = {
+        places[address][0] for address in itertools.islice(log, LOG_LIMIT) if address in places
+    }
     log.close()
-    ranges = ",".join(f"{address + bias:#x}+4" for name in sorted(entered) for address, _ in paths[name])
+    ranges = ",".join(
+        f"{address + bias:#x}+4" for name in sorted(entered) for address, _ in paths[name]
+    )
     expect_argument_fits(ranges)
     log = logged_addresses(program, image, ["-d", "exec,nochain", "-dfilter", ranges], folder)
     found, before = [], (None, 0)
@@ -178,7 +214,7 @@ def entry_log(program, image, paths, folder):
             found.append(place[0])
         before = place
     log.close()
-    return found[found.index("main"):] if "main" in found else []
+    return found[found.index("main") :] if "main" in found else []
 
 
 def expect_argument_fits(text):
@@ -186,7 +222,7 @@ def expect_argument_fits(text):
 
 
 def common_log(old, new):
-    """The longest beginning that both runs have in common, without the procedures that make them differ."""
+    """The beginning that both runs share, without the procedures that make them differ."""
     for _ in range(DROPPED_LIMIT):
         pairs = enumerate(zip(old, new))
         at = next((index for index, (a, b) in pairs if a != b), None)
@@ -200,16 +236,19 @@ def common_log(old, new):
 def draw_stops(log, generator, count):
     """[(procedure, passes to ignore, steps)] in the order of the log, with many different procedures.
 
-    The passes are counted from the stop before, without those that its steps may go through, so that every stop
-    is reached. Each pass costs a round trip to gdb, so they are limited too, and a stop may come earlier in the
-    execution than it was drawn.
-    """
+    The passes are counted from the stop before, without those that its steps may go through, so
+    that every stop is reached. Each pass costs a round trip to gdb, so they are limited too, and a
+    stop may come earlier in the execution than it was drawn."""
     places = collections.defaultdict(list)
     for index, name in enumerate(log):
         if len(places[name]) < 400:
             places[name].append(index)
     names = sorted(places)
-    drawn = {generator.choice(places[generator.choice(names)]) for _ in range(count)} if names else set()
+    drawn = (
+        {generator.choice(places[generator.choice(names)]) for _ in range(count)}
+        if names
+        else set()
+    )
     stops, reached = [("main", 0, 0)], 0
     for index in sorted(drawn):
         if index <= reached:
@@ -221,7 +260,7 @@ def draw_stops(log, generator, count):
     return stops
 
 
-# --- Walking ----------------------------------------------------------------------------------------------
+# --- Walking --------------------------------------------------------------------------------------
 
 
 def walk(program, image, stops, paths, folder):
@@ -230,20 +269,31 @@ def walk(program, image, stops, paths, folder):
     copy = folder / "image"  # paths of the same length, since the program sees its path
     shutil.copy(image.path, copy)
     job = {
-        "socket": str(folder / "gdb"), "result": str(folder / "result"), "bias_entry": image.entry if image.is_pie else None,
+        "socket": str(folder / "gdb"),
+        "result": str(folder / "result"),
+        "bias_entry": image.entry if image.is_pie else None,
         "stops": [[paths[name][-1][0], ignore, steps] for name, ignore, steps in stops],
         "code": [[start, data.hex()] for start, data in image.code],
     }
     (folder / "job").write_text(json.dumps(job))
     run = program.runs[0]
     stdin = open(run.stdin, "rb") if run.stdin else subprocess.DEVNULL
-    qemu = subprocess.Popen([*common.QEMU, "-g", job["socket"], "-0", "program", str(copy), *run.args], stdin=stdin,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env={"PATH": os.environ["PATH"]})
+    qemu = subprocess.Popen(
+        [*common.QEMU, "-g", job["socket"], "-0", "program", str(copy), *run.args],
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={"PATH": os.environ["PATH"]},
+    )
     try:
         wait_for(pathlib.Path(job["socket"]), qemu)
         script = pathlib.Path(__file__).with_name("backtrace_gdb.py")
-        gdb = common.run_command(["gdb-multiarch", "-nx", "-batch", "-x", script, copy], timeout=GDB_TIMEOUT,
-                                 env={**os.environ, "BACKTRACE_JOB": str(folder / "job"), "PYTHONNOUSERSITE": "1"})
+        gdb = common.run_command(
+            ["gdb-multiarch", "-nx", "-batch", "-x", script, copy],
+            timeout=GDB_TIMEOUT,
+            env={**os.environ, "BACKTRACE_JOB": str(folder / "job"), "PYTHONNOUSERSITE": "1"},
+        )
         if not (folder / "result").exists():
             raise common.Failure(f"gdb: {gdb.stderr.decode(errors='replace')[-500:]}")
         return json.loads((folder / "result").read_text())
@@ -297,8 +347,10 @@ def plan(program, images, generator, count, folder):
     """The stops and, per image, the procedures' entry paths."""
     old, new = (unique_procedures(image) for image in images)
     gp_load = {name: "GPLOAD" in old[name].other for name in old if name in new}
-    paths = [{name: image.entry_path(symbols[name].value, loads) for name, loads in gp_load.items()}
-             for image, symbols in zip(images, (old, new))]
+    paths = [
+        {name: image.entry_path(symbols[name].value, loads) for name, loads in gp_load.items()}
+        for image, symbols in zip(images, (old, new))
+    ]
     usable = [name for name in gp_load if all(p[name] for p in paths)]
     paths = [{name: p[name] for name in usable} for p in paths]
     logs = [entry_log(program, image, p, folder) for image, p in zip(images, paths)]
@@ -314,18 +366,26 @@ def check_program(program, options, count, scratch, tally):
     images = before, after = ImageMap(program.image), ImageMap(output)
     stops, paths = plan(program, images, random.Random(f"{program.name} {options}"), count, folder)
     expected = walk(program, before, stops, paths[0], folder / "walk1")
-    actual = walk(program, after, stops[:len(expected)], paths[1], folder / "walk2")
+    actual = walk(program, after, stops[: len(expected)], paths[1], folder / "walk2")
     canonical = aliases(before)
     common.expect(expected, "no stop was reached in the original")
     for number, (stop, old_result, new_result) in enumerate(zip(stops, expected, actual)):
         if old_result["digest"] != new_result["digest"]:
             tally.add_walk(given_up=True)
             return
-        old_stack, new_stack = (name_stack(i, r, canonical) for i, r in ((before, old_result), (after, new_result)))
-        common.expect(old_stack == new_stack, f"stop {number} ({stop[0]}, pass {stop[1]}, {stop[2]} steps on) at "
-                      f"{old_result['pc']:#x} and {new_result['pc']:#x}: {old_stack} became {new_stack}")
+        old_stack, new_stack = (
+            name_stack(i, r, canonical) for i, r in ((before, old_result), (after, new_result))
+        )
+        common.expect(
+            old_stack == new_stack,
+            f"stop {number} ({stop[0]}, pass {stop[1]}, {stop[2]} steps on) at "
+            f"{old_result['pc']:#x} and {new_result['pc']:#x}: {old_stack} became {new_stack}",
+        )
         tally.add(stop[0], bool({"_start", "__start", "main"} & set(old_stack)))
-    common.expect(len(actual) == len(expected), f"{len(expected)} stops are reached in the original, {len(actual)} in the output")
+    common.expect(
+        len(actual) == len(expected),
+        f"{len(expected)} stops are reached in the original, {len(actual)} in the output",
+    )
     tally.add_walk(given_up=False)
 
 
@@ -339,11 +399,19 @@ def main():
         for number, program in enumerate(filter(None, map(common.find_program, PROGRAMS))):
             for layout in ("random", "scatter"):
                 options = ["--layout", layout, "--seed", str(number + 1)]
-                cases.append(common.Case(f"{program.name} {layout} {number + 1}", lambda p=program, o=options:
-                                         check_program(p, o, args.stops, scratch, tally)))
+                cases.append(
+                    common.Case(
+                        f"{program.name} {layout} {number + 1}",
+                        lambda p=program, o=options: check_program(
+                            p, o, args.stops, scratch, tally
+                        ),
+                    )
+                )
         status = common.run_cases(cases, args)
-    print(f"{tally.compared} stops compared in {len(tally.procedures)} procedures; {tally.complete} stacks reach main; "
-          f"{tally.given_up} of {tally.walks} walks were given up")
+    print(
+        f"{tally.compared} stops compared in {len(tally.procedures)} procedures; {tally.complete} stacks reach main; "
+        f"{tally.given_up} of {tally.walks} walks were given up"
+    )
     if not args.filter and (tally.compared < STOPS_WANTED or tally.complete < tally.compared * 0.9):
         print(f"FAILED: {STOPS_WANTED} stops are wanted, nine tenths of them with a complete stack")
         status = 1

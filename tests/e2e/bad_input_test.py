@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Bad input ends in one clear sentence, exit status 1 and no output file; never a crash or a hang.
 
-Truncated files, flipped bytes, files of other formats and machines, images without relocations, stripped
-images, folders, missing files, full disks and unwritable places, for every command that reads an image.
-A file that is damaged where it does not matter may be accepted.
-"""
+Truncated files, flipped bytes, files of other formats and machines, images without relocations,
+stripped images, folders, missing files, full disks and unwritable places, for every command that
+reads an image. A file that is damaged where it does not matter may be accepted."""
 
 import os
 import pathlib
@@ -19,7 +18,17 @@ TIMEOUT = 60.0
 COMMANDS = {
     "info": lambda image, out: ["image", "info", image],
     "disasm": lambda image, out: ["image", "disasm", image],
-    "optimize": lambda image, out: ["image", "optimize", image, "-o", out, "--layout", "random", "--seed", "1"],
+    "optimize": lambda image, out: [
+        "image",
+        "optimize",
+        image,
+        "-o",
+        out,
+        "--layout",
+        "random",
+        "--seed",
+        "1",
+    ],
     "verify": lambda image, out: ["image", "verify", image, image],
 }
 
@@ -27,15 +36,23 @@ COMMANDS = {
 def check_refused(outcome, out, what):
     """Exit status 1, one sentence on stderr, nothing written."""
     stderr = outcome.stderr.decode(errors="replace")
-    common.expect(outcome.status == 1, f"{what}: {common.describe_status(outcome.status)} instead of 1; stderr: {stderr[-300:]!r}")
+    common.expect(
+        outcome.status == 1,
+        f"{what}: {common.describe_status(outcome.status)} instead of 1; stderr: {stderr[-300:]!r}",
+    )
     lines = stderr.splitlines()
-    common.expect(len(lines) == 1 and len(lines[0]) > 10, f"{what}: not one sentence on stderr but {stderr[:500]!r}")
+    common.expect(
+        len(lines) == 1 and len(lines[0]) > 10,
+        f"{what}: not one sentence on stderr but {stderr[:500]!r}",
+    )
     check_nothing_written(out, what)
 
 
 def check_nothing_written(out, what):
     if out.parent.is_dir():
-        left = sorted(p.name for p in out.parent.iterdir() if p.name.startswith(out.name) or "tmp" in p.name)
+        left = sorted(
+            p.name for p in out.parent.iterdir() if p.name.startswith(out.name) or "tmp" in p.name
+        )
         common.expect(not left, f"{what}: left behind {left}")
 
 
@@ -54,7 +71,7 @@ def try_image(image, scratch, judge, what, commands=tuple(COMMANDS)):
         judge(outcome, out, f"{name} on {what}")
 
 
-# --- Damaged images ---------------------------------------------------------------------------------------
+# --- Damaged images -------------------------------------------------------------------------------
 
 
 def check_truncated(data, lengths, scratch):
@@ -62,7 +79,13 @@ def check_truncated(data, lengths, scratch):
     for length in lengths:
         image.write_bytes(data[:length])
         # Cutting into the section header table at the file's end always makes the file unusable.
-        try_image(image, scratch, check_refused, f"an image cut to {length} of {len(data)} bytes", ["optimize"])
+        try_image(
+            image,
+            scratch,
+            check_refused,
+            f"an image cut to {length} of {len(data)} bytes",
+            ["optimize"],
+        )
     try_image(image, scratch, check_refused, f"an image cut to {lengths[-1]} bytes")
 
 
@@ -73,10 +96,14 @@ def check_flipped(data, generator, count, scratch, where):
         places = []
         for _ in range(generator.choice((1, 1, 2, 8))):
             offset = where(generator)
-            bad[offset] = generator.choice((bad[offset] ^ 1 << generator.randrange(8), 0, 0xff, generator.randrange(256)))
+            bad[offset] = generator.choice(
+                (bad[offset] ^ 1 << generator.randrange(8), 0, 0xFF, generator.randrange(256))
+            )
             places.append(f"{offset:#x}={bad[offset]:#x}")
         image.write_bytes(bad)
-        try_image(image, scratch, check_survived, f"an image with bytes {' '.join(places)}", ["optimize"])
+        try_image(
+            image, scratch, check_survived, f"an image with bytes {' '.join(places)}", ["optimize"]
+        )
 
 
 def section_ranges(image):
@@ -84,7 +111,12 @@ def section_ranges(image):
     ranges = {}
     for line in common.binutils("readelf", "-SW", image).splitlines():
         fields = line.replace("[ ", "[").split()
-        if len(fields) > 6 and fields[0].startswith("[") and fields[0] != "[Nr]" and fields[2] != "NOBITS":
+        if (
+            len(fields) > 6
+            and fields[0].startswith("[")
+            and fields[0] != "[Nr]"
+            and fields[2] != "NOBITS"
+        ):
             ranges[fields[1]] = (int(fields[4], 16), int(fields[5], 16))
     return {n: r for n, r in ranges.items() if r[1]}
 
@@ -93,26 +125,37 @@ def damage_cases(scratch, per_place):
     for program in (common.find_program("exceptions.dynamic"), common.find_program("calls.pie")):
         data = program.image.read_bytes()
         generator = random.Random(program.name)
-        lengths = list(range(0, 64, 7)) + sorted(generator.sample(range(64, len(data)), 60)) + [len(data) - 1]
+        lengths = (
+            list(range(0, 64, 7))
+            + sorted(generator.sample(range(64, len(data)), 60))
+            + [len(data) - 1]
+        )
         for part in range(0, len(lengths), 12):
-            yield common.Case(f"truncated: {program.name} from {lengths[part]}",
-                              lambda d=data, l=lengths[part:part + 12]: check_truncated(d, l, scratch))
+            yield common.Case(
+                f"truncated: {program.name} from {lengths[part]}",
+                lambda d=data, l=lengths[part : part + 12]: check_truncated(d, l, scratch),
+            )
         places = {"header": (0, 64), "segments": (64, 56 * 9)}
         sections_at = int.from_bytes(data[40:48], "little")
         places["section table"] = (sections_at, len(data) - sections_at)
         places.update(section_ranges(program.image))
         for place, (start, size) in places.items():
-            yield common.Case(f"flipped: {program.name} {place}",
-                              lambda d=data, s=start, n=size, g=random.Random(place): check_flipped(
-                                  d, g, per_place, scratch, lambda r: s + r.randrange(n)))
+            yield common.Case(
+                f"flipped: {program.name} {place}",
+                lambda d=data, s=start, n=size, g=random.Random(place): check_flipped(
+                    d, g, per_place, scratch, lambda r: s + r.randrange(n)
+                ),
+            )
 
 
-# --- Wrong files ------------------------------------------------------------------------------------------
+# --- Wrong files ----------------------------------------------------------------------------------
 
 
 def compile_alpha(source, output, *flags):
     command = ["alpha-linux-gnu-gcc", "-x", "c", "-", "-o", output, *flags]
-    subprocess.run([str(c) for c in command], input=source.encode(), check=True, capture_output=True)
+    subprocess.run(
+        [str(c) for c in command], input=source.encode(), check=True, capture_output=True
+    )
     return output
 
 
@@ -131,7 +174,7 @@ def write(scratch, name, data):
 
 def wrong_files(scratch):
     """Files that respike has to refuse: [(what, function that makes the path)]."""
-    hello = 'int main(void) { return 0; }'
+    hello = "int main(void) { return 0; }"
     image = common.find_program("calls.dynamic").image
     data = image.read_bytes()
     yield "a file that does not exist", lambda: scratch.file("absent")
@@ -156,15 +199,19 @@ def check_relocation_hint(scratch):
     image = compile_alpha("int main(void) { return 0; }", scratch.file("plain"), "-O2")
     outcome = common.respike("image", "optimize", image, "-o", scratch.file("out"))
     text = outcome.stderr.decode()
-    common.expect("--emit-relocs" in text or "-q" in text, f"the message does not say how to link: {text!r}")
+    common.expect(
+        "--emit-relocs" in text or "-q" in text, f"the message does not say how to link: {text!r}"
+    )
 
 
-# --- Places that cannot be written ------------------------------------------------------------------------
+# --- Places that cannot be written ----------------------------------------------------------------
 
 
 def check_output_refused(out, scratch, what):
     image = common.find_program("calls.dynamic").image
-    outcome = common.respike("image", "optimize", image, "-o", out, "--layout", "original", timeout=TIMEOUT)
+    outcome = common.respike(
+        "image", "optimize", image, "-o", out, "--layout", "original", timeout=TIMEOUT
+    )
     check_refused(outcome, pathlib.Path(out), what)
 
 
@@ -172,8 +219,17 @@ def check_file_size_limit(scratch):
     program = common.find_program("calls.dynamic")
     for limit in (0, 100, 4096, program.image.stat().st_size // 2):
         out = scratch.file("result")
-        outcome = common.respike("image", "optimize", program.image, "-o", out, "--layout", "original", file_size=limit,
-                                 timeout=TIMEOUT)
+        outcome = common.respike(
+            "image",
+            "optimize",
+            program.image,
+            "-o",
+            out,
+            "--layout",
+            "original",
+            file_size=limit,
+            timeout=TIMEOUT,
+        )
         check_refused(outcome, out, f"a file size limit of {limit} bytes")
 
 
@@ -182,27 +238,47 @@ def check_full_disk(scratch):
     image = common.find_program("calls.dynamic").image
     folder = scratch.folder()
     listing = scratch.file("listing")
-    script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 77; '
-              '"$2" image optimize "$3" -o "$1/result" --layout original; '
-              'status=$?; ls -A "$1" > "$4"; exit $status')
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", folder,
-               common.RESPIKE, image, listing]
+    script = (
+        'mount -t tmpfs -o size=64k tmpfs "$1" || exit 77; '
+        '"$2" image optimize "$3" -o "$1/result" --layout original; '
+        'status=$?; ls -A "$1" > "$4"; exit $status'
+    )
+    command = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        folder,
+        common.RESPIKE,
+        image,
+        listing,
+    ]
     outcome = common.run_command(command, timeout=TIMEOUT)
     if outcome.status == 77 or b"unshare" in outcome.stderr:
         raise common.Skip("no mount namespaces here; the file size limit stands for a full disk")
     check_refused(outcome, folder / "result", "a full disk")
-    common.expect(listing.read_text() == "", f"left behind on the full disk: {listing.read_text()!r}")
+    common.expect(
+        listing.read_text() == "", f"left behind on the full disk: {listing.read_text()!r}"
+    )
 
 
 def output_cases(scratch):
     def file_as_folder():
-        check_output_refused(write(scratch, "file", b"x") / "result", scratch, "a file used as a folder")
+        check_output_refused(
+            write(scratch, "file", b"x") / "result", scratch, "a file used as a folder"
+        )
 
     def folder_as_file():
         folder = scratch.folder()
         image = common.find_program("calls.dynamic").image
         outcome = common.respike("image", "optimize", image, "-o", folder, "--layout", "original")
-        common.expect(outcome.status == 1, f"a folder as output: {common.describe_status(outcome.status)}")
+        common.expect(
+            outcome.status == 1, f"a folder as output: {common.describe_status(outcome.status)}"
+        )
         common.expect(folder.is_dir() and not list(folder.iterdir()), "the folder was changed")
 
     def read_only_folder():
@@ -212,25 +288,42 @@ def output_cases(scratch):
         folder.chmod(0o555)
         check_output_refused(folder / "result", scratch, "a folder without write permission")
 
-    yield common.Case("output: absent folder",
-                      lambda: check_output_refused(scratch.folder() / "absent" / "result", scratch, "an absent folder"))
+    yield common.Case(
+        "output: absent folder",
+        lambda: check_output_refused(
+            scratch.folder() / "absent" / "result", scratch, "an absent folder"
+        ),
+    )
     yield common.Case("output: below a file", file_as_folder)
     yield common.Case("output: is a folder", folder_as_file)
     yield common.Case("output: read-only folder", read_only_folder)
-    yield common.Case("output: in /proc", lambda: check_output_refused("/proc/respike-result", scratch, "/proc"))
+    yield common.Case(
+        "output: in /proc", lambda: check_output_refused("/proc/respike-result", scratch, "/proc")
+    )
     yield common.Case("output: file size limit", lambda: check_file_size_limit(scratch))
     yield common.Case("output: full disk", lambda: check_full_disk(scratch))
 
 
 def main():
     parser = common.argument_parser(__doc__)
-    parser.add_argument("--per-place", type=int, default=int(os.environ.get("RESPIKE_FLIPS", 10)),
-                        help="damaged files per section of an image")
+    parser.add_argument(
+        "--per-place",
+        type=int,
+        default=int(os.environ.get("RESPIKE_FLIPS", 10)),
+        help="damaged files per section of an image",
+    )
     args = parser.parse_args()
     with common.Scratch() as scratch:
-        cases = [common.Case(f"wrong file: {what}", lambda m=make, w=what: try_image(m(), scratch, check_refused, w))
-                 for what, make in wrong_files(scratch)]
-        cases.append(common.Case("wrong file: says how to link", lambda: check_relocation_hint(scratch)))
+        cases = [
+            common.Case(
+                f"wrong file: {what}",
+                lambda m=make, w=what: try_image(m(), scratch, check_refused, w),
+            )
+            for what, make in wrong_files(scratch)
+        ]
+        cases.append(
+            common.Case("wrong file: says how to link", lambda: check_relocation_hint(scratch))
+        )
         cases += output_cases(scratch)
         cases += damage_cases(scratch, args.per_place)
         return common.run_cases(cases, args)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The command line keeps its promises: info, disasm, --only, --skip, --report, --help and exit status 2.
+"""The command line keeps its promises: info, disasm, --only, --skip, --report, --help and exit
+status 2.
 
-Also, over all programs: at most 1% of the procedures and 2% of the text bytes are opaque, each with a reason.
-The exception is `offsets`, whose purpose is a procedure that cannot be understood.
-"""
+Also, over all programs: at most 1% of the procedures and 2% of the text bytes are opaque, each with
+a reason. The exception is `offsets`, whose purpose is a procedure that cannot be understood."""
 
 import json
 import re
@@ -13,8 +13,18 @@ import common
 
 MAX_OPAQUE_PROCEDURES = 0.01
 MAX_OPAQUE_BYTES = 0.02
-INFO_FIELDS = {"format": str, "machine": str, "procedures": int, "opaque_procedures": int, "opaque": list, "blocks": int,
-               "instructions": int, "text_bytes": int, "opaque_bytes": int, "relocations": int}
+INFO_FIELDS = {
+    "format": str,
+    "machine": str,
+    "procedures": int,
+    "opaque_procedures": int,
+    "opaque": list,
+    "blocks": int,
+    "instructions": int,
+    "text_bytes": int,
+    "opaque_bytes": int,
+    "relocations": int,
+}
 
 
 def read_info(image):
@@ -29,71 +39,127 @@ def check_info(image, is_understood):
     common.expect("ELF" in info["format"].upper(), f"format {info['format']!r}")
     common.expect(info["blocks"] >= info["procedures"] > 0, "fewer blocks than procedures")
     common.expect(info["instructions"] >= info["blocks"], "fewer instructions than blocks")
-    common.expect(0 < info["instructions"] * 4 <= info["text_bytes"] + 4, f"{info['instructions']} instructions in {info['text_bytes']} bytes")
+    common.expect(
+        0 < info["instructions"] * 4 <= info["text_bytes"] + 4,
+        f"{info['instructions']} instructions in {info['text_bytes']} bytes",
+    )
     common.expect(info["relocations"] > 0, "no relocations")
-    common.expect(len(info["opaque"]) == info["opaque_procedures"], "the list of opaque procedures is not complete")
+    common.expect(
+        len(info["opaque"]) == info["opaque_procedures"],
+        "the list of opaque procedures is not complete",
+    )
     for entry in info["opaque"]:
         common.expect(entry["name"] and len(entry["reason"]) > 10, f"no reason: {entry}")
     if not is_understood:
         return
     share = info["opaque_procedures"] / info["procedures"]
-    common.expect(share <= MAX_OPAQUE_PROCEDURES, f"{share:.1%} of the procedures are opaque: {info['opaque'][:5]}")
+    common.expect(
+        share <= MAX_OPAQUE_PROCEDURES,
+        f"{share:.1%} of the procedures are opaque: {info['opaque'][:5]}",
+    )
     share = info["opaque_bytes"] / info["text_bytes"]
-    common.expect(share <= MAX_OPAQUE_BYTES, f"{share:.1%} of the text is opaque: {info['opaque'][:5]}")
+    common.expect(
+        share <= MAX_OPAQUE_BYTES, f"{share:.1%} of the text is opaque: {info['opaque'][:5]}"
+    )
 
 
 def check_info_text(image):
     text = common.respike_ok("image", "info", image).stdout.decode()
     for word in ("alpha", "procedures", "blocks", "instructions", "relocations", "opaque"):
         common.expect(word in text, f"no {word!r} in {text!r}")
-    common.expect(str(read_info(image)["procedures"]) in text, "the number of procedures is missing")
+    common.expect(
+        str(read_info(image)["procedures"]) in text, "the number of procedures is missing"
+    )
 
 
 def check_disasm(image):
     whole = common.respike_ok("image", "disasm", image).stdout.decode()
     one = common.respike_ok("image", "disasm", image, "--procedure", "ackermann").stdout.decode()
-    common.expect("ackermann" in one and "huge_frame" not in one.split("ackermann")[0], "not the procedure's listing")
-    common.expect(0 < len(one) < len(whole) / 4, "the listing of one procedure is as long as the whole")
+    common.expect(
+        "ackermann" in one and "huge_frame" not in one.split("ackermann")[0],
+        "not the procedure's listing",
+    )
+    common.expect(
+        0 < len(one) < len(whole) / 4, "the listing of one procedure is as long as the whole"
+    )
     outcome = common.respike("image", "disasm", image, "--procedure", "no_such_procedure")
-    common.expect(outcome.status == 1 and b"no_such_procedure" in outcome.stderr, f"unknown procedure: {outcome}")
+    common.expect(
+        outcome.status == 1 and b"no_such_procedure" in outcome.stderr,
+        f"unknown procedure: {outcome}",
+    )
 
 
 def code_of(image, name):
     """The code of a procedure's symbol: its words, in order."""
     symbol = next(s for s in common.read_symbols(image) if s.name == name)
     words = [w for section in common.objdump_code(image) for w in section]
-    return symbol.value, [w.word for w in words if symbol.value <= w.address < symbol.value + symbol.size]
+    return symbol.value, [
+        w.word for w in words if symbol.value <= w.address < symbol.value + symbol.size
+    ]
 
 
 def fragments(image):
-    return {m[1] for s in common.read_symbols(image) if (m := re.match(r"(.*)\.frag\.\d+$", s.name))}
+    return {
+        m[1] for s in common.read_symbols(image) if (m := re.match(r"(.*)\.frag\.\d+$", s.name))
+    }
 
 
 def check_only(program, scratch):
     output = scratch.file("only")
-    common.optimize(program.image, output, "--layout", "random", "--seed", "1", "--only", "ackermann", "--only", "main")
+    common.optimize(
+        program.image,
+        output,
+        "--layout",
+        "random",
+        "--seed",
+        "1",
+        "--only",
+        "ackermann",
+        "--only",
+        "main",
+    )
     common.check_behaviour(program, output)
     common.expect(fragments(output) <= {"ackermann", "main"}, f"also moved: {fragments(output)}")
     common.expect("main" in fragments(output), "main was not moved")
     before, after = code_of(program.image, "huge_frame"), code_of(output, "huge_frame")
-    common.expect(before[0] == after[0] and len(before[1]) == len(after[1]), "a procedure that was not named moved")
+    common.expect(
+        before[0] == after[0] and len(before[1]) == len(after[1]),
+        "a procedure that was not named moved",
+    )
 
 
 def check_skip(program, scratch):
     output = scratch.file("skip")
-    common.optimize(program.image, output, "--layout", "random", "--seed", "1", "--skip", "main", "--skip", "huge_frame")
+    common.optimize(
+        program.image,
+        output,
+        "--layout",
+        "random",
+        "--seed",
+        "1",
+        "--skip",
+        "main",
+        "--skip",
+        "huge_frame",
+    )
     common.check_behaviour(program, output)
     for name in ("main", "huge_frame"):
         before, after = code_of(program.image, name), code_of(output, name)
         common.expect(before[0] == after[0] and len(before[1]) == len(after[1]), f"{name} moved")
-    common.expect(not fragments(output) & {"main", "huge_frame"}, "a skipped procedure has fragments")
+    common.expect(
+        not fragments(output) & {"main", "huge_frame"}, "a skipped procedure has fragments"
+    )
     common.expect(fragments(output), "nothing was moved")
 
 
 def check_unknown_name(program, scratch, option):
     output = scratch.file("unknown")
-    outcome = common.respike("image", "optimize", program.image, "-o", output, option, "no_such_procedure")
-    common.expect(outcome.status == 1 and b"no_such_procedure" in outcome.stderr, f"{option}: {outcome}")
+    outcome = common.respike(
+        "image", "optimize", program.image, "-o", output, option, "no_such_procedure"
+    )
+    common.expect(
+        outcome.status == 1 and b"no_such_procedure" in outcome.stderr, f"{option}: {outcome}"
+    )
     common.expect(not output.exists(), "an output was written")
 
 
@@ -102,9 +168,16 @@ def check_report(program, scratch):
     common.optimize(program.image, output, "--layout", "random", "--seed", "2", "--report", report)
     data = json.loads(report.read_text())
     info = read_info(program.image)
-    common.expect(data["procedures"] == info["procedures"], f"{data['procedures']} procedures reported, info says {info['procedures']}")
-    common.expect(0 < data["moved_procedures"] <= data["procedures"], f"{data['moved_procedures']} moved")
-    common.expect(data["opaque"] == info["opaque"], "info and report differ about opaque procedures")
+    common.expect(
+        data["procedures"] == info["procedures"],
+        f"{data['procedures']} procedures reported, info says {info['procedures']}",
+    )
+    common.expect(
+        0 < data["moved_procedures"] <= data["procedures"], f"{data['moved_procedures']} moved"
+    )
+    common.expect(
+        data["opaque"] == info["opaque"], "info and report differ about opaque procedures"
+    )
     common.expect(data["output_bytes"] == output.stat().st_size, "the output's size is wrong")
     common.expect(data["layout"] == "random" and data["seed"] == 2, "layout or seed are missing")
 
@@ -112,7 +185,10 @@ def check_report(program, scratch):
 def check_help(arguments):
     outcome = common.respike(*arguments, "--help")
     text = outcome.stdout.decode()
-    common.expect(outcome.status == 0 and not outcome.stderr, f"exit status {outcome.status}, stderr {outcome.stderr!r}")
+    common.expect(
+        outcome.status == 0 and not outcome.stderr,
+        f"exit status {outcome.status}, stderr {outcome.stderr!r}",
+    )
     common.expect(len(text.splitlines()) >= 3, f"help is {text!r}")
 
 
@@ -128,8 +204,28 @@ def wrong_usages(image, scratch):
     yield "optimize without image", ["image", "optimize"]
     yield "optimize without output", ["image", "optimize", image]
     yield "unknown layout", ["image", "optimize", image, "-o", out, "--layout", "spiral"]
-    yield "seed is no number", ["image", "optimize", image, "-o", out, "--layout", "random", "--seed", "many"]
-    yield "negative seed", ["image", "optimize", image, "-o", out, "--layout", "random", "--seed", "-1"]
+    yield "seed is no number", [
+        "image",
+        "optimize",
+        image,
+        "-o",
+        out,
+        "--layout",
+        "random",
+        "--seed",
+        "many",
+    ]
+    yield "negative seed", [
+        "image",
+        "optimize",
+        image,
+        "-o",
+        out,
+        "--layout",
+        "random",
+        "--seed",
+        "-1",
+    ]
     yield "option without value", ["image", "optimize", image, "-o"]
     yield "verify with one image", ["image", "verify", image]
 
@@ -137,7 +233,9 @@ def wrong_usages(image, scratch):
 def check_usage(arguments):
     outcome = common.respike(*arguments)
     text = outcome.stderr.decode()
-    common.expect(outcome.status == 2, f"exit status {outcome.status} instead of 2; stderr {text!r}")
+    common.expect(
+        outcome.status == 2, f"exit status {outcome.status} instead of 2; stderr {text!r}"
+    )
     common.expect(text.strip(), "no message on stderr")
 
 
@@ -156,19 +254,38 @@ def main():
     program = common.find_program("calls.dynamic")
     image = program.image
     with common.Scratch() as scratch:
-        cases = [common.Case(f"info: {name}", lambda n=name, i=path: check_info(i, not n.startswith("offsets."))) for name, path in common.all_images()]
+        cases = [
+            common.Case(
+                f"info: {name}", lambda n=name, i=path: check_info(i, not n.startswith("offsets."))
+            )
+            for name, path in common.all_images()
+        ]
         cases += [
             common.Case("info as text", lambda: check_info_text(image)),
             common.Case("disasm", lambda: check_disasm(image)),
             common.Case("--only", lambda: check_only(program, scratch)),
             common.Case("--skip", lambda: check_skip(program, scratch)),
-            common.Case("--only with an unknown name", lambda: check_unknown_name(program, scratch, "--only")),
-            common.Case("--skip with an unknown name", lambda: check_unknown_name(program, scratch, "--skip")),
+            common.Case(
+                "--only with an unknown name",
+                lambda: check_unknown_name(program, scratch, "--only"),
+            ),
+            common.Case(
+                "--skip with an unknown name",
+                lambda: check_unknown_name(program, scratch, "--skip"),
+            ),
             common.Case("--report", lambda: check_report(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
         ]
-        for arguments in ([], ["image"], *(["image", c] for c in ("info", "disasm", "optimize", "verify"))):
-            cases.append(common.Case(f"help: {' '.join(arguments) or 'respike'}", lambda a=arguments: check_help(a)))
+        for arguments in (
+            [],
+            ["image"],
+            *(["image", c] for c in ("info", "disasm", "optimize", "verify")),
+        ):
+            cases.append(
+                common.Case(
+                    f"help: {' '.join(arguments) or 'respike'}", lambda a=arguments: check_help(a)
+                )
+            )
         for what, arguments in wrong_usages(image, scratch):
             cases.append(common.Case(f"usage: {what}", lambda a=arguments: check_usage(a)))
         return common.run_cases(cases, args)

@@ -1,13 +1,13 @@
-"""What the end-to-end tests share: the respike command, the programs' manifest, running programs under
+"""What the end-to-end tests share: the respike command, the manifest of programs, running them under
 qemu-alpha, a runner for many cases on all processors, and readers of GNU binutils' output.
 
-A test file builds a list of Case(name, function) and hands it to run_cases, which runs them in parallel,
-prints each failure with its reason, and returns the exit status. A case fails by raising Failure (or any
-other exception) and may say by Skip that it does not apply here.
+A test file builds a list of Case(name, function) and hands it to run_cases, which runs them in
+parallel, prints each failure with its reason, and returns the exit status. A case fails by raising
+Failure (or any other exception) and may say by Skip that it does not apply here.
 
-Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the folder that
-tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases, default: processors).
-"""
+Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the
+folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases,
+default: processors)."""
 
 import argparse
 import concurrent.futures
@@ -49,7 +49,7 @@ def expect(condition, message):
         raise Failure(message)
 
 
-# --- Programs ---------------------------------------------------------------------------------------------
+# --- Programs -------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,8 +98,20 @@ def load_programs():
     for e in load_manifest()["programs"]:
         libraries = tuple(Library(l["soname"], pathlib.Path(l["path"])) for l in e["libraries"])
         runs = tuple(Run(tuple(r["args"]), r["stdin"]) for r in e["runs"])
-        programs.append(Program(e["name"], e["program"], e["variant"], e["kind"], e["language"], pathlib.Path(e["image"]), libraries,
-                                runs, e["heavy"], e["threads"]))
+        programs.append(
+            Program(
+                e["name"],
+                e["program"],
+                e["variant"],
+                e["kind"],
+                e["language"],
+                pathlib.Path(e["image"]),
+                libraries,
+                runs,
+                e["heavy"],
+                e["threads"],
+            )
+        )
     return programs
 
 
@@ -118,7 +130,9 @@ def all_images():
     images = {}
     for program in load_programs():
         for role, path in program.images():
-            images.setdefault(path, program.name if role == "main" else f"{path.parent.name}/{role}")
+            images.setdefault(
+                path, program.name if role == "main" else f"{path.parent.name}/{role}"
+            )
     return [(name, path) for path, name in images.items()]
 
 
@@ -128,7 +142,7 @@ def note_missing_programs():
         print(f"NOTE: Debian's sources were unreachable; without {', '.join(missing)}")
 
 
-# --- Running ----------------------------------------------------------------------------------------------
+# --- Running --------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,6 +161,7 @@ def _limits(file_size=None):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if file_size is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+
     return apply
 
 
@@ -154,9 +169,17 @@ def run_command(command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, f
     """Runs a command in its own process group, kills the whole group at the timeout."""
     source = open(stdin, "rb") if stdin else subprocess.DEVNULL
     try:
-        process = subprocess.Popen([str(c) for c in command], stdin=source, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, cwd=cwd, env=env, start_new_session=True,
-                                   restore_signals=file_size is None, preexec_fn=_limits(file_size))
+        process = subprocess.Popen(
+            [str(c) for c in command],
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+            restore_signals=file_size is None,
+            preexec_fn=_limits(file_size),
+        )
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -247,17 +270,23 @@ def describe_status(status):
 def describe_difference(expected, actual):
     parts = []
     if actual.status != expected.status:
-        parts.append(f"{describe_status(actual.status)} instead of {describe_status(expected.status)}")
+        parts.append(
+            f"{describe_status(actual.status)} instead of {describe_status(expected.status)}"
+        )
     if actual.stdout != expected.stdout:
-        at = next((i for i, (a, b) in enumerate(zip(expected.stdout, actual.stdout)) if a != b),
-                  min(len(expected.stdout), len(actual.stdout)))
-        parts.append(f"output differs at byte {at} of {len(expected.stdout)}: {expected.stdout[max(at - 20, 0):at + 40]!r} became "
-                     f"{actual.stdout[max(at - 20, 0):at + 40]!r}")
+        at = next(
+            (i for i, (a, b) in enumerate(zip(expected.stdout, actual.stdout)) if a != b),
+            min(len(expected.stdout), len(actual.stdout)),
+        )
+        parts.append(
+            f"output differs at byte {at} of {len(expected.stdout)}: {expected.stdout[max(at - 20, 0):at + 40]!r} became "
+            f"{actual.stdout[max(at - 20, 0):at + 40]!r}"
+        )
     tail = actual.stderr.decode(errors="replace").strip()[-300:]
     return "; ".join(parts) + (f"; stderr: {tail}" if tail else "")
 
 
-# --- Cases ------------------------------------------------------------------------------------------------
+# --- Cases ----------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -287,9 +316,13 @@ def jobs():
 
 
 def argument_parser(doc):
-    parser = argparse.ArgumentParser(description=doc.strip().splitlines()[0])
-    parser.add_argument("--filter", default="", help="run only cases whose name matches this regular expression")
-    parser.add_argument("--slowest", type=int, default=5, help="how many of the slowest cases to list")
+    parser = argparse.ArgumentParser(description=doc.strip().split("\n\n")[0].replace("\n", " "))
+    parser.add_argument(
+        "--filter", default="", help="run only cases whose name matches this regular expression"
+    )
+    parser.add_argument(
+        "--slowest", type=int, default=5, help="how many of the slowest cases to list"
+    )
     parser.add_argument("--keep-going", type=int, default=40, help="failures to print in full")
     return parser
 
@@ -309,7 +342,7 @@ def run_cases(cases, args):
                     print(f"FAILED {case.name}: {case.problem}", flush=True)
             elif case.skipped:
                 print(f"skipped {case.name}: {case.skipped}", flush=True)
-    for case in sorted(cases, key=lambda c: -c.seconds)[:args.slowest]:
+    for case in sorted(cases, key=lambda c: -c.seconds)[: args.slowest]:
         print(f"  {case.seconds:7.2f} s  {case.name}")
     print(f"{len(cases)} cases, {failed} failed, {time.monotonic() - start:.1f} s")
     if not cases:
@@ -347,15 +380,17 @@ def hash_file(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
-# --- GNU binutils -----------------------------------------------------------------------------------------
+# --- GNU binutils ---------------------------------------------------------------------------------
 
 
 def binutils(tool, *args, timeout=TOOL_TIMEOUT):
-    """Runs alpha-linux-gnu-TOOL, which has to succeed without a word on stderr; returns its stdout."""
+    """Runs alpha-linux-gnu-TOOL, which has to succeed in silence; returns its stdout."""
     outcome = run_command([f"alpha-linux-gnu-{tool}", *args], timeout=timeout)
     if outcome.status != 0 or outcome.stderr:
         text = outcome.stderr.decode(errors="replace").strip()[:600]
-        raise Failure(f"alpha-linux-gnu-{tool} {shorten_command(args)}: {describe_status(outcome.status)}: {text}")
+        raise Failure(
+            f"alpha-linux-gnu-{tool} {shorten_command(args)}: {describe_status(outcome.status)}: {text}"
+        )
     return outcome.stdout.decode(errors="replace")
 
 
@@ -366,7 +401,9 @@ class CodeWord:
     text: str  # mnemonic and operands, separated by one space, without <symbol>
 
 
-_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) *\t(.*)$", re.M)
+_LINE = re.compile(
+    r"^\s*([0-9a-f]+):\t([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) *\t(.*)$", re.M
+)
 _SYMBOL = re.compile(r"\s*<[^>]*>")
 
 
@@ -379,8 +416,12 @@ def objdump_code(image):
     sections = []
     listing = binutils("objdump", "-d", "-z", "-w", image)
     for part in re.split(r"^Disassembly of section .*:$", listing, flags=re.M)[1:]:
-        sections.append([CodeWord(int(m[1], 16), int(m[5] + m[4] + m[3] + m[2], 16), normalize_text(m[6]))
-                         for m in _LINE.finditer(part)])
+        sections.append(
+            [
+                CodeWord(int(m[1], 16), int(m[5] + m[4] + m[3] + m[2], 16), normalize_text(m[6]))
+                for m in _LINE.finditer(part)
+            ]
+        )
     return sections
 
 
@@ -402,6 +443,18 @@ def read_symbols(image):
         fields = line.split(None, 7)
         if len(fields) < 8 or not fields[0].rstrip(":").isdigit():
             continue
-        other, section, name = re.match(r"(?:(\[[^]]*\])\s+)?(\S+)\s*(.*)", " ".join(fields[6:])).groups()
-        symbols.append(Symbol(name, int(fields[1], 16), int(fields[2], 0), fields[3], fields[4], section, other or ""))
+        other, section, name = re.match(
+            r"(?:(\[[^]]*\])\s+)?(\S+)\s*(.*)", " ".join(fields[6:])
+        ).groups()
+        symbols.append(
+            Symbol(
+                name,
+                int(fields[1], 16),
+                int(fields[2], 0),
+                fields[3],
+                fields[4],
+                section,
+                other or "",
+            )
+        )
     return symbols

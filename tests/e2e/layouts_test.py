@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Rewritten programs behave like the originals, whatever the layout of their blocks.
 
-Every program of the manifest is rewritten with --layout original, --layout random for several seeds, and
---layout scatter (the blocks of one procedure spread over the whole text). Standard output and exit status
-under qemu-alpha must equal those of the original. A program with its own shared libraries is run with the
-libraries rewritten, with the main image rewritten, and with both.
+Every program of the manifest is rewritten with --layout original, --layout random for several
+seeds, and --layout scatter (the blocks of one procedure spread over the whole text). Standard
+output and exit status under qemu-alpha must equal those of the original. A program with its own
+shared libraries is run with the libraries rewritten, with the main image rewritten, and with both.
 
-Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 20), --heavy-seeds N for images
-above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 3).
-"""
+Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 20), --heavy-seeds N for
+images above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 3)."""
 
 import os
 import sys
@@ -23,7 +22,7 @@ def is_heavy(program):
 
 
 def choose_images(program, number):
-    """Which images to rewrite: all of them first, then the libraries alone, then the main image alone."""
+    """Which images to rewrite: first all of them, then the libraries, then the main image."""
     main, libraries = ["main"], [l.soname for l in program.libraries]
     if not libraries:
         return main
@@ -40,7 +39,9 @@ def check_layout(program, options, number, scratch):
             common.optimize(path, rewritten[role], *options)
     libraries = common.link_libraries(program, folder / "libraries", rewritten)
     image = rewritten.get("main", program.image)
-    common.check_behaviour(program, image, libraries, what=f"rewritten {'+'.join(chosen)} with {' '.join(options)}")
+    common.check_behaviour(
+        program, image, libraries, what=f"rewritten {'+'.join(chosen)} with {' '.join(options)}"
+    )
     for path in rewritten.values():
         path.unlink()
 
@@ -50,16 +51,22 @@ def cases(args, scratch):
         seeds = args.heavy_seeds if is_heavy(program) else args.seeds
         layouts = [["--layout", "original"]]
         layouts += [["--layout", "random", "--seed", str(s)] for s in range(1, seeds + 1)]
-        layouts += [["--layout", "scatter", "--seed", str(s)] for s in range(1, max(2, seeds // 5) + 1)]
+        layouts += [
+            ["--layout", "scatter", "--seed", str(s)] for s in range(1, max(2, seeds // 5) + 1)
+        ]
         for number, options in enumerate(layouts):
             name = f"{program.name} {options[1]}" + (f" {options[3]}" if len(options) > 2 else "")
-            yield common.Case(name, lambda p=program, o=options, n=number: check_layout(p, o, n, scratch))
+            yield common.Case(
+                name, lambda p=program, o=options, n=number: check_layout(p, o, n, scratch)
+            )
 
 
 def main():
     parser = common.argument_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=int(os.environ.get("RESPIKE_SEEDS", 20)))
-    parser.add_argument("--heavy-seeds", type=int, default=int(os.environ.get("RESPIKE_HEAVY_SEEDS", 3)))
+    parser.add_argument(
+        "--heavy-seeds", type=int, default=int(os.environ.get("RESPIKE_HEAVY_SEEDS", 3))
+    )
     args = parser.parse_args()
     with common.Scratch() as scratch:
         return common.run_cases(list(cases(args, scratch)), args)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Outputs are ordinary files: other tools accept them, and so does respike itself.
 
-For every program: readelf and objdump read the output without a word on stderr that the original does not
-cause, and `image verify` accepts it. For one program of each kind also: a stripped output still runs, an
-output can be rewritten again and still runs, two runs give the same bytes, the mode bits are kept, the
-input is not touched, and `image verify` finds changed code.
-"""
+For every program: readelf and objdump read the output without a word on stderr that the original
+does not cause, and `image verify` accepts it. For one program of each kind also: a stripped output
+still runs, an output can be rewritten again and still runs, two runs give the same bytes, the mode
+bits are kept, the input is not touched, and `image verify` finds changed code."""
 
 import os
 import random
@@ -19,15 +18,29 @@ RANDOM = ["--layout", "random", "--seed", "77"]
 def complaints(tool, options, image):
     """The lines a GNU tool prints on stderr, without the image's name."""
     outcome = common.run_command([f"alpha-linux-gnu-{tool}", *options, image])
-    common.expect(outcome.status == 0, f"{tool} {image.name}: {common.describe_status(outcome.status)}: {outcome.stderr[-300:]!r}")
-    return [line.replace(str(image), "IMAGE") for line in outcome.stderr.decode(errors="replace").splitlines()]
+    common.expect(
+        outcome.status == 0,
+        f"{tool} {image.name}: {common.describe_status(outcome.status)}: {outcome.stderr[-300:]!r}",
+    )
+    return [
+        line.replace(str(image), "IMAGE")
+        for line in outcome.stderr.decode(errors="replace").splitlines()
+    ]
 
 
 def check_readable(image, scratch):
     output = scratch.file(image.name)
     common.optimize(image, output, *RANDOM)
-    for tool, options in (("readelf", ["-aW"]), ("readelf", ["-wfFlri"]), ("objdump", ["-d", "-x"])):
-        new = [line for line in complaints(tool, options, output) if line not in complaints(tool, options, image)]
+    for tool, options in (
+        ("readelf", ["-aW"]),
+        ("readelf", ["-wfFlri"]),
+        ("objdump", ["-d", "-x"]),
+    ):
+        new = [
+            line
+            for line in complaints(tool, options, output)
+            if line not in complaints(tool, options, image)
+        ]
         common.expect(not new, f"{tool} {' '.join(options)} complains: {new[:5]}")
     common.respike_ok("image", "verify", image, output)
     output.unlink()
@@ -57,7 +70,9 @@ def check_stripped(program, scratch, options):
 
 def check_rewritten_again(program, scratch):
     outputs = rewrite(program, scratch)
-    for generation, layout in enumerate((["random", "--seed", "5"], ["scatter", "--seed", "6"], ["original"]), 2):
+    for generation, layout in enumerate(
+        (["random", "--seed", "5"], ["scatter", "--seed", "6"], ["original"]), 2
+    ):
         for role, path in outputs.items():
             again = path.with_name(f"{path.name}.{generation}")
             common.optimize(path, again, "--layout", *layout)
@@ -75,7 +90,9 @@ def check_reproducible(program, scratch):
                 output = scratch.file(f"output{attempt}")
                 common.optimize(image, output, *options)
                 hashes.add(common.hash_file(output))
-            common.expect(len(hashes) == 1, f"two runs with {' '.join(options)} give different bytes")
+            common.expect(
+                len(hashes) == 1, f"two runs with {' '.join(options)} give different bytes"
+            )
 
 
 def check_seeds_differ(program, scratch):
@@ -102,7 +119,10 @@ def check_modes(program, scratch):
     output = scratch.file("output")
     output.write_bytes(b"an older output")
     common.optimize(copy, output, *RANDOM)
-    common.expect(sorted(p.name for p in output.parent.iterdir()) == ["output"], "other files remain beside the output")
+    common.expect(
+        sorted(p.name for p in output.parent.iterdir()) == ["output"],
+        "other files remain beside the output",
+    )
 
 
 def check_verify_finds_changes(program, scratch):
@@ -110,7 +130,8 @@ def check_verify_finds_changes(program, scratch):
     common.optimize(program.image, output, *RANDOM)
     good = output.read_bytes()
     generator = random.Random(5)
-    # Words that are not code of any procedure (padding) may change unseen; a procedure's first word may not.
+    # Words that are not code of any procedure (padding) may change unseen; a procedure's first word
+    # may not.
     for offset in first_words(output, generator, 24):
         bad = bytearray(good)
         bit = generator.randrange(32)
@@ -118,7 +139,10 @@ def check_verify_finds_changes(program, scratch):
         broken = scratch.file("broken")
         broken.write_bytes(bad)
         outcome = common.respike("image", "verify", program.image, broken)
-        common.expect(outcome.status == 1, f"flipped bit {bit} at offset {offset:#x}: exit status {outcome.status}")
+        common.expect(
+            outcome.status == 1,
+            f"flipped bit {bit} at offset {offset:#x}: exit status {outcome.status}",
+        )
         common.expect(outcome.stdout + outcome.stderr, "no explanation of the difference")
 
 
@@ -128,29 +152,53 @@ def first_words(image, generator, count):
         fields = line.replace("[ ", "[").split()
         if len(fields) > 6 and fields[1] == ".text":
             address, offset, size = (int(f, 16) for f in fields[3:6])
-    functions = sorted({s.value for s in common.read_symbols(image)
-                        if s.kind == "FUNC" and s.size >= 16 and address <= s.value < address + size})
+    functions = sorted(
+        {
+            s.value
+            for s in common.read_symbols(image)
+            if s.kind == "FUNC" and s.size >= 16 and address <= s.value < address + size
+        }
+    )
     chosen = generator.sample(functions, min(count, len(functions)))
     return [a - address + offset for a in chosen]
 
 
 def cases(scratch):
     for name, image in common.all_images():
-        yield common.Case(f"readelf and objdump: {name}", lambda i=image: check_readable(i, scratch))
-    thorough = ["calls.dynamic", "exceptions.static", "threads.pie", "linked.dynamic", "lua.static", "minigzip.shared.dynamic",
-                "exceptions.O0.dynamic", "interpreter.static"]
+        yield common.Case(
+            f"readelf and objdump: {name}", lambda i=image: check_readable(i, scratch)
+        )
+    thorough = [
+        "calls.dynamic",
+        "exceptions.static",
+        "threads.pie",
+        "linked.dynamic",
+        "lua.static",
+        "minigzip.shared.dynamic",
+        "exceptions.O0.dynamic",
+        "interpreter.static",
+    ]
     for program in filter(None, map(common.find_program, thorough)):
         for options in (["--strip-all"], ["--strip-debug"], ["--strip-unneeded"]):
-            yield common.Case(f"strip {options[0]}: {program.name}",
-                              lambda p=program, o=options: check_stripped(p, scratch, o))
-        yield common.Case(f"again: {program.name}", lambda p=program: check_rewritten_again(p, scratch))
-        yield common.Case(f"reproducible: {program.name}", lambda p=program: check_reproducible(p, scratch))
+            yield common.Case(
+                f"strip {options[0]}: {program.name}",
+                lambda p=program, o=options: check_stripped(p, scratch, o),
+            )
+        yield common.Case(
+            f"again: {program.name}", lambda p=program: check_rewritten_again(p, scratch)
+        )
+        yield common.Case(
+            f"reproducible: {program.name}", lambda p=program: check_reproducible(p, scratch)
+        )
     small = common.find_program("calls.dynamic")
     yield common.Case("seeds differ", lambda: check_seeds_differ(small, scratch))
     yield common.Case("mode bits, input, folder", lambda: check_modes(small, scratch))
     for name in ("calls.dynamic", "exceptions.pie"):
         program = common.find_program(name)
-        yield common.Case(f"verify finds changes: {name}", lambda p=program: check_verify_finds_changes(p, scratch))
+        yield common.Case(
+            f"verify finds changes: {name}",
+            lambda p=program: check_verify_finds_changes(p, scratch),
+        )
 
 
 def main():

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Builds the Alpha programs that the end-to-end tests rewrite, and OUTDIR/manifest.json.
 
-The programs are our own (c/, cxx/, shared/) and real ones from Debian's source packages (SQLite, Lua,
-bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says so and only
-our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and a
-position-independent executable; some also with other optimization levels, processors and code models.
+The programs are our own (c/, cxx/, shared/) and real ones from Debian's source packages (SQLite,
+Lua, bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says
+so and only our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and
+a position-independent executable; some also with other optimization levels, processors and code
+models.
 
-A step runs again when its command or one of its inputs changed. The manifest lists, per program, the
-image, its kind, its own shared libraries and the runs: arguments and standard input. What a run has
-to print is what the original prints, so every run is deterministic.
-"""
+A step runs again when its command or one of its inputs changed. The manifest lists, per program,
+the image, its kind, its own shared libraries and the runs: arguments and standard input. What a run
+has to print is what the original prints, so every run is deterministic."""
 
 import argparse
 import bz2
@@ -28,7 +28,8 @@ ROOT = HERE.parent.parent
 CC = "alpha-linux-gnu-gcc"
 CXX = "alpha-linux-gnu-g++"
 
-# How each kind is compiled and linked. ld would relax the weak __ehdr_start of static programs to 0.
+# How each kind is compiled and linked. ld would relax the weak __ehdr_start of static programs to
+# 0.
 KINDS = {
     "dynamic": ([], ["-no-pie"]),
     "static": ([], ["-static", "-Wl,--defsym=__ehdr_start=0x120000000"]),
@@ -37,8 +38,10 @@ KINDS = {
 }
 RELOCATIONS = "-Wl,-q"
 
-# ld's relaxation takes the gp load at a landing pad for the reload after the call in front of it when
-# that call never returns, and removes it; exceptions from other images then find a wrong gp. Programs
+# ld's relaxation takes the gp load at a landing pad for the reload after the call in front of it
+# when
+# that call never returns, and removes it; exceptions from other images then find a wrong gp.
+# Programs
 # that meet this are linked without relaxation, which also exercises the unrelaxed forms.
 NO_RELAX = "-Wl,--no-relax"
 
@@ -114,12 +117,23 @@ class Programs:
 
     def link(self, name, objects, kind, cxx, link_flags=(), libraries=()):
         output = self.builder.out / "images" / name
-        command = [CXX if cxx else CC, RELOCATIONS, *KINDS[kind][1], *objects, *libraries, *link_flags,
-                   "-lm", "-lpthread", "-o", output]
+        command = [
+            CXX if cxx else CC,
+            RELOCATIONS,
+            *KINDS[kind][1],
+            *objects,
+            *libraries,
+            *link_flags,
+            "-lm",
+            "-lpthread",
+            "-o",
+            output,
+        ]
         return self.builder.step(output, command, [*objects, *libraries])
 
     def library(self, soname, users, sources, flags=("-O2",), variant=""):
-        """A shared library of the programs `users`, in a folder of its own, so that variants keep their soname."""
+        """A shared library of the programs `users`, in a folder of its own, so that variants keep their
+        soname."""
         if self.only and not set(users) & set(self.only):
             return None
         cxx = any(s.suffix == ".cc" for s in sources)
@@ -128,8 +142,20 @@ class Programs:
         path = self.link(f"{folder}/{soname}", objects, "shared", cxx, [f"-Wl,-soname,{soname}"])
         return {"soname": soname, "path": str(path)}
 
-    def program(self, name, sources, runs, kinds=("dynamic", "static", "pie"), flags=("-O2",), variant="",
-                libraries=(), linked=True, link_flags=(), heavy=False, threads=False):
+    def program(
+        self,
+        name,
+        sources,
+        runs,
+        kinds=("dynamic", "static", "pie"),
+        flags=("-O2",),
+        variant="",
+        libraries=(),
+        linked=True,
+        link_flags=(),
+        heavy=False,
+        threads=False,
+    ):
         """Adds the program in all `kinds`; `runs` is a list of (arguments, stdin path or None)."""
         if self.only and name not in self.only:
             return
@@ -139,13 +165,23 @@ class Programs:
             objects = self.compile(sources, flags, kind, name)
             with_libraries = [item["path"] for item in libraries] if linked else []
             image = self.link(full_name, objects, kind, cxx, link_flags, with_libraries)
-            self.entries.append({
-                "name": full_name, "program": name, "variant": variant, "kind": kind,
-                "language": "c++" if cxx else "c", "image": str(image), "libraries": list(libraries),
-                "runs": [{"args": [str(a) for a in args], "stdin": str(stdin) if stdin else None}
-                         for args, stdin in runs],
-                "heavy": heavy, "threads": threads,
-            })
+            self.entries.append(
+                {
+                    "name": full_name,
+                    "program": name,
+                    "variant": variant,
+                    "kind": kind,
+                    "language": "c++" if cxx else "c",
+                    "image": str(image),
+                    "libraries": list(libraries),
+                    "runs": [
+                        {"args": [str(a) for a in args], "stdin": str(stdin) if stdin else None}
+                        for args, stdin in runs
+                    ],
+                    "heavy": heavy,
+                    "threads": threads,
+                }
+            )
 
 
 def own_programs(programs):
@@ -173,15 +209,31 @@ def own_programs(programs):
     programs.program("strings", c("strings"), text)
     programs.program("kernels", c("kernels"), once)
     programs.program("kernels", c("kernels"), once, ["dynamic"], ["-O3", "-mcpu=ev67"], "ev67")
-    programs.program("kernels", c("kernels"), once, ["dynamic"], ["-O2", "-msmall-data", "-msmall-text"], "small")
+    programs.program(
+        "kernels", c("kernels"), once, ["dynamic"], ["-O2", "-msmall-data", "-msmall-text"], "small"
+    )
     sections = ["-Os", "-ffunction-sections", "-fdata-sections"]
-    programs.program("kernels", c("kernels"), once, ["dynamic"], sections, "sections",
-                     link_flags=["-Wl,--gc-sections", "-Wl,-z,now"])
+    programs.program(
+        "kernels",
+        c("kernels"),
+        once,
+        ["dynamic"],
+        sections,
+        "sections",
+        link_flags=["-Wl,--gc-sections", "-Wl,-z,now"],
+    )
 
     programs.program("exceptions", cxx("exceptions"), once)
     programs.program("exceptions", cxx("exceptions"), once, ["dynamic"], ["-O3"], "O3")
-    programs.program("exceptions", cxx("exceptions"), once, ["dynamic", "static"], ["-O0", "-g"], "O0",
-                     link_flags=[NO_RELAX])
+    programs.program(
+        "exceptions",
+        cxx("exceptions"),
+        once,
+        ["dynamic", "static"],
+        ["-O0", "-g"],
+        "O0",
+        link_flags=[NO_RELAX],
+    )
     programs.program("containers", cxx("containers"), text)
     programs.program("containers", cxx("containers"), text, ["dynamic"], ["-O0", "-g"], "O0")
     programs.program("concurrency", cxx("concurrency"), once, threads=True)
@@ -189,20 +241,37 @@ def own_programs(programs):
     programs.program("modern", cxx("modern"), once, ["pie"], ["-O3"], "O3")
 
     for variant, flags in (("", ["-O2"]), ("O0", ["-O0", "-g"])):
-        plugin = programs.library("libplugin.so", ["linked", "loaded"], [HERE / "shared" / "plugin.cc"], flags, variant)
-        programs.program("linked", [HERE / "shared" / "linked.cc"], once, ["dynamic"], flags, variant, [plugin])
-        programs.program("loaded", [HERE / "shared" / "loaded.c"], once, ["dynamic"], flags, variant, [plugin],
-                         linked=False)
+        plugin = programs.library(
+            "libplugin.so", ["linked", "loaded"], [HERE / "shared" / "plugin.cc"], flags, variant
+        )
+        programs.program(
+            "linked", [HERE / "shared" / "linked.cc"], once, ["dynamic"], flags, variant, [plugin]
+        )
+        programs.program(
+            "loaded",
+            [HERE / "shared" / "loaded.c"],
+            once,
+            ["dynamic"],
+            flags,
+            variant,
+            [plugin],
+            linked=False,
+        )
         if not variant:
-            programs.program("linked", [HERE / "shared" / "linked.cc"], once, ["pie"], flags, variant, [plugin])
+            programs.program(
+                "linked", [HERE / "shared" / "linked.cc"], once, ["pie"], flags, variant, [plugin]
+            )
 
 
 def write_sample(path):
     """A file of text-like and random stretches for the compressors; always the same bytes."""
     if not path.exists():
         generator = random.Random(21164)
-        words = [bytes(generator.choices(b"abcdefghijklmnopqrstuvwxyz", k=generator.randint(2, 9))) for _ in range(400)]
-        parts = [generator.choice(words) + b" \n"[:1 + (i % 12 == 0)] for i in range(16000)]
+        words = [
+            bytes(generator.choices(b"abcdefghijklmnopqrstuvwxyz", k=generator.randint(2, 9)))
+            for _ in range(400)
+        ]
+        parts = [generator.choice(words) + b" \n"[: 1 + (i % 12 == 0)] for i in range(16000)]
         parts += [generator.randbytes(9000), bytes(6000), b"ab" * 3000]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(parts))
@@ -221,13 +290,27 @@ def real_programs(programs, sources):
     sample = write_sample(data / "sample")
 
     sqlite = sources / "sqlite3-amalgamation"
-    sqlite_flags = ["-O2", "-DSQLITE_ENABLE_FTS5", "-DSQLITE_ENABLE_RTREE", "-DSQLITE_ENABLE_MATH_FUNCTIONS",
-                    "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_THREADSAFE=1", f"-I{sqlite}"]
-    runs = [(["-batch", ":memory:"], inputs / "heavy.sql"), (["-batch", "work.db"], inputs / "file.sql")]
-    programs.program("sqlite3", [sqlite / "sqlite3.c", sqlite / "shell.c"], runs, flags=sqlite_flags, heavy=True)
+    sqlite_flags = [
+        "-O2",
+        "-DSQLITE_ENABLE_FTS5",
+        "-DSQLITE_ENABLE_RTREE",
+        "-DSQLITE_ENABLE_MATH_FUNCTIONS",
+        "-DSQLITE_OMIT_LOAD_EXTENSION",
+        "-DSQLITE_THREADSAFE=1",
+        f"-I{sqlite}",
+    ]
+    runs = [
+        (["-batch", ":memory:"], inputs / "heavy.sql"),
+        (["-batch", "work.db"], inputs / "file.sql"),
+    ]
+    programs.program(
+        "sqlite3", [sqlite / "sqlite3.c", sqlite / "shell.c"], runs, flags=sqlite_flags, heavy=True
+    )
 
     lua = sources / "lua5.4" / "src"
-    lua_sources = sorted(p for p in lua.glob("*.c") if p.name not in ("luac.c", "lua.c", "onelua.c", "ltests.c"))
+    lua_sources = sorted(
+        p for p in lua.glob("*.c") if p.name not in ("luac.c", "lua.c", "onelua.c", "ltests.c")
+    )
     # Lua seeds its hashes with addresses and the time unless told otherwise.
     lua_flags = ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=21164"]
     lua_runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
@@ -236,11 +319,26 @@ def real_programs(programs, sources):
     programs.program("lua", [lua / "lua.c"], lua_runs, ["dynamic"], lua_flags, "shared", [library])
 
     bzip2 = sources / "bzip2"
-    bzip2_sources = [bzip2 / f"{n}.c" for n in
-                     ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")]
+    bzip2_sources = [
+        bzip2 / f"{n}.c"
+        for n in (
+            "blocksort",
+            "huffman",
+            "crctable",
+            "randtable",
+            "compress",
+            "decompress",
+            "bzlib",
+            "bzip2",
+        )
+    ]
     packed = write_compressed(data / "sample.bz2", bz2.compress, sample)
-    programs.program("bzip2", bzip2_sources, [(["-c"], sample), (["-dc"], packed)],
-                     flags=["-O2", "-D_FILE_OFFSET_BITS=64"])
+    programs.program(
+        "bzip2",
+        bzip2_sources,
+        [(["-c"], sample), (["-dc"], packed)],
+        flags=["-O2", "-D_FILE_OFFSET_BITS=64"],
+    )
 
     zlib = sources / "zlib"
     zlib_sources = sorted(zlib.glob("*.c"))
@@ -262,8 +360,12 @@ def fetch(sources):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("outdir", type=pathlib.Path)
-    parser.add_argument("--sources", type=pathlib.Path, help="folder of the Debian sources (default OUTDIR/sources)")
-    parser.add_argument("--own-only", action="store_true", help="build only this project's own programs")
+    parser.add_argument(
+        "--sources", type=pathlib.Path, help="folder of the Debian sources (default OUTDIR/sources)"
+    )
+    parser.add_argument(
+        "--own-only", action="store_true", help="build only this project's own programs"
+    )
     parser.add_argument("--only", action="append", help="build only this program (repeatable)")
     parser.add_argument("--manifest", default="manifest.json", help="its name in OUTDIR")
     parser.add_argument("--quiet", action="store_true")

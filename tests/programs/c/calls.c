@@ -1,6 +1,6 @@
 /* Ways to call and to return: varargs, deep and mutual recursion, tail calls through pointers, weak
-   symbols, aliases, ifunc-free dispatch tables, alloca, huge frames, nested functions, struct returns,
-   qsort and bsearch callbacks, __builtin_return_address, backtrace, atexit. */
+   symbols, aliases, ifunc-free dispatch tables, alloca, huge frames, nested functions, struct
+   returns, qsort and bsearch callbacks, __builtin_return_address, backtrace, atexit. */
 #include <alloca.h>
 #include <execinfo.h>
 #include <search.h>
@@ -9,14 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Big { long a[12]; double d; };
-struct Small { int x, y; };
+struct Big {
+  long a[12];
+  double d;
+};
+struct Small {
+  int x, y;
+};
 typedef int Operation(int, int);
 
 extern int missing_function(int) __attribute__((weak));
 extern int missing_variable __attribute__((weak));
-__attribute__((weak)) int weak_default(int x) { return x + 1; }
-int strong(int x) { return x * 2; }
+__attribute__((weak)) int weak_default(int x) {
+  return x + 1;
+}
+int strong(int x) {
+  return x * 2;
+}
 int renamed(int) __attribute__((alias("strong")));
 
 static long sum_longs(int count, ...) {
@@ -54,16 +63,26 @@ static char* format_text(char* buffer, size_t size, const char* format, ...) {
 }
 
 __attribute__((noinline)) static int is_odd(unsigned n);
-__attribute__((noinline)) static int is_even(unsigned n) { return n == 0 ? 1 : is_odd(n - 1); }
-__attribute__((noinline)) static int is_odd(unsigned n) { return n == 0 ? 0 : is_even(n - 1); }
+__attribute__((noinline)) static int is_even(unsigned n) {
+  return n == 0 ? 1 : is_odd(n - 1);
+}
+__attribute__((noinline)) static int is_odd(unsigned n) {
+  return n == 0 ? 0 : is_even(n - 1);
+}
 
 __attribute__((noinline)) static int ackermann(int m, int n) {
   return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
 }
 
-static int plus(int a, int b) { return a + b; }
-static int minus(int a, int b) { return a - b; }
-static int power(int a, int b) { return b <= 0 ? 1 : a * power(a, b - 1); }
+static int plus(int a, int b) {
+  return a + b;
+}
+static int minus(int a, int b) {
+  return a - b;
+}
+static int power(int a, int b) {
+  return b <= 0 ? 1 : a * power(a, b - 1);
+}
 static Operation* const operations[] = {plus, minus, power, 0};
 static Operation* volatile chosen;
 
@@ -79,7 +98,9 @@ __attribute__((noinline)) static struct Big make_big(long seed) {
   return b;
 }
 
-__attribute__((noinline)) static long take_big(struct Big b, struct Small s) { return b.a[3] + s.x * s.y + (long)b.d; }
+__attribute__((noinline)) static long take_big(struct Big b, struct Small s) {
+  return b.a[3] + s.x * s.y + (long)b.d;
+}
 
 __attribute__((noinline)) static long huge_frame(int depth) {
   volatile long space[9000]; /* 72 KB: the frame size does not fit one lda */
@@ -103,7 +124,9 @@ static int by_value(const void* a, const void* b) {
   int x = *(const int*)a, y = *(const int*)b;
   return (x > y) - (x < y);
 }
-static int by_text(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
+static int by_text(const void* a, const void* b) {
+  return strcmp(*(char* const*)a, *(char* const*)b);
+}
 static void visit(const void* node, VISIT order, int depth) {
   if (order == leaf || order == postorder) printf("%d@%d ", **(int* const*)node, depth);
 }
@@ -120,7 +143,9 @@ __attribute__((noinline)) static int depth_of_stack(int n) {
   return depth;
 }
 
-__attribute__((noinline)) static void* my_caller(void) { return __builtin_return_address(0); }
+__attribute__((noinline)) static void* my_caller(void) {
+  return __builtin_return_address(0);
+}
 
 static int with_nested_function(int n) {
   int calls = 0;
@@ -136,7 +161,9 @@ static int with_nested_function(int n) {
   return calls > 15;
 }
 
-static void bye(void) { puts("bye"); }
+static void bye(void) {
+  puts("bye");
+}
 __attribute__((noreturn, cold)) static void leave(int status) {
   printf("leaving with %d\n", status);
   exit(status);
@@ -144,7 +171,8 @@ __attribute__((noreturn, cold)) static void leave(int status) {
 
 int main(void) {
   atexit(bye);
-  printf("weak %d %d %d %d\n", missing_function != 0, &missing_variable != 0, weak_default(1), renamed(21));
+  printf("weak %d %d %d %d\n", missing_function != 0, &missing_variable != 0, weak_default(1),
+         renamed(21));
   printf("varargs %ld %g\n", sum_longs(9, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, -9L),
          mixed("idsSid", 1, 2.5, "four", (struct Small){1, 2}, 7, 0.25));
   char text[80];
@@ -156,7 +184,8 @@ int main(void) {
 
   int numbers[500];
   unsigned seed = 1;
-  for (int i = 0; i < 500; i++) numbers[i] = (int)((seed = seed * 1103515245u + 12345u) >> 16 & 0x3fff);
+  for (int i = 0; i < 500; i++)
+    numbers[i] = (int)((seed = seed * 1103515245u + 12345u) >> 16 & 0x3fff);
   qsort(numbers, 500, sizeof *numbers, by_value);
   int wanted = numbers[123];
   int* found = bsearch(&wanted, numbers, 500, sizeof *numbers, by_value);

@@ -20,19 +20,35 @@ static unsigned long bits(double d) {
   return u;
 }
 
-static void show(const char* name, double d) { printf("%-12s %016lx\n", name, bits(d)); }
+static void show(const char* name, double d) {
+  printf("%-12s %016lx\n", name, bits(d));
+}
 
-__attribute__((noinline)) static double divide(double a, double b) { return a / b; }
-__attribute__((noinline)) static double times(double a, double b) { return a * b; }
-__attribute__((noinline)) static float fdivide(float a, float b) { return a / b; }
+__attribute__((noinline)) static double divide(double a, double b) {
+  return a / b;
+}
+__attribute__((noinline)) static double times(double a, double b) {
+  return a * b;
+}
+__attribute__((noinline)) static float fdivide(float a, float b) {
+  return a / b;
+}
 __attribute__((noinline)) static int compare(double a, double b) {
   return (a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (a > b) << 4 | (a >= b) << 5 |
          !!isunordered(a, b) << 6 | !!isless(a, b) << 7;
 }
-__attribute__((noinline)) static long to_long(double d) { return (long)d; }
-__attribute__((noinline)) static int to_int(double d) { return (int)d; }
-__attribute__((noinline)) static unsigned long to_ulong(double d) { return (unsigned long)d; }
-__attribute__((noinline)) static double choose(double a, double b, double c) { return a > b ? b : c; }
+__attribute__((noinline)) static long to_long(double d) {
+  return (long)d;
+}
+__attribute__((noinline)) static int to_int(double d) {
+  return (int)d;
+}
+__attribute__((noinline)) static unsigned long to_ulong(double d) {
+  return (unsigned long)d;
+}
+__attribute__((noinline)) static double choose(double a, double b, double c) {
+  return a > b ? b : c;
+}
 
 static void specials(void) {
   double zero = 0.0, one = 1.0, inf = divide(one, zero), nan = divide(zero, zero);
@@ -59,7 +75,8 @@ static void rounding(void) {
 }
 
 static void nbody(void) {
-  double x[4] = {0, 1, 0, 2.5}, y[4] = {0, 0, 1.5, 1}, vx[4] = {0, 0, 1, 0}, vy[4] = {0, 1, 0, -0.5};
+  double x[4] = {0, 1, 0, 2.5}, y[4] = {0, 0, 1.5, 1}, vx[4] = {0, 0, 1, 0},
+         vy[4] = {0, 1, 0, -0.5};
   static const double mass[4] = {10, 1, 0.5, 0.25};
   for (int step = 0; step < 3000; step++) {
     for (int i = 0; i < 4; i++)
@@ -79,14 +96,19 @@ int main(void) {
   rounding();
   nbody();
   for (double d = -3.75; d < 4; d += 1.25)
-    printf("%g: %ld %d %g %g %g %d\n", d, to_long(d), to_int(d), floor(d), ceil(d), choose(d, 0, 7), compare(d, 0));
+    printf("%g: %ld %d %g %g %g %d\n", d, to_long(d), to_int(d), floor(d), ceil(d), choose(d, 0, 7),
+           compare(d, 0));
   printf("ulong %lu %lu\n", to_ulong(1e19), to_ulong(123.9));
-  printf("libm %.15g %.15g %.15g %.15g %.15g\n", sin(1.25), exp(2.5), log(3.5), pow(2.2, 3.3), atan2(1, -2));
-  printf("libm %.9g %.9g %.9g %.9g\n", (double)sinf(1.25f), (double)expf(2.5f), cbrt(10), tgamma(5.5));
+  printf("libm %.15g %.15g %.15g %.15g %.15g\n", sin(1.25), exp(2.5), log(3.5), pow(2.2, 3.3),
+         atan2(1, -2));
+  printf("libm %.9g %.9g %.9g %.9g\n", (double)sinf(1.25f), (double)expf(2.5f), cbrt(10),
+         tgamma(5.5));
   long double q = 1.0L;
-  for (int i = 1; i < 20; i++) q = q * 1.0625L / (1.0L + 1.0L / (long double)i) + sqrtl((long double)i);
+  for (int i = 1; i < 20; i++)
+    q = q * 1.0625L / (1.0L + 1.0L / (long double)i) + sqrtl((long double)i);
   printf("quad %.30Lg %d %d\n", q, q > 12.0L, (int)q);
-  printf("parse %.17g %.17g %a\n", strtod("3.14159265358979323846", 0), strtod("1e-300", 0), strtod("0x1.8p3", 0));
+  printf("parse %.17g %.17g %a\n", strtod("3.14159265358979323846", 0), strtod("1e-300", 0),
+         strtod("0x1.8p3", 0));
   char text[64];
   snprintf(text, sizeof text, "%.10e|%g|%.3f|%Lg", 12345.678901, 1e100, -0.0005, 1.5L);
   puts(text);

@@ -1,13 +1,15 @@
 /* Small freestanding kernels with hot loops: LZ77 with canonical Huffman codes and back, SHA-256,
-   CRC-32, matrix product, sieve, big-integer factorial, Game of Life, shortest paths, heap sort. They
-   are also built for ev67 (byte, count and media instructions) and with other code models. */
+   CRC-32, matrix product, sieve, big-integer factorial, Game of Life, shortest paths, heap sort.
+   They are also built for ev67 (byte, count and media instructions) and with other code models. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t seed = 2463534242u;
-static uint32_t next_random(void) { return seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5; }
+static uint32_t next_random(void) {
+  return seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5;
+}
 
 static uint32_t crc_table[256];
 static uint32_t crc(const uint8_t* p, size_t n) {
@@ -33,16 +35,20 @@ static size_t lz_pack(const uint8_t* in, size_t n, uint8_t* out) {
       int32_t at = head[h];
       head[h] = (int32_t)i;
       if (at >= 0 && i - (size_t)at < 65535) {
-        while (length < 255 && i + length < n && in[(size_t)at + length] == in[i + length]) length++;
+        while (length < 255 && i + length < n && in[(size_t)at + length] == in[i + length])
+          length++;
         distance = i - (size_t)at;
       }
     }
     if (length > 4) {
-      out[o++] = 0xff, out[o++] = (uint8_t)length, out[o++] = (uint8_t)distance, out[o++] = (uint8_t)(distance >> 8);
+      out[o++] = 0xff, out[o++] = (uint8_t)length, out[o++] = (uint8_t)distance,
+      out[o++] = (uint8_t)(distance >> 8);
       i += length;
     } else {
-      if (in[i] == 0xff) out[o++] = 0xff, out[o++] = 0;
-      else out[o++] = in[i];
+      if (in[i] == 0xff)
+        out[o++] = 0xff, out[o++] = 0;
+      else
+        out[o++] = in[i];
       i++;
     }
   }
@@ -53,9 +59,15 @@ static size_t lz_unpack(const uint8_t* in, size_t n, uint8_t* out) {
   size_t o = 0;
   for (size_t i = 0; i < n;) {
     uint8_t c = in[i++];
-    if (c != 0xff) { out[o++] = c; continue; }
+    if (c != 0xff) {
+      out[o++] = c;
+      continue;
+    }
     size_t length = in[i++];
-    if (!length) { out[o++] = 0xff; continue; }
+    if (!length) {
+      out[o++] = 0xff;
+      continue;
+    }
     size_t distance = in[i] | (size_t)in[i + 1] << 8;
     i += 2;
     while (length--) out[o] = out[o - distance], o++;
@@ -92,13 +104,17 @@ static void sha256(const uint8_t* data, size_t n, uint32_t h[8]) {
     int found = 0;
     for (unsigned p = 2; found < 64; p++) {
       int prime = 1;
-      for (unsigned d = 2; d * d <= p; d++) if (p % d == 0) prime = 0;
+      for (unsigned d = 2; d * d <= p; d++)
+        if (p % d == 0) prime = 0;
       if (!prime) continue;
       unsigned __int128 target = (unsigned __int128)p << 96;
       uint64_t low = 0, high = 1ull << 36;
       while (low + 1 < high) {
         uint64_t middle = (low + high) / 2;
-        if ((unsigned __int128)middle * middle * middle <= target) low = middle; else high = middle;
+        if ((unsigned __int128)middle * middle * middle <= target)
+          low = middle;
+        else
+          high = middle;
       }
       k[found++] = (uint32_t)low;
     }
@@ -112,12 +128,16 @@ static void sha256(const uint8_t* data, size_t n, uint32_t h[8]) {
     uint8_t chunk[64] = {0};
     for (size_t i = 0; i < 64; i++) {
       size_t at = b * 64 + i;
-      if (at < n) chunk[i] = data[at];
-      else if (at == n) chunk[i] = 0x80;
-      else if (b == blocks - 1 && i >= 56) chunk[i] = (uint8_t)((uint64_t)n * 8 >> (63 - i) * 8);
+      if (at < n)
+        chunk[i] = data[at];
+      else if (at == n)
+        chunk[i] = 0x80;
+      else if (b == blocks - 1 && i >= 56)
+        chunk[i] = (uint8_t)((uint64_t)n * 8 >> (63 - i) * 8);
     }
     for (int i = 0; i < 16; i++)
-      w[i] = (uint32_t)chunk[i * 4] << 24 | (uint32_t)chunk[i * 4 + 1] << 16 | (uint32_t)chunk[i * 4 + 2] << 8 | chunk[i * 4 + 3];
+      w[i] = (uint32_t)chunk[i * 4] << 24 | (uint32_t)chunk[i * 4 + 1] << 16 |
+             (uint32_t)chunk[i * 4 + 2] << 8 | chunk[i * 4 + 3];
 #define ROR(x, s) ((x) >> (s) | (x) << (32 - (s)))
     for (int i = 16; i < 64; i++)
       w[i] = w[i - 16] + (ROR(w[i - 15], 7) ^ ROR(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
@@ -125,8 +145,10 @@ static void sha256(const uint8_t* data, size_t n, uint32_t h[8]) {
     uint32_t v[8];
     memcpy(v, h, sizeof v);
     for (int i = 0; i < 64; i++) {
-      uint32_t t1 = v[7] + (ROR(v[4], 6) ^ ROR(v[4], 11) ^ ROR(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-      uint32_t t2 = (ROR(v[0], 2) ^ ROR(v[0], 13) ^ ROR(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+      uint32_t t1 = v[7] + (ROR(v[4], 6) ^ ROR(v[4], 11) ^ ROR(v[4], 25)) +
+                    ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+      uint32_t t2 = (ROR(v[0], 2) ^ ROR(v[0], 13) ^ ROR(v[0], 22)) +
+                    ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
       memmove(v + 1, v, 7 * sizeof *v);
       v[4] += t1;
       v[0] = t1 + t2;
@@ -210,13 +232,18 @@ static void heap_sort(void) {
   static uint16_t v[N];
   for (int i = 0; i < N; i++) v[i] = (uint16_t)next_random();
   for (int end = N, start = N / 2; end > 1;) {
-    if (start > 0) start--;
-    else { uint16_t t = v[--end]; v[end] = v[0], v[0] = t; }
+    if (start > 0)
+      start--;
+    else {
+      uint16_t t = v[--end];
+      v[end] = v[0], v[0] = t;
+    }
     int root = start, child;
     while ((child = root * 2 + 1) < end) {
       if (child + 1 < end && v[child] < v[child + 1]) child++;
       if (v[root] >= v[child]) break;
-      uint16_t t = v[root]; v[root] = v[child], v[child] = t;
+      uint16_t t = v[root];
+      v[root] = v[child], v[child] = t;
       root = child;
     }
   }
@@ -229,7 +256,8 @@ static void bit_tricks(void) {
   uint64_t total = 0, x = 0x9e3779b97f4a7c15u;
   for (int i = 1; i < 3000; i++) {
     x = x * 6364136223846793005u + 1442695040888963407u;
-    total += (unsigned)__builtin_popcountll(x) + (unsigned)__builtin_clzll(x) * 3u + (unsigned)__builtin_ctzll(x | 1ull << 60) * 5u;
+    total += (unsigned)__builtin_popcountll(x) + (unsigned)__builtin_clzll(x) * 3u +
+             (unsigned)__builtin_ctzll(x | 1ull << 60) * 5u;
     total ^= __builtin_bswap64(x) >> 7;
     int8_t a = (int8_t)x, b = (int8_t)(x >> 8);
     int16_t c = (int16_t)(x >> 16);
@@ -242,11 +270,12 @@ static void bit_tricks(void) {
 int main(void) {
   enum { N = 30000 };
   static uint8_t text[N], packed[N * 2], again[N];
-  for (int i = 0; i < N; i++) text[i] = (uint8_t)(i > 300 && next_random() % 4 ? text[i - 37 - i % 5] : next_random() % 256);
+  for (int i = 0; i < N; i++)
+    text[i] = (uint8_t)(i > 300 && next_random() % 4 ? text[i - 37 - i % 5] : next_random() % 256);
   size_t size = lz_pack(text, N, packed);
   size_t back = lz_unpack(packed, size, again);
-  printf("lz %zu -> %zu -> %zu same %d huffman %u crc %08x\n", (size_t)N, size, back, !memcmp(text, again, N),
-         huffman_bits(text, N) / 8, crc(packed, size));
+  printf("lz %zu -> %zu -> %zu same %d huffman %u crc %08x\n", (size_t)N, size, back,
+         !memcmp(text, again, N), huffman_bits(text, N) / 8, crc(packed, size));
   uint32_t h[8];
   sha256(text, N, h);
   for (int i = 0; i < 8; i++) printf("%08x", h[i]);

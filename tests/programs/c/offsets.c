@@ -1,20 +1,32 @@
-/* Label differences, added to a base label. The assembler computes them, so the table has no relocations
-   and nothing says that it is one: a rewriter has to leave such a procedure alone, and see that it does. */
+/* Label differences, added to a base label. The assembler computes them, so the table has no
+   relocations and nothing says that it is one: a rewriter has to leave such a procedure alone, and
+   see that it does. */
 #include <stdio.h>
 
 __attribute__((noinline)) static int classify(const char* text) {
-  static const int offsets[] = {&&space - &&base, &&digit - &&base, &&letter - &&base, &&other - &&base,
-                                &&end - &&base};
+  static const int offsets[] = {&&space - &&base, &&digit - &&base, &&letter - &&base,
+                                &&other - &&base, &&end - &&base};
   int spaces = 0, digits = 0, letters = 0, others = 0;
 base:
   for (;;) {
     char c = *text++;
-    int kind = c == 0 ? 4 : c == ' ' ? 0 : c >= '0' && c <= '9' ? 1 : (c | 32) >= 'a' && (c | 32) <= 'z' ? 2 : 3;
-    goto *(&&base + offsets[kind]);
-  space: spaces++; continue;
-  digit: digits++; continue;
-  letter: letters++; continue;
-  other: others++;
+    int kind = c == 0                               ? 4
+               : c == ' '                           ? 0
+               : c >= '0' && c <= '9'               ? 1
+               : (c | 32) >= 'a' && (c | 32) <= 'z' ? 2
+                                                    : 3;
+    goto*(&&base + offsets[kind]);
+  space:
+    spaces++;
+    continue;
+  digit:
+    digits++;
+    continue;
+  letter:
+    letters++;
+    continue;
+  other:
+    others++;
   }
 end:
   return ((spaces * 100 + digits) * 100 + letters) * 100 + others;

@@ -8,11 +8,21 @@
 
 static int level;
 
-static void goodbye(void) { printf("goodbye from level %d\n", level); }
-static void first(void) { printf("registered first, runs last\n"); }
-__attribute__((constructor)) static void born(void) { printf("constructor\n"); }
-__attribute__((constructor(200))) static void born_early(void) { printf("early constructor\n"); }
-__attribute__((destructor)) static void died(void) { printf("destructor at level %d\n", level); }
+static void goodbye(void) {
+  printf("goodbye from level %d\n", level);
+}
+static void first(void) {
+  printf("registered first, runs last\n");
+}
+__attribute__((constructor)) static void born(void) {
+  printf("constructor\n");
+}
+__attribute__((constructor(200))) static void born_early(void) {
+  printf("early constructor\n");
+}
+__attribute__((destructor)) static void died(void) {
+  printf("destructor at level %d\n", level);
+}
 
 static unsigned long work(unsigned long n) {
   unsigned long h = n;

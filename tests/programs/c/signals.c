@@ -86,8 +86,8 @@ static void try_faults(void) {
     if (number == 0)
       printf("no fault %d\n", poke(page, i));
     else
-      printf("fault %d: signal %s on alternate stack %d\n", i, number == SIGSEGV || number == SIGBUS ? "ok" : "?",
-             (int)on_alternate);
+      printf("fault %d: signal %s on alternate stack %d\n", i,
+             number == SIGSEGV || number == SIGBUS ? "ok" : "?", (int)on_alternate);
   }
 }
 

@@ -1,5 +1,6 @@
-/* The string and memory functions of libc at all alignments (hand-written assembly in static images),
-   formatted input and output, multibyte text, sorting of text, time formatting, environment. */
+/* The string and memory functions of libc at all alignments (hand-written assembly in static
+   images), formatted input and output, multibyte text, sorting of text, time formatting,
+   environment. */
 #include <ctype.h>
 #include <locale.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 #include <wchar.h>
 
 static unsigned long digest = 5381;
-static void mix(unsigned long v) { digest = digest * 33 ^ v; }
+static void mix(unsigned long v) {
+  digest = digest * 33 ^ v;
+}
 
 static void alignments(void) {
   static char a[400], b[400];
@@ -48,16 +51,19 @@ static void parse(void) {
   char list[] = "alpha:beta::gamma;delta";
   char* state = 0;
   for (char* t = strtok_r(list, ":;", &state); t; t = strtok_r(0, ":;", &state)) printf("<%s>", t);
-  printf("\nspan %zu %zu %s\n", strspn("aabbcc", "ab"), strcspn("aabbcc", "c"), strstr("post-link optimizer", "opt"));
+  printf("\nspan %zu %zu %s\n", strspn("aabbcc", "ab"), strcspn("aabbcc", "c"),
+         strstr("post-link optimizer", "opt"));
   char* end;
-  printf("numbers %ld %lu %ld %s\n", strtol("-0x7f", &end, 16), strtoul("777", 0, 8), strtol("99 red", &end, 10), end);
+  printf("numbers %ld %lu %ld %s\n", strtol("-0x7f", &end, 16), strtoul("777", 0, 8),
+         strtol("99 red", &end, 10), end);
   printf("case %d %d\n", strcasecmp("HeLLo", "hEllO"), strncasecmp("abcX", "ABCy", 3));
 }
 
 static void formats(void) {
-  printf("[%5d|%-5d|%05d|%+d|%x|%X|%#o|%c|%%|%10.3s|%-8s|%*d]\n", 42, 42, 42, 42, 3054, 3054, 8, 'q', "abcdef", "ab", 6,
-         7);
-  printf("[%ld|%hhd|%hd|%zu|%jd|%lld]\n", -5L, (char)300, (short)70000, (size_t)9, (long)1, 1LL << 62);
+  printf("[%5d|%-5d|%05d|%+d|%x|%X|%#o|%c|%%|%10.3s|%-8s|%*d]\n", 42, 42, 42, 42, 3054, 3054, 8,
+         'q', "abcdef", "ab", 6, 7);
+  printf("[%ld|%hhd|%hd|%zu|%jd|%lld]\n", -5L, (char)300, (short)70000, (size_t)9, (long)1,
+         1LL << 62);
   printf("[%g|%e|%.0f|%10.4f|%G]\n", 0.0001, 12345.6789, 2.5, 3.14159265, 1e-10);
   wchar_t wide[64];
   swprintf(wide, 64, L"%ls %d", L"wide", 5);
@@ -69,7 +75,9 @@ static void formats(void) {
   puts(text);
 }
 
-static int by_text(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
+static int by_text(const void* a, const void* b) {
+  return strcmp(*(char* const*)a, *(char* const*)b);
+}
 
 int main(void) {
   setlocale(LC_ALL, "C");
@@ -82,7 +90,8 @@ int main(void) {
   for (int i = 0; i < WORDS; i++) {
     char text[16];
     int n = 3 + (int)((seed = seed * 69069u + 1u) >> 28);
-    for (int k = 0; k < n && k < 15; k++) text[k] = (char)('a' + ((seed = seed * 69069u + 1u) >> 24) % 26), text[k + 1] = 0;
+    for (int k = 0; k < n && k < 15; k++)
+      text[k] = (char)('a' + ((seed = seed * 69069u + 1u) >> 24) % 26), text[k + 1] = 0;
     words[i] = strdup(text);
     for (char* p = words[i]; *p; p++) *p = (char)(i % 3 ? *p : toupper(*p));
   }

@@ -29,8 +29,13 @@ static __thread long local_value = 41;
 static __thread char local_text[100] = "initial";
 __thread int exported_local = 7;
 
-static void run_once(void) { atomic_fetch_add(&once_runs, 1); }
-static void destroy(void* value) { atomic_fetch_add(&destructors, *(int*)value); free(value); }
+static void run_once(void) {
+  atomic_fetch_add(&once_runs, 1);
+}
+static void destroy(void* value) {
+  atomic_fetch_add(&destructors, *(int*)value);
+  free(value);
+}
 
 __attribute__((noinline)) static int touch_locals(int id) {
   local_zero += id;
@@ -63,8 +68,8 @@ static void* worker(void* arg) {
   }
   pthread_mutex_lock(&lock); /* take turns in order */
   while (turn != id) pthread_cond_wait(&changed, &lock);
-  printf("thread %d: zero %d value %ld text '%s' exported %d\n", id, local_zero, local_value, local_text,
-         exported_local);
+  printf("thread %d: zero %d value %ld text '%s' exported %d\n", id, local_zero, local_value,
+         local_text, exported_local);
   turn++;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
@@ -72,7 +77,9 @@ static void* worker(void* arg) {
   return (void*)(long)(id * id);
 }
 
-static void cleanup(void* text) { printf("cleanup handler: %s\n", (char*)text); }
+static void cleanup(void* text) {
+  printf("cleanup handler: %s\n", (char*)text);
+}
 
 static void* cancelled(void* arg) {
   (void)arg;
@@ -104,10 +111,11 @@ int main(void) {
     pthread_join(threads[i], &result);
     squares += (long)result;
   }
-  printf("mutex %ld atomic %ld small %d byte %d half %d bits %lx\n", shared_total, atomic_load(&atomic_total),
-         atomic_load(&small_counter), atomic_load(&byte_counter), atomic_load(&half_counter), bits);
-  printf("squares %ld destructors %d once %d main local %d %ld %s\n", squares, atomic_load(&destructors),
-         atomic_load(&once_runs), local_zero, local_value, local_text);
+  printf("mutex %ld atomic %ld small %d byte %d half %d bits %lx\n", shared_total,
+         atomic_load(&atomic_total), atomic_load(&small_counter), atomic_load(&byte_counter),
+         atomic_load(&half_counter), bits);
+  printf("squares %ld destructors %d once %d main local %d %ld %s\n", squares,
+         atomic_load(&destructors), atomic_load(&once_runs), local_zero, local_value, local_text);
 
   pthread_t victim;
   void* result;

@@ -34,7 +34,10 @@ long use_local(int id) {
 class Queue {
  public:
   void push(int v) {
-    { std::lock_guard lock(mutex_); items_.push_back(v); }
+    {
+      std::lock_guard lock(mutex_);
+      items_.push_back(v);
+    }
     ready_.notify_one();
   }
   int pop() {
@@ -79,7 +82,8 @@ long consume(Queue& queue, int id) {
 int main() {
   Queue queue;
   std::vector<std::future<long>> consumers;
-  for (int i = 0; i < 4; ++i) consumers.push_back(std::async(std::launch::async, consume, std::ref(queue), i + 1));
+  for (int i = 0; i < 4; ++i)
+    consumers.push_back(std::async(std::launch::async, consume, std::ref(queue), i + 1));
   for (int i = 0; i < 2000; ++i) queue.push(i);
   for (int i = 0; i < 4; ++i) queue.push(-1);
   long sum = 0;
@@ -89,7 +93,11 @@ int main() {
   auto broken = std::async(std::launch::async, consume, std::ref(queue), 50);
   queue.push(1);
   queue.push(66666);
-  try { broken.get(); } catch (const std::logic_error& e) { std::cout << e.what() << std::endl; }
+  try {
+    broken.get();
+  } catch (const std::logic_error& e) {
+    std::cout << e.what() << std::endl;
+  }
 
   std::vector<std::thread> threads;
   std::mutex print;
@@ -110,8 +118,12 @@ int main() {
   int attempts = 0;
   for (int i = 0; i < 3; ++i) {
     try {
-      std::call_once(once, [&] { if (++attempts == 1) throw 1; });
-    } catch (int) { std::cout << "first call failed\n"; }
+      std::call_once(once, [&] {
+        if (++attempts == 1) throw 1;
+      });
+    } catch (int) {
+      std::cout << "first call failed\n";
+    }
   }
   std::cout << "attempts " << attempts << '\n';
 
@@ -120,22 +132,41 @@ int main() {
   std::atomic<bool> stop{false};
   std::atomic<unsigned char> tiny{0};
   std::thread writer([&] {
-    for (int i = 0; i < 500; ++i) { std::unique_lock lock(shared); table[i % 17] += i; ++tiny; }
+    for (int i = 0; i < 500; ++i) {
+      std::unique_lock lock(shared);
+      table[i % 17] += i;
+      ++tiny;
+    }
     stop = true;
   });
   long reads = 0;
-  while (!stop) { std::shared_lock lock(shared); reads += static_cast<long>(table.size()); }
+  while (!stop) {
+    std::shared_lock lock(shared);
+    reads += static_cast<long>(table.size());
+  }
   writer.join();
   std::cout << table[3] << ' ' << static_cast<int>(tiny) << ' ' << (reads >= 0) << '\n';
 
   std::promise<int> promise;
   auto future = promise.get_future();
-  std::thread setter([&] { promise.set_exception(std::make_exception_ptr(std::string("by promise"))); });
-  try { future.get(); } catch (const std::string& s) { std::cout << s << std::endl; }
+  std::thread setter(
+      [&] { promise.set_exception(std::make_exception_ptr(std::string("by promise"))); });
+  try {
+    future.get();
+  } catch (const std::string& s) {
+    std::cout << s << std::endl;
+  }
   setter.join();
-  std::packaged_task<int(int)> task([](int x) { if (x > 2) throw x; return x; });
+  std::packaged_task<int(int)> task([](int x) {
+    if (x > 2) throw x;
+    return x;
+  });
   auto result = task.get_future();
   std::thread runner(std::move(task), 3);
   runner.join();
-  try { return result.get(); } catch (int x) { return x + 20; }
+  try {
+    return result.get();
+  } catch (int x) {
+    return x + 20;
+  }
 }

@@ -58,16 +58,21 @@ class Square final : public Rectangle, public Named {
  public:
   explicit Square(double s) : Rectangle(s, s) {}
   std::string name() const override { return "square"; }
-  std::string label() const override { return "square of side " + std::to_string(static_cast<int>(w_)); }
+  std::string label() const override {
+    return "square of side " + std::to_string(static_cast<int>(w_));
+  }
   Square* clone() const override { return new Square(*this); }
 };
 
 void shapes() {
   std::vector<std::unique_ptr<Shape>> all;
   for (int i = 1; i <= 30; ++i) {
-    if (i % 3 == 0) all.push_back(std::make_unique<Circle>(i));
-    else if (i % 3 == 1) all.push_back(std::make_unique<Rectangle>(i, i + 1));
-    else all.push_back(std::make_unique<Square>(i));
+    if (i % 3 == 0)
+      all.push_back(std::make_unique<Circle>(i));
+    else if (i % 3 == 1)
+      all.push_back(std::make_unique<Rectangle>(i, i + 1));
+    else
+      all.push_back(std::make_unique<Square>(i));
   }
   for (std::size_t i = 0, n = all.size(); i < n; ++i) all.emplace_back(all[i]->clone());
   double total = 0;
@@ -98,9 +103,12 @@ void containers() {
     pairs.emplace(x % 50, x % 31);
   }
   std::size_t longest = 0;
-  for (const auto& [k, t] : texts) longest = std::max(longest, t.size() * 1000 + static_cast<std::size_t>(k));
-  std::cout << counts.size() << ' ' << texts.size() << ' ' << pairs.size() << ' ' << longest << '\n';
-  std::sort(v.begin(), v.end(), [](int a, int b) { return a % 100 != b % 100 ? a % 100 < b % 100 : a > b; });
+  for (const auto& [k, t] : texts)
+    longest = std::max(longest, t.size() * 1000 + static_cast<std::size_t>(k));
+  std::cout << counts.size() << ' ' << texts.size() << ' ' << pairs.size() << ' ' << longest
+            << '\n';
+  std::sort(v.begin(), v.end(),
+            [](int a, int b) { return a % 100 != b % 100 ? a % 100 < b % 100 : a > b; });
   std::cout << v[0] << ' ' << v[777] << ' ' << v.back() << '\n';
   std::stable_sort(v.begin(), v.end());
   v.erase(std::unique(v.begin(), v.end()), v.end());
@@ -124,10 +132,19 @@ void functions() {
   std::vector<std::function<long(long)>> steps;
   for (long i = 0; i < 8; ++i) {
     switch (i % 4) {
-      case 0: steps.emplace_back([i](long x) { return x * 3 + i; }); break;
-      case 1: steps.emplace_back([](long x) { return x ^ (x >> 5); }); break;
-      case 2: steps.emplace_back(std::bind(std::plus<long>(), std::placeholders::_1, i)); break;
-      default: steps.emplace_back([big = std::array<long, 8>{1, 2, 3, 4}, i](long x) { return x + big[static_cast<std::size_t>(i % 8)]; });
+      case 0:
+        steps.emplace_back([i](long x) { return x * 3 + i; });
+        break;
+      case 1:
+        steps.emplace_back([](long x) { return x ^ (x >> 5); });
+        break;
+      case 2:
+        steps.emplace_back(std::bind(std::plus<long>(), std::placeholders::_1, i));
+        break;
+      default:
+        steps.emplace_back([big = std::array<long, 8>{1, 2, 3, 4}, i](long x) {
+          return x + big[static_cast<std::size_t>(i % 8)];
+        });
     }
   }
   long x = 1;
@@ -145,8 +162,9 @@ void functions() {
 
 void streams() {
   std::ostringstream out;
-  out << std::hex << std::showbase << 255 << ' ' << std::dec << std::setw(8) << std::setfill('*') << 42 << ' ' << std::scientific
-      << 12345.678 << ' ' << std::boolalpha << true << ' ' << std::left << std::setw(6) << "ab" << '|';
+  out << std::hex << std::showbase << 255 << ' ' << std::dec << std::setw(8) << std::setfill('*')
+      << 42 << ' ' << std::scientific << 12345.678 << ' ' << std::boolalpha << true << ' '
+      << std::left << std::setw(6) << "ab" << '|';
   std::cout << out.str() << '\n';
   std::istringstream in("17 2.5 word 0x1f 99999999999999999999");
   int i = 0;

@@ -1,5 +1,5 @@
-// C++20: coroutines (frames resumed through pointers to .actor and .destroy clones), variants, ranges,
-// regular expressions, template-heavy recursion, structured parsing with exceptions.
+// C++20: coroutines (frames resumed through pointers to .actor and .destroy clones), variants,
+// ranges, regular expressions, template-heavy recursion, structured parsing with exceptions.
 #include <algorithm>
 #include <coroutine>
 #include <cstdio>
@@ -23,16 +23,23 @@ class Generator {
   struct promise_type {
     T value{};
     std::exception_ptr error;
-    Generator get_return_object() { return Generator(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    Generator get_return_object() {
+      return Generator(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
-    std::suspend_always yield_value(T v) { value = v; return {}; }
+    std::suspend_always yield_value(T v) {
+      value = v;
+      return {};
+    }
     void return_void() {}
     void unhandled_exception() { error = std::current_exception(); }
   };
   explicit Generator(std::coroutine_handle<promise_type> h) : handle_(h) {}
   Generator(Generator&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  ~Generator() { if (handle_) handle_.destroy(); }
+  ~Generator() {
+    if (handle_) handle_.destroy();
+  }
   std::optional<T> next() {
     handle_.resume();
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
@@ -62,16 +69,25 @@ Generator<int> evens(Generator<long> from) {
 // An arithmetic parser that builds a tree of variants.
 struct Node;
 using Tree = std::unique_ptr<Node>;
-struct Binary { char op; Tree left, right; };
-struct Call { std::string name; std::vector<Tree> arguments; };
-struct Node { std::variant<double, std::string, Binary, Call> content; };
+struct Binary {
+  char op;
+  Tree left, right;
+};
+struct Call {
+  std::string name;
+  std::vector<Tree> arguments;
+};
+struct Node {
+  std::variant<double, std::string, Binary, Call> content;
+};
 
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
   Tree parse() {
     Tree t = sum();
-    if (!text_.empty()) throw std::runtime_error("unexpected '" + std::string(text_.substr(0, 3)) + "'");
+    if (!text_.empty())
+      throw std::runtime_error("unexpected '" + std::string(text_.substr(0, 3)) + "'");
     return t;
   }
 
@@ -80,15 +96,25 @@ class Parser {
     while (!text_.empty() && text_[0] == ' ') text_.remove_prefix(1);
     return text_.empty() ? '\0' : text_[0];
   }
-  char take() { char c = peek(); text_.remove_prefix(1); return c; }
+  char take() {
+    char c = peek();
+    text_.remove_prefix(1);
+    return c;
+  }
   Tree sum() {
     Tree left = product();
-    while (peek() == '+' || peek() == '-') { char op = take(); left = std::make_unique<Node>(Node{Binary{op, std::move(left), product()}}); }
+    while (peek() == '+' || peek() == '-') {
+      char op = take();
+      left = std::make_unique<Node>(Node{Binary{op, std::move(left), product()}});
+    }
     return left;
   }
   Tree product() {
     Tree left = atom();
-    while (peek() == '*' || peek() == '/') { char op = take(); left = std::make_unique<Node>(Node{Binary{op, std::move(left), atom()}}); }
+    while (peek() == '*' || peek() == '/') {
+      char op = take();
+      left = std::make_unique<Node>(Node{Binary{op, std::move(left), atom()}});
+    }
     return left;
   }
   Tree atom() {
@@ -101,46 +127,69 @@ class Parser {
       return t;
     }
     std::string word;
-    while (!text_.empty() && (std::isalnum(static_cast<unsigned char>(text_[0])) || text_[0] == '.')) { word += text_[0]; text_.remove_prefix(1); }
+    while (!text_.empty() &&
+           (std::isalnum(static_cast<unsigned char>(text_[0])) || text_[0] == '.')) {
+      word += text_[0];
+      text_.remove_prefix(1);
+    }
     if (word.empty()) throw std::runtime_error("expected a value");
-    if (std::isdigit(static_cast<unsigned char>(word[0]))) return std::make_unique<Node>(Node{std::stod(word)});
+    if (std::isdigit(static_cast<unsigned char>(word[0])))
+      return std::make_unique<Node>(Node{std::stod(word)});
     if (peek() != '(') return std::make_unique<Node>(Node{word});
     Call call{word, {}};
     take();
-    while (peek() != ')') { call.arguments.push_back(sum()); if (peek() == ',') take(); }
+    while (peek() != ')') {
+      call.arguments.push_back(sum());
+      if (peek() == ',') take();
+    }
     take();
     return std::make_unique<Node>(Node{std::move(call)});
   }
   std::string_view text_;
 };
 
-template <typename... F> struct Overloaded : F... { using F::operator()...; };
-template <typename... F> Overloaded(F...) -> Overloaded<F...>;
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 double evaluate(const Node& node, const std::map<std::string, double>& names) {
-  return std::visit(Overloaded{
-      [](double d) { return d; },
-      [&](const std::string& n) { return names.at(n); },
-      [&](const Binary& b) {
-        double l = evaluate(*b.left, names), r = evaluate(*b.right, names);
-        switch (b.op) {
-          case '+': return l + r;
-          case '-': return l - r;
-          case '*': return l * r;
-          default: if (r == 0) throw std::domain_error("division by zero"); return l / r;
-        }
-      },
-      [&](const Call& c) {
-        double r = 0;
-        for (const Tree& a : c.arguments) r = c.name == "max" ? std::max(r, evaluate(*a, names)) : r + evaluate(*a, names);
-        if (c.name != "max" && c.name != "sum") throw std::runtime_error("no function " + c.name);
-        return r;
-      }}, node.content);
+  return std::visit(
+      Overloaded{[](double d) { return d; }, [&](const std::string& n) { return names.at(n); },
+                 [&](const Binary& b) {
+                   double l = evaluate(*b.left, names), r = evaluate(*b.right, names);
+                   switch (b.op) {
+                     case '+':
+                       return l + r;
+                     case '-':
+                       return l - r;
+                     case '*':
+                       return l * r;
+                     default:
+                       if (r == 0) throw std::domain_error("division by zero");
+                       return l / r;
+                   }
+                 },
+                 [&](const Call& c) {
+                   double r = 0;
+                   for (const Tree& a : c.arguments)
+                     r = c.name == "max" ? std::max(r, evaluate(*a, names))
+                                         : r + evaluate(*a, names);
+                   if (c.name != "max" && c.name != "sum")
+                     throw std::runtime_error("no function " + c.name);
+                   return r;
+                 }},
+      node.content);
 }
 
-template <int N> int ladder(int x) {
-  if constexpr (N == 0) return x;
-  else return x % 2 ? ladder<N - 1>(x * 3 + 1) : ladder<N - 1>(x / 2 + N);
+template <int N>
+int ladder(int x) {
+  if constexpr (N == 0)
+    return x;
+  else
+    return x % 2 ? ladder<N - 1>(x * 3 + 1) : ladder<N - 1>(x / 2 + N);
 }
 
 }  // namespace
@@ -153,7 +202,8 @@ int main() {
     std::printf("(%s)\n", e.what());
   }
   const std::map<std::string, double> names{{"x", 3}, {"y", 4}};
-  for (std::string_view text : {"1 + 2 * 3", "(x + y) * (x - y)", "max(x, y, 2) / sum(1, 1)", "1 / 0", "2 *", "z + 1", "f(1)", "1 2"}) {
+  for (std::string_view text : {"1 + 2 * 3", "(x + y) * (x - y)", "max(x, y, 2) / sum(1, 1)",
+                                "1 / 0", "2 *", "z + 1", "f(1)", "1 2"}) {
     try {
       std::printf("%.3f\n", evaluate(*Parser(text).parse(), names));
     } catch (const std::out_of_range&) {
@@ -166,9 +216,14 @@ int main() {
   std::string mail = "write to ann@example.org or bob@example.com, not to nobody@nowhere";
   for (std::sregex_iterator i(mail.begin(), mail.end(), pattern), end; i != end; ++i)
     std::printf("%s at %s\n", (*i)[1].str().c_str(), (*i)[2].str().c_str());
-  try { std::regex bad("(unclosed"); } catch (const std::regex_error&) { std::puts("bad pattern"); }
+  try {
+    std::regex bad("(unclosed");
+  } catch (const std::regex_error&) {
+    std::puts("bad pattern");
+  }
   int total = 0;
-  for (int v : std::views::iota(1, 500) | std::views::filter([](int x) { return x % 3 == 1; }) | std::views::transform([](int x) { return x * x % 97; }))
+  for (int v : std::views::iota(1, 500) | std::views::filter([](int x) { return x % 3 == 1; }) |
+                   std::views::transform([](int x) { return x * x % 97; }))
     total += v;
   std::printf("ranges %d ladder %d\n", total, ladder<40>(27));
   return 0;

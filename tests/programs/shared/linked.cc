@@ -1,10 +1,13 @@
-// Linked with the plugin library: calls, callbacks that throw through it, its exceptions and classes.
+// Linked with the plugin library: calls, callbacks that throw through it, its exceptions and
+// classes.
 #include <cstdio>
 #include <memory>
 
 #include "plugin.h"
 
-static int add_context(int value, void* context) { return value + *static_cast<int*>(context); }
+static int add_context(int value, void* context) {
+  return value + *static_cast<int*>(context);
+}
 static int throw_at_five(int value, void*) {
   if (value == 5) throw std::string("callback stopped at five");
   return value;
@@ -21,8 +24,10 @@ int main() {
   int context = 10;
   std::printf("%s sum %d counter %d\n", plugin_name(), plugin_sum(values, 7), plugin_counter);
   std::printf("for each %d\n", plugin_for_each(1000, add_context, &context));
-  for (Callback* c : plugin_callbacks) std::printf("callback %d\n", plugin_for_each(50, c, &context));
-  std::printf("same function %d\n", plugin_callbacks[0] == plugin_callbacks[0] && &plugin_sum == &plugin_sum);
+  for (Callback* c : plugin_callbacks)
+    std::printf("callback %d\n", plugin_for_each(50, c, &context));
+  std::printf("same function %d\n",
+              plugin_callbacks[0] == plugin_callbacks[0] && &plugin_sum == &plugin_sum);
   try {
     plugin_for_each(10, throw_at_five, nullptr);
   } catch (const std::string& s) {
@@ -40,7 +45,8 @@ int main() {
       std::printf("int %d\n", i);
     }
   }
-  std::unique_ptr<Animal> animals[] = {std::unique_ptr<Animal>(make_animal(0)), std::unique_ptr<Animal>(make_animal(1)),
+  std::unique_ptr<Animal> animals[] = {std::unique_ptr<Animal>(make_animal(0)),
+                                       std::unique_ptr<Animal>(make_animal(1)),
                                        std::make_unique<Cat>()};
   for (const auto& a : animals) std::printf("%d legs, %s\n", a->legs(), a->speak().c_str());
   try {

@@ -8,15 +8,26 @@
 
 namespace {
 thread_local int calls_of_this_thread = 0;
-__attribute__((constructor)) void loaded() { std::puts("plugin: loaded"); }
-__attribute__((destructor)) void unloaded() { std::puts("plugin: unloaded"); std::fflush(stdout); }
+__attribute__((constructor)) void loaded() {
+  std::puts("plugin: loaded");
+}
+__attribute__((destructor)) void unloaded() {
+  std::puts("plugin: unloaded");
+  std::fflush(stdout);
+}
 struct Static {
   Static() { std::puts("plugin: static object constructed"); }
   ~Static() { std::puts("plugin: static object destroyed"); }
 } static_object;
-int twice(int v, void*) { return v * 2; }
-int square(int v, void*) { return v * v; }
-int count(int v, void* context) { return v + ++*static_cast<int*>(context); }
+int twice(int v, void*) {
+  return v * 2;
+}
+int square(int v, void*) {
+  return v * v;
+}
+int count(int v, void* context) {
+  return v + ++*static_cast<int*>(context);
+}
 }  // namespace
 
 int plugin_counter = 100;
@@ -40,30 +51,47 @@ int plugin_for_each(int n, Callback* callback, void* context) {
 
 int plugin_classify(int value) {
   switch (value) {
-    case 0: return plugin_counter;
-    case 1: return 11;
-    case 2: return plugin_sum(&value, 1) + 3;
-    case 3: return value * 77;
-    case 4: return -1;
-    case 5: return plugin_classify(2) - 9;
-    case 6: return 1 << 20;
-    case 7: std::puts("plugin: seven"); return 7;
-    case 8: return plugin_throw(99);
-    default: return value & 1 ? 1000 : 2000;
+    case 0:
+      return plugin_counter;
+    case 1:
+      return 11;
+    case 2:
+      return plugin_sum(&value, 1) + 3;
+    case 3:
+      return value * 77;
+    case 4:
+      return -1;
+    case 5:
+      return plugin_classify(2) - 9;
+    case 6:
+      return 1 << 20;
+    case 7:
+      std::puts("plugin: seven");
+      return 7;
+    case 8:
+      return plugin_throw(99);
+    default:
+      return value & 1 ? 1000 : 2000;
   }
 }
 
 int plugin_throw(int kind) {
   std::vector<std::string> cleanup(3, "a text that needs the heap to be stored");
   switch (kind) {
-    case 1: throw PluginError("plugin error", 5);
-    case 2: throw std::out_of_range("plugin range");
-    case 3: throw kind;
-    default: return static_cast<int>(cleanup.size());
+    case 1:
+      throw PluginError("plugin error", 5);
+    case 2:
+      throw std::out_of_range("plugin range");
+    case 3:
+      throw kind;
+    default:
+      return static_cast<int>(cleanup.size());
   }
 }
 
-const char* plugin_name(void) { return "plugin"; }
+const char* plugin_name(void) {
+  return "plugin";
+}
 PluginError::~PluginError() = default;
 Animal::~Animal() = default;
 

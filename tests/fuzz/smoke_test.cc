@@ -1,0 +1,104 @@
+// A fixed number of structured mutations of small images through reading, lifting and rewriting:
+// what the fuzzers do for hours, for seconds, in every build.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimizer/image/image.h"
+#include "optimizer/pipeline.h"
+#include "tests/fuzz/checks.h"
+#include "tests/fuzz/image_mutator.h"
+
+namespace respike {
+namespace {
+
+constexpr size_t kMostBytes = 200'000;
+constexpr std::chrono::seconds kLongest(10);  // for one input
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
+  OptimizeOptions options;
+  options.order = order;
+  Diagnostics diagnostics;
+  return optimize(view_image(bytes, "seed"), options, diagnostics).bytes;
+}
+
+/// The images that make-seeds.sh compiles, and what rewriting makes of each.
+std::vector<Bytes> make_seeds() {
+  std::string folder = (std::filesystem::temp_directory_path() / "respike-fuzz-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return {};
+  const std::string command = RESPIKE_SOURCE_DIR "/tests/fuzz/make-seeds.sh " + folder;
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::set<std::filesystem::path> paths;  // sorted: the same order everywhere
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.insert(entry.path());
+  std::vector<Bytes> seeds;
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  std::filesystem::remove_all(folder);
+  const size_t count = seeds.size();
+  for (size_t i = 0; i < count; ++i) {
+    seeds.push_back(rewritten(seeds[i], OptimizeOptions::Order::random));
+    seeds.push_back(rewritten(seeds[i], OptimizeOptions::Order::scatter));
+  }
+  return seeds;
+}
+
+const std::vector<Bytes>& seeds() {
+  static const std::vector<Bytes> result = make_seeds();
+  return result;
+}
+
+/// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
+void run(int count, uint64_t seed, FuzzDepth depth,
+         const std::function<FuzzResult(std::span<const uint8_t>)>& check) {
+  ASSERT_FALSE(seeds().empty());
+  int reached = 0;
+  for (int i = 0; i < count; ++i) {
+    FuzzRandom random(seed + static_cast<uint64_t>(i));
+    Bytes bytes = seeds()[random.below(seeds().size())];
+    mutate_image(bytes, kMostBytes, random);
+    const auto start = std::chrono::steady_clock::now();
+    const FuzzResult result = check(bytes);
+    ASSERT_FALSE(result.finding) << *result.finding << " (mutation " << seed + i << ")";
+    ASSERT_LT(std::chrono::steady_clock::now() - start, kLongest) << "(mutation " << seed + i << ")";
+    reached += result.depth >= depth;
+  }
+  EXPECT_GT(reached, count / 10);
+}
+
+TEST(FuzzSmoke, SeedsAreFine) {
+  for (const Bytes& bytes : seeds()) {
+    const FuzzResult result = check_rewrite(bytes, 7);
+    EXPECT_FALSE(result.finding) << *result.finding;
+    EXPECT_EQ(result.depth, FuzzDepth::rewritten) << result.error;
+  }
+}
+
+TEST(FuzzSmoke, Reader) {
+  run(10'000, 1'000'000, FuzzDepth::rewritable, check_reader);
+}
+
+TEST(FuzzSmoke, Lifter) {
+  run(3'000, 2'000'000, FuzzDepth::lifted, check_lifter);
+}
+
+TEST(FuzzSmoke, Rewrite) {
+  run(1'500, 3'000'000, FuzzDepth::rewritten,
+      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
+}
+
+}  // namespace
+}  // namespace respike
