@@ -28,6 +28,11 @@ void print_warnings(const Diagnostics& diagnostics) {
     fmt::print(stderr, "respike: warning: {}\n", warning);
 }
 
+/// Names need not be UTF-8; JSON must be.
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
   for (const ProcedureNote& note : notes) list.push_back({{"name", note.name}, {"reason", note.reason}});
@@ -89,7 +94,7 @@ void run_info(const InfoArguments& arguments) {
                        {"opaque_bytes", s.opaque_bytes},
                        {"relocations", s.relocations},
                        {"build_id", image.build_id}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", text_of(json));
   } else {
     print_info(image, program, s);
   }
@@ -237,7 +242,7 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
                      {"output_bytes", result.bytes.size()},
                      {"seconds", timings},
                      {"warnings", diagnostics.warnings()}};
-  const std::string text = json.dump(2) + "\n";
+  const std::string text = text_of(json) + "\n";
   write_file(arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {});
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table that scripts/demo.sh prints: one program, its original and rewritten images, side by side."""
+"""The tables that scripts/demo.sh prints: a program and its rewritten images, side by side."""
 
 import json
 import os

@@ -396,9 +396,16 @@ void Emitter::write_provenance(const std::string& options) {
           return symbol.type == Symbol::Type::procedure && symbol.value == procedure.address;
         });
     const uint64_t owner = placement_.address(fragment.procedure, 0);
-    if (!whole)
+    // Blocks in another order were moved: what looks odd now was understood before.
+    if (!whole || !std::is_sorted(fragment.blocks.begin(), fragment.blocks.end()))
       provenance.fragments.push_back({placed.address, placed.address + placed.size, owner});
   }
+  if (const auto input = read_provenance(image_))  // what stays in place may be in pieces already
+    for (const auto& fragment : input->fragments) {
+      const auto location = block_at(program_, fragment.start);
+      if (location && !program_[location->procedure].movable())
+        provenance.fragments.push_back(fragment);
+    }
   std::sort(provenance.fragments.begin(), provenance.fragments.end(),
             [](const auto& a, const auto& b) { return a.start < b.start; });
   for (const FarStub& stub : placement_.stubs()) {
@@ -415,6 +422,13 @@ void Emitter::write_provenance(const std::string& options) {
       stubs[kept++] = stubs[i];
   }
   stubs.resize(kept);
+  if (program_.gp_values.size() > 1) {
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+      if (program_[id].gp)
+        provenance.gp_values.push_back({placement_.address(id, 0), *program_[id].gp});
+    std::sort(provenance.gp_values.begin(), provenance.gp_values.end(),
+              [](const auto& a, const auto& b) { return a.entry < b.entry; });
+  }
   NewImage::AddedSection note;
   note.name = kNoteSection;
   note.type = kNoteSectionType;

@@ -325,7 +325,7 @@ void Placement::place_with_stubs(Layout& layout) {
     place(layout);
     if (!grown && all_reach(layout)) break;
     if (round == kMostRounds)
-      throw Error("its code is so large that branches cannot reach their stubs",
+      throw Error("there is no room near all of its code for the stubs that far branches need",
                   program_.image->path);
   }
   // Give out addresses: stubs lie in their pool in the order in which they were found.

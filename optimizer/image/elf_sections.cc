@@ -134,6 +134,9 @@ class Describer {
   Describer(const Image& input, const NewImage& output, const SegmentPlan* plan,
             std::span<const Symbol> symbols, SectionTable& table)
       : input_(input), output_(output), plan_(plan), symbols_(symbols), table_(table) {
+    in_block_.resize(input.sections.size());
+    if (plan != nullptr)
+      for (const uint32_t section : plan->block.sections) in_block_[section] = true;
     moved_.resize(input.sections.size());
     for (const auto& moved : output.moved) moved_[moved.section] = &moved;
   }
@@ -159,6 +162,7 @@ class Describer {
   const SegmentPlan* plan_;
   std::span<const Symbol> symbols_;
   SectionTable& table_;
+  std::vector<bool> in_block_;                        // by number
   std::vector<const NewImage::MovedSection*> moved_;  // by number
 };
 
@@ -177,7 +181,7 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
     result.size = moved->contents.size();
     result.in_added_segment = true;
   } else if (s.allocated()) {
-    if (plan_ == nullptr || !plan_->block.has_section(number)) return result;
+    if (!in_block_[number]) return result;
     result.address += plan_->block.distance;
     result.contents = changed(s);
     result.in_added_segment = true;

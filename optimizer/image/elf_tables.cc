@@ -49,9 +49,8 @@ bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRec
     out.st_size = 0;
     return false;
   }
-  const auto& moved = changes.block.sections;
-  if (std::find(moved.begin(), moved.end(), symbol.section) != moved.end() &&
-      (changes.block.contains(symbol.value) || symbol.value == changes.block.end))
+  if ((changes.block.contains(symbol.value) || symbol.value == changes.block.end) &&
+      changes.block.has_section(symbol.section))
     out.st_value = symbol.value + changes.block.distance;
   return true;
 }

@@ -52,6 +52,13 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
     descriptor.uleb128(range.end - range.start);
     previous = range.start;
   }
+  descriptor.uleb128(provenance.gp_values.size());
+  previous = 0;
+  for (const auto& value : provenance.gp_values) {
+    descriptor.uleb128(value.entry - previous);
+    descriptor.sleb128(static_cast<int64_t>(value.gp - value.entry));
+    previous = value.entry;
+  }
 
   ByteWriter note;
   note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
@@ -90,6 +97,12 @@ std::optional<Provenance> read_provenance(const Image& image) {
     for (uint64_t count = descriptor.uleb128(); count != 0; --count) {
       Provenance::Range& range = result.far_stubs.emplace_back();
       read_range(descriptor, previous, range.start, range.end);
+    }
+    previous = 0;
+    for (uint64_t count = descriptor.uleb128(); count != 0; --count) {
+      Provenance::GpValue& value = result.gp_values.emplace_back();
+      value.entry = previous += descriptor.uleb128();
+      value.gp = value.entry + static_cast<uint64_t>(descriptor.sleb128());
     }
     return result;
   } catch (const Error& error) {

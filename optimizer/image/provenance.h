@@ -33,6 +33,12 @@ struct Provenance {
     uint64_t end = 0;
   };
   std::vector<Range> far_stubs;  // code that only continues far branches, by address
+
+  struct GpValue {
+    uint64_t entry = 0;
+    uint64_t gp = 0;
+  };
+  std::vector<GpValue> gp_values;  // of procedures, by entry, where an image has more than one gp
 };
 
 /// The contents of the note section.

@@ -214,7 +214,7 @@ struct Effort {
     return enough;
   }
 
-  uint64_t instructions = 50'000'000;  // looked at
+  uint64_t instructions = 10'000'000;  // looked at
   uint64_t edges = 4'000'000;          // made, or entries of tables read
 };
 
@@ -289,8 +289,9 @@ class Connector {
   }
 
   /// The anchor of a gp load: the entry, a landing pad, or the return point of the call before.
-  CodeLocation anchor_of(uint64_t anchor) const {
-    if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0)
+  CodeLocation anchor_of(uint64_t anchor, uint64_t gp_load) const {
+    if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0 ||
+        lifter_.is_entry_anchor(anchor, gp_load))
       return location_of(anchor);
     const uint64_t call = anchor - lifter_.unit();
     const auto& range = program_.ranges[lifter_.range_at(call)];
@@ -325,7 +326,9 @@ class Connector {
       // Both halves of a gp load share the reference that the first of them seen makes.
       const auto [known, fresh] = gp_loads_.emplace(
           found->pair, static_cast<uint32_t>(procedure_.references.size()));
-      if (fresh) procedure_.references.push_back({ReferenceKind::gp_load_high, anchor_of(found->target)});
+      if (fresh)
+        procedure_.references.push_back(
+            {ReferenceKind::gp_load_high, anchor_of(found->target, found->pair)});
       instruction.immediate = static_cast<int32_t>(known->second);
       instruction.flags |= Instruction::kHasReference;
     }
@@ -359,9 +362,30 @@ class Connector {
       lifter_.make_opaque(procedure_, fmt::format("it branches out of all procedures at {:#x}", place));
       // Keep the displacement: the place it leads to does not move.
     }
+    if (location && flow == ControlFlow::call && may_read_code(last, *location))
+      lifter_.make_opaque(procedure_, fmt::format("it may read data behind the call at {:#x}", place));
     refer(last, ReferenceKind::branch,
           location ? *location
                    : CodeLocation{.where = CodeLocation::Where::address, .address = target});
+  }
+
+  /// Whether the return address of a call may serve to find data: hand-written code does so in
+  /// other registers than the usual one, and either skips the data or lets the callee read it.
+  bool may_read_code(const Instruction& call, const CodeLocation& callee) const {
+    const Operands operands = lifter_.target.operands(call);
+    if (operands.size == operands.uses) return false;
+    const Register link = operands.registers[operands.uses];
+    if (link == lifter_.target.abi().return_address) return false;
+    if (callee.procedure == id_) return true;
+    for (const BasicBlock& block : program_[callee.procedure].blocks) {
+      if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
+      for (const Instruction& i : block.instructions) {
+        if (i.is_pseudo() || lifter_.target.control_flow(i) != ControlFlow::none) continue;
+        const Operands used = lifter_.target.operands(i);
+        if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
+      }
+    }
+    return false;
   }
 
   void fall_through(const CodeRange& range, BlockId id, bool call) {
@@ -374,10 +398,12 @@ class Connector {
         block.flags |= BasicBlock::kGluedToNext;
       return;
     }
-    if (call) return;  // the compiler knew that it does not return
+    // A compiler knew that the call does not return; hand-written code is not described.
+    if (call && block.cfi_state != kNone) return;
     const auto where = lifter_.resolve_flow(end);
     const auto next = where ? block_at(program_, *where) : std::nullopt;
     if (!next) {
+      if (call) return;
       lifter_.make_opaque(procedure_, "control runs off its end");
       return;
     }
@@ -429,6 +455,10 @@ class Connector {
       return;
     }
     const std::vector<BlockId>& labels = taken_labels();
+    if (!labels.empty() && (from_call_ || has_hidden_label())) {
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+      return;
+    }
     if (!Effort::spend(effort_.edges, labels.size())) return too_many_targets(place);
     for (BlockId label : labels) add_edge(block, label, Edge::Kind::indirect);
     if (!labels.empty()) return;
@@ -523,33 +553,61 @@ class Connector {
     return wanted.empty();
   }
 
+  /// Whether code follows a jump that nothing known leads to: labels that are reached by adding
+  /// their distance to another label have no address of their own anywhere. A procedure that was
+  /// moved before has none; but dead code may have lost what was before it.
+  bool has_hidden_label() const {
+    if (!Effort::spend(effort_.instructions, procedure_.blocks.size())) return true;
+    if (lifter_.provenance &&
+        std::any_of(lifter_.provenance->fragments.begin(), lifter_.provenance->fragments.end(),
+                    [&](const auto& f) { return f.owner == procedure_.address; }))
+      return false;
+    for (BlockId id = 1; id < procedure_.blocks.size(); ++id) {
+      const BasicBlock& block = procedure_.blocks[id];
+      if (block.origin != kNone && predecessors_[id].empty() &&
+          (lifter_.marks_at(program_.address_of(block)) & kReferenced) == 0)
+        return true;
+    }
+    return false;
+  }
+
+  /// A register at a place of the procedure: before instruction `index` of the block.
+  struct Wanted {
+    BlockId block;
+    uint32_t index;
+    Register value;
+    auto operator<=>(const Wanted&) const = default;
+  };
+
   /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
-  /// whole or passed in, never the result of arithmetic.
+  /// whole or passed in, never the result of arithmetic. Notes whether it may be a call's result.
   bool jumps_to_stored_address(BlockId jump) {
-    const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
+    from_call_ = false;
+    const BasicBlock& block = procedure_.blocks[jump];
+    const Operands operands = lifter_.target.operands(block.instructions.back());
     if (operands.uses != 1) return false;
-    std::vector<std::pair<BlockId, Register>> work = {{jump, operands.registers[0]}};
-    std::set<std::pair<BlockId, Register>> seen;
+    std::vector<Wanted> work = {{jump, block.instructions.size(), operands.registers[0]}};
+    std::set<Wanted> seen(work.begin(), work.end());
     while (!work.empty()) {
-      auto [id, wanted] = work.back();
+      const Wanted wanted = work.back();
       work.pop_back();
-      std::vector<Register> sources;
-      if (!Effort::spend(effort_.instructions, procedure_.blocks[id].instructions.size() + 16 +
-                                                   predecessors_[id].size()))
+      if (!Effort::spend(effort_.instructions,
+                         wanted.index + 16 + predecessors_[wanted.block].size()))
         return false;
-      if (!passes_on(procedure_.blocks[id], wanted, sources)) return false;
-      for (Register source : sources)
-        for (BlockId before : predecessors_[id])
-          if (seen.emplace(before, source).second) work.emplace_back(before, source);
+      std::vector<Wanted> sources;
+      if (!passes_on(wanted, sources)) return false;
+      for (const Wanted& source : sources)
+        if (seen.insert(source).second) work.push_back(source);
     }
     return true;
   }
 
-  /// Follows `wanted` backwards through a block. `sources` are the registers that hold it at the
-  /// block's start; none when it is found. False when it is computed.
-  bool passes_on(const BasicBlock& block, Register wanted, std::vector<Register>& sources) const {
-    std::set<Register> open = {wanted};
-    for (uint32_t i = block.instructions.size(); i-- > 0 && !open.empty();) {
+  /// Follows a register backwards through a block. `sources`: the registers that hold its value
+  /// where the blocks before end, or where it was stored to the stack. False when it is computed.
+  bool passes_on(const Wanted& wanted, std::vector<Wanted>& sources) {
+    const BasicBlock& block = procedure_.blocks[wanted.block];
+    std::set<Register> open = {wanted.value};
+    for (uint32_t i = wanted.index; i-- > 0 && !open.empty();) {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo()) continue;
       const Operands operands = lifter_.target.operands(instruction);
@@ -558,7 +616,9 @@ class Connector {
         if (is_label(instruction)) continue;
         switch (lifter_.target.value_source(instruction)) {
           case ValueSource::computed: return false;
-          case ValueSource::loaded: break;
+          case ValueSource::loaded:
+            if (!find_stores(instruction, sources)) return false;
+            break;
           case ValueSource::copied:
             if (operands.uses != 0) open.insert(operands.registers[operands.uses - 1]);
             break;
@@ -569,8 +629,55 @@ class Connector {
         }
       }
     }
-    sources.assign(open.begin(), open.end());
+    const auto& preserved = lifter_.target.abi().preserved;
+    for (BlockId before : predecessors_[wanted.block]) {
+      const auto& list = procedure_.blocks[before].instructions;
+      const ControlFlow flow = lifter_.target.control_flow(list.back());
+      const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+      for (Register source : open)
+        if (call && std::find(preserved.begin(), preserved.end(), source) == preserved.end())
+          from_call_ = true;
+        else
+          sources.push_back({before, list.size(), source});
+    }
     return true;
+  }
+
+  /// What was stored to the place on the stack that `load` reads; elsewhere memory is believed.
+  bool find_stores(const Instruction& load, std::vector<Wanted>& sources) {
+    const Operands loaded = lifter_.target.operands(load);
+    const uint32_t first = procedure_.blocks.front().instructions.size();
+    if (!Effort::spend(effort_.instructions, first)) return false;
+    if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
+      return true;
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
+      const auto& list = procedure_.blocks[id].instructions;
+      if (!Effort::spend(effort_.instructions, list.size())) return false;
+      for (uint32_t i = 0; i < list.size(); ++i) {
+        if (list[i].is_pseudo() || list[i].has_reference() ||
+            list[i].immediate != load.immediate ||
+            lifter_.target.control_flow(list[i]) != ControlFlow::none)
+          continue;
+        const Operands stored = lifter_.target.operands(list[i]);
+        if (stored.uses == 2 && stored.size == 2 && stored.registers[1] == loaded.registers[0])
+          sources.push_back({id, i, stored.registers[0]});
+      }
+    }
+    return true;
+  }
+
+  /// The stack pointer, and what the entry copies it to.
+  bool is_frame_register(Register r) const {
+    const Register sp = lifter_.target.abi().stack_pointer;
+    if (r == sp) return true;
+    for (const Instruction& i : procedure_.blocks.front().instructions) {
+      if (i.is_pseudo() || lifter_.target.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = lifter_.target.operands(i);
+      if (operands.size > operands.uses && operands.registers[operands.uses] == r &&
+          operands.uses != 0 && operands.registers[operands.uses - 1] == sp)
+        return true;
+    }
+    return false;
   }
 
   /// The lower half of an address of code.
@@ -661,6 +768,7 @@ class Connector {
   Effort& effort_;
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
   std::unordered_set<uint64_t> known_tables_;
+  bool from_call_ = false;  // the address that an indirect jump follows may be a call's result
   std::vector<std::vector<BlockId>> predecessors_;
   std::optional<std::vector<BlockId>> labels_;
 

@@ -93,6 +93,12 @@ bool Lifter::is_code_symbol(uint32_t symbol) const {
          image.sections[s.section].executable();
 }
 
+bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
+  if ((marks_at(anchor) & kEntryMark) == 0 || range_at(anchor) == kNone) return false;
+  const Operands operands = target.operands(*instruction_at(gp_load));
+  return operands.uses != 0 && operands.registers[0] == target.abi().procedure_value;
+}
+
 void Lifter::make_opaque(Procedure& procedure, std::string reason) {
   if (procedure.state == Procedure::State::opaque) return;
   procedure.state = Procedure::State::opaque;

@@ -65,6 +65,7 @@ struct Lifter {
   std::vector<TableReference> tables;        // by place
   std::vector<uint64_t> table_starts;        // addresses of jump tables, sorted
   std::vector<uint64_t> table_words;         // addresses of gp-relative words of data, sorted
+  std::vector<uint64_t> border_words;        // addresses of words that hold the end of a section
   std::vector<uint64_t> nops_before;         // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
@@ -86,6 +87,8 @@ struct Lifter {
   /// when there is none.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
+  /// Whether a gp load based on the procedure value counts from `anchor`, one of several entries.
+  bool is_entry_anchor(uint64_t anchor, uint64_t gp_load) const;
   uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }
   void make_opaque(Procedure& procedure, std::string reason);
   void pin(Procedure& procedure, std::string reason);

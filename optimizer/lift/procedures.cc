@@ -23,6 +23,7 @@ struct Piece {
   uint64_t end = 0;
   uint32_t symbol = kNone;  // names it
   bool from_symbol = false;
+  bool is_gap = false;  // neither a symbol of procedure type nor unwind information tells of it
 };
 
 /// Whether an earlier rewriting made the symbol, for a piece of a procedure: no entry is there.
@@ -144,9 +145,11 @@ void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
 /// Addresses of symbols without a type, sorted: hand-written code names its procedures so.
 std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
-  for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i)
-    if (lifter.image.symbols[i].type == Symbol::Type::none && lifter.is_code_symbol(i))
-      result.push_back(lifter.image.symbols[i].value);
+  for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
+    const Symbol& symbol = lifter.image.symbols[i];
+    const bool untyped = symbol.type == Symbol::Type::none || symbol.type == Symbol::Type::object;
+    if (untyped && lifter.is_code_symbol(i)) result.push_back(symbol.value);
+  }
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -172,9 +175,10 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
-      while (start < end && lifter.is_padding(start, start + unit)) start += unit;
-      while (end > start && lifter.is_padding(end - unit, end)) end -= unit;
-      if (start < end) result.push_back({start, end});
+      // Zeros may be data: here no symbol says that code ends before them.
+      while (start < end && lifter.target.is_nop(*lifter.instruction_at(start))) start += unit;
+      while (end > start && lifter.target.is_nop(*lifter.instruction_at(end - unit))) end -= unit;
+      if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {
       auto symbol = std::upper_bound(untyped.begin(), untyped.end(), at);
@@ -333,6 +337,117 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   }
 }
 
+/// Which of the pieces that nothing describes are entered: from known code by direct branches and
+/// calls, by start-up code, or by control that runs into them; and so on from those.
+class EnteredGaps {
+ public:
+  EnteredGaps(const Lifter& lifter, const std::vector<Piece>& pieces) : lifter_(lifter) {
+    for (const Piece& piece : pieces)
+      if (piece.is_gap) gaps_.push_back(piece);
+    entered_.resize(gaps_.size());
+    for (const Piece& piece : pieces)
+      if (!piece.is_gap) follow(piece);
+    follow_calls_by_name();
+    enter(lifter.image.entry);
+    for (const auto& [tag, value] : lifter.image.dynamic_entries)
+      enter(static_cast<uint64_t>(value));
+    follow_start_up_arrays();
+    for (const Piece& gap : gaps_)
+      if (!is_cut_off(lifter, lifter.code_at(gap.start)->start, true, gap.start)) enter(gap.start);
+    while (!work_.empty()) {
+      const Piece gap = gaps_[work_.back()];
+      work_.pop_back();
+      follow(gap);
+    }
+  }
+
+  const std::vector<Piece>& gaps() const { return gaps_; }
+  bool is_entered(size_t gap) const { return entered_[gap]; }
+
+ private:
+  /// An entry is the start, or behind the two instructions there that load gp.
+  void enter(uint64_t address) {
+    const uint32_t index = piece_at(gaps_, address);
+    if (index == kNone || entered_[index] || address - gaps_[index].start > 2 * lifter_.unit())
+      return;
+    entered_[index] = true;
+    work_.push_back(index);
+  }
+
+  void follow(const Piece& piece) {
+    for (uint64_t at = piece.start; at < piece.end; at += lifter_.unit()) {
+      const Instruction& instruction = *lifter_.instruction_at(at);
+      const ControlFlow flow = lifter_.target.control_flow(instruction);
+      if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
+          flow == ControlFlow::call)
+        enter(at + static_cast<uint64_t>(int64_t{instruction.immediate}));
+    }
+  }
+
+  void follow_calls_by_name() {
+    const auto& symbols = lifter_.image.symbols;
+    for (const CodeSection& code : lifter_.code)
+      for (const Relocation& relocation : *code.relocations)
+        if (lifter_.target.relocation_role(relocation.type) == RelocationRole::hint &&
+            relocation.symbol < symbols.size())
+          enter(symbols[relocation.symbol].value);
+  }
+
+  void follow_start_up_arrays() {
+    for (const Section& section : lifter_.image.sections) {
+      const bool array = section.name == ".init_array" || section.name == ".fini_array" ||
+                         section.name == ".preinit_array";
+      if (!array) continue;
+      for (size_t at = 0; at + 8 <= section.contents.size(); at += 8)
+        enter(load<uint64_t>(&section.contents[at]));
+      for (const auto& table : lifter_.image.dynamic_relocations)
+        for (const Relocation& relocation : table.relocations)
+          if (section.contains(relocation.address))
+            enter(static_cast<uint64_t>(relocation.addend));
+    }
+  }
+
+  const Lifter& lifter_;
+  std::vector<Piece> gaps_;
+  std::vector<bool> entered_;
+  std::vector<uint32_t> work_;
+};
+
+/// Data among code: what symbols call so, and pieces that nothing calls code.
+void find_data(Lifter& lifter, const std::vector<Piece>& pieces) {
+  const EnteredGaps known(lifter, pieces);
+  const auto procedure_at = [&](uint64_t address) -> Procedure* {
+    const uint32_t range = lifter.range_at(address);
+    return range == kNone ? nullptr
+                          : &lifter.program[lifter.program.ranges[range].procedure];
+  };
+  for (size_t i = 0; i < known.gaps().size(); ++i)
+    if (Procedure* procedure = known.is_entered(i) ? nullptr : procedure_at(known.gaps()[i].start))
+      lifter.make_opaque(*procedure, "nothing says that it is code");
+  const auto& symbols = lifter.image.symbols;
+  for (uint32_t i = 0; i < symbols.size(); ++i)
+    if (symbols[i].type == Symbol::Type::object && lifter.is_code_symbol(i))
+      if (Procedure* procedure = procedure_at(symbols[i].value))
+        lifter.make_opaque(*procedure, "a symbol says that it is data");
+}
+
+/// Code in sections whose ends the program refers to by name: it may compare or count.
+void pin_delimited_sections(Lifter& lifter) {
+  for (const Symbol& symbol : lifter.image.symbols) {
+    if (!symbol.defined_in_section()) continue;
+    const size_t prefix = symbol.name.starts_with("__start_")  ? 8
+                          : symbol.name.starts_with("__stop_") ? 7
+                                                               : 0;
+    if (prefix == 0) continue;
+    const Section* section = lifter.image.section_named(symbol.name.substr(prefix));
+    if (section == nullptr || !section->executable()) continue;
+    for (const CodeRange& range : lifter.program.ranges)
+      if (section->contains(range.start))
+        lifter.pin(lifter.program[range.procedure],
+                   "the program knows where its section starts or ends");
+  }
+}
+
 /// Where the no-ops start that end at each range.
 void find_nops(Lifter& lifter) {
   const uint64_t unit = lifter.unit();
@@ -361,6 +476,8 @@ void find_procedures(Lifter& lifter) {
   join_landing_pads(lifter, pieces, owner);  // last: it cannot tell which piece is the entry's
   make_procedures(lifter, pieces, owner);
   find_nops(lifter);
+  find_data(lifter, pieces);
+  pin_delimited_sections(lifter);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.
   for (const CodeRange& range : lifter.program.ranges) {

@@ -83,6 +83,7 @@ class ReturnAnalysis {
       returns(id);
     if (!refers) return;
     const CodeLocation& to = procedure.references[last.immediate].target;
+    if (to.where == CodeLocation::Where::block_start && to.procedure == id) visit(id, to.block);
     if (to.where != CodeLocation::Where::block_start || program_[to.procedure].returns)
       go_on(id, block);
     else

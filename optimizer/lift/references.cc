@@ -61,13 +61,15 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
 }
 
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
-bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor) {
+bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
+               uint64_t gp_load) {
   if (anchor == procedure.address) return true;
   const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
-  const uint32_t range = lifter.range_at(pad ? anchor : anchor - lifter.unit());
+  const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
+  const uint32_t range = lifter.range_at(start ? anchor : anchor - lifter.unit());
   if (range == kNone) return false;
   if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
-  if (pad) return true;
+  if (start) return true;
   const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
   if (before == nullptr) return false;
   const ControlFlow flow = lifter.target.control_flow(*before);
@@ -85,7 +87,7 @@ void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
   if (value && inside && !again) {
     const auto try_gp = [&](uint64_t gp) {
       const uint64_t anchor = gp - static_cast<uint64_t>(*value);
-      if (!is_anchor(lifter, procedure, anchor)) return false;
+      if (!is_anchor(lifter, procedure, anchor, relocation.address)) return false;
       procedure.gp = gp;
       lifter.found.push_back({relocation.address, anchor, relocation.address,
                               ReferenceKind::gp_load_high});
@@ -127,6 +129,17 @@ bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
   const Symbol& s = lifter.image.symbols[symbol];
   return s.defined_in_section() && s.section < lifter.image.sections.size() &&
          is_unwind_section(lifter.image.sections[s.section]);
+}
+
+/// Whether the address is the end of the section that its symbol belongs to, such as __stop_NAME:
+/// code that another section starts with is not meant.
+bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target) {
+  if (symbol >= lifter.image.symbols.size()) return false;
+  const Symbol& s = lifter.image.symbols[symbol];
+  if (!s.defined_in_section() || s.section >= lifter.image.sections.size()) return false;
+  const Section& section = lifter.image.sections[s.section];
+  return s.type != Symbol::Type::section && s.value == target &&
+         target == section.address + section.size;
 }
 
 void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
@@ -204,7 +217,8 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
     if (std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target))
       lifter.tables.push_back({low.place, target});
     if (!moving) continue;
-    add_gp_relative(lifter, procedure, low.place, target, ReferenceKind::gp_low);
+    if (!is_border(lifter, low.symbol, target))
+      add_gp_relative(lifter, procedure, low.place, target, ReferenceKind::gp_low);
     auto& of_high = target_of[static_cast<size_t>(high - highs.data())];
     if (of_high && *of_high != target) alone(*high);
     of_high = target;
@@ -217,10 +231,10 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
     // An upper half whose lower half was taken for another's: theirs is the same address.
     const auto same = target_of_value.find(value(highs[i]));
     if (!target_of[i] && same != target_of_value.end()) target_of[i] = same->second;
-    if (target_of[i])
-      add_gp_relative(lifter, procedure, highs[i].place, *target_of[i], ReferenceKind::gp_high);
-    else
+    if (!target_of[i])
       alone(highs[i]);
+    else if (!is_border(lifter, highs[i].symbol, *target_of[i]))
+      add_gp_relative(lifter, procedure, highs[i].place, *target_of[i], ReferenceKind::gp_high);
   }
 }
 
@@ -292,7 +306,10 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
   if (kind == ReferenceKind::gp_relative32) target += gp;
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
-  add_code_pointer(lifter, relocation.address, kind, target, gp);
+  if (is_border(lifter, relocation.symbol, target))
+    lifter.border_words.push_back(relocation.address);
+  else
+    add_code_pointer(lifter, relocation.address, kind, target, gp);
 }
 
 void find_data_words(Lifter& lifter) {
@@ -331,14 +348,19 @@ void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation&
   const uint64_t slot = lifter.gp_of(procedure) +
                         static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
   const auto word = word_at(lifter, slot, 8);
-  if (word && *word != 0) add_code_pointer(lifter, slot, ReferenceKind::address64, *word, 0);
+  if (!word || *word == 0) return;
+  if (is_border(lifter, relocation.symbol, *word))
+    lifter.border_words.push_back(slot);
+  else
+    add_code_pointer(lifter, slot, ReferenceKind::address64, *word, 0);
 }
 
 /// Position-independent images repeat addresses in dynamic relocations without a symbol.
 void find_dynamic_words(Lifter& lifter) {
   for (const auto& table : lifter.image.dynamic_relocations)
     for (const Relocation& relocation : table.relocations)
-      if (relocation.symbol == 0 && relocation.addend != 0)
+      if (relocation.symbol == 0 && relocation.addend != 0 &&
+          lifter.target.relocation_role(relocation.type) == RelocationRole::address64)
         add_code_pointer(lifter, relocation.address, ReferenceKind::address64,
                          static_cast<uint64_t>(relocation.addend), 0);
 }
@@ -405,6 +427,7 @@ std::vector<uint64_t> relocated_words(const Lifter& lifter) {
     if (!lifter.image.sections[table.target].executable())
       for (const Relocation& relocation : table.relocations) words.push_back(relocation.address);
   for (const CodePointer& pointer : lifter.program.code_pointers) words.push_back(pointer.address);
+  words.insert(words.end(), lifter.border_words.begin(), lifter.border_words.end());
   std::sort(words.begin(), words.end());
   return words;
 }
@@ -472,6 +495,14 @@ void find_references(Lifter& lifter) {
       find_gp_load(lifter, program[program.ranges[range].procedure], relocation);
   });
   // A procedure that never loads gp shares that of its neighbours: they come from one object.
+  // After a rewriting the neighbours are others, but its note tells.
+  if (lifter.provenance)
+    for (const auto& [entry, gp] : lifter.provenance->gp_values) {
+      const uint32_t range = lifter.range_at(entry);
+      if (range == kNone) continue;
+      Procedure& procedure = program[program.ranges[range].procedure];
+      if (!procedure.gp) procedure.gp = gp;
+    }
   std::optional<uint64_t> previous;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.gp) procedure.gp = previous;

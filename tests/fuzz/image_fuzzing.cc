@@ -1,20 +1,46 @@
 // libFuzzer's hook for mutations, for the targets whose input is an image.
+//
+// For those that want to get past the reader (RESPIKE_FUZZ_READABLE) a mutation that the reader
+// refuses is tried again in another way: otherwise the corpus fills with refused files, whose
+// offspring is refused, too.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "optimizer/image/image.h"
 #include "tests/fuzz/image_mutator.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
+namespace {
+
+bool is_wanted([[maybe_unused]] std::span<const uint8_t> bytes) {
+#ifdef RESPIKE_FUZZ_READABLE
+  try {
+    respike::require_rewritable(respike::view_image(bytes, "input"));
+  } catch (const respike::Error&) {
+    return false;
+  }
+#endif
+  return true;
+}
+
+}  // namespace
+
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned seed) {
+  constexpr int kMostTries = 8;
   respike::FuzzRandom random(seed);
   if (random.one_in(16)) return LLVMFuzzerMutate(data, size, max_size);
-  std::vector<uint8_t> bytes(data, data + size);
-  respike::mutate_image(bytes, max_size, random);
+  std::vector<uint8_t> bytes;
+  for (int i = 0; i < kMostTries; ++i) {
+    bytes.assign(data, data + size);
+    respike::mutate_image(bytes, max_size, random);
+    if (is_wanted(bytes)) break;
+  }
   std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();
 }

@@ -171,10 +171,11 @@ class Mutation {
   template <size_t N>
   void change_field(uint64_t record, const Field (&fields)[N]) {
     const Field& field = fields[random_.below(N)];
+    const uint64_t at = record + field.offset;
+    if (!in_file(at, field.size)) return;
     uint64_t old = 0;
-    if (in_file(record + field.offset, field.size))
-      std::memcpy(&old, bytes_.data() + record + field.offset, field.size);
-    put(record + field.offset, value_for(old), field.size);
+    std::memcpy(&old, bytes_.data() + at, field.size);
+    put(at, value_for(old), field.size);
   }
 
   void change_segment() {

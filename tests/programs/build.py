@@ -132,8 +132,7 @@ class Programs:
         return self.builder.step(output, command, [*objects, *libraries])
 
     def library(self, soname, users, sources, flags=("-O2",), variant=""):
-        """A shared library of the programs `users`, in a folder of its own, so that variants keep their
-        soname."""
+        """A shared library of the programs `users`, in a folder of its own for its soname."""
         if self.only and not set(users) & set(self.only):
             return None
         cxx = any(s.suffix == ".cc" for s in sources)

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "elf_test_files.h"
 #include "optimizer/base/bytes.h"
@@ -74,10 +74,10 @@ Bytes assembled(const std::string& name, const std::string& source) {
 /// Fails when rewriting takes long: adversarial sizes are such that quadratic time is minutes.
 void expect_fast(const Bytes& bytes,
                  OptimizeOptions::Order order = OptimizeOptions::Order::random) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // processor time: tests run in parallel
   const auto problem = problem_of(bytes, order);
   EXPECT_FALSE(problem) << *problem;
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 10);
 }
 
 TEST(Damage, LowerHalfOnAnUpperHalf) {
@@ -162,7 +162,8 @@ TEST(Damage, ManyComputedGotos) {
   for (int i = 0; i < 12000; ++i) source += " .quad L" + std::to_string(i) + "\n";
   const Bytes bytes = assembled("gotos", source);
   expect_fast(bytes);
-  EXPECT_NE(reason_of(bytes, "_start").find("too many targets"), std::string::npos);
+  EXPECT_NE(reason_of(bytes, "_start").find("indirect jump"), std::string::npos)
+      << reason_of(bytes, "_start");
 }
 
 TEST(Damage, ManySymbolsInOneFrameDescription) {

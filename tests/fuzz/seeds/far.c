@@ -2,6 +2,12 @@
 
 long value;
 
+// Room between them: stubs take some.
+__asm__(".text\n\t.align 4\n\t.globl filler\n\t.type filler,@function\nfiller:\n\t.rept 800\n\taddq $16,1,$16\n\t.endr\n"
+        "\tret $31,($26),1\n\t.size filler,.-filler\n"
+        "\t.section .far,\"ax\"\n\t.align 4\n\t.globl filler2\n\t.type filler2,@function\nfiller2:\n\t.rept 800\n"
+        "\taddq $16,1,$16\n\t.endr\n\tret $31,($26),1\n\t.size filler2,.-filler2\n\t.text");
+
 __attribute__((section(".far"), noinline)) long far_away(long x) {
   while (x > 3) x = (x & 1) != 0 ? 3 * x + 1 : x / 2;
   return x + value;

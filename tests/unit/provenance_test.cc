@@ -1,0 +1,66 @@
+// The note that tells which fragments belong together.
+
+#include "optimizer/image/provenance.h"
+
+#include <gtest/gtest.h>
+
+namespace respike {
+namespace {
+
+Image image_with(const std::vector<uint8_t>& note) {
+  Image image;
+  image.path = "test";
+  image.sections.emplace_back();
+  Section& section = image.sections.emplace_back();
+  section.name = kNoteSection;
+  section.contents = note;
+  section.size = note.size();
+  return image;
+}
+
+Provenance example() {
+  Provenance provenance;
+  provenance.input_build_id = "00ff";
+  provenance.options = "--layout random --seed 3";
+  provenance.fragments = {{0x120001000, 0x120001040, 0x120002000},
+                          {0x120001040, 0x120001044, 0x120000800},
+                          {0x140000000, 0x140000010, 0x120000000}};
+  provenance.gp_values = {{0x120000800, 0x130000000}, {0x120002000, 0x110000000}};
+  provenance.far_stubs = {{0x120003000, 0x120003100}};
+  return provenance;
+}
+
+TEST(Provenance, RoundTrip) {
+  const auto note = encode_provenance(example());
+  const auto read = read_provenance(image_with(note));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->options, "--layout random --seed 3");
+  EXPECT_EQ(read->input_build_id, "00ff");
+  ASSERT_EQ(read->fragments.size(), 3u);
+  EXPECT_EQ(read->fragments[1].start, 0x120001040u);
+  EXPECT_EQ(read->fragments[1].owner, 0x120000800u);
+  EXPECT_EQ(read->fragments[2].owner, 0x120000000u);
+  ASSERT_EQ(read->far_stubs.size(), 1u);
+  EXPECT_EQ(read->far_stubs[0].end, 0x120003100u);
+  ASSERT_EQ(read->gp_values.size(), 2u);
+  EXPECT_EQ(read->gp_values[1].entry, 0x120002000u);
+  EXPECT_EQ(read->gp_values[1].gp, 0x110000000u);
+}
+
+TEST(Provenance, AbsentWithoutTheSection) {
+  Image image;
+  image.sections.emplace_back();
+  EXPECT_FALSE(read_provenance(image));
+}
+
+TEST(Provenance, TruncationIsAnError) {
+  const auto note = encode_provenance(example());
+  // The last bytes may be padding of the note.
+  for (size_t size = 0; size + 4 < note.size(); ++size) {
+    const std::vector<uint8_t> part(note.begin(), note.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_THROW(read_provenance(image_with(part)), Error) << size;
+  }
+}
+
+}  // namespace
+}  // namespace respike
