@@ -205,7 +205,8 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
     if (before.value != after.value) differ(what() + " has another value");
     return;
   }
-  if (!code || before.type == Symbol::Type::section) {
+  if (!code || before.type == Symbol::Type::section ||
+      !image.sections[before.section].contains(before.value)) {
     const bool inside_moved = image.section_at(before.value) != nullptr &&
                               describes_code(image.section_at(before.value)->name);
     if (!inside_moved && !same_outside(before.value, after.value))

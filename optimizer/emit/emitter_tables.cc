@@ -194,7 +194,7 @@ void Emitter::write_symbols() {
         symbol.value = resolve({.where = CodeLocation::Where::address, .address = symbol.value});
         return;
       }
-    if (!section.executable()) return;
+    if (!section.executable() || !section.contains(symbol.value)) return;  // its end stays
     const auto location = block_at(program_, symbol.value);
     if (!location || !program_[location->procedure].movable()) return;
     const uint64_t old = symbol.value;

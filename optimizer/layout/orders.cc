@@ -123,7 +123,9 @@ Layout original_layout(const Program& program) {
     if (!blocks.empty())
       layout.fragments.push_back({.procedure = range.procedure,
                                   .blocks = std::move(blocks),
-                                  .alignment = kProcedureAlignment});
+                                  .alignment = range.start % kProcedureAlignment == 0
+                                                   ? kProcedureAlignment
+                                                   : 4});
   }
   return layout;
 }

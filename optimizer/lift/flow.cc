@@ -215,7 +215,7 @@ struct Effort {
   }
 
   uint64_t instructions = 10'000'000;  // looked at
-  uint64_t edges = 4'000'000;          // made, or entries of tables read
+  uint64_t edges = 1'000'000;          // made, or entries of tables read
 };
 
 /// Edges and references of one procedure, once all blocks of the program exist.
@@ -230,9 +230,11 @@ class Connector {
         effort_(effort) {}
 
   void connect(const CodeRange& range) {
+    const bool data = std::binary_search(lifter_.data.begin(), lifter_.data.end(), id_);
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
+      if (data) continue;  // what looks like a branch is none
       if (lifter_.target.is_signal_return(block.instructions.span()))
         lifter_.pin(procedure_, "unwinders recognise this signal return code by its bytes");
       else

@@ -65,6 +65,7 @@ struct Lifter {
   std::vector<TableReference> tables;        // by place
   std::vector<uint64_t> table_starts;        // addresses of jump tables, sorted
   std::vector<uint64_t> table_words;         // addresses of gp-relative words of data, sorted
+  std::vector<ProcedureId> data;             // that are data rather than code, sorted
   std::vector<uint64_t> border_words;        // addresses of words that hold the end of a section
   std::vector<uint64_t> nops_before;         // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites

@@ -24,6 +24,7 @@ struct Piece {
   uint32_t symbol = kNone;  // names it
   bool from_symbol = false;
   bool is_gap = false;  // neither a symbol of procedure type nor unwind information tells of it
+  bool is_data = false;
 };
 
 /// Whether an earlier rewriting made the symbol, for a piece of a procedure: no entry is there.
@@ -40,12 +41,15 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   const auto& symbols = lifter.image.symbols;
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const Symbol& symbol = symbols[i];
-    if (symbol.type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
-    if (names_fragment(lifter, symbol)) continue;
+    const bool data = symbol.type == Symbol::Type::object && symbol.size != 0;
+    if (symbol.type != Symbol::Type::procedure && !data) continue;
+    if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
     if (code == nullptr || (symbol.value - code->start) % lifter.unit() != 0) continue;
     const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value), lifter.unit());
-    pieces.push_back({symbol.value, std::min(symbol.value + size, code->end), i, true});
+    const uint64_t end = std::min(symbol.value + size, code->end);
+    pieces.push_back({.start = symbol.value, .end = end, .symbol = i, .from_symbol = true,
+                      .is_data = data});
   }
   // The widest of those that start together comes first, and of equal ones the first global one.
   std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
@@ -55,10 +59,13 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   });
   std::vector<Piece> merged;
   for (const Piece& piece : pieces) {
-    if (!merged.empty() && (piece.start < merged.back().end || piece.start == merged.back().start))
+    if (!merged.empty() &&
+        (piece.start < merged.back().end || piece.start == merged.back().start)) {
       merged.back().end = std::max(merged.back().end, piece.end);
-    else
+      merged.back().is_data |= piece.is_data;
+    } else {
       merged.push_back(piece);
+    }
   }
   return merged;
 }
@@ -175,9 +182,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
-      // Zeros may be data: here no symbol says that code ends before them.
       while (start < end && lifter.target.is_nop(*lifter.instruction_at(start))) start += unit;
-      while (end > start && lifter.target.is_nop(*lifter.instruction_at(end - unit))) end -= unit;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {
@@ -326,6 +331,7 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   }
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     if (!lifter.is_code_symbol(i) || symbols[i].type == Symbol::Type::section) continue;
+    if (!lifter.image.sections[symbols[i].section].contains(symbols[i].value)) continue;
     const uint32_t range = lifter.range_at(symbols[i].value);
     if (range == kNone) continue;
     program[program.ranges[range].procedure].symbols.push_back(i);
@@ -353,7 +359,7 @@ class EnteredGaps {
       enter(static_cast<uint64_t>(value));
     follow_start_up_arrays();
     for (const Piece& gap : gaps_)
-      if (!is_cut_off(lifter, lifter.code_at(gap.start)->start, true, gap.start)) enter(gap.start);
+      if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {
       const Piece gap = gaps_[work_.back()];
       work_.pop_back();
@@ -361,7 +367,7 @@ class EnteredGaps {
     }
   }
 
-  const std::vector<Piece>& gaps() const { return gaps_; }
+  /// `gap`: its number among the gaps.
   bool is_entered(size_t gap) const { return entered_[gap]; }
 
  private:
@@ -372,6 +378,15 @@ class EnteredGaps {
       return;
     entered_[index] = true;
     work_.push_back(index);
+  }
+
+  /// Calls do not count: what is behind the last one may be anything.
+  bool runs_into(uint64_t address) const {
+    const uint64_t unit = lifter_.unit(), first = lifter_.code_at(address)->start;
+    while (address > first && lifter_.is_padding(address - unit, address)) address -= unit;
+    if (address == first) return false;
+    const ControlFlow flow = lifter_.target.control_flow(*lifter_.instruction_at(address - unit));
+    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;
   }
 
   void follow(const Piece& piece) {
@@ -413,22 +428,29 @@ class EnteredGaps {
   std::vector<uint32_t> work_;
 };
 
-/// Data among code: what symbols call so, and pieces that nothing calls code.
-void find_data(Lifter& lifter, const std::vector<Piece>& pieces) {
+/// Tells code from data among the pieces that nothing describes. Padding behind code is cut off;
+/// no-ops and zeros behind data may belong to it.
+void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
   const EnteredGaps known(lifter, pieces);
-  const auto procedure_at = [&](uint64_t address) -> Procedure* {
-    const uint32_t range = lifter.range_at(address);
-    return range == kNone ? nullptr
-                          : &lifter.program[lifter.program.ranges[range].procedure];
-  };
-  for (size_t i = 0; i < known.gaps().size(); ++i)
-    if (Procedure* procedure = known.is_entered(i) ? nullptr : procedure_at(known.gaps()[i].start))
-      lifter.make_opaque(*procedure, "nothing says that it is code");
-  const auto& symbols = lifter.image.symbols;
-  for (uint32_t i = 0; i < symbols.size(); ++i)
-    if (symbols[i].type == Symbol::Type::object && lifter.is_code_symbol(i))
-      if (Procedure* procedure = procedure_at(symbols[i].value))
-        lifter.make_opaque(*procedure, "a symbol says that it is data");
+  size_t gap = 0;
+  for (Piece& piece : pieces) {
+    if (!piece.is_gap) continue;
+    piece.is_data = !known.is_entered(gap++);
+    if (piece.is_data) continue;
+    const uint64_t unit = lifter.unit();
+    while (piece.end > piece.start + unit && lifter.is_padding(piece.end - unit, piece.end))
+      piece.end -= unit;
+  }
+}
+
+void leave_data(Lifter& lifter, const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces)
+    if (piece.is_data) {
+      const ProcedureId id = lifter.program.ranges[lifter.range_at(piece.start)].procedure;
+      lifter.data.push_back(id);
+      lifter.make_opaque(lifter.program[id], "nothing says that it is code");
+    }
+  std::sort(lifter.data.begin(), lifter.data.end());
 }
 
 /// Code in sections whose ends the program refers to by name: it may compare or count.
@@ -470,13 +492,14 @@ void find_procedures(Lifter& lifter) {
   add_pieces_of_fdes(lifter, pieces);
   fill_gaps(lifter, pieces);
   drop_far_stubs(lifter, pieces);
+  find_data(lifter, pieces);
   Ownership owner(pieces.size());
   join_fragments(lifter, pieces, owner);
   join_compiler_splits(lifter, pieces, owner);
   join_landing_pads(lifter, pieces, owner);  // last: it cannot tell which piece is the entry's
   make_procedures(lifter, pieces, owner);
   find_nops(lifter);
-  find_data(lifter, pieces);
+  leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.

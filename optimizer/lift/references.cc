@@ -95,9 +95,11 @@ void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
       if (anchor != procedure.address) lifter.mark(anchor, kLeader);
       return true;
     };
+    // A procedure has one gp: what its first load gives.
     if (procedure.gp && try_gp(*procedure.gp)) return;
-    for (uint64_t gp : lifter.program.gp_values)
-      if (try_gp(gp)) return;
+    if (!procedure.gp)
+      for (uint64_t gp : lifter.program.gp_values)
+        if (try_gp(gp)) return;
   }
   lifter.make_opaque(procedure, fmt::format("it computes gp from an unknown address at {:#x}",
                                             relocation.address));

@@ -74,6 +74,7 @@ Bytes assembled(const std::string& name, const std::string& source) {
 /// Fails when rewriting takes long: adversarial sizes are such that quadratic time is minutes.
 void expect_fast(const Bytes& bytes,
                  OptimizeOptions::Order order = OptimizeOptions::Order::random) {
+  ASSERT_NO_THROW(require_rewritable(view_image(bytes, "slow")));
   const std::clock_t start = std::clock();  // processor time: tests run in parallel
   const auto problem = problem_of(bytes, order);
   EXPECT_FALSE(problem) << *problem;
@@ -132,7 +133,8 @@ TEST(Damage, ManySectionsOverTheSameBytes) {
 
 // ---- time ----
 
-constexpr const char* kHead = ".text\n.globl _start\n.ent _start\n_start:\n";
+// A gp load has a relocation: without any the image would be refused.
+constexpr const char* kHead = ".text\n.globl _start\n.ent _start\n_start:\n ldgp $29, 0($27)\n";
 
 TEST(Damage, ManyBranchesIntoPadding) {
   expect_fast(assembled("padding", std::string(kHead) +
@@ -149,25 +151,25 @@ TEST(Damage, ManySymbolsInPadding) {
 
 TEST(Damage, ManyHalvesOfOneAddress) {
   expect_fast(assembled("halves", std::string(kHead) +
-                                      " br $29, 1f\n1: ldgp $29, 0($29)\n.rept 30000\n"
+                                      ".rept 30000\n"
                                       " ldah $1, _start($29) !gprelhigh\n"
                                       " lda $1, _start($1) !gprellow\n.endr\n ret\n.end _start\n"));
 }
 
 TEST(Damage, ManyComputedGotos) {
-  std::string source = std::string(kHead) + " br $29, 1f\n1: ldgp $29, 0($29)\n";
+  std::string source = kHead;
   for (int i = 0; i < 12000; ++i)
     source += "L" + std::to_string(i) + ":\n ldq $1, 0($2)\n jmp ($1)\n";
   source += ".end _start\n.data\n";
   for (int i = 0; i < 12000; ++i) source += " .quad L" + std::to_string(i) + "\n";
   const Bytes bytes = assembled("gotos", source);
   expect_fast(bytes);
-  EXPECT_NE(reason_of(bytes, "_start").find("indirect jump"), std::string::npos)
+  EXPECT_NE(reason_of(bytes, "_start").find("too many targets"), std::string::npos)
       << reason_of(bytes, "_start");
 }
 
 TEST(Damage, ManySymbolsInOneFrameDescription) {
-  std::string source = ".text\n.globl _start\n_start:\n.cfi_startproc\n";
+  std::string source = ".text\n.globl _start\n_start:\n.cfi_startproc\n ldgp $29, 0($27)\n";
   for (int i = 0; i < 30000; ++i) {
     const std::string name = "f" + std::to_string(i);
     source += ".type " + name + ",@function\n" + name + ":\n ret\n .cfi_def_cfa_offset " +
@@ -185,12 +187,12 @@ TEST(Damage, ManyBranchesInAChain) {
 TEST(Damage, ManyActionsThatShareOneChain) {
   constexpr int kCalls = 20000;
   std::string source = ".text\ng:\n ret\n.globl _start\n_start:\n.cfi_startproc\n"
-                       ".cfi_lsda 0x1b, table\n";
+                       ".cfi_lsda 0x1b, table\n ldgp $29, 0($27)\n";
   for (int i = 0; i < kCalls; ++i) source += " bsr $26, g\n";
   source += " ret\n.cfi_endproc\n.section .gcc_except_table,\"a\"\ntable:\n"
             ".byte 0xff, 0\n.uleb128 types - 1f\n1: .byte 1\n.uleb128 3f - 2f\n2:\n";
   for (int i = 0; i < kCalls; ++i)
-    source += ".uleb128 " + std::to_string(4 * i) + ", 4, 0, " + std::to_string(1 + 2 * i) + "\n";
+    source += ".uleb128 " + std::to_string(8 + 4 * i) + ", 4, 0, " + std::to_string(1 + 2 * i) + "\n";
   source += "3:\n";
   for (int i = 0; i < kCalls; ++i) source += i + 1 == kCalls ? ".byte 1, 0\n" : ".byte 1, 1\n";
   expect_fast(assembled("actions", source + ".balign 4\n.quad 0\ntypes:\n"));

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Rare shapes of code behave the same when rewritten, or are left alone with a reason.
+
+The sources are tests/programs/rare/*.c. Lines `build: FLAGS` of a head comment say how each is built, once
+per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
+scatter; one output per layout is rewritten again, twice. `expect: NAME: REASON` names a procedure that has
+to be left alone in every build.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+import common
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "programs" / "rare"
+STATIC = "-static -Wl,--defsym=__ehdr_start=0x120000000"
+SEEDS = 4
+
+
+def head_lines(source, key):
+    return re.findall(rf"^ *(?:/\* *)?{key}: *(.*?)(?: *\*/)?$", source.read_text(), re.M)
+
+
+def run_image(image):
+    return common.run_command([*common.QEMU, "-0", "program", image], timeout=common.PROGRAM_TIMEOUT)
+
+
+def check_same(expected, image, what):
+    actual = run_image(image)
+    if actual.behaviour() != expected.behaviour():
+        raise common.Failure(f"{what}: {common.describe_difference(expected, actual)}")
+
+
+def check_opaque(source, image):
+    report = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
+    opaque = {entry["name"]: entry["reason"] for entry in report["opaque"]}
+    for line in head_lines(source, "expect"):
+        name, reason = line.split(": ", 1)
+        if reason not in opaque.get(name, ""):
+            raise common.Failure(f"{name} should be left alone ({reason}), but is: {opaque.get(name, 'rewritten')}")
+
+
+def check_build(source, flags, scratch):
+    folder = scratch.folder()
+    image = folder / source.stem
+    command = ["alpha-linux-gnu-gcc", "-w", "-Wl,-q", source, *flags.replace("STATIC", STATIC).split(), "-o", image]
+    built = common.run_command(command)
+    if built.status != 0:
+        raise common.Failure(f"it does not compile: {built.stderr.decode(errors='replace')[-400:]}")
+    expected = run_image(image)
+    check_opaque(source, image)
+    layouts = [("original", 1)]
+    layouts += [(layout, seed) for layout in ("random", "scatter") for seed in range(1, SEEDS + 1)]
+    for layout, seed in layouts:
+        output = folder / f"{layout}.{seed}"
+        common.optimize(image, output, "--layout", layout, "--seed", seed)
+        check_same(expected, output, f"{layout} {seed}")
+        for generation in range(2) if seed == 1 else ():
+            again = folder / f"{layout}.{seed}.{generation}"
+            common.optimize(output, again, "--layout", "random", "--seed", seed + 10 + generation)
+            check_same(expected, again, f"{layout} {seed}, then again {generation + 1} times")
+            output = again
+
+
+def cases(scratch):
+    for source in sorted(SOURCES.glob("*.c")):
+        for flags in head_lines(source, "build"):
+            yield common.Case(f"{source.stem} {flags}", lambda s=source, f=flags: check_build(s, f, scratch))
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        return common.run_cases(list(cases(scratch)), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
