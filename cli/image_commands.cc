@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/progress_bar.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/lift/lift.h"
@@ -150,6 +151,16 @@ std::string location_text(const Program& program, const CodeLocation& location) 
                      program[location.procedure].name, block);
 }
 
+/// The instruction as it stands in the input, with the numbers that references replaced.
+std::string input_text(const Program& program, const Instruction& instruction) {
+  if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
+  const uint64_t address = program.origin_base + instruction.origin;
+  const auto bytes = program.image->bytes_at(address, program.target->code_alignment());
+  Instruction read = instruction;
+  if (bytes) program.target->decode(*bytes, instruction.origin, &read);
+  return program.target->print(read, address);
+}
+
 void print_listing(const Program& program, const Procedure& procedure) {
   fmt::print("\n{:x} <{}>: {} bytes, {} blocks", procedure.address, procedure.name, procedure.size,
              procedure.blocks.size());
@@ -163,19 +174,16 @@ void print_listing(const Program& program, const Procedure& procedure) {
     fmt::print("  block {}{}\n", id, edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
       if (instruction.is_pseudo()) continue;
-      Instruction shown = instruction;
-      const uint64_t address =
-          instruction.origin == kNone ? 0 : program.origin_base + instruction.origin;
+      const std::string address = instruction.origin == kNone
+                                      ? "added"
+                                      : fmt::format("{:x}", program.origin_base + instruction.origin);
       std::string note;
-      if (instruction.has_reference()) {
-        const Reference& reference = procedure.references[instruction.immediate];
-        note = "  ; " + location_text(program, reference.target);
-        shown.flags = 0;
-        shown.immediate = 0;
-      }
-      std::string text = program.target->print(shown, address);
+      if (instruction.has_reference())
+        note = "  ; " +
+               location_text(program, procedure.references[instruction.immediate].target);
+      std::string text = input_text(program, instruction);
       for (char& c : text) c = c == '\t' ? ' ' : c;
-      fmt::print("    {:x}:  {}{}\n", address, text, note);
+      fmt::print("    {}:  {}{}\n", address, text, note);
     }
   }
 }
@@ -252,7 +260,10 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.order = order_named(arguments.layout);
   arguments.options.description = fmt::format("--layout {} --seed {}", arguments.layout,
                                               arguments.options.seed);
+  ProgressBar bar;
+  arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
+  bar.clear();
   write_file(arguments.output, result.bytes, arguments.image);
   if (!arguments.report.empty()) write_report(arguments, image, result, diagnostics);
   print_warnings(diagnostics);

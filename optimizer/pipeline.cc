@@ -103,6 +103,11 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   Stopwatch watch(result.timings);
   require_rewritable(image);
 
+  // Shares of the time, measured on images of all sizes.
+  const auto progress = [&](std::string_view step, double done) {
+    if (options.progress) options.progress(step, done);
+  };
+  progress("lift", 0.0);
   Program program = lift(image, diagnostics);
   check(program, nullptr);
   watch.lap("lift");
@@ -112,10 +117,12 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   check(program, &layout);
   watch.lap("layout");
 
+  progress("emit", 0.3);
   result.bytes = emit(program, std::move(layout), options.description, diagnostics, &result.emitted);
   watch.lap("emit");
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
+  progress("verify", 0.55);
   const Image written = view_image(result.bytes, "the rewritten image");
   Diagnostics ignored;  // of the second lift: the same as those of the first
   const Program lifted = lift(written, ignored);

@@ -2,8 +2,10 @@
 // The whole optimizer in order: image in, verified image out.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
@@ -20,6 +22,7 @@ struct OptimizeOptions {
   std::vector<std::string> only;  // names of procedures; empty: all
   std::vector<std::string> skip;
   std::string description;  // for the provenance note
+  std::function<void(std::string_view step, double done)> progress;  // called before each step
 };
 
 struct ProcedureNote {

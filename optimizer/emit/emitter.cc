@@ -64,11 +64,20 @@ std::optional<uint64_t> Emitter::new_address(uint64_t old) const {
 
 uint64_t Emitter::resolve(const CodeLocation& location) const {
   if (location.where != CodeLocation::Where::address) return placement_.resolve(location);
-  for (const NewImage::MovedSection& moved : out_.moved) {
-    const Section& old = image_.sections[moved.section];
-    if (location.address < old.address || location.address > old.address + old.size) continue;
-    return moved_table_address(location.address, old, moved.address, moved.contents.size());
-  }
+  const auto find = [&](auto is_in) -> std::optional<uint64_t> {
+    for (const NewImage::MovedSection& moved : out_.moved) {
+      const Section& old = image_.sections[moved.section];
+      if (is_in(old))
+        return moved_table_address(location.address, old, moved.address, moved.contents.size());
+    }
+    return std::nullopt;
+  };
+  // The end of one table may be the start of the next.
+  if (const auto inside = find([&](const Section& s) { return s.contains(location.address); }))
+    return *inside;
+  if (const auto end =
+          find([&](const Section& s) { return location.address == s.address + s.size; }))
+    return *end;
   return location.address;
 }
 

@@ -65,8 +65,8 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
       append(ranges, range);
       range.start = place;
       range.state = static_cast<uint32_t>(instruction.immediate);
-    } else {
-      place += target_.size(instruction);
+    } else if (procedure.movable() || instruction.origin != kNone) {
+      place += target_.size(instruction);  // a branch that lifting added is not in code that stays
     }
   }
   range.end = std::min(place, placement_.return_point(id, block_id));
@@ -191,7 +191,8 @@ void Emitter::write_symbols() {
     const Section& section = image_.sections[symbol.section];
     for (const auto& moved : out_.moved)
       if (moved.section == symbol.section) {
-        symbol.value = resolve({.where = CodeLocation::Where::address, .address = symbol.value});
+        symbol.value =
+            moved_table_address(symbol.value, section, moved.address, moved.contents.size());
         return;
       }
     if (!section.executable() || !section.contains(symbol.value)) return;  // its end stays

@@ -234,7 +234,10 @@ class Connector {
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
-      if (data) continue;  // what looks like a branch is none
+      if (data) {  // what looks like a branch may be one, but must stay as it is
+        pin_target(block);
+        continue;
+      }
       if (lifter_.target.is_signal_return(block.instructions.span()))
         lifter_.pin(procedure_, "unwinders recognise this signal return code by its bytes");
       else
@@ -348,6 +351,16 @@ class Connector {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
     }
+  }
+
+  void pin_target(const BasicBlock& block) {
+    const Instruction& last = block.instructions.back();
+    if (!is_direct(lifter_.target.control_flow(last))) return;
+    const auto where = lifter_.resolve_flow(
+        address_of(last) + static_cast<uint64_t>(int64_t{last.immediate}));
+    const auto location = where ? block_at(program_, *where) : std::nullopt;
+    if (location && location->procedure != id_)
+      lifter_.pin(program_[location->procedure], "what may be data may branch to it");
   }
 
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {

@@ -353,7 +353,7 @@ class EnteredGaps {
     entered_.resize(gaps_.size());
     for (const Piece& piece : pieces)
       if (!piece.is_gap) follow(piece);
-    follow_calls_by_name();
+    follow_relocations();
     enter(lifter.image.entry);
     for (const auto& [tag, value] : lifter.image.dynamic_entries)
       enter(static_cast<uint64_t>(value));
@@ -399,13 +399,23 @@ class EnteredGaps {
     }
   }
 
-  void follow_calls_by_name() {
+  /// Code is what other code calls by name, and what has relocations that only instructions have.
+  void follow_relocations() {
     const auto& symbols = lifter_.image.symbols;
     for (const CodeSection& code : lifter_.code)
-      for (const Relocation& relocation : *code.relocations)
-        if (lifter_.target.relocation_role(relocation.type) == RelocationRole::hint &&
-            relocation.symbol < symbols.size())
+      for (const Relocation& relocation : *code.relocations) {
+        const RelocationRole role = lifter_.target.relocation_role(relocation.type);
+        if (role == RelocationRole::hint && relocation.symbol < symbols.size())
           enter(symbols[relocation.symbol].value);
+        const uint32_t gap = is_data(role) ? kNone : piece_at(gaps_, relocation.address);
+        if (gap != kNone) enter(gaps_[gap].start);
+      }
+  }
+
+  static bool is_data(RelocationRole role) {
+    return role == RelocationRole::address64 || role == RelocationRole::address32 ||
+           role == RelocationRole::gp_relative32 || role == RelocationRole::pc_relative32 ||
+           role == RelocationRole::pc_relative64;
   }
 
   void follow_start_up_arrays() {

@@ -22,7 +22,7 @@ FuzzResult guarded(F check) {
     check(result);
   } catch (const Error& error) {
     result.error = error.what();
-    if (result.error.find("internal error") != std::string::npos) result.finding = result.error;
+    if (result.error.starts_with("input: internal error")) result.finding = result.error;
     if (result.error.empty()) result.finding = "an error says nothing";
   }
   return result;

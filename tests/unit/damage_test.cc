@@ -131,6 +131,27 @@ TEST(Damage, ManySectionsOverTheSameBytes) {
   EXPECT_THROW(view_image(bytes, "damaged"), Error);
 }
 
+TEST(Damage, CodeThatStaysRunsIntoTheNextProcedure) {
+  const Bytes bytes = assembled("falls", ".text\n.globl _start\n.ent _start\n_start:\n.cfi_startproc\n"
+                                         " ldgp $29, 0($27)\n .long 0x04000000\n addq $1, $2, $3\n"
+                                         ".cfi_endproc\n.end _start\n.globl next\n.ent next\nnext:\n"
+                                         ".cfi_startproc\n ret\n.cfi_endproc\n.end next\n");
+  const Image image = view_image(bytes, "good");
+  Diagnostics diagnostics;
+  EXPECT_NO_THROW(optimize(image, {}, diagnostics));
+}
+
+TEST(Damage, ExceptionTablesAlignedToMoreThanTheyNeed) {
+  const Bytes bytes = assembled(
+      "aligned", ".text\n.globl _start\n_start:\n.cfi_startproc\n.cfi_lsda 0x1b, table\n"
+                 " ldgp $29, 0($27)\n bsr $26, _start\n ret\n.cfi_endproc\n"
+                 ".section .gcc_except_table,\"a\"\n.balign 16\ntable:\n"
+                 ".byte 0xff, 0xff, 1\n.uleb128 2f - 1f\n1:.uleb128 8, 4, 0, 0\n2:\n");
+  const Image image = view_image(bytes, "good");
+  Diagnostics diagnostics;
+  EXPECT_NO_THROW(optimize(image, {}, diagnostics));
+}
+
 // ---- time ----
 
 // A gp load has a relocation: without any the image would be refused.

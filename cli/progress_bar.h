@@ -1,0 +1,28 @@
+#pragma once
+// A bar on the terminal for work that takes long.
+
+#include <chrono>
+#include <string_view>
+
+namespace respike::cli {
+
+/// Shows nothing unless stderr is a terminal and the work takes longer than a moment. The
+/// destructor clears the line, so that an error message starts on a clean one.
+class ProgressBar {
+ public:
+  ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar() { clear(); }
+
+  /// `step`: what is being done; `done`: 0 to 1.
+  void show(std::string_view step, double done);
+  void clear();
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  bool terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace respike::cli
