@@ -111,7 +111,8 @@ struct DisasmArguments {
   bool ir = false;
 };
 
-/// Every unit of every executable section: address, bytes, text, as objdump has them.
+/// Every unit of every executable section as objdump has it: address, what the decoded instruction
+/// encodes to, text.
 void print_raw(const Image& image) {
   const Target& target = target_for(image.machine);
   const unsigned unit = target.code_alignment();
@@ -121,10 +122,14 @@ void print_raw(const Image& image) {
     std::vector<Instruction> instructions(target.decoded_count(code));
     target.decode(code, 0, instructions.data());
     std::string out;
+    std::vector<uint8_t> encoded;
     for (const Instruction& instruction : instructions) {
       const uint64_t address = section.address + instruction.origin;
+      encoded.clear();
+      target.encode({&instruction, 1}, encoded);
       uint32_t word = 0;
-      std::copy_n(code.data() + instruction.origin, sizeof word, reinterpret_cast<uint8_t*>(&word));
+      std::copy_n(encoded.data(), std::min(encoded.size(), sizeof word),
+                  reinterpret_cast<uint8_t*>(&word));
       fmt::format_to(std::back_inserter(out), "{:x}: {:08x} {}\n", address, word,
                      target.print(instruction, address));
     }
@@ -255,6 +260,10 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
 }
 
 void run_optimize(OptimizeArguments& arguments) {
+  for (const std::string* other : {&arguments.output, &arguments.image})
+    if (!arguments.report.empty() &&
+        std::filesystem::weakly_canonical(arguments.report) == std::filesystem::weakly_canonical(*other))
+      throw Error("the report would overwrite the input or the output", arguments.report);
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   arguments.options.order = order_named(arguments.layout);
@@ -264,8 +273,15 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
   bar.clear();
-  write_file(arguments.output, result.bytes, arguments.image);
+  // The report first: a failure must not leave an output behind.
   if (!arguments.report.empty()) write_report(arguments, image, result, diagnostics);
+  try {
+    write_file(arguments.output, result.bytes, arguments.image);
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (!arguments.report.empty()) std::filesystem::remove(arguments.report, ignored);
+    throw;
+  }
   print_warnings(diagnostics);
 }
 

@@ -63,6 +63,7 @@ void select_procedures(Program& program, const OptimizeOptions& options) {
     procedure.state = Procedure::State::pinned;
     procedure.reason = "left out on request";
   }
+  pin_followers(program);
 }
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {

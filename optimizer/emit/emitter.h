@@ -56,6 +56,7 @@ class Emitter {
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
   void add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block);
+  void add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde);
   void add_stub_ranges(std::vector<UnwindRange>& ranges);
   uint32_t deepened(uint32_t state, uint64_t frame);
 

@@ -12,7 +12,6 @@
 namespace respike {
 namespace {
 
-constexpr int64_t kDynamicInit = 12, kDynamicFini = 13;  // DT_INIT, DT_FINI
 constexpr uint32_t kNoteSectionType = 7;                 // SHT_NOTE
 constexpr uint8_t kLocalBinding = 0;                     // STB_LOCAL
 constexpr uint8_t kProcedureType = 2;                    // STT_FUNC
@@ -114,7 +113,39 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   }
 }
 
+/// An FDE of code that does not move, cut wherever its state or its call site changes.
+void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde) {
+  std::vector<uint64_t> cuts = {fde.start, fde.end};
+  for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
+  for (const Fde::CallSite& site : fde.call_sites)
+    cuts.insert(cuts.end(), {site.start, site.end});
+  std::sort(cuts.begin(), cuts.end());
+  ++unwind_owner_;
+  size_t row = 0, site = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    if (cuts[i] == cuts[i + 1] || cuts[i] < fde.start || cuts[i + 1] > fde.end) continue;
+    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_};
+    while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
+    if (row < fde.rows.size()) range.state = fde.rows[row].state;
+    while (site < fde.call_sites.size() && fde.call_sites[site].end <= range.start) ++site;
+    if (fde.lsda != kNone) {
+      range.lsda = fde.lsda;
+      range.terminate = site == fde.call_sites.size() || fde.call_sites[site].start > range.start;
+      if (!range.terminate) {
+        range.action = fde.call_sites[site].action;
+        const uint64_t pad = fde.call_sites[site].landing_pad;
+        range.landing_pad = pad == 0 ? 0 : new_address(pad).value_or(pad);
+      }
+    }
+    append(ranges, range);
+  }
+}
+
 void Emitter::write_unwind_tables() {
+  if (program_.unreadable_fde)
+    throw Error(fmt::format("the unwind information of the code at {:#x} is not understood and would "
+                            "be lost", *program_.unreadable_fde),
+                image_.path);
   const Section* frame = image_.section_named(".eh_frame");
   if (frame == nullptr || program_.unwind.cies.empty()) return;
   std::vector<UnwindRange> ranges;
@@ -130,6 +161,7 @@ void Emitter::write_unwind_tables() {
     for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
   }
   add_stub_ranges(ranges);
+  for (const Fde& fde : program_.foreign_fdes) add_foreign_ranges(ranges, fde);
   std::erase_if(ranges, [](const UnwindRange& range) { return range.state == kNone; });
   std::sort(ranges.begin(), ranges.end(),
             [](const UnwindRange& a, const UnwindRange& b) { return a.start < b.start; });
@@ -363,7 +395,7 @@ void Emitter::write_relocations() {
 // ---- dynamic section and notes ----
 
 void Emitter::write_dynamic_section() {
-  out_.entry = new_address(image_.entry).value_or(image_.entry);
+  out_.entry = new_address(image_.entry).value_or(image_.entry);  // outside of procedures it stays
   for (const auto& [tag, value] : image_.dynamic_entries)
     if (tag == kDynamicInit || tag == kDynamicFini)
       if (const auto address = new_address(value); address && *address != value)
@@ -445,7 +477,13 @@ void Emitter::drop_debug_sections() {
   for (uint32_t i = 0; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
     if (section.allocated()) continue;
-    if (!section.name.starts_with(".debug_") && !section.name.starts_with(".rela.debug_")) continue;
+    std::string_view name = section.name;
+    if (name.starts_with(".rela")) name.remove_prefix(5);
+    constexpr std::string_view kDebug[] = {".debug",      ".zdebug", ".stab", ".mdebug",
+                                           ".gdb_index", ".gnu_debuglink", ".gnu_debugdata"};
+    if (std::none_of(std::begin(kDebug), std::end(kDebug),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }))
+      continue;
     out_.dropped_sections.push_back(i);
     dropped = true;
   }

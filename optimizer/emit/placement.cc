@@ -83,6 +83,12 @@ void Placement::find_free_ranges(const Program& program) {
     else if (sections.empty() || sections.back() != section)
       sections.push_back(section);
   }
+  // What control runs through on its way from one staying piece to the next stays, too.
+  for (const auto& [from, to] : program.falls_into)
+    if (!program[from].movable())
+      for (const CodeRange& range : program.ranges)
+        if (range.procedure == from && range.end < program[to].address)
+          taken.emplace_back(range.end, program[to].address);
   // Places outside all procedures that code refers to stay as they are.
   for (const Procedure& procedure : program.procedures)
     for (const Reference& reference : procedure.references)

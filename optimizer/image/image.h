@@ -131,6 +131,9 @@ class Image {
   std::vector<uint32_t> by_address_;  // allocated sections, TLS templates without contents left out
 };
 
+/// Tags of Image::dynamic_entries whose values are entries of code.
+inline constexpr int64_t kDynamicInit = 12, kDynamicFini = 13;
+
 /// Reads and checks an image; throws Error with one clear sentence when the file is not one that
 /// Respike can read. Every offset and count of the file is checked.
 Image read_image(const std::filesystem::path& path);

@@ -25,8 +25,8 @@ struct Provenance {
     uint64_t end = 0;
     uint64_t owner = 0;  // entry of its procedure
   };
-  std::vector<Fragment> fragments;  // all that no sized symbol with the procedure's name tells, by
-                                    // address
+  std::vector<Fragment> fragments;  // all that no sized symbol with the procedure's name tells, and
+                                    // those whose blocks are in another order; by address
 
   struct Range {
     uint64_t start = 0;

@@ -26,4 +26,23 @@ std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
                       .block = static_cast<BlockId>(block - blocks.begin())};
 }
 
+void pin_followers(Program& program) {
+  const auto& falls = program.falls_into;
+  std::vector<ProcedureId> staying;
+  for (const auto& [from, to] : falls)
+    if (!program[from].movable()) staying.push_back(from);
+  while (!staying.empty()) {
+    const ProcedureId from = staying.back();
+    staying.pop_back();
+    for (auto fall = std::lower_bound(falls.begin(), falls.end(), std::pair(from, ProcedureId{0}));
+         fall != falls.end() && fall->first == from; ++fall) {
+      Procedure& next = program[fall->second];
+      if (!next.movable()) continue;
+      next.state = Procedure::State::pinned;
+      next.reason = "control runs into it from code that stays in place";
+      staying.push_back(fall->second);
+    }
+  }
+}
+
 }  // namespace respike

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "optimizer/base/arena.h"
@@ -119,6 +120,7 @@ struct BasicBlock {
     kAddressTaken = 2,  // a code pointer or another procedure refers to it
     kLandingPad = 4,
     kEntry = 8,         // control enters the procedure here from outside
+    kMayLeave = 16,     // its indirect jump may lead out of the procedure
   };
   static constexpr uint32_t kLargest = (1u << 24) - 1;  // of origin_size
 
@@ -199,14 +201,21 @@ struct Program {
   std::vector<Procedure> procedures;  // in the order of their entries' addresses
   std::vector<CodeRange> ranges;      // in address order
   std::vector<CodePointer> code_pointers;  // in address order
+  std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
+                                                                // the other; sorted
   std::vector<uint64_t> gp_values;
   UnwindTables unwind;
+  std::vector<Fde> foreign_fdes;  // of code that is in no procedure and never moves
+  std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();
 
   uint64_t address_of(const BasicBlock& block) const { return origin_base + block.origin; }
   Procedure& operator[](ProcedureId id) { return procedures[id]; }
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
+
+/// Pins whatever control runs into from code that stays in place, once it is known what stays.
+void pin_followers(Program& program);
 
 /// The block that starts at an address of the input, or nullopt. Binary search.
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address);

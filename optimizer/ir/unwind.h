@@ -67,6 +67,27 @@ struct Lsda {
   bool operator==(const Lsda&) const = default;
 };
 
+/// One FDE of the input.
+struct Fde {
+  uint64_t start = 0;  // addresses
+  uint64_t end = 0;
+  uint32_t lsda = 0xffffffff;  // index of UnwindTables::lsdas, or kNone
+
+  struct Row {
+    uint64_t address = 0;  // from here on ...
+    uint32_t state = 0;    // ... this index of UnwindTables::states
+  };
+  std::vector<Row> rows;  // sorted; the first is at `start`
+
+  struct CallSite {
+    uint64_t start = 0;  // addresses, half-open
+    uint64_t end = 0;
+    uint64_t landing_pad = 0;  // 0: none
+    uint64_t action = 0;
+  };
+  std::vector<CallSite> call_sites;  // sorted by start
+};
+
 struct UnwindTables {
   std::vector<Cie> cies;
   std::vector<CfiState> states;

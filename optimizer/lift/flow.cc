@@ -4,7 +4,10 @@
 // changes the flow of control, calls included: a call may not return, or return to a landing pad,
 // and a profile must be able to say so. Direct branches name their targets. An indirect jump is
 // either through a jump table (found by following the jump's register back to the load of a table's
-// address, along the edges that are known by then), to labels whose addresses were taken (computed goto), or a tail call.
+// address, along the edges that are known by then), to labels whose addresses were taken (computed
+// goto), or a tail call. Labels that are reached by their distance to another one cannot be found:
+// an address that was added up, came back from a call, or a block that nothing leads to tells of
+// them.
 
 #include <algorithm>
 #include <map>
@@ -252,9 +255,26 @@ class Connector {
       if (lifter_.target.control_flow(procedure_.blocks[id].instructions.back()) ==
           ControlFlow::indirect_jump)
         jumps.push_back(id);
-    if (jumps.empty()) return;
-    find_predecessors();
-    for (BlockId id : jumps) add_indirect(id);
+    if (!jumps.empty()) {
+      find_predecessors();
+      for (BlockId id : jumps) add_indirect(id);
+    }
+    check_labels();
+  }
+
+  /// Places inside whose addresses are kept are labels where something may jump to them; elsewhere
+  /// they may as well be data.
+  void check_labels() {
+    for (const BasicBlock& block : procedure_.blocks)
+      if (block.has(BasicBlock::kMayLeave)) return;
+    for (const BasicBlock& block : procedure_.blocks) {
+      if (block.origin == kNone || block.has(BasicBlock::kEntry)) continue;
+      const uint64_t address = program_.address_of(block);
+      if ((lifter_.marks_at(address) & (kLabelMark | kEntryMark)) != kLabelMark) continue;
+      lifter_.make_opaque(procedure_, fmt::format("the address {:#x} inside of it is kept, but "
+                                                  "nothing in it jumps there", address));
+      return;
+    }
   }
 
   void resolve_landing_pads() {
@@ -465,6 +485,7 @@ class Connector {
       add_tables(block, tables);
       return;
     }
+    block.flags |= BasicBlock::kMayLeave;
     if (!jumps_to_stored_address(id)) {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
@@ -826,12 +847,32 @@ void build_blocks(Lifter& lifter) {
   }
 }
 
+/// In code that is not understood a word that reads like a branch may be data. Where no relocation
+/// says that it is a branch, its target stays in place, so that the word can stay as it is.
+void pin_unproven_targets(Lifter& lifter) {
+  Program& program = lifter.program;
+  for (Procedure& procedure : program.procedures) {
+    if (procedure.state != Procedure::State::opaque) continue;
+    for (BasicBlock& block : procedure.blocks) {
+      const Instruction& last = block.instructions.back();
+      if (!last.has_reference() || last.origin == kNone) continue;
+      const Reference& reference = procedure.references[last.immediate];
+      if (reference.kind != ReferenceKind::branch ||
+          reference.target.where != CodeLocation::Where::block_start ||
+          lifter.is_relocated_branch(program.origin_base + last.origin))
+        continue;
+      Procedure& target = program[reference.target.procedure];
+      if (target.movable())
+        lifter.pin(target, "what may be a branch to it, or data, is in code that is not understood");
+    }
+  }
+}
+
 void connect_blocks(Lifter& lifter) {
   Program& program = lifter.program;
   std::vector<std::vector<uint32_t>> ranges_of(program.procedures.size());
   for (uint32_t i = 0; i < program.ranges.size(); ++i)
     ranges_of[program.ranges[i].procedure].push_back(i);
-  std::vector<std::pair<ProcedureId, ProcedureId>> falls;
   struct Added {
     ProcedureId procedure;
     BlockId after;
@@ -845,7 +886,7 @@ void connect_blocks(Lifter& lifter) {
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
     connector.connect_indirect();
     program[id].references.shrink_to_fit();
-    for (ProcedureId next : connector.falls_into_) falls.emplace_back(id, next);
+    for (ProcedureId next : connector.falls_into_) program.falls_into.emplace_back(id, next);
     for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
   }
   for (const Added& a : added) {
@@ -855,21 +896,9 @@ void connect_blocks(Lifter& lifter) {
     blocks[a.after].successors.push_back(*program.arena,
                                          Edge{.target = fresh, .kind = Edge::Kind::fall_through});
   }
-  // Who runs into the code behind it and stays in place keeps that in place, too.
-  std::sort(falls.begin(), falls.end());
-  std::vector<ProcedureId> staying;
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
-    if (!program[id].movable()) staying.push_back(id);
-  while (!staying.empty()) {
-    const ProcedureId from = staying.back();
-    staying.pop_back();
-    for (auto fall = std::lower_bound(falls.begin(), falls.end(), std::pair(from, ProcedureId{0}));
-         fall != falls.end() && fall->first == from; ++fall) {
-      if (!program[fall->second].movable()) continue;
-      lifter.pin(program[fall->second], "control runs into it from code that stays in place");
-      staying.push_back(fall->second);
-    }
-  }
+  std::sort(program.falls_into.begin(), program.falls_into.end());
+  pin_unproven_targets(lifter);
+  pin_followers(program);
   for (CodePointer& pointer : program.code_pointers) {
     const auto location = block_at(program, pointer.target.address);
     if (location) pointer.target = *location;

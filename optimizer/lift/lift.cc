@@ -99,6 +99,18 @@ bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
   return operands.uses != 0 && operands.registers[0] == target.abi().procedure_value;
 }
 
+bool Lifter::is_relocated_branch(uint64_t address) const {
+  const CodeSection* section = code_at(address);
+  if (section == nullptr) return false;
+  auto relocation = std::lower_bound(section->relocations->begin(), section->relocations->end(),
+                                     address, [](const Relocation& r, uint64_t a) {
+                                       return r.address < a;
+                                     });
+  for (; relocation != section->relocations->end() && relocation->address == address; ++relocation)
+    if (target.relocation_role(relocation->type) == RelocationRole::branch) return true;
+  return false;
+}
+
 void Lifter::make_opaque(Procedure& procedure, std::string reason) {
   if (procedure.state == Procedure::State::opaque) return;
   procedure.state = Procedure::State::opaque;
@@ -153,6 +165,15 @@ void decode_code(Lifter& lifter) {
   }
 }
 
+/// Unwind information of code that is not looked at: it is written back as it is.
+void keep_foreign_fdes(Lifter& lifter) {
+  for (Fde& fde : lifter.unwind.fdes)
+    if (lifter.code_at(fde.start) == nullptr)
+      lifter.program.foreign_fdes.push_back(std::move(fde));
+  if (!lifter.unreadable_unwind.empty())
+    lifter.program.unreadable_fde = lifter.unreadable_unwind.front().first;
+}
+
 Program lift(const Image& image, Diagnostics& diagnostics) {
   Lifter lifter(image, target_for(image.machine), diagnostics);
   lifter.program.image = &image;
@@ -167,6 +188,7 @@ Program lift(const Image& image, Diagnostics& diagnostics) {
   find_references(lifter);      // relocated fields and words that depend on addresses of code
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed
+  keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
   connect_blocks(lifter);       // edges and symbolic references
   find_returns(lifter.program, lifter.target);

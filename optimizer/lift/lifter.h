@@ -34,6 +34,7 @@ enum Mark : uint8_t {
   kAddressTakenMark = 4,
   kLandingPadMark = 8,
   kEntryMark = 16,
+  kLabelMark = 32,    // its address is kept otherwise than in a jump table
 };
 
 /// A reference found in an instruction, before blocks exist.
@@ -88,6 +89,8 @@ struct Lifter {
   /// when there is none.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
+  /// Whether a relocation says that the instruction at `address` is a direct branch.
+  bool is_relocated_branch(uint64_t address) const;
   /// Whether a gp load based on the procedure value counts from `anchor`, one of several entries.
   bool is_entry_anchor(uint64_t anchor, uint64_t gp_load) const;
   uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }

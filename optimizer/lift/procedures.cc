@@ -1,13 +1,18 @@
 // Where procedures are.
 //
 // Compilers give every procedure a sized symbol of procedure type; hand-written code may have a
-// symbol of no type, only an FDE, or nothing. So: symbols first, then FDEs that no symbol covers,
-// then whatever code is left between those. Overlapping pieces are one procedure with several
-// entries. Pieces that the compiler split off (NAME.cold, or landing pads that an LSDA places in
-// another piece) and fragments made by an earlier rewriting join the procedure they came from.
+// symbol of no type, only an FDE, or nothing. So: fragments that an earlier rewriting noted, then
+// symbols, then FDEs that no symbol covers, then whatever is left between those. Overlapping pieces
+// are one procedure with several entries. Pieces that the compiler split off (NAME.cold, or landing
+// pads that an LSDA places in another piece) and fragments join the procedure they came from.
+//
+// What is left over may be data: it counts as code when code leads to it (a branch, a call by name,
+// start-up code, control that runs into it) or when it has relocations that only instructions have.
+// Otherwise it stays as it is, byte for byte, and so does what it would branch to if it were code.
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -465,19 +470,16 @@ void leave_data(Lifter& lifter, const std::vector<Piece>& pieces) {
 
 /// Code in sections whose ends the program refers to by name: it may compare or count.
 void pin_delimited_sections(Lifter& lifter) {
+  std::set<std::string_view> names;
   for (const Symbol& symbol : lifter.image.symbols) {
     if (!symbol.defined_in_section()) continue;
-    const size_t prefix = symbol.name.starts_with("__start_")  ? 8
-                          : symbol.name.starts_with("__stop_") ? 7
-                                                               : 0;
-    if (prefix == 0) continue;
-    const Section* section = lifter.image.section_named(symbol.name.substr(prefix));
-    if (section == nullptr || !section->executable()) continue;
-    for (const CodeRange& range : lifter.program.ranges)
-      if (section->contains(range.start))
-        lifter.pin(lifter.program[range.procedure],
-                   "the program knows where its section starts or ends");
+    if (symbol.name.starts_with("__start_")) names.insert(symbol.name.substr(8));
+    if (symbol.name.starts_with("__stop_")) names.insert(symbol.name.substr(7));
   }
+  for (const CodeRange& range : lifter.program.ranges)
+    if (names.contains(lifter.image.sections[lifter.code_at(range.start)->section].name))
+      lifter.pin(lifter.program[range.procedure],
+                 "the program knows where its section starts or ends");
 }
 
 /// Where the no-ops start that end at each range.
@@ -511,6 +513,12 @@ void find_procedures(Lifter& lifter) {
   find_nops(lifter);
   leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
+
+  // Wherever control comes from outside, a block starts.
+  lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);
+  for (const auto& [tag, value] : lifter.image.dynamic_entries)
+    if (tag == kDynamicInit || tag == kDynamicFini)
+      lifter.mark(value, kLeader | kReferenced | kEntryMark);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.
   for (const CodeRange& range : lifter.program.ranges) {

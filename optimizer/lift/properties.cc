@@ -79,7 +79,8 @@ class ReturnAnalysis {
       if (!(flow == ControlFlow::call && edge.kind == Edge::Kind::fall_through && refers))
         visit(id, edge.target);
     if (flow == ControlFlow::return_jump ||
-        (flow == ControlFlow::indirect_jump && b.successors.empty()))
+        (flow == ControlFlow::indirect_jump &&
+         (b.successors.empty() || b.has(BasicBlock::kMayLeave))))
       returns(id);
     if (!refers) return;
     const CodeLocation& to = procedure.references[last.immediate].target;

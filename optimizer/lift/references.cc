@@ -156,7 +156,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
                        fmt::format("it refers into the middle of an instruction at {:#x}", target));
     return;
   }
-  lifter.mark(target, kLeader | kReferenced | kAddressTakenMark);
+  lifter.mark(target, kLeader | kReferenced | kAddressTakenMark | kLabelMark);
   lifter.found.push_back({place, target, 0, kind});
 }
 
@@ -267,13 +267,22 @@ void find_gp_relative(Lifter& lifter) {
 void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
                       uint64_t gp) {
   const uint32_t range = lifter.range_at(target);
+  const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
+  if (section != nullptr && is_unwind_section(*section)) {
+    CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
+    pointer.target = {.where = CodeLocation::Where::address, .address = target};
+    lifter.program.code_pointers.push_back(pointer);
+    return;
+  }
   if (range == kNone) return;  // a border symbol such as etext: stays where it is
   if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
     lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
                        fmt::format("data at {:#x} refers into the middle of an instruction", address));
     return;
   }
-  lifter.mark(target, kLeader | kReferenced | kAddressTakenMark);
+  unsigned marks = kLeader | kReferenced | kAddressTakenMark;
+  if (kind != ReferenceKind::gp_relative32) marks |= kLabelMark;
+  lifter.mark(target, marks);
   CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
   pointer.target.where = CodeLocation::Where::address;
   pointer.target.address = target;
@@ -299,7 +308,7 @@ std::optional<ReferenceKind> data_kind(RelocationRole role) {
 }
 
 void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind, uint64_t gp) {
-  if (!lifter.is_code_symbol(relocation.symbol)) return;
+  if (!refers_to_moving(lifter, relocation.symbol)) return;
   const bool wide = kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64;
   const auto word = word_at(lifter, relocation.address, wide ? 8 : 4);
   if (!word) return;
@@ -346,7 +355,7 @@ void find_data_words(Lifter& lifter) {
 /// Slots of the global offset table have no kept relocations: the instructions that load them do.
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation) {
   const Instruction* instruction = lifter.instruction_at(relocation.address);
-  if (instruction == nullptr || !lifter.is_code_symbol(relocation.symbol)) return;
+  if (instruction == nullptr || !refers_to_moving(lifter, relocation.symbol)) return;
   const uint64_t slot = lifter.gp_of(procedure) +
                         static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
   const auto word = word_at(lifter, slot, 8);
