@@ -36,12 +36,14 @@ std::string text_of(const Json& json) {
 
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
-  for (const ProcedureNote& note : notes) list.push_back({{"name", note.name}, {"reason", note.reason}});
+  for (const ProcedureNote& note : notes)
+    list.push_back({{"name", note.name}, {"reason", note.reason}});
   return list;
 }
 
 std::string percent(uint64_t part, uint64_t whole) {
-  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return fmt::format(
+      "{:.2f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // ---- info ----
@@ -53,9 +55,12 @@ struct InfoArguments {
 
 std::string_view kind_name(const Image& image) {
   switch (image.kind) {
-    case Image::Kind::executable: return image.dynamic ? "dynamic executable" : "static executable";
-    case Image::Kind::pie: return "position-independent executable";
-    case Image::Kind::shared_library: return "shared library";
+    case Image::Kind::executable:
+      return image.dynamic ? "dynamic executable" : "static executable";
+    case Image::Kind::pie:
+      return "position-independent executable";
+    case Image::Kind::shared_library:
+      return "shared library";
   }
   return "";
 }
@@ -68,8 +73,10 @@ void print_info(const Image& image, const Program& program, const ProgramSummary
   fmt::print("instructions           {}\n", s.instructions);
   fmt::print("text bytes             {}\n", s.text_bytes);
   fmt::print("relocations            {}\n", s.relocations);
-  fmt::print("opaque procedures      {} ({})\n", s.opaque.size(), percent(s.opaque.size(), s.procedures));
-  fmt::print("opaque bytes           {} ({})\n", s.opaque_bytes, percent(s.opaque_bytes, s.text_bytes));
+  fmt::print("opaque procedures      {} ({})\n", s.opaque.size(),
+             percent(s.opaque.size(), s.procedures));
+  fmt::print("opaque bytes           {} ({})\n", s.opaque_bytes,
+             percent(s.opaque_bytes, s.text_bytes));
   for (const ProcedureNote& note : s.opaque) fmt::print("  {}: {}\n", note.name, note.reason);
   fmt::print("pinned procedures      {}\n", s.pinned.size());
   for (const ProcedureNote& note : s.pinned) fmt::print("  {}: {}\n", note.name, note.reason);
@@ -140,10 +147,10 @@ void print_raw(const Image& image) {
 std::string edges_text(const BasicBlock& block) {
   std::string text;
   for (const Edge& edge : block.successors) {
-    const char* kind = edge.kind == Edge::Kind::taken          ? "taken "
-                       : edge.kind == Edge::Kind::indirect     ? "indirect "
-                       : edge.kind == Edge::Kind::landing_pad  ? "landing pad "
-                                                               : "";
+    const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
+                       : edge.kind == Edge::Kind::indirect    ? "indirect "
+                       : edge.kind == Edge::Kind::landing_pad ? "landing pad "
+                                                              : "";
     text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
   }
   return text;
@@ -152,7 +159,8 @@ std::string edges_text(const BasicBlock& block) {
 std::string location_text(const Program& program, const CodeLocation& location) {
   if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
   const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
-  return fmt::format("{}{}{}", location.where == CodeLocation::Where::return_point ? "return of " : "",
+  return fmt::format("{}{}{}",
+                     location.where == CodeLocation::Where::return_point ? "return of " : "",
                      program[location.procedure].name, block);
 }
 
@@ -179,13 +187,13 @@ void print_listing(const Program& program, const Procedure& procedure) {
     fmt::print("  block {}{}\n", id, edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
       if (instruction.is_pseudo()) continue;
-      const std::string address = instruction.origin == kNone
-                                      ? "added"
-                                      : fmt::format("{:x}", program.origin_base + instruction.origin);
+      const std::string address =
+          instruction.origin == kNone
+              ? "added"
+              : fmt::format("{:x}", program.origin_base + instruction.origin);
       std::string note;
       if (instruction.has_reference())
-        note = "  ; " +
-               location_text(program, procedure.references[instruction.immediate].target);
+        note = "  ; " + location_text(program, procedure.references[instruction.immediate].target);
       std::string text = input_text(program, instruction);
       for (char& c : text) c = c == '\t' ? ' ' : c;
       fmt::print("    {}:  {}{}\n", address, text, note);
@@ -261,14 +269,14 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
 
 void run_optimize(OptimizeArguments& arguments) {
   for (const std::string* other : {&arguments.output, &arguments.image})
-    if (!arguments.report.empty() &&
-        std::filesystem::weakly_canonical(arguments.report) == std::filesystem::weakly_canonical(*other))
+    if (!arguments.report.empty() && std::filesystem::weakly_canonical(arguments.report) ==
+                                         std::filesystem::weakly_canonical(*other))
       throw Error("the report would overwrite the input or the output", arguments.report);
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   arguments.options.order = order_named(arguments.layout);
-  arguments.options.description = fmt::format("--layout {} --seed {}", arguments.layout,
-                                              arguments.options.seed);
+  arguments.options.description =
+      fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
@@ -315,8 +323,7 @@ void add_image_commands(CLI::App& app) {
   image->require_subcommand(1);
 
   CLI::App* info = image->add_subcommand("info", "What an image holds, and what is opaque and why");
-  auto info_arguments =
-      arguments_of<InfoArguments>(*info, [](InfoArguments& a) { run_info(a); });
+  auto info_arguments = arguments_of<InfoArguments>(*info, [](InfoArguments& a) { run_info(a); });
   info->add_option("IMAGE", info_arguments->image, "executable or shared library")->required();
   info->add_flag("--json", info_arguments->json, "print JSON");
 
@@ -324,15 +331,18 @@ void add_image_commands(CLI::App& app) {
   auto disasm_arguments =
       arguments_of<DisasmArguments>(*disasm, [](DisasmArguments& a) { run_disasm(a); });
   disasm->add_option("IMAGE", disasm_arguments->image, "executable or shared library")->required();
-  disasm->add_option("--procedure", disasm_arguments->procedures, "only this procedure (repeatable)");
+  disasm->add_option("--procedure", disasm_arguments->procedures,
+                     "only this procedure (repeatable)");
   disasm->add_flag("--objdump", disasm_arguments->objdump,
                    "every word of every executable section: ADDRESS: WORD TEXT");
-  disasm->add_flag("--ir", disasm_arguments->ir, "the text form of the intermediate representation");
+  disasm->add_flag("--ir", disasm_arguments->ir,
+                   "the text form of the intermediate representation");
 
   CLI::App* optimize = image->add_subcommand("optimize", "Write a rewritten image, checked");
   auto optimize_arguments =
       arguments_of<OptimizeArguments>(*optimize, [](OptimizeArguments& a) { run_optimize(a); });
-  optimize->add_option("IMAGE", optimize_arguments->image, "executable or shared library")->required();
+  optimize->add_option("IMAGE", optimize_arguments->image, "executable or shared library")
+      ->required();
   optimize->add_option("-o,--output", optimize_arguments->output, "file to write")->required();
   optimize
       ->add_option("--layout", optimize_arguments->layout,

@@ -68,9 +68,12 @@ void select_procedures(Program& program, const OptimizeOptions& options) {
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
   switch (options.order) {
-    case OptimizeOptions::Order::original: return original_layout(program);
-    case OptimizeOptions::Order::random: return random_layout(program, options.seed);
-    case OptimizeOptions::Order::scatter: return scattered_layout(program, options.seed);
+    case OptimizeOptions::Order::original:
+      return original_layout(program);
+    case OptimizeOptions::Order::random:
+      return random_layout(program, options.seed);
+    case OptimizeOptions::Order::scatter:
+      return scattered_layout(program, options.seed);
   }
   return {};
 }
@@ -119,7 +122,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   watch.lap("layout");
 
   progress("emit", 0.3);
-  result.bytes = emit(program, std::move(layout), options.description, diagnostics, &result.emitted);
+  result.bytes =
+      emit(program, std::move(layout), options.description, diagnostics, &result.emitted);
   watch.lap("emit");
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 

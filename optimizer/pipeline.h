@@ -21,7 +21,7 @@ struct OptimizeOptions {
   uint64_t seed = 1;
   std::vector<std::string> only;  // names of procedures; empty: all
   std::vector<std::string> skip;
-  std::string description;  // for the provenance note
+  std::string description;                                           // for the provenance note
   std::function<void(std::string_view step, double done)> progress;  // called before each step
 };
 

@@ -68,10 +68,22 @@ class ArenaList {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  T& operator[](size_t i) { assert(i < size_); return data_[i]; }
-  const T& operator[](size_t i) const { assert(i < size_); return data_[i]; }
-  T& back() { assert(size_ > 0); return data_[size_ - 1]; }
-  const T& back() const { assert(size_ > 0); return data_[size_ - 1]; }
+  T& operator[](size_t i) {
+    assert(i < size_);
+    return data_[i];
+  }
+  const T& operator[](size_t i) const {
+    assert(i < size_);
+    return data_[i];
+  }
+  T& back() {
+    assert(size_ > 0);
+    return data_[size_ - 1];
+  }
+  const T& back() const {
+    assert(size_ > 0);
+    return data_[size_ - 1];
+  }
   T& front() { return (*this)[0]; }
   const T& front() const { return (*this)[0]; }
   std::span<const T> span() const { return {data_, size_}; }

@@ -33,7 +33,8 @@ int64_t ByteReader::sleb128() {
     const uint8_t byte = read<uint8_t>();
     if (shift >= 64) throw Error(std::string(what_) + " has a LEB128 number of more than 64 bits");
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) return shift + 7 < 64 ? sign_extend(value, shift + 7) : static_cast<int64_t>(value);
+    if ((byte & 0x80) == 0)
+      return shift + 7 < 64 ? sign_extend(value, shift + 7) : static_cast<int64_t>(value);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The one exception of Respike. Readers and writers throw it; main, GUI slots and thread edges catch it.
+// The one exception of Respike. Readers and writers throw it; main, GUI slots and thread edges
+// catch it.
 
 #include <cstdint>
 #include <optional>

@@ -65,7 +65,7 @@ class ComparedProgram {
 
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
-  uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
+  uint64_t action_budget_ = uint64_t{256} << 20;               // bytes of keys of actions
 };
 
 /// The walk over pairs of places. Functions that find a difference keep the first one.
@@ -161,7 +161,7 @@ class Comparison {
   // Where the walk comes to rest behind a block, for those from which it is a long way.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;
-  std::vector<uint32_t> path_;  // of settle()
+  std::vector<uint32_t> path_;                                           // of settle()
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
   unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
   uint64_t compared_ = 0;        // instructions

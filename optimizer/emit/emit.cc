@@ -1,10 +1,10 @@
 // Emission: the image in its new order.
 //
-// Placement gives every block an address; from then on everything is a function of old places to new
-// ones: instructions and their relocations, words of data that hold code addresses, symbols, unwind
-// tables, dynamic section. Pinned and opaque procedures keep their bytes but for the fields that
-// refer to code which moved. Relocations travel with their instruction; only those of the unwind
-// tables, which are written anew, are made here.
+// Placement gives every block an address; from then on everything is a function of old places to
+// new ones: instructions and their relocations, words of data that hold code addresses, symbols,
+// unwind tables, dynamic section. Pinned and opaque procedures keep their bytes but for the fields
+// that refer to code which moved. Relocations travel with their instruction; only those of the
+// unwind tables, which are written anew, are made here.
 
 #include "optimizer/emit/emit.h"
 

@@ -198,7 +198,8 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
       branch_target = placement_.resolve(location);
       if (!target_.apply(result, ReferenceKind::branch, place,
                          placement_.branch_target(place, location), 0))
-        throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
+        throw Error(fmt::format("{} has a branch that does not reach", procedure.name),
+                    image_.path);
     }
     carry_relocations(id, instruction, place, branch_target);
     place += target_.size(instruction);
@@ -258,8 +259,8 @@ void Emitter::write_code() {
 void Emitter::write_code_pointers() {
   for (const CodePointer& pointer : program_.code_pointers) {
     const uint64_t to = resolve(pointer.target);
-    const bool wide = pointer.kind == ReferenceKind::address64 ||
-                      pointer.kind == ReferenceKind::pc_relative64;
+    const bool wide =
+        pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
     uint64_t value = to;
     if (pointer.kind == ReferenceKind::gp_relative32) value -= pointer.gp;
     if (pointer.kind == ReferenceKind::pc_relative32 ||

@@ -73,20 +73,20 @@ class Emitter {
   const Target& target_;
   Diagnostics& diagnostics_;
   NewImage out_;
-  uint32_t unwind_owner_ = 0;    // of the unwind ranges being added
-  UnwindTables unwind_;          // the program's and the states of stubs
+  uint32_t unwind_owner_ = 0;  // of the unwind ranges being added
+  UnwindTables unwind_;        // the program's and the states of stubs
   UnwindSections unwind_sections_;
   uint32_t added_text_ = kNone;  // index in out_.added
   std::vector<MovedRelocation> carried_;
-  std::vector<uint64_t> gp_load_lows_;       // output address of the lower half
-  std::vector<uint32_t> first_reference_;    // of a procedure, numbering all references
+  std::vector<uint64_t> gp_load_lows_;     // output address of the lower half
+  std::vector<uint32_t> first_reference_;  // of a procedure, numbering all references
   std::vector<std::pair<uint64_t, uint64_t>> fragment_ranges_;  // output, by address
   std::vector<std::pair<uint64_t, uint32_t>> section_order_;    // output sections by address
-  std::vector<uint32_t> section_symbols_;    // symbol (input index) of an output section, or kNone
-  uint32_t inserted_symbols_ = 0;            // in front of the first global one
+  std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
+  uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;
-  std::unordered_map<uint32_t, uint32_t> deepened_;  // states of stubs
-  std::vector<uint8_t> bytes_;  // of the block being written
+  std::unordered_map<uint32_t, uint32_t> deepened_;             // states of stubs
+  std::vector<uint8_t> bytes_;                                  // of the block being written
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;

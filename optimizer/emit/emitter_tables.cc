@@ -12,9 +12,9 @@
 namespace respike {
 namespace {
 
-constexpr uint32_t kNoteSectionType = 7;                 // SHT_NOTE
-constexpr uint8_t kLocalBinding = 0;                     // STB_LOCAL
-constexpr uint8_t kProcedureType = 2;                    // STT_FUNC
+constexpr uint32_t kNoteSectionType = 7;  // SHT_NOTE
+constexpr uint8_t kLocalBinding = 0;      // STB_LOCAL
+constexpr uint8_t kProcedureType = 2;     // STT_FUNC
 
 /// Appends a range, merged with the one before when nothing but the address differs.
 void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
@@ -35,7 +35,8 @@ void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
 
 // ---- unwind information ----
 
-void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block_id) {
+void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id,
+                                BlockId block_id) {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   UnwindRange range;
@@ -100,7 +101,8 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
     const uint32_t deep = deepened(state, target_.far_stub_frame());
     UnwindRange range;
     range.owner = ++unwind_owner_;
-    const uint64_t size = stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    const uint64_t size =
+        stub.departure ? target_.far_departure_size() : target_.far_landing_size();
     const uint64_t change = stub.address + (stub.departure ? unit : size - unit);
     range.start = stub.address;
     range.end = change;
@@ -117,8 +119,7 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
 void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde) {
   std::vector<uint64_t> cuts = {fde.start, fde.end};
   for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
-  for (const Fde::CallSite& site : fde.call_sites)
-    cuts.insert(cuts.end(), {site.start, site.end});
+  for (const Fde::CallSite& site : fde.call_sites) cuts.insert(cuts.end(), {site.start, site.end});
   std::sort(cuts.begin(), cuts.end());
   ++unwind_owner_;
   size_t row = 0, site = 0;
@@ -143,9 +144,11 @@ void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fd
 
 void Emitter::write_unwind_tables() {
   if (program_.unreadable_fde)
-    throw Error(fmt::format("the unwind information of the code at {:#x} is not understood and would "
-                            "be lost", *program_.unreadable_fde),
-                image_.path);
+    throw Error(
+        fmt::format("the unwind information of the code at {:#x} is not understood and would "
+                    "be lost",
+                    *program_.unreadable_fde),
+        image_.path);
   const Section* frame = image_.section_named(".eh_frame");
   if (frame == nullptr || program_.unwind.cies.empty()) return;
   std::vector<UnwindRange> ranges;
@@ -251,8 +254,8 @@ void Emitter::write_symbols() {
   std::vector<std::pair<uint32_t, uint32_t>> names;  // fragment, number
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
-    const bool main = std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) !=
-                      fragment.blocks.end();
+    const bool main =
+        std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
     const bool starts_procedure = main && fragment.blocks.front() == 0;
     if (!starts_procedure) names.emplace_back(placed.fragment, fragments_of[fragment.procedure]++);
   }
@@ -388,8 +391,9 @@ void Emitter::write_relocations() {
     table_for(tables, static_cast<uint32_t>(image_.sections.size()) + added_text_);
   add_unwind_relocations(tables);
   for (RelocationTable& t : tables)
-    std::stable_sort(t.relocations.begin(), t.relocations.end(),
-                     [](const Relocation& a, const Relocation& b) { return a.address < b.address; });
+    std::stable_sort(
+        t.relocations.begin(), t.relocations.end(),
+        [](const Relocation& a, const Relocation& b) { return a.address < b.address; });
 }
 
 // ---- dynamic section and notes ----
@@ -405,9 +409,9 @@ void Emitter::write_dynamic_section() {
   for (DynamicRelocationTable& table : out_.dynamic_relocations)
     for (Relocation& relocation : table.relocations) {
       if (relocation.symbol != 0) continue;
-      const auto pointer = std::lower_bound(
-          pointers.begin(), pointers.end(), relocation.address,
-          [](const CodePointer& p, uint64_t a) { return p.address < a; });
+      const auto pointer =
+          std::lower_bound(pointers.begin(), pointers.end(), relocation.address,
+                           [](const CodePointer& p, uint64_t a) { return p.address < a; });
       if (pointer != pointers.end() && pointer->address == relocation.address &&
           pointer->kind == ReferenceKind::address64)
         relocation.addend = static_cast<int64_t>(resolve(pointer->target));
@@ -442,11 +446,13 @@ void Emitter::write_provenance(const std::string& options) {
   std::sort(provenance.fragments.begin(), provenance.fragments.end(),
             [](const auto& a, const auto& b) { return a.start < b.start; });
   for (const FarStub& stub : placement_.stubs()) {
-    const uint64_t size = stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    const uint64_t size =
+        stub.departure ? target_.far_departure_size() : target_.far_landing_size();
     provenance.far_stubs.push_back({stub.address, stub.address + size});
   }
   auto& stubs = provenance.far_stubs;
-  std::sort(stubs.begin(), stubs.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::sort(stubs.begin(), stubs.end(),
+            [](const auto& a, const auto& b) { return a.start < b.start; });
   size_t kept = 0;
   for (size_t i = 0; i < stubs.size(); ++i) {
     if (kept != 0 && stubs[kept - 1].end == stubs[i].start)
@@ -479,8 +485,8 @@ void Emitter::drop_debug_sections() {
     if (section.allocated()) continue;
     std::string_view name = section.name;
     if (name.starts_with(".rela")) name.remove_prefix(5);
-    constexpr std::string_view kDebug[] = {".debug",      ".zdebug", ".stab", ".mdebug",
-                                           ".gdb_index", ".gnu_debuglink", ".gnu_debugdata"};
+    constexpr std::string_view kDebug[] = {
+        ".debug", ".zdebug", ".stab", ".mdebug", ".gdb_index", ".gnu_debuglink", ".gnu_debugdata"};
     if (std::none_of(std::begin(kDebug), std::end(kDebug),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }))
       continue;

@@ -8,7 +8,8 @@
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
 // through a departure stub in the pool next to them and a landing stub in the pool next to their
 // target. Stubs move code and may so create new far branches; the set of far branches only grows
-// from round to round, so the rounds end, and a margin makes the first guess nearly always the last.
+// from round to round, so the rounds end, and a margin makes the first guess nearly always the
+// last.
 
 #include "optimizer/emit/placement.h"
 
@@ -66,9 +67,12 @@ uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
 
 uint64_t Placement::resolve(const CodeLocation& location) const {
   switch (location.where) {
-    case CodeLocation::Where::block_start: return address(location.procedure, location.block);
-    case CodeLocation::Where::return_point: return return_point(location.procedure, location.block);
-    case CodeLocation::Where::address: break;
+    case CodeLocation::Where::block_start:
+      return address(location.procedure, location.block);
+    case CodeLocation::Where::return_point:
+      return return_point(location.procedure, location.block);
+    case CodeLocation::Where::address:
+      break;
   }
   return location.address;
 }
@@ -83,6 +87,14 @@ void Placement::find_free_ranges(const Program& program) {
     else if (sections.empty() || sections.back() != section)
       sections.push_back(section);
   }
+  // A handler returns to the start of signal return code, and unwinders look up return addresses
+  // minus one: no other procedure's unwind information may end there.
+  for (const Procedure& procedure : program.procedures)
+    if (!procedure.movable())
+      for (const BasicBlock& block : procedure.blocks)
+        if (block.origin != kNone && target_.is_signal_return(block.instructions.span()))
+          taken.emplace_back(program.address_of(block) - target_.code_alignment(),
+                             program.address_of(block));
   // What control runs through on its way from one staying piece to the next stays, too.
   for (const auto& [from, to] : program.falls_into)
     if (!program[from].movable())
@@ -193,9 +205,9 @@ void Placement::split_large(Layout& layout) {
     uint64_t size_so_far = 0;
     Layout::Fragment piece{fragment.procedure, {}, fragment.alignment};
     for (BlockId id : fragment.blocks) {
-      const bool glued = !piece.blocks.empty() && program_[fragment.procedure]
-                                                      .blocks[piece.blocks.back()]
-                                                      .has(BasicBlock::kGluedToNext);
+      const bool glued =
+          !piece.blocks.empty() &&
+          program_[fragment.procedure].blocks[piece.blocks.back()].has(BasicBlock::kGluedToNext);
       if (size_so_far + size(fragment.procedure, id) > largest && !piece.blocks.empty() && !glued) {
         result.push_back(std::move(piece));
         piece = {fragment.procedure, {}, 4};
@@ -221,9 +233,9 @@ void Placement::for_each_branch(const Layout&, F f) const {
       const Edge* taken = block.edge(Edge::Kind::taken);
       const Edge* fall = block.edge(Edge::Kind::fall_through);
       if (taken != nullptr && how != BlockEnd::branch_dropped)
-        f(last_place, CodeLocation{.procedure = id, .block = how == BlockEnd::inverted
-                                                                 ? fall->target
-                                                                 : taken->target});
+        f(last_place,
+          CodeLocation{.procedure = id,
+                       .block = how == BlockEnd::inverted ? fall->target : taken->target});
       if (how == BlockEnd::branch_appended)
         f(last_place + branch_size_, CodeLocation{.procedure = id, .block = fall->target});
       const Instruction& last = block.instructions.back();
@@ -235,7 +247,8 @@ void Placement::for_each_branch(const Layout&, F f) const {
 }
 
 uint32_t Placement::pool_near(uint64_t address) const {
-  // Pools are in the order of fragments; addresses ascend but for the ranges' order, which does too.
+  // Pools are in the order of fragments; addresses ascend but for the ranges' order, which does
+  // too.
   auto after = std::lower_bound(pools_.begin(), pools_.end(), address,
                                 [](const Pool& pool, uint64_t a) { return pool.address < a; });
   if (after == pools_.end()) return static_cast<uint32_t>(pools_.size() - 1);
@@ -344,8 +357,8 @@ void Placement::place_with_stubs(Layout& layout) {
   }
   for (FarStub& stub : stubs_) {
     stub.leads_to = resolve(stub.target);
-    const uint64_t distance = stub.leads_to > stub.address ? stub.leads_to - stub.address
-                                                           : stub.address - stub.leads_to;
+    const uint64_t distance =
+        stub.leads_to > stub.address ? stub.leads_to - stub.address : stub.address - stub.leads_to;
     if (!stub.departure) {
       stub.live = distance + target_.far_landing_size() < reach;
       continue;

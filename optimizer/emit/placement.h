@@ -30,10 +30,10 @@ struct PlacedFragment {
 /// Two-part stubs for one far target, see Target::far_departure_size().
 struct FarStub {
   uint64_t address = 0;
-  uint64_t leads_to = 0;    // a landing's target or a departure's landing
-  CodeLocation target;      // the final one
+  uint64_t leads_to = 0;  // a landing's target or a departure's landing
+  CodeLocation target;    // the final one
   bool departure = false;
-  bool live = true;         // false: its target moved away from the pool; nothing leads to it
+  bool live = true;  // false: its target moved away from the pool; nothing leads to it
 };
 
 class Placement {

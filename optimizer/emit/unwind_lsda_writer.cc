@@ -38,7 +38,8 @@ void write_padded_uleb128(uint64_t value, size_t size, ByteWriter& out) {
 }  // namespace
 
 uint64_t LsdaWriter::write(const Lsda& lsda, std::span<const UnwindRange> ranges) {
-  // Procedures that share a table each get one: hostile ones could share a large table a million times.
+  // Procedures that share a table each get one: hostile ones could share a large table a million
+  // times.
   if (out_.size() > kLargestTables) throw Error("exception tables become too large");
   const uint64_t start = place();
   collect_call_sites(ranges, write_landing_pad_start(ranges));

@@ -19,7 +19,7 @@
 namespace respike {
 namespace {
 
-constexpr size_t kEntryAlignment = 4;      // as GNU as pads entries with 32-bit pointers
+constexpr size_t kEntryAlignment = 4;       // as GNU as pads entries with 32-bit pointers
 constexpr uint64_t kSectionAlignment = 16;  // of what follows .eh_frame: what an input may ask for
 
 class FrameWriter {

@@ -16,7 +16,8 @@ namespace respike {
 struct UnwindRange {
   uint64_t start = 0;
   uint64_t end = 0;
-  uint32_t owner = 0;        // procedure (or stub) identity: ranges of different owners never share an FDE
+  uint32_t owner =
+      0;  // procedure (or stub) identity: ranges of different owners never share an FDE
   uint32_t state = 0xffffffff;  // index of UnwindTables::states; kNone: not described, a gap
   // LSDA part; lsda == kNone: no LSDA applies to this range.
   uint32_t lsda = 0xffffffff;
@@ -34,8 +35,8 @@ struct UnwindFixup {
 
 struct UnwindSections {
   std::vector<uint8_t> eh_frame;
-  std::vector<uint8_t> lsda;        // .gcc_except_table; empty when there is none
-  std::vector<uint8_t> header;      // .eh_frame_hdr; empty unless asked for
+  std::vector<uint8_t> lsda;    // .gcc_except_table; empty when there is none
+  std::vector<uint8_t> header;  // .eh_frame_hdr; empty unless asked for
   uint64_t lsda_address = 0, header_address = 0;
   std::vector<UnwindFixup> eh_frame_fixups;  // pc_begin, personality, LSDA pointers
   std::vector<UnwindFixup> lsda_fixups;      // type table entries, LPStart

@@ -106,8 +106,8 @@ class Image {
   std::span<const uint8_t> file;  // all bytes
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
-  std::vector<Symbol> symbols;          // [0] is the null symbol; empty when stripped
-  std::vector<Symbol> dynamic_symbols;  // likewise
+  std::vector<Symbol> symbols;               // [0] is the null symbol; empty when stripped
+  std::vector<Symbol> dynamic_symbols;       // likewise
   std::vector<RelocationTable> relocations;  // of allocated sections only
   std::vector<DynamicRelocationTable> dynamic_relocations;
   std::vector<std::pair<int64_t, uint64_t>> dynamic_entries;  // tag, value; up to the terminator
@@ -173,9 +173,10 @@ struct NewImage {
   uint64_t entry = 0;
   std::vector<Symbol> symbols;          // input order, new local ones before the first global
   std::vector<Symbol> dynamic_symbols;  // same order and count as the input
-  std::vector<RelocationTable> relocations;  // complete; `symbol` indexes `symbols` above.
-      // A table with section == 0 gets a new section named after its target (an added section's
-      // index is sections.size() + its position in `added`).
+  std::vector<RelocationTable>
+      relocations;  // complete; `symbol` indexes `symbols` above.
+                    // A table with section == 0 gets a new section named after its target (an added
+                    // section's index is sections.size() + its position in `added`).
   std::vector<DynamicRelocationTable> dynamic_relocations;
   std::vector<std::pair<int64_t, uint64_t>> dynamic_changes;  // tag, new value
   std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
@@ -185,7 +186,7 @@ struct NewImage {
 /// Where a rewriter may put new contents, and what the container needs to make room for the added
 /// segment's header.
 struct AddedSegment {
-  uint64_t address = 0;  // of the segment: container's own moved pieces come first
+  uint64_t address = 0;       // of the segment: container's own moved pieces come first
   uint64_t free_address = 0;  // first address for new contents
 };
 

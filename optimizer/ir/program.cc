@@ -17,9 +17,8 @@ std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
   const uint32_t origin = static_cast<uint32_t>(address - program.origin_base);
   const auto first = blocks.begin() + range->first_block;
   const auto last = blocks.begin() + range->end_block;
-  const auto block = std::lower_bound(first, last, origin, [](const BasicBlock& b, uint32_t o) {
-    return b.origin < o;
-  });
+  const auto block = std::lower_bound(first, last, origin,
+                                      [](const BasicBlock& b, uint32_t o) { return b.origin < o; });
   if (block == last || block->origin != origin) return std::nullopt;
   return CodeLocation{.where = CodeLocation::Where::block_start,
                       .procedure = range->procedure,

@@ -59,17 +59,17 @@ static_assert(sizeof(Instruction) == 16);
 
 /// How a field of an instruction or a word of data depends on an address.
 enum class ReferenceKind : uint8_t {
-  branch,          // displacement of a direct branch or call
-  branch_hint,     // predicted target of an indirect jump or call; never affects behaviour
-  gp_high,         // upper half of target - gp
-  gp_low,          // lower half of target - gp
-  gp_load_high,    // upper half of gp - anchor, the anchor's address being in the base register
-  gp_load_low,     // lower half of the same; shares the Reference with its upper half
-  address64,       // data: target
-  address32,       // data: target, 32 bits
-  gp_relative32,   // data: target - gp
-  pc_relative32,   // data: target - place
-  pc_relative64,   // data: target - place
+  branch,         // displacement of a direct branch or call
+  branch_hint,    // predicted target of an indirect jump or call; never affects behaviour
+  gp_high,        // upper half of target - gp
+  gp_low,         // lower half of target - gp
+  gp_load_high,   // upper half of gp - anchor, the anchor's address being in the base register
+  gp_load_low,    // lower half of the same; shares the Reference with its upper half
+  address64,      // data: target
+  address32,      // data: target, 32 bits
+  gp_relative32,  // data: target - gp
+  pc_relative32,  // data: target - place
+  pc_relative64,  // data: target - place
 };
 
 /// A place in the program or, with `procedure` == kNone, in a section that emission may move.
@@ -119,16 +119,16 @@ struct BasicBlock {
     kGluedToNext = 1,   // its fall-through successor must follow it in memory
     kAddressTaken = 2,  // a code pointer or another procedure refers to it
     kLandingPad = 4,
-    kEntry = 8,         // control enters the procedure here from outside
-    kMayLeave = 16,     // its indirect jump may lead out of the procedure
+    kEntry = 8,      // control enters the procedure here from outside
+    kMayLeave = 16,  // its indirect jump may lead out of the procedure
   };
   static constexpr uint32_t kLargest = (1u << 24) - 1;  // of origin_size
 
   ArenaList<Instruction> instructions;
   ArenaList<Edge> successors;
-  uint32_t origin = kNone;      // of its first unit of code, see Instruction::origin
-  uint32_t cfi_state = kNone;   // unwind state at its start, an index of UnwindTables::states
-  uint32_t call_site = kNone;   // index of Procedure::call_sites; kNone: no LSDA applies
+  uint32_t origin = kNone;        // of its first unit of code, see Instruction::origin
+  uint32_t cfi_state = kNone;     // unwind state at its start, an index of UnwindTables::states
+  uint32_t call_site = kNone;     // index of Procedure::call_sites; kNone: no LSDA applies
   uint32_t origin_size : 24 = 0;  // bytes it had in the input
   uint32_t flags : 8 = 0;
   uint64_t count = 0;
@@ -148,14 +148,14 @@ static_assert(sizeof(BasicBlock) == 56);  // images have millions
 struct CallSite {
   uint32_t lsda = 0;            // index of UnwindTables::lsdas
   BlockId landing_pad = kNone;  // kNone: no landing pad, unwinding goes on
-  uint64_t action = 0;          // the record's action field: 0, or 1 + an offset of the action table
-  bool terminate = false;       // no record covers the call: std::terminate
+  uint64_t action = 0;     // the record's action field: 0, or 1 + an offset of the action table
+  bool terminate = false;  // no record covers the call: std::terminate
 
   bool operator==(const CallSite&) const = default;
 };
 
 struct JumpTable {
-  uint64_t address = 0;         // of its first entry
+  uint64_t address = 0;  // of its first entry
   uint32_t entries = 0;
 };
 
@@ -171,8 +171,8 @@ struct Procedure {
   uint64_t size = 0;  // bytes in the input, of all its ranges
   std::optional<uint64_t> gp;
   State state = State::movable;
-  bool returns = true;         // false: no call of it ever returns
-  std::string reason;          // why it is pinned or opaque: one clause for reports
+  bool returns = true;  // false: no call of it ever returns
+  std::string reason;   // why it is pinned or opaque: one clause for reports
   std::vector<BasicBlock> blocks;
   std::vector<Reference> references;
   std::vector<CallSite> call_sites;
@@ -182,8 +182,8 @@ struct Procedure {
   bool movable() const { return state == State::movable; }
 };
 
-/// A contiguous piece of input code: blocks [first_block, end_block) of a procedure. A procedure has
-/// more than one when the compiler or an earlier rewriting split it.
+/// A contiguous piece of input code: blocks [first_block, end_block) of a procedure. A procedure
+/// has more than one when the compiler or an earlier rewriting split it.
 struct CodeRange {
   uint64_t start = 0;  // addresses, half-open
   uint64_t end = 0;
@@ -197,15 +197,15 @@ struct CodeRange {
 struct Program {
   const Image* image = nullptr;
   const Target* target = nullptr;
-  uint64_t origin_base = 0;  // lowest address of executable code
-  std::vector<Procedure> procedures;  // in the order of their entries' addresses
-  std::vector<CodeRange> ranges;      // in address order
+  uint64_t origin_base = 0;                // lowest address of executable code
+  std::vector<Procedure> procedures;       // in the order of their entries' addresses
+  std::vector<CodeRange> ranges;           // in address order
   std::vector<CodePointer> code_pointers;  // in address order
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
                                                                 // the other; sorted
   std::vector<uint64_t> gp_values;
   UnwindTables unwind;
-  std::vector<Fde> foreign_fdes;  // of code that is in no procedure and never moves
+  std::vector<Fde> foreign_fdes;           // of code that is in no procedure and never moves
   std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();
 

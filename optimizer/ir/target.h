@@ -32,13 +32,13 @@ struct Operands {
 /// What an instruction does to the flow of control.
 enum class ControlFlow : uint8_t {
   none,
-  conditional_branch,    // direct
-  branch,                // direct, unconditional, no return address kept
-  call,                  // direct; the return address goes to a register
+  conditional_branch,  // direct
+  branch,              // direct, unconditional, no return address kept
+  call,                // direct; the return address goes to a register
   indirect_call,
   indirect_jump,
-  return_jump,           // a jump marked as a return
-  stop,                  // control never goes on: halt, a trap that does not return
+  return_jump,  // a jump marked as a return
+  stop,         // control never goes on: halt, a trap that does not return
 };
 
 /// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
@@ -63,19 +63,19 @@ enum class ValueSource : uint8_t {
 /// addresses (markers of relaxation, thread-local offsets, data-only gp offsets).
 enum class RelocationRole : uint8_t {
   ignored,
-  branch,        // direct branch or call
-  hint,          // branch_hint
+  branch,  // direct branch or call
+  hint,    // branch_hint
   gp_high,
   gp_low,
-  gp_relative16, // a 16-bit gp offset in an instruction: reaches data only
-  gp_load,       // pair of instructions that compute gp; addend: distance to the second
-  got_load,      // loads the slot of the global offset table at gp + field
+  gp_relative16,  // a 16-bit gp offset in an instruction: reaches data only
+  gp_load,        // pair of instructions that compute gp; addend: distance to the second
+  got_load,       // loads the slot of the global offset table at gp + field
   address64,
   address32,
   gp_relative32,
   pc_relative32,
   pc_relative64,
-  unsupported,   // the image cannot be rewritten
+  unsupported,  // the image cannot be rewritten
 };
 
 /// The calling standard's registers, as data.
@@ -113,7 +113,8 @@ class Target {
   virtual size_t decoded_count(std::span<const uint8_t> code) const = 0;
   virtual unsigned size(const Instruction&) const = 0;  // bytes; 0 for pseudo-instructions
   /// Appends the bytes of `instructions` (no pseudo-instructions, no references left).
-  virtual void encode(std::span<const Instruction> instructions, std::vector<uint8_t>& out) const = 0;
+  virtual void encode(std::span<const Instruction> instructions,
+                      std::vector<uint8_t>& out) const = 0;
 
   // Text. print writes GNU assembler syntax as objdump does, without the symbol part after an
   // address. parse accepts what print writes; throws Error.
@@ -135,21 +136,22 @@ class Target {
   virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
 
   // Branches.
-  virtual Instruction branch() const = 0;                // unconditional, direct
+  virtual Instruction branch() const = 0;  // unconditional, direct
   virtual Instruction nop() const = 0;
   virtual bool invert(Instruction& conditional_branch) const = 0;
-  virtual uint64_t branch_reach() const = 0;             // bytes, either way, of the weakest branch
+  virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch
 
   // References. `field` is what an instruction's field of this kind holds: the half of a gp offset
-  // (already shifted: high and low add up), the displacement, ... apply() writes a field; false when the value does
-  // not fit. place: the instruction's own address; target: the address referred to
-  // (gp_load_*: the anchor).
+  // (already shifted: high and low add up), the displacement, ... apply() writes a field; false
+  // when the value does not fit. place: the instruction's own address; target: the address referred
+  // to (gp_load_*: the anchor).
   virtual RelocationRole relocation_role(uint32_t type) const = 0;
   virtual uint32_t relocation_type(ReferenceKind kind) const = 0;  // the number for a new one
   virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
   virtual bool is_lower_half(const Instruction&) const = 0;
   virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
-  virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target, uint64_t gp) const = 0;
+  virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target,
+                     uint64_t gp) const = 0;
 
   // Symbols. A procedure that computes gp at its entry may have a second entry behind that code,
   // which its symbol announces in Symbol::other; without_local_entry() withdraws the announcement.
@@ -158,9 +160,9 @@ class Target {
 
   // Far branches. A direct branch or call whose target is out of reach goes to a departure stub in
   // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both
-  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper: from
-  // behind the first unit of the departure to before the last unit of the landing.
-  // Size: fixed, in bytes.
+  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper:
+  // from behind the first unit of the departure to before the last unit of the landing. Size:
+  // fixed, in bytes.
   virtual unsigned far_departure_size() const = 0;
   virtual unsigned far_landing_size() const = 0;
   virtual unsigned far_stub_frame() const = 0;

@@ -17,7 +17,7 @@ namespace respike {
 
 /// What all FDEs made from one CIE share, apart from addresses of its own.
 struct Cie {
-  std::string augmentation;      // as in the input: "zR", "zPLR", "zRS", ...
+  std::string augmentation;  // as in the input: "zR", "zPLR", "zRS", ...
   uint8_t version = 1;
   uint64_t code_alignment = 1;
   int64_t data_alignment = 1;
@@ -25,17 +25,23 @@ struct Cie {
   uint8_t address_encoding = 0;  // DW_EH_PE_* of 'R'
   uint8_t lsda_encoding = 0xff;  // of 'L'
   uint8_t personality_encoding = 0xff;
-  uint64_t personality = 0;      // address that the encoded pointer yields before an indirection
-  bool signal_frame = false;     // 'S'
+  uint64_t personality = 0;   // address that the encoded pointer yields before an indirection
+  bool signal_frame = false;  // 'S'
   std::vector<uint8_t> initial_instructions;  // as in the input
-  uint32_t initial_state = 0;    // the state after them
+  uint32_t initial_state = 0;                 // the state after them
 
   bool operator==(const Cie&) const = default;
 };
 
 struct CfiRule {
   enum class Kind : uint8_t {
-    undefined, same_value, offset, val_offset, in_register, expression, val_expression
+    undefined,
+    same_value,
+    offset,
+    val_offset,
+    in_register,
+    expression,
+    val_expression
   };
   Kind kind = Kind::undefined;
   int64_t value = 0;  // offset in bytes, or register number
@@ -50,7 +56,7 @@ struct CfiState {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;  // bytes
   std::vector<uint8_t> cfa_expression;
-  uint64_t args_size = 0;  // DW_CFA_GNU_args_size
+  uint64_t args_size = 0;                           // DW_CFA_GNU_args_size
   std::vector<std::pair<uint32_t, CfiRule>> rules;  // sorted by register; no rule: unspecified
 
   bool operator==(const CfiState&) const = default;
@@ -58,10 +64,10 @@ struct CfiState {
 
 /// The part of a language-specific data area that does not depend on where code is.
 struct Lsda {
-  uint8_t type_encoding = 0xff;        // DW_EH_PE_* of the type table; 0xff: there is none
-  std::vector<uint8_t> actions;        // the action table, byte for byte
-  std::vector<uint64_t> types;         // type table: types[i] is entry i+1; the address the encoded
-                                       // pointer yields before an indirection, 0 for catch (...)
+  uint8_t type_encoding = 0xff;  // DW_EH_PE_* of the type table; 0xff: there is none
+  std::vector<uint8_t> actions;  // the action table, byte for byte
+  std::vector<uint64_t> types;   // type table: types[i] is entry i+1; the address the encoded
+                                 // pointer yields before an indirection, 0 for catch (...)
   std::vector<uint8_t> specifications;  // exception specifications after the type table
 
   bool operator==(const Lsda&) const = default;

@@ -40,8 +40,8 @@ class Random {
   uint64_t state_;
 };
 
-/// Fragments in random order within windows of the text, and the windows in random order: mixing all
-/// of a very large text would make nearly every branch a far one.
+/// Fragments in random order within windows of the text, and the windows in random order: mixing
+/// all of a very large text would make nearly every branch a far one.
 class Windows {
  public:
   explicit Windows(uint64_t seed) : random_(seed), windows_(1) {}
@@ -121,11 +121,10 @@ Layout original_layout(const Program& program) {
     if (!procedure.movable()) continue;
     auto blocks = blocks_of(procedure, range);
     if (!blocks.empty())
-      layout.fragments.push_back({.procedure = range.procedure,
-                                  .blocks = std::move(blocks),
-                                  .alignment = range.start % kProcedureAlignment == 0
-                                                   ? kProcedureAlignment
-                                                   : 4});
+      layout.fragments.push_back(
+          {.procedure = range.procedure,
+           .blocks = std::move(blocks),
+           .alignment = range.start % kProcedureAlignment == 0 ? kProcedureAlignment : 4});
   }
   return layout;
 }

@@ -102,12 +102,14 @@ class BlockBuilder {
     bool reached = true;  // whether control may fall into the block
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
-      while (j < end && (code.marks[j] & kLeader) == 0 && (j + 1 - i) * unit <= BasicBlock::kLargest &&
+      while (j < end && (code.marks[j] & kLeader) == 0 &&
+             (j + 1 - i) * unit <= BasicBlock::kLargest &&
              lifter_.target.control_flow(code.instructions[j - 1]) == ControlFlow::none)
         ++j;
-      const bool padding = !reached && (code.marks[i] & kReferenced) == 0 &&
-                           std::all_of(&code.instructions[i], &code.instructions[j],
-                                       [&](const Instruction& x) { return lifter_.target.is_nop(x); });
+      const bool padding =
+          !reached && (code.marks[i] & kReferenced) == 0 &&
+          std::all_of(&code.instructions[i], &code.instructions[j],
+                      [&](const Instruction& x) { return lifter_.target.is_nop(x); });
       if (!padding) {
         add(code, i, j, cursor);
         reached = goes_on(lifter_.target.control_flow(code.instructions[j - 1]));
@@ -150,7 +152,8 @@ class BlockBuilder {
     blocks_.push_back(block);
   }
 
-  /// The decoded instructions in place, or a copy with pseudo-instructions where the unwind state changes.
+  /// The decoded instructions in place, or a copy with pseudo-instructions where the unwind state
+  /// changes.
   ArenaList<Instruction> instructions(const CodeSection& code, size_t begin, size_t end,
                                       UnwindCursor& cursor, uint32_t state) {
     scratch_.clear();
@@ -201,8 +204,8 @@ class BlockBuilder {
   std::vector<BasicBlock>& blocks_;
 };
 
-/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come from,
-/// or go to, everywhere. Real programs stay far below.
+/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come
+/// from, or go to, everywhere. Real programs stay far below.
 struct Effort {
   explicit Effort(const Lifter& lifter) {
     for (const CodeSection& code : lifter.code) {
@@ -272,7 +275,8 @@ class Connector {
       const uint64_t address = program_.address_of(block);
       if ((lifter_.marks_at(address) & (kLabelMark | kEntryMark)) != kLabelMark) continue;
       lifter_.make_opaque(procedure_, fmt::format("the address {:#x} inside of it is kept, but "
-                                                  "nothing in it jumps there", address));
+                                                  "nothing in it jumps there",
+                                                  address));
       return;
     }
   }
@@ -336,12 +340,13 @@ class Connector {
                                   [](const FoundReference& f, uint64_t a) { return f.place < a; });
     uint32_t at = 0;
     for (; found != lifter_.found.end() && found->place < end; ++found) {
-      while (block.instructions[at].is_pseudo() || address_of(block.instructions[at]) != found->place)
+      while (block.instructions[at].is_pseudo() ||
+             address_of(block.instructions[at]) != found->place)
         ++at;
       Instruction& instruction = block.instructions[at];
       if (instruction.has_reference()) {
-        lifter_.make_opaque(procedure_,
-                            fmt::format("relocations at {:#x} contradict each other", found->place));
+        lifter_.make_opaque(
+            procedure_, fmt::format("relocations at {:#x} contradict each other", found->place));
         continue;
       }
       if (found->pair == 0) {
@@ -349,8 +354,8 @@ class Connector {
         continue;
       }
       // Both halves of a gp load share the reference that the first of them seen makes.
-      const auto [known, fresh] = gp_loads_.emplace(
-          found->pair, static_cast<uint32_t>(procedure_.references.size()));
+      const auto [known, fresh] =
+          gp_loads_.emplace(found->pair, static_cast<uint32_t>(procedure_.references.size()));
       if (fresh)
         procedure_.references.push_back(
             {ReferenceKind::gp_load_high, anchor_of(found->target, found->pair)});
@@ -376,8 +381,8 @@ class Connector {
   void pin_target(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
     if (!is_direct(lifter_.target.control_flow(last))) return;
-    const auto where = lifter_.resolve_flow(
-        address_of(last) + static_cast<uint64_t>(int64_t{last.immediate}));
+    const auto where =
+        lifter_.resolve_flow(address_of(last) + static_cast<uint64_t>(int64_t{last.immediate}));
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure != id_)
       lifter_.pin(program_[location->procedure], "what may be data may branch to it");
@@ -394,11 +399,13 @@ class Connector {
       return;
     }
     if (!location && lifter_.code_at(target) != nullptr) {
-      lifter_.make_opaque(procedure_, fmt::format("it branches out of all procedures at {:#x}", place));
+      lifter_.make_opaque(procedure_,
+                          fmt::format("it branches out of all procedures at {:#x}", place));
       // Keep the displacement: the place it leads to does not move.
     }
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
-      lifter_.make_opaque(procedure_, fmt::format("it may read data behind the call at {:#x}", place));
+      lifter_.make_opaque(procedure_,
+                          fmt::format("it may read data behind the call at {:#x}", place));
     refer(last, ReferenceKind::branch,
           location ? *location
                    : CodeLocation{.where = CodeLocation::Where::address, .address = target});
@@ -514,7 +521,8 @@ class Connector {
         const BasicBlock& candidate = procedure_.blocks[label];
         if (candidate.origin == kNone) continue;
         const uint8_t marks = lifter_.marks_at(program_.address_of(candidate));
-        if ((marks & kAddressTakenMark) != 0 && (marks & kEntryMark) == 0) labels_->push_back(label);
+        if ((marks & kAddressTakenMark) != 0 && (marks & kEntryMark) == 0)
+          labels_->push_back(label);
       }
     }
     return *labels_;
@@ -542,8 +550,7 @@ class Connector {
     std::map<BlockId, Registers> seen;
     const auto visit = [&](BlockId id, const Registers& wanted) {
       Registers& known = seen[id];
-      if (std::includes(known.begin(), known.end(), wanted.begin(), wanted.end()) &&
-          !known.empty())
+      if (std::includes(known.begin(), known.end(), wanted.begin(), wanted.end()) && !known.empty())
         return;
       known.insert(wanted.begin(), wanted.end());
       work.emplace_back(id, wanted);
@@ -553,8 +560,8 @@ class Connector {
     for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
       auto [id, wanted] = std::move(work.back());
       work.pop_back();
-      if (!Effort::spend(effort_.instructions, procedure_.blocks[id].instructions.size() + 16 +
-                                                   predecessors_[id].size()))
+      if (!Effort::spend(effort_.instructions,
+                         procedure_.blocks[id].instructions.size() + 16 + predecessors_[id].size()))
         return {};
       if (follow_back(procedure_.blocks[id], wanted, tables)) continue;
       for (BlockId before : predecessors_[id]) visit(before, wanted);
@@ -575,9 +582,9 @@ class Connector {
       for (unsigned d = operands.uses; d < operands.size; ++d)
         defines |= wanted.erase(operands.registers[d]) != 0;
       if (!defines) continue;
-      const auto table = std::lower_bound(
-          lifter_.tables.begin(), lifter_.tables.end(), address_of(instruction),
-          [](const TableReference& t, uint64_t a) { return t.place < a; });
+      const auto table =
+          std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), address_of(instruction),
+                           [](const TableReference& t, uint64_t a) { return t.place < a; });
       if (table != lifter_.tables.end() && table->place == address_of(instruction)) {
         tables.push_back(table->table);
         return true;
@@ -651,7 +658,8 @@ class Connector {
         if (open.erase(operands.registers[d]) == 0) continue;
         if (is_label(instruction)) continue;
         switch (lifter_.target.value_source(instruction)) {
-          case ValueSource::computed: return false;
+          case ValueSource::computed:
+            return false;
           case ValueSource::loaded:
             if (!find_stores(instruction, sources)) return false;
             break;
@@ -690,8 +698,7 @@ class Connector {
       const auto& list = procedure_.blocks[id].instructions;
       if (!Effort::spend(effort_.instructions, list.size())) return false;
       for (uint32_t i = 0; i < list.size(); ++i) {
-        if (list[i].is_pseudo() || list[i].has_reference() ||
-            list[i].immediate != load.immediate ||
+        if (list[i].is_pseudo() || list[i].has_reference() || list[i].immediate != load.immediate ||
             lifter_.target.control_flow(list[i]) != ControlFlow::none)
           continue;
         const Operands stored = lifter_.target.operands(list[i]);
@@ -732,7 +739,8 @@ class Connector {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo()) continue;
       const Operands operands = lifter_.target.operands(instruction);
-      const auto uses = operands.registers + operands.uses, end = operands.registers + operands.size;
+      const auto uses = operands.registers + operands.uses,
+                 end = operands.registers + operands.size;
       if (std::find(uses, end, jump.registers[0]) != end)
         return std::find(operands.registers, uses, *gp) != uses;
     }
@@ -744,8 +752,9 @@ class Connector {
     std::vector<uint64_t> tables;
     for (uint32_t index : ranges_) {
       const CodeRange& range = program_.ranges[index];
-      auto table = std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
-                                    [](const TableReference& t, uint64_t a) { return t.place < a; });
+      auto table =
+          std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
+                           [](const TableReference& t, uint64_t a) { return t.place < a; });
       for (; table != lifter_.tables.end() && table->place < range.end; ++table) {
         if (!Effort::spend(effort_.instructions, 1)) return {};
         tables.push_back(table->table);
@@ -776,9 +785,9 @@ class Connector {
   /// The targets of one table. It ends where the run of words does or another one starts.
   void add_entries(uint64_t address, std::vector<BlockId>& targets) {
     auto word = std::lower_bound(lifter_.table_words.begin(), lifter_.table_words.end(), address);
-    auto pointer = std::lower_bound(
-        program_.code_pointers.begin(), program_.code_pointers.end(), address,
-        [](const CodePointer& p, uint64_t a) { return p.address < a; });
+    auto pointer =
+        std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
+                         [](const CodePointer& p, uint64_t a) { return p.address < a; });
     JumpTable table{.address = address};
     for (uint64_t at = address; word != lifter_.table_words.end() && *word == at; ++word, at += 4) {
       if (at != address && is_table_start(at)) break;
@@ -820,8 +829,8 @@ void mark_branch_targets(Lifter& lifter) {
     for (size_t i = 0; i < code.marks.size(); ++i) {
       const Instruction& instruction = code.instructions[i];
       if (!is_direct(lifter.target.control_flow(instruction))) continue;
-      const uint64_t target = code.start + i * lifter.unit() +
-                              static_cast<uint64_t>(int64_t{instruction.immediate});
+      const uint64_t target =
+          code.start + i * lifter.unit() + static_cast<uint64_t>(int64_t{instruction.immediate});
       if (const auto where = lifter.resolve_flow(target)) {
         lifter.mark(*where, kLeader | kReferenced);
       }
@@ -863,7 +872,8 @@ void pin_unproven_targets(Lifter& lifter) {
         continue;
       Procedure& target = program[reference.target.procedure];
       if (target.movable())
-        lifter.pin(target, "what may be a branch to it, or data, is in code that is not understood");
+        lifter.pin(target,
+                   "what may be a branch to it, or data, is in code that is not understood");
     }
   }
 }

@@ -20,9 +20,9 @@
 namespace respike {
 
 CodeSection* Lifter::code_at(uint64_t address) {
-  const auto after = std::upper_bound(
-      code.begin(), code.end(), address,
-      [](uint64_t a, const CodeSection& section) { return a < section.start; });
+  const auto after =
+      std::upper_bound(code.begin(), code.end(), address,
+                       [](uint64_t a, const CodeSection& section) { return a < section.start; });
   if (after == code.begin()) return nullptr;
   CodeSection& section = *(after - 1);
   return address < section.end ? &section : nullptr;
@@ -79,8 +79,9 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
     address = *leads_to;
   }
   const auto& ranges = program.ranges;
-  const auto next = std::lower_bound(ranges.begin(), ranges.end(), address,
-                                     [](const CodeRange& range, uint64_t a) { return range.start < a; });
+  const auto next =
+      std::lower_bound(ranges.begin(), ranges.end(), address,
+                       [](const CodeRange& range, uint64_t a) { return range.start < a; });
   if (next == ranges.end() || next->start >= section->end) return std::nullopt;
   if (address < nops_before[static_cast<size_t>(next - ranges.begin())]) return std::nullopt;
   return next->start;
@@ -102,10 +103,9 @@ bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
 bool Lifter::is_relocated_branch(uint64_t address) const {
   const CodeSection* section = code_at(address);
   if (section == nullptr) return false;
-  auto relocation = std::lower_bound(section->relocations->begin(), section->relocations->end(),
-                                     address, [](const Relocation& r, uint64_t a) {
-                                       return r.address < a;
-                                     });
+  auto relocation =
+      std::lower_bound(section->relocations->begin(), section->relocations->end(), address,
+                       [](const Relocation& r, uint64_t a) { return r.address < a; });
   for (; relocation != section->relocations->end() && relocation->address == address; ++relocation)
     if (target.relocation_role(relocation->type) == RelocationRole::branch) return true;
   return false;
@@ -168,8 +168,7 @@ void decode_code(Lifter& lifter) {
 /// Unwind information of code that is not looked at: it is written back as it is.
 void keep_foreign_fdes(Lifter& lifter) {
   for (Fde& fde : lifter.unwind.fdes)
-    if (lifter.code_at(fde.start) == nullptr)
-      lifter.program.foreign_fdes.push_back(std::move(fde));
+    if (lifter.code_at(fde.start) == nullptr) lifter.program.foreign_fdes.push_back(std::move(fde));
   if (!lifter.unreadable_unwind.empty())
     lifter.program.unreadable_fde = lifter.unreadable_unwind.front().first;
 }
@@ -181,16 +180,16 @@ Program lift(const Image& image, Diagnostics& diagnostics) {
   lifter.unwind = read_unwind(image, &lifter.unreadable_unwind);
   lifter.provenance = read_provenance(image);
 
-  decode_code(lifter);          // one Instruction per unit of code
-  find_procedures(lifter);      // from here on the ranges of procedures are fixed
-  mark_unwind_places(lifter);   // landing pads, call-site borders
+  decode_code(lifter);         // one Instruction per unit of code
+  find_procedures(lifter);     // from here on the ranges of procedures are fixed
+  mark_unwind_places(lifter);  // landing pads, call-site borders
   find_gp_values(lifter);
   find_references(lifter);      // relocated fields and words that depend on addresses of code
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed
   keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
-  connect_blocks(lifter);       // edges and symbolic references
+  connect_blocks(lifter);  // edges and symbolic references
   find_returns(lifter.program, lifter.target);
   glue_sequences(lifter.program, lifter.target);
   return std::move(lifter.program);

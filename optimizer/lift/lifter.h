@@ -29,12 +29,12 @@ struct CodeSection {
 };
 
 enum Mark : uint8_t {
-  kLeader = 1,        // a block starts here
-  kReferenced = 2,    // something refers to it: never taken for padding
+  kLeader = 1,      // a block starts here
+  kReferenced = 2,  // something refers to it: never taken for padding
   kAddressTakenMark = 4,
   kLandingPadMark = 8,
   kEntryMark = 16,
-  kLabelMark = 32,    // its address is kept otherwise than in a jump table
+  kLabelMark = 32,  // its address is kept otherwise than in a jump table
 };
 
 /// A reference found in an instruction, before blocks exist.
@@ -58,17 +58,17 @@ struct Lifter {
   const Target& target;
   Diagnostics& diagnostics;
   Program program;
-  std::vector<CodeSection> code;             // by address
+  std::vector<CodeSection> code;  // by address
   UnwindInput unwind;
   std::optional<Provenance> provenance;
   std::vector<std::pair<uint64_t, uint64_t>> unreadable_unwind;
-  std::vector<FoundReference> found;         // by place
-  std::vector<TableReference> tables;        // by place
-  std::vector<uint64_t> table_starts;        // addresses of jump tables, sorted
-  std::vector<uint64_t> table_words;         // addresses of gp-relative words of data, sorted
-  std::vector<ProcedureId> data;             // that are data rather than code, sorted
-  std::vector<uint64_t> border_words;        // addresses of words that hold the end of a section
-  std::vector<uint64_t> nops_before;         // per range: from here to its start there are only no-ops
+  std::vector<FoundReference> found;   // by place
+  std::vector<TableReference> tables;  // by place
+  std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
+  std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
+  std::vector<ProcedureId> data;       // that are data rather than code, sorted
+  std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
+  std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
   unsigned unit() const { return target.code_alignment(); }
@@ -84,9 +84,9 @@ struct Lifter {
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.
   uint32_t range_at(uint64_t address) const;
-  /// Where control that arrives at `address` goes: the address itself when it is in a procedure, the
-  /// end of a far branch when it is a stub of one, else the next procedure behind padding; nullopt
-  /// when there is none.
+  /// Where control that arrives at `address` goes: the address itself when it is in a procedure,
+  /// the end of a far branch when it is a stub of one, else the next procedure behind padding;
+  /// nullopt when there is none.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
   /// Whether a relocation says that the instruction at `address` is a direct branch.
@@ -100,13 +100,13 @@ struct Lifter {
 };
 
 void decode_code(Lifter&);
-void find_procedures(Lifter&);       // program.procedures, program.ranges
+void find_procedures(Lifter&);  // program.procedures, program.ranges
 void mark_unwind_places(Lifter&);
 void find_gp_values(Lifter&);
-void find_references(Lifter&);       // found, tables, program.code_pointers (unresolved targets)
+void find_references(Lifter&);  // found, tables, program.code_pointers (unresolved targets)
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
-void connect_blocks(Lifter&);        // edges, references, call sites, code pointers
+void connect_blocks(Lifter&);                // edges, references, call sites, code pointers
 void find_returns(Program&, const Target&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Target&);
 

@@ -53,8 +53,8 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     if (code == nullptr || (symbol.value - code->start) % lifter.unit() != 0) continue;
     const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value), lifter.unit());
     const uint64_t end = std::min(symbol.value + size, code->end);
-    pieces.push_back({.start = symbol.value, .end = end, .symbol = i, .from_symbol = true,
-                      .is_data = data});
+    pieces.push_back(
+        {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
   }
   // The widest of those that start together comes first, and of equal ones the first global one.
   std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
@@ -127,8 +127,8 @@ void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
   const auto middle = static_cast<ptrdiff_t>(result.size());
   for (Piece piece : pieces) {
     const auto first = result.begin(), last = first + middle;
-    const auto next = std::lower_bound(
-        first, last, piece.start, [](const Piece& p, uint64_t a) { return p.start < a; });
+    const auto next = std::lower_bound(first, last, piece.start,
+                                       [](const Piece& p, uint64_t a) { return p.start < a; });
     if (next != last && next->start == piece.start) {
       next->symbol = piece.symbol;
       next->from_symbol = piece.from_symbol;
@@ -148,8 +148,9 @@ void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
   if (!lifter.provenance) return;
   const auto& stubs = lifter.provenance->far_stubs;
   std::erase_if(pieces, [&](const Piece& piece) {
-    auto after = std::upper_bound(stubs.begin(), stubs.end(), piece.start,
-                                  [](uint64_t a, const Provenance::Range& r) { return a < r.start; });
+    auto after =
+        std::upper_bound(stubs.begin(), stubs.end(), piece.start,
+                         [](uint64_t a, const Provenance::Range& r) { return a < r.start; });
     return after != stubs.begin() && piece.start < (after - 1)->end;
   });
 }
@@ -432,8 +433,7 @@ class EnteredGaps {
         enter(load<uint64_t>(&section.contents[at]));
       for (const auto& table : lifter_.image.dynamic_relocations)
         for (const Relocation& relocation : table.relocations)
-          if (section.contains(relocation.address))
-            enter(static_cast<uint64_t>(relocation.addend));
+          if (section.contains(relocation.address)) enter(static_cast<uint64_t>(relocation.addend));
     }
   }
 

@@ -73,8 +73,8 @@ class ReturnAnalysis {
     const BasicBlock& b = procedure.blocks[block];
     const Instruction& last = b.instructions.back();
     const ControlFlow flow = target_.control_flow(last);
-    const bool refers = last.has_reference() &&
-                        procedure.references[last.immediate].kind == ReferenceKind::branch;
+    const bool refers =
+        last.has_reference() && procedure.references[last.immediate].kind == ReferenceKind::branch;
     for (const Edge& edge : b.successors)
       if (!(flow == ControlFlow::call && edge.kind == Edge::Kind::fall_through && refers))
         visit(id, edge.target);
@@ -121,9 +121,9 @@ void glue_from(Procedure& procedure, const Target& target, BlockId id, SequenceR
     const BasicBlock& block = procedure.blocks[id];
     const ControlFlow flow = target.control_flow(block.instructions.back());
     if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
-    const auto next = std::find_if(
-        block.successors.begin(), block.successors.end(),
-        [](const Edge& edge) { return edge.kind == Edge::Kind::fall_through; });
+    const auto next =
+        std::find_if(block.successors.begin(), block.successors.end(),
+                     [](const Edge& edge) { return edge.kind == Edge::Kind::fall_through; });
     if (next == block.successors.end() || next->target == 0) return;
     path.push_back(id);
     id = next->target;
@@ -151,11 +151,20 @@ void glue_sequences(Program& program, const Target& target) {
       for (const Instruction& instruction : procedure.blocks[id].instructions) {
         if (instruction.is_pseudo()) continue;
         switch (target.sequence_role(instruction)) {
-          case SequenceRole::none: break;
-          case SequenceRole::reservation_begin: reserved = true; break;
-          case SequenceRole::reservation_end: reserved = false; break;
-          case SequenceRole::shadow_begin: shadow = true; break;
-          case SequenceRole::shadow_end: shadow = false; break;
+          case SequenceRole::none:
+            break;
+          case SequenceRole::reservation_begin:
+            reserved = true;
+            break;
+          case SequenceRole::reservation_end:
+            reserved = false;
+            break;
+          case SequenceRole::shadow_begin:
+            shadow = true;
+            break;
+          case SequenceRole::shadow_end:
+            shadow = false;
+            break;
         }
       }
       if (reserved) glue_from(procedure, target, id, SequenceRole::reservation_end);

@@ -8,8 +8,8 @@
 //
 // gp loads compute gp from an anchor, an address that the base register holds: the entry of the
 // procedure, the return address of the call before, or the landing pad, since the unwinder leaves
-// the address it jumps to in the register of return addresses. With gp known, the anchor is gp minus the
-// displacement in the instructions, wherever the pair stands.
+// the address it jumps to in the register of return addresses. With gp known, the anchor is gp
+// minus the displacement in the instructions, wherever the pair stands.
 
 #include <algorithm>
 #include <iterator>
@@ -50,7 +50,8 @@ uint64_t low_place(const Relocation& relocation) {
   return relocation.address + static_cast<uint64_t>(relocation.addend);
 }
 
-/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such pair.
+/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such
+/// pair.
 std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
   if (!is_half(lifter, relocation.address, false) || !is_half(lifter, low_place(relocation), true))
     return std::nullopt;
@@ -89,8 +90,8 @@ void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
       const uint64_t anchor = gp - static_cast<uint64_t>(*value);
       if (!is_anchor(lifter, procedure, anchor, relocation.address)) return false;
       procedure.gp = gp;
-      lifter.found.push_back({relocation.address, anchor, relocation.address,
-                              ReferenceKind::gp_load_high});
+      lifter.found.push_back(
+          {relocation.address, anchor, relocation.address, ReferenceKind::gp_load_high});
       lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
       if (anchor != procedure.address) lifter.mark(anchor, kLeader);
       return true;
@@ -111,7 +112,8 @@ bool is_unwind_section(const Section& section) {
          section.name == ".gcc_except_table";
 }
 
-/// One half of a gp-relative address. Halves of one address share symbol and addend, right or wrong.
+/// One half of a gp-relative address. Halves of one address share symbol and addend, right or
+/// wrong.
 struct Half {
   ProcedureId procedure = kNone;
   uint32_t symbol = 0;
@@ -195,13 +197,13 @@ const Half* partner_of(const Lifter& lifter, std::span<const Half> highs,
 void pair_halves(Lifter& lifter, std::span<const Half> halves) {
   Procedure& procedure = lifter.program[halves.front().procedure];
   const bool moving = refers_to_moving(lifter, halves.front().symbol);
-  const auto middle = std::find_if(halves.begin(), halves.end(), [](const Half& h) { return h.low; });
+  const auto middle =
+      std::find_if(halves.begin(), halves.end(), [](const Half& h) { return h.low; });
   const auto highs = halves.first(static_cast<size_t>(middle - halves.begin()));
   const auto lows = halves.subspan(highs.size());
   const auto value = [&](const Half& h) {
-    return static_cast<uint64_t>(
-        lifter.target.field(*lifter.instruction_at(h.place),
-                            h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
+    return static_cast<uint64_t>(lifter.target.field(
+        *lifter.instruction_at(h.place), h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
   };
   std::vector<std::optional<uint64_t>> target_of(highs.size());
   const auto alone = [&](const Half& h) {
@@ -250,9 +252,9 @@ void find_gp_relative(Lifter& lifter) {
     if (is_half(lifter, relocation.address, low))
       halves.push_back({procedure, relocation.symbol, relocation.addend, low, relocation.address});
     else
-      lifter.make_opaque(lifter.program[procedure],
-                         fmt::format("the relocation at {:#x} does not fit its instruction",
-                                     relocation.address));
+      lifter.make_opaque(
+          lifter.program[procedure],
+          fmt::format("the relocation at {:#x} does not fit its instruction", relocation.address));
   });
   std::sort(halves.begin(), halves.end());
   for (size_t i = 0; i < halves.size();) {
@@ -276,8 +278,9 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
   }
   if (range == kNone) return;  // a border symbol such as etext: stays where it is
   if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
-    lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
-                       fmt::format("data at {:#x} refers into the middle of an instruction", address));
+    lifter.make_opaque(
+        lifter.program[lifter.program.ranges[range].procedure],
+        fmt::format("data at {:#x} refers into the middle of an instruction", address));
     return;
   }
   unsigned marks = kLeader | kReferenced | kAddressTakenMark;
@@ -298,12 +301,18 @@ std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned
 
 std::optional<ReferenceKind> data_kind(RelocationRole role) {
   switch (role) {
-    case RelocationRole::address64: return ReferenceKind::address64;
-    case RelocationRole::address32: return ReferenceKind::address32;
-    case RelocationRole::gp_relative32: return ReferenceKind::gp_relative32;
-    case RelocationRole::pc_relative32: return ReferenceKind::pc_relative32;
-    case RelocationRole::pc_relative64: return ReferenceKind::pc_relative64;
-    default: return std::nullopt;
+    case RelocationRole::address64:
+      return ReferenceKind::address64;
+    case RelocationRole::address32:
+      return ReferenceKind::address32;
+    case RelocationRole::gp_relative32:
+      return ReferenceKind::gp_relative32;
+    case RelocationRole::pc_relative32:
+      return ReferenceKind::pc_relative32;
+    case RelocationRole::pc_relative64:
+      return ReferenceKind::pc_relative64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -356,8 +365,8 @@ void find_data_words(Lifter& lifter) {
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation) {
   const Instruction* instruction = lifter.instruction_at(relocation.address);
   if (instruction == nullptr || !refers_to_moving(lifter, relocation.symbol)) return;
-  const uint64_t slot = lifter.gp_of(procedure) +
-                        static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
+  const uint64_t slot = lifter.gp_of(procedure) + static_cast<uint64_t>(lifter.target.field(
+                                                      *instruction, ReferenceKind::gp_low));
   const auto word = word_at(lifter, slot, 8);
   if (!word || *word == 0) return;
   if (is_border(lifter, relocation.symbol, *word))
@@ -397,10 +406,12 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
       break;
     case RelocationRole::gp_relative16:
       if (lifter.is_code_symbol(relocation.symbol))
-        lifter.make_opaque(procedure, fmt::format("a 16-bit offset refers to code at {:#x}",
-                                                  relocation.address));
+        lifter.make_opaque(
+            procedure, fmt::format("a 16-bit offset refers to code at {:#x}", relocation.address));
       break;
-    case RelocationRole::got_load: find_got_slot(lifter, procedure, relocation); break;
+    case RelocationRole::got_load:
+      find_got_slot(lifter, procedure, relocation);
+      break;
     case RelocationRole::address64:
     case RelocationRole::address32:
     case RelocationRole::gp_relative32:
@@ -470,7 +481,8 @@ void sweep_data(Lifter& lifter) {
         add_code_pointer(lifter, address, ReferenceKind::address64, value, 0);
       else
         lifter.pin(procedure, fmt::format("the data at {:#x} may hold an address in it, but has no "
-                                          "relocation", address));
+                                          "relocation",
+                                          address));
     }
   }
 }

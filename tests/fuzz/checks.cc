@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kName = "input";
 
-/// Runs `check`, which sets the depth as it gets on. An internal error is the optimizer's own fault.
+/// Runs `check`, which sets the depth as it gets on. An internal error is the optimizer's own
+/// fault.
 template <typename F>
 FuzzResult guarded(F check) {
   FuzzResult result;

@@ -13,7 +13,8 @@ namespace {
 struct Depths {
   std::array<uint64_t, 5> counts{};
   ~Depths() {
-    std::fprintf(stderr, "depth: refused %lu, read %lu, rewritable %lu, lifted %lu, rewritten %lu\n",
+    std::fprintf(stderr,
+                 "depth: refused %lu, read %lu, rewritable %lu, lifted %lu, rewritten %lu\n",
                  counts[0], counts[1], counts[2], counts[3], counts[4]);
   }
 };

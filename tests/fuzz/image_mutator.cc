@@ -36,7 +36,8 @@ constexpr Field kFileFields[] = {{16, 2}, {18, 2}, {24, 8}, {32, 8}, {40, 8},
 constexpr Field kProgramFields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 8}, {32, 8}, {40, 8}, {48, 8}};
 constexpr Field kSectionFields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 8}, {24, 8},
                                     {32, 8}, {40, 4}, {44, 4}, {48, 8}, {56, 8}};
-constexpr Field kSymbolFields[] = {{0, 4}, {4, 1}, {5, 1}, {6, 2}, {8, 8}, {8, 8}, {16, 8}, {16, 8}};
+constexpr Field kSymbolFields[] = {{0, 4}, {4, 1}, {5, 1},  {6, 2},
+                                   {8, 8}, {8, 8}, {16, 8}, {16, 8}};
 constexpr Field kRelaFields[] = {{0, 8}, {0, 8}, {8, 4}, {12, 4}, {16, 8}};
 
 struct FoundSection {
@@ -59,30 +60,46 @@ class Mutation {
     find_sections();
     if (sections_.empty()) return random_bytes(0, bytes_.size());
     switch (random_.below(24)) {
-      case 0: return change_field(0, kFileFields);
-      case 1: return change_segment();
-      case 2: return change_field(any_section().header, kSectionFields);
-      case 3: return change_section_size();
+      case 0:
+        return change_field(0, kFileFields);
+      case 1:
+        return change_segment();
+      case 2:
+        return change_field(any_section().header, kSectionFields);
+      case 3:
+        return change_section_size();
       case 4:
       case 5:
-      case 6: return change_symbol();
+      case 6:
+        return change_symbol();
       case 7:
       case 8:
-      case 9: return change_relocation();
-      case 10: return copy_record(ELF::SHT_SYMTAB, kSymbol);
-      case 11: return copy_record(ELF::SHT_RELA, kRela);
-      case 12: return grow_table(ELF::SHT_SYMTAB, kSymbol);
-      case 13: return grow_table(ELF::SHT_RELA, kRela);
+      case 9:
+        return change_relocation();
+      case 10:
+        return copy_record(ELF::SHT_SYMTAB, kSymbol);
+      case 11:
+        return copy_record(ELF::SHT_RELA, kRela);
+      case 12:
+        return grow_table(ELF::SHT_SYMTAB, kSymbol);
+      case 13:
+        return grow_table(ELF::SHT_RELA, kRela);
       case 14:
       case 15:
-      case 16: return change_unwind();
-      case 17: return change_named(".note.respike");
+      case 16:
+        return change_unwind();
+      case 17:
+        return change_named(".note.respike");
       case 18:
       case 19:
-      case 20: return change_code();
-      case 21: return change_data();
-      case 22: return change_dynamic();
-      default: return random_bytes(0, bytes_.size());
+      case 20:
+        return change_code();
+      case 21:
+        return change_data();
+      case 22:
+        return change_dynamic();
+      default:
+        return random_bytes(0, bytes_.size());
     }
   }
 
@@ -149,22 +166,38 @@ class Mutation {
   uint64_t value_for(uint64_t old) {
     const FoundSection& section = any_section();
     switch (random_.below(16)) {
-      case 0: return 0;
-      case 1: return ~uint64_t{0};
-      case 2: return uint64_t{1} << random_.below(64);
-      case 3: return (uint64_t{1} << random_.below(64)) - 1;
-      case 4: return old + 1;
-      case 5: return old - 1;
-      case 6: return old + 4 * random_.below(64);
-      case 7: return old - 4 * random_.below(64);
-      case 8: return old ^ uint64_t{1} << random_.below(64);
-      case 9: return section.address;
-      case 10: return section.address + section.size;
-      case 11: return section.address + 4 * random_.below(section.size / 4 + 1);
-      case 12: return section.offset;
-      case 13: return section.size;
-      case 14: return bytes_.size();
-      default: return random_.below(256);
+      case 0:
+        return 0;
+      case 1:
+        return ~uint64_t{0};
+      case 2:
+        return uint64_t{1} << random_.below(64);
+      case 3:
+        return (uint64_t{1} << random_.below(64)) - 1;
+      case 4:
+        return old + 1;
+      case 5:
+        return old - 1;
+      case 6:
+        return old + 4 * random_.below(64);
+      case 7:
+        return old - 4 * random_.below(64);
+      case 8:
+        return old ^ uint64_t { 1 } << random_.below(64);
+      case 9:
+        return section.address;
+      case 10:
+        return section.address + section.size;
+      case 11:
+        return section.address + 4 * random_.below(section.size / 4 + 1);
+      case 12:
+        return section.offset;
+      case 13:
+        return section.size;
+      case 14:
+        return bytes_.size();
+      default:
+        return random_.below(256);
     }
   }
 
@@ -211,7 +244,8 @@ class Mutation {
         return put(symbol + 8, get<uint64_t>(record_of(*table, kSymbol) + 8), 8);
       case 2:
         return put(symbol + 4, get<uint8_t>(record_of(*table, kSymbol) + 4), 1);
-      default: return change_field(symbol, kSymbolFields);
+      default:
+        return change_field(symbol, kSymbolFields);
     }
   }
 
@@ -220,14 +254,22 @@ class Mutation {
     if (table == nullptr) return;
     const uint64_t record = record_of(*table, kRela), other = record_of(*table, kRela);
     switch (random_.below(8)) {
-      case 0: return put(record, get<uint64_t>(other), 8);
-      case 1: return put(record + 8, get<uint32_t>(other + 8), 4);
-      case 2: return put(record + 8, random_.below(42), 4);  // Alpha has types up to 41
-      case 3: return put(record + 12, get<uint32_t>(other + 12), 4);
-      case 4: return put(record + 16, get<uint64_t>(other + 16), 8);
-      case 5: return put(record, get<uint64_t>(record) + 4 * random_.below(16) - 32, 8);
-      case 6: return put(record + 16, get<uint64_t>(record + 16) + 4 * random_.below(64) - 128, 8);
-      default: return change_field(record, kRelaFields);
+      case 0:
+        return put(record, get<uint64_t>(other), 8);
+      case 1:
+        return put(record + 8, get<uint32_t>(other + 8), 4);
+      case 2:
+        return put(record + 8, random_.below(42), 4);  // Alpha has types up to 41
+      case 3:
+        return put(record + 12, get<uint32_t>(other + 12), 4);
+      case 4:
+        return put(record + 16, get<uint64_t>(other + 16), 8);
+      case 5:
+        return put(record, get<uint64_t>(record) + 4 * random_.below(16) - 32, 8);
+      case 6:
+        return put(record + 16, get<uint64_t>(record + 16) + 4 * random_.below(64) - 128, 8);
+      default:
+        return change_field(record, kRelaFields);
     }
   }
 
@@ -238,7 +280,8 @@ class Mutation {
     const uint64_t from = record_of(*table, size), to = record_of(*table, size);
     const uint64_t end = table->offset + table->size / size * size;
     const uint64_t most = (end - std::max(from, to)) / size;
-    const uint64_t count = random_.one_in(4) ? most : std::min<uint64_t>(most, 1 + random_.below(4));
+    const uint64_t count =
+        random_.one_in(4) ? most : std::min<uint64_t>(most, 1 + random_.below(4));
     std::memmove(bytes_.data() + to, bytes_.data() + from, count * size);
   }
 
@@ -281,13 +324,27 @@ class Mutation {
       const uint64_t at = offset + random_.below(size);
       uint8_t& byte = bytes_[at];
       switch (random_.below(8)) {
-        case 0: byte = 0; break;
-        case 1: byte = 0xff; break;
-        case 2: byte = static_cast<uint8_t>(byte + 1); break;
-        case 3: byte = static_cast<uint8_t>(byte - 1); break;
-        case 4: byte ^= static_cast<uint8_t>(1u << random_.below(8)); break;
-        case 5: byte |= 0x80; break;
-        case 6: byte = static_cast<uint8_t>(random_.next()); break;
+        case 0:
+          byte = 0;
+          break;
+        case 1:
+          byte = 0xff;
+          break;
+        case 2:
+          byte = static_cast<uint8_t>(byte + 1);
+          break;
+        case 3:
+          byte = static_cast<uint8_t>(byte - 1);
+          break;
+        case 4:
+          byte ^= static_cast<uint8_t>(1u << random_.below(8));
+          break;
+        case 5:
+          byte |= 0x80;
+          break;
+        case 6:
+          byte = static_cast<uint8_t>(random_.next());
+          break;
         default: {  // bytes of elsewhere
           const uint64_t from = offset + random_.below(size);
           const uint64_t most = size - (std::max(at, from) - offset);
@@ -301,23 +358,38 @@ class Mutation {
   /// An Alpha instruction, of a kind that lifting looks at.
   uint32_t code_word(uint64_t words) {
     const auto displacement = static_cast<uint32_t>(random_.below(2 * words) - words) & 0x1fffff;
-    const auto a = static_cast<uint32_t>(random_.below(32)), b = static_cast<uint32_t>(random_.below(32));
+    const auto a = static_cast<uint32_t>(random_.below(32)),
+               b = static_cast<uint32_t>(random_.below(32));
     const auto low = static_cast<uint32_t>(random_.below(0x10000));
     switch (random_.below(14)) {
-      case 0: return 0xc3e00000 | displacement;            // br
-      case 1: return 0xd3400000 | displacement;            // bsr ra
-      case 2: return 0xe4000000 | a << 21 | displacement;  // beq
-      case 3: return 0x6be00000 | b << 16;                 // jmp
-      case 4: return 0x6b5b4000;                           // jsr ra, (pv)
-      case 5: return 0x6bfa8001;                           // ret
-      case 6: return 0x27bb0000 | low;                     // ldah gp, (pv)
-      case 7: return 0x23bd0000 | low;                     // lda gp, (gp)
-      case 8: return 0x47ff041f;                           // nop
-      case 9: return 0x2ffe0000;                           // unop
-      case 10: return 0xa8000000 | a << 21 | b << 16;      // ldl_l
-      case 11: return 0xb8000000 | a << 21 | b << 16;      // stl_c
-      case 12: return 0;
-      default: return static_cast<uint32_t>(random_.next());
+      case 0:
+        return 0xc3e00000 | displacement;  // br
+      case 1:
+        return 0xd3400000 | displacement;  // bsr ra
+      case 2:
+        return 0xe4000000 | a << 21 | displacement;  // beq
+      case 3:
+        return 0x6be00000 | b << 16;  // jmp
+      case 4:
+        return 0x6b5b4000;  // jsr ra, (pv)
+      case 5:
+        return 0x6bfa8001;  // ret
+      case 6:
+        return 0x27bb0000 | low;  // ldah gp, (pv)
+      case 7:
+        return 0x23bd0000 | low;  // lda gp, (gp)
+      case 8:
+        return 0x47ff041f;  // nop
+      case 9:
+        return 0x2ffe0000;  // unop
+      case 10:
+        return 0xa8000000 | a << 21 | b << 16;  // ldl_l
+      case 11:
+        return 0xb8000000 | a << 21 | b << 16;  // stl_c
+      case 12:
+        return 0;
+      default:
+        return static_cast<uint32_t>(random_.next());
     }
   }
 

@@ -21,8 +21,8 @@ constexpr uint32_t kGpdisp = 6, kGpRelLow = 18;  // Alpha relocation types
 
 /// Lifts and rewrites; returns the lifted program's violation, what is wrong with the output, or
 /// nullopt when all is well. An Error that is no internal one is fine.
-std::optional<std::string> problem_of(const Bytes& bytes, OptimizeOptions::Order order =
-                                                              OptimizeOptions::Order::random) {
+std::optional<std::string> problem_of(
+    const Bytes& bytes, OptimizeOptions::Order order = OptimizeOptions::Order::random) {
   try {
     const Image image = view_image(bytes, "damaged");
     require_rewritable(image);
@@ -118,9 +118,9 @@ TEST(Damage, ManySectionsOverTheSameBytes) {
   const uint16_t count = load<uint16_t>(bytes.data() + 60);
   ASSERT_EQ(bytes.size(), headers + 64 * count);
   Bytes header(64);
-  store<uint32_t>(header.data() + 4, 1);                        // SHT_PROGBITS
-  store<uint64_t>(header.data() + 32, bytes.size());            // size
-  store<uint64_t>(header.data() + 48, 1);                       // alignment
+  store<uint32_t>(header.data() + 4, 1);              // SHT_PROGBITS
+  store<uint64_t>(header.data() + 32, bytes.size());  // size
+  store<uint64_t>(header.data() + 48, 1);             // alignment
   for (int i = 0; i < 60000; ++i) bytes.insert(bytes.end(), header.begin(), header.end());
   store<uint16_t>(bytes.data() + 60, static_cast<uint16_t>(count + 60000));
   EXPECT_THROW(view_image(bytes, "damaged"), Error);
@@ -132,21 +132,23 @@ TEST(Damage, ManySectionsOverTheSameBytes) {
 }
 
 TEST(Damage, CodeThatStaysRunsIntoTheNextProcedure) {
-  const Bytes bytes = assembled("falls", ".text\n.globl _start\n.ent _start\n_start:\n.cfi_startproc\n"
-                                         " ldgp $29, 0($27)\n .long 0x04000000\n addq $1, $2, $3\n"
-                                         ".cfi_endproc\n.end _start\n.globl next\n.ent next\nnext:\n"
-                                         ".cfi_startproc\n ret\n.cfi_endproc\n.end next\n");
+  const Bytes bytes = assembled("falls",
+                                ".text\n.globl _start\n.ent _start\n_start:\n.cfi_startproc\n"
+                                " ldgp $29, 0($27)\n .long 0x04000000\n addq $1, $2, $3\n"
+                                ".cfi_endproc\n.end _start\n.globl next\n.ent next\nnext:\n"
+                                ".cfi_startproc\n ret\n.cfi_endproc\n.end next\n");
   const Image image = view_image(bytes, "good");
   Diagnostics diagnostics;
   EXPECT_NO_THROW(optimize(image, {}, diagnostics));
 }
 
 TEST(Damage, ExceptionTablesAlignedToMoreThanTheyNeed) {
-  const Bytes bytes = assembled(
-      "aligned", ".text\n.globl _start\n_start:\n.cfi_startproc\n.cfi_lsda 0x1b, table\n"
-                 " ldgp $29, 0($27)\n bsr $26, _start\n ret\n.cfi_endproc\n"
-                 ".section .gcc_except_table,\"a\"\n.balign 16\ntable:\n"
-                 ".byte 0xff, 0xff, 1\n.uleb128 2f - 1f\n1:.uleb128 8, 4, 0, 0\n2:\n");
+  const Bytes bytes =
+      assembled("aligned",
+                ".text\n.globl _start\n_start:\n.cfi_startproc\n.cfi_lsda 0x1b, table\n"
+                " ldgp $29, 0($27)\n bsr $26, _start\n ret\n.cfi_endproc\n"
+                ".section .gcc_except_table,\"a\"\n.balign 16\ntable:\n"
+                ".byte 0xff, 0xff, 1\n.uleb128 2f - 1f\n1:.uleb128 8, 4, 0, 0\n2:\n");
   const Image image = view_image(bytes, "good");
   Diagnostics diagnostics;
   EXPECT_NO_THROW(optimize(image, {}, diagnostics));
@@ -200,20 +202,24 @@ TEST(Damage, ManySymbolsInOneFrameDescription) {
 }
 
 TEST(Damage, ManyBranchesInAChain) {
-  std::string source = std::string(kHead) + " .long 0x04000000\n";  // no instruction: stays in place
+  std::string source =
+      std::string(kHead) + " .long 0x04000000\n";  // no instruction: stays in place
   for (int i = 0; i < 60000; ++i) source += " br $31, 1f\n1:\n";
   expect_fast(assembled("chain", source + " ret\n.end _start\n"));
 }
 
 TEST(Damage, ManyActionsThatShareOneChain) {
   constexpr int kCalls = 20000;
-  std::string source = ".text\ng:\n ret\n.globl _start\n_start:\n.cfi_startproc\n"
-                       ".cfi_lsda 0x1b, table\n ldgp $29, 0($27)\n";
+  std::string source =
+      ".text\ng:\n ret\n.globl _start\n_start:\n.cfi_startproc\n"
+      ".cfi_lsda 0x1b, table\n ldgp $29, 0($27)\n";
   for (int i = 0; i < kCalls; ++i) source += " bsr $26, g\n";
-  source += " ret\n.cfi_endproc\n.section .gcc_except_table,\"a\"\ntable:\n"
-            ".byte 0xff, 0\n.uleb128 types - 1f\n1: .byte 1\n.uleb128 3f - 2f\n2:\n";
+  source +=
+      " ret\n.cfi_endproc\n.section .gcc_except_table,\"a\"\ntable:\n"
+      ".byte 0xff, 0\n.uleb128 types - 1f\n1: .byte 1\n.uleb128 3f - 2f\n2:\n";
   for (int i = 0; i < kCalls; ++i)
-    source += ".uleb128 " + std::to_string(8 + 4 * i) + ", 4, 0, " + std::to_string(1 + 2 * i) + "\n";
+    source +=
+        ".uleb128 " + std::to_string(8 + 4 * i) + ", 4, 0, " + std::to_string(1 + 2 * i) + "\n";
   source += "3:\n";
   for (int i = 0; i < kCalls; ++i) source += i + 1 == kCalls ? ".byte 1, 0\n" : ".byte 1, 1\n";
   expect_fast(assembled("actions", source + ".balign 4\n.quad 0\ntypes:\n"));

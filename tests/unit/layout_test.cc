@@ -30,7 +30,8 @@ Program straight_program(size_t count, size_t blocks) {
       block.origin_size = 1024;
       origin += 1024;
       if (b + 1 < blocks)
-        block.successors.push_back(*program.arena, {.target = b + 1, .kind = Edge::Kind::fall_through});
+        block.successors.push_back(*program.arena,
+                                   {.target = b + 1, .kind = Edge::Kind::fall_through});
       procedure.blocks.push_back(block);
     }
   }
@@ -53,8 +54,8 @@ std::vector<std::pair<ProcedureId, BlockId>> sequence(const Layout& layout) {
 
 TEST(Orders, HoldEveryBlockOnce) {
   const Program program = straight_program(50, 20);
-  for (const Layout& layout : {original_layout(program), random_layout(program, 3),
-                               scattered_layout(program, 3)}) {
+  for (const Layout& layout :
+       {original_layout(program), random_layout(program, 3), scattered_layout(program, 3)}) {
     const auto count = counted(layout);
     EXPECT_EQ(count.size(), 1000u);
     for (const auto& [place, times] : count) EXPECT_EQ(times, 1);
@@ -78,8 +79,8 @@ TEST(Orders, PinnedProceduresAreLeftOut) {
   Program program = straight_program(4, 3);
   program[1].state = Procedure::State::pinned;
   program[2].state = Procedure::State::opaque;
-  for (const Layout& layout : {original_layout(program), random_layout(program, 1),
-                               scattered_layout(program, 1)})
+  for (const Layout& layout :
+       {original_layout(program), random_layout(program, 1), scattered_layout(program, 1)})
     for (const auto& fragment : layout.fragments)
       EXPECT_TRUE(fragment.procedure == 0 || fragment.procedure == 3);
 }

@@ -216,8 +216,8 @@ ValueSource value_source(const Instruction& instruction) {
   if (op == opcode("lda") && instruction.immediate == 0 && !instruction.has_reference())
     return ValueSource::copied;
   const auto is_zero = [&](unsigned field) { return instruction.registers[field] == kZero; };
-  if (op == opcode("bis") && (is_zero(0) || is_zero(1) ||
-                              instruction.registers[0] == instruction.registers[1]))
+  if (op == opcode("bis") &&
+      (is_zero(0) || is_zero(1) || instruction.registers[0] == instruction.registers[1]))
     return ValueSource::copied;
   for (const uint16_t select :
        {opcode("cmoveq"), opcode("cmovne"), opcode("cmovlt"), opcode("cmovge"), opcode("cmovle"),

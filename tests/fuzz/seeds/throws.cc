@@ -5,7 +5,9 @@ struct Guard {
 };
 extern int events;
 int events;
-Guard::~Guard() { ++events; }
+Guard::~Guard() {
+  ++events;
+}
 
 __attribute__((noinline)) int risky(int n) {
   if (n > 2) throw n;
