@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -46,6 +47,15 @@ std::string percent(uint64_t part, uint64_t whole) {
       "{:.2f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+/// Asked before anything else, so that an image for another machine is not told how to be linked.
+void require_target(const Image& image) {
+  try {
+    target_for(image.machine);
+  } catch (const Error&) {
+    throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
+  }
+}
+
 // ---- info ----
 
 struct InfoArguments {
@@ -85,6 +95,7 @@ void print_info(const Image& image, const Program& program, const ProgramSummary
 void run_info(const InfoArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
   require_rewritable(image);
   const Program program = lift(image, diagnostics);
   const ProgramSummary s = summarize(program);
@@ -204,6 +215,7 @@ void print_listing(const Program& program, const Procedure& procedure) {
 void run_disasm(const DisasmArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
   if (arguments.objdump) return print_raw(image);
   require_rewritable(image);
   const Program program = lift(image, diagnostics);
@@ -274,6 +286,7 @@ void run_optimize(OptimizeArguments& arguments) {
       throw Error("the report would overwrite the input or the output", arguments.report);
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
   arguments.options.order = order_named(arguments.layout);
   arguments.options.description =
       fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);
@@ -308,6 +321,14 @@ void run_verify(const VerifyArguments& arguments) {
   fmt::print("{} behaves as {}\n", arguments.after, arguments.before);
 }
 
+/// What is wrong with a seed, or nothing: the parser would clamp numbers that are too large.
+std::string seed_problem(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return "a seed is a number from 0 to 18446744073709551615";
+}
+
 /// A subcommand with its arguments: the parser keeps them alive until its action runs.
 template <typename Arguments>
 std::shared_ptr<Arguments> arguments_of(CLI::App& command, void (*run)(Arguments&)) {
@@ -331,8 +352,9 @@ void add_image_commands(CLI::App& app) {
   auto disasm_arguments =
       arguments_of<DisasmArguments>(*disasm, [](DisasmArguments& a) { run_disasm(a); });
   disasm->add_option("IMAGE", disasm_arguments->image, "executable or shared library")->required();
-  disasm->add_option("--procedure", disasm_arguments->procedures,
-                     "only this procedure (repeatable)");
+  disasm
+      ->add_option("--procedure", disasm_arguments->procedures, "only this procedure (repeatable)")
+      ->allow_extra_args(false);
   disasm->add_flag("--objdump", disasm_arguments->objdump,
                    "every word of every executable section: ADDRESS: WORD TEXT");
   disasm->add_flag("--ir", disasm_arguments->ir,
@@ -351,12 +373,16 @@ void add_image_commands(CLI::App& app) {
       ->check(CLI::IsMember({"original", "random", "scatter"}))
       ->capture_default_str();
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
       ->capture_default_str();
-  optimize->add_option("--only", optimize_arguments->options.only,
-                       "move only this procedure (repeatable)");
-  optimize->add_option("--skip", optimize_arguments->options.skip,
-                       "leave this procedure in place (repeatable)");
+  optimize
+      ->add_option("--only", optimize_arguments->options.only,
+                   "move only this procedure (repeatable)")
+      ->allow_extra_args(false);
+  optimize
+      ->add_option("--skip", optimize_arguments->options.skip,
+                   "leave this procedure in place (repeatable)")
+      ->allow_extra_args(false);
   optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON");
 
   CLI::App* verify = image->add_subcommand("verify", "Prove that two images run the same code");

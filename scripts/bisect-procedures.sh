@@ -20,9 +20,10 @@ usage: scripts/bisect-procedures.sh IMAGE TEST-COMMAND [-- OPTIMIZE-OPTION...]
              -- --layout random --seed 7
   $RESPIKE names the command (default: build/respike beside this script's folder).
 USAGE
-  exit 2
+  exit "${1:-2}"
 }
 
+[[ ${1:-} != --help ]] || usage 0 2>&1
 [[ $# -ge 2 && ${1:0:1} != - ]] || usage
 image=$1
 test_command=$2

@@ -419,7 +419,11 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
     symbol.type = symbol_type(symbol.raw_type);
     if (symbol.section == ELF::SHN_XINDEX ||
         (symbol.section < kFirstReservedSection && symbol.section >= image_.sections.size()))
-      fail(fmt::format("symbol {} is in section {}, which does not exist", i, symbol.section), at);
+      fail(fmt::format(
+               "symbol {} is in section {}, which does not exist: damaged, or stripped although "
+               "it has relocations (strip the output instead)",
+               i, symbol.section),
+           at);
     if (!table.allocated() && (symbol.binding == ELF::STB_LOCAL) != (i < table.info))
       fail(fmt::format("symbol {} is on the wrong side of the first global symbol", i), at);
   }

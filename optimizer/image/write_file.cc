@@ -77,8 +77,14 @@ mode_t mode_of_new_files() {
 
 }  // namespace
 
-void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
+void write_file(const std::filesystem::path& name, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like) {
+  if (name.empty()) throw Error("the output has no name");
+  // A link keeps being one: the file that it leads to is replaced.
+  std::error_code error;
+  const auto path = std::filesystem::is_symlink(name, error)
+                        ? std::filesystem::weakly_canonical(name, error)
+                        : name;
   struct stat input = {}, output = {};
   if (!like.empty() && stat(like.c_str(), &input) != 0)
     fail(like, "the input cannot be looked at", errno);
