@@ -486,9 +486,14 @@ class Connector {
     BasicBlock& block = procedure_.blocks[id];
     const Instruction& last = block.instructions.back();
     const uint64_t place = address_of(last);
-    std::vector<uint64_t> tables = tables_of(id);
-    if (tables.empty() && adds_gp(block)) tables = all_tables();
+    bool complete = true;
+    std::vector<uint64_t> tables = tables_of(id, complete);
+    if ((tables.empty() || !complete) && adds_gp(block)) {
+      tables = all_tables();
+      complete = true;
+    }
     if (!tables.empty()) {
+      if (!complete) block.flags |= BasicBlock::kMayLeave;
       add_tables(block, tables);
       return;
     }
@@ -542,7 +547,7 @@ class Connector {
 
   /// The tables that the register of the jump may come from: follows definitions backwards along
   /// all paths until they reach the load of a table's address.
-  std::vector<uint64_t> tables_of(BlockId jump) {
+  std::vector<uint64_t> tables_of(BlockId jump, bool& complete) {
     using Registers = std::set<Register>;
     const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
     std::vector<uint64_t> tables;
@@ -563,9 +568,14 @@ class Connector {
       if (!Effort::spend(effort_.instructions,
                          procedure_.blocks[id].instructions.size() + 16 + predecessors_[id].size()))
         return {};
-      if (follow_back(procedure_.blocks[id], wanted, tables)) continue;
+      const size_t found = tables.size();
+      const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
+      // A path that ends without a table: its address came through memory, or from elsewhere.
+      if (tables.size() == found && (ended || predecessors_[id].empty())) complete = false;
+      if (ended) continue;
       for (BlockId before : predecessors_[id]) visit(before, wanted);
     }
+    if (!work.empty()) return {};
     std::sort(tables.begin(), tables.end());
     tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
     return tables;
