@@ -60,6 +60,10 @@ class Emitter {
   void add_stub_ranges(std::vector<UnwindRange>& ranges);
   uint32_t deepened(uint32_t state, uint64_t frame);
 
+  void index_sections();
+  uint64_t end_of_fragment(uint64_t address) const;
+  void move_symbol(Symbol& symbol) const;
+  std::vector<Symbol> fragment_symbols();
   uint32_t section_of(uint64_t address) const;  // in the output; added ones behind the input's
   uint32_t section_symbol(uint32_t section) const;
   uint32_t new_symbol_index(uint32_t symbol) const;

@@ -192,7 +192,8 @@ uint32_t Emitter::section_of(uint64_t address) const {
   return after == section_order_.begin() ? 0 : (after - 1)->second;
 }
 
-void Emitter::write_symbols() {
+/// Which section holds an address of the output, and which symbol stands for a section.
+void Emitter::index_sections() {
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
     const bool moved = std::any_of(out_.moved.begin(), out_.moved.end(),
@@ -210,92 +211,95 @@ void Emitter::write_symbols() {
     if (image_.symbols[i].type == Symbol::Type::section &&
         image_.symbols[i].section < image_.sections.size())
       section_symbols_[image_.symbols[i].section] = i;
+}
 
-  for (const PlacedFragment& placed : placement_.fragments())
-    fragment_ranges_.emplace_back(placed.address, placed.address + placed.size);
-  std::sort(fragment_ranges_.begin(), fragment_ranges_.end());
-  const auto end_of_fragment = [&](uint64_t address) {
-    auto after = std::upper_bound(fragment_ranges_.begin(), fragment_ranges_.end(),
-                                  std::pair(address, ~uint64_t{0}));
-    return after == fragment_ranges_.begin() ? address : std::max((after - 1)->second, address);
-  };
-  const auto move = [&](Symbol& symbol) {
-    if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
-        symbol.type == Symbol::Type::section || symbol.type == Symbol::Type::tls)
+uint64_t Emitter::end_of_fragment(uint64_t address) const {
+  auto after = std::upper_bound(fragment_ranges_.begin(), fragment_ranges_.end(),
+                                std::pair(address, ~uint64_t{0}));
+  return after == fragment_ranges_.begin() ? address : std::max((after - 1)->second, address);
+}
+
+/// Brings a symbol to where what it names is now.
+void Emitter::move_symbol(Symbol& symbol) const {
+  if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
+      symbol.type == Symbol::Type::section || symbol.type == Symbol::Type::tls)
+    return;
+  const Section& section = image_.sections[symbol.section];
+  for (const auto& moved : out_.moved)
+    if (moved.section == symbol.section) {
+      symbol.value =
+          moved_table_address(symbol.value, section, moved.address, moved.contents.size());
       return;
-    const Section& section = image_.sections[symbol.section];
-    for (const auto& moved : out_.moved)
-      if (moved.section == symbol.section) {
-        symbol.value =
-            moved_table_address(symbol.value, section, moved.address, moved.contents.size());
-        return;
-      }
-    if (!section.executable() || !section.contains(symbol.value)) return;  // its end stays
-    const auto location = block_at(program_, symbol.value);
-    if (!location || !program_[location->procedure].movable()) return;
-    const uint64_t old = symbol.value;
-    symbol.value = placement_.address(location->procedure, location->block);
-    symbol.section = section_of(symbol.value);
-    if (symbol.size != 0 || symbol.type == Symbol::Type::procedure) {
-      // The entry begins a piece of its own: what covered it would hide where the procedure starts.
-      uint64_t end = end_of_fragment(symbol.value);
-      const uint64_t entry = placement_.address(location->procedure, 0);
-      if (symbol.value < entry && entry < end) end = entry;
-      symbol.size = end - symbol.value;
     }
-    const uint64_t offset = target_.local_entry_offset(symbol.other);
-    if (offset != 0 && new_address(old + offset) != symbol.value + offset)
-      symbol.other = target_.without_local_entry(symbol.other);
-  };
+  if (!section.executable() || !section.contains(symbol.value)) return;  // its end stays
+  const auto location = block_at(program_, symbol.value);
+  if (!location || !program_[location->procedure].movable()) return;
+  const uint64_t old = symbol.value;
+  symbol.value = placement_.address(location->procedure, location->block);
+  symbol.section = section_of(symbol.value);
+  if (symbol.size != 0 || symbol.type == Symbol::Type::procedure) {
+    // The entry begins a piece of its own: what covered it would hide where the procedure starts.
+    uint64_t end = end_of_fragment(symbol.value);
+    const uint64_t entry = placement_.address(location->procedure, 0);
+    if (symbol.value < entry && entry < end) end = entry;
+    symbol.size = end - symbol.value;
+  }
+  const uint64_t offset = target_.local_entry_offset(symbol.other);
+  if (offset != 0 && new_address(old + offset) != symbol.value + offset)
+    symbol.other = target_.without_local_entry(symbol.other);
+}
 
-  // Extra fragments get symbols of their own behind the last local one.
-  std::vector<Symbol> extra;
+/// Local symbols for the fragments that do not start with their procedure's entry.
+std::vector<Symbol> Emitter::fragment_symbols() {
   std::vector<uint32_t> fragments_of(program_.procedures.size());
-  std::vector<std::pair<uint32_t, uint32_t>> names;  // fragment, number
+  std::vector<std::pair<const PlacedFragment*, uint32_t>> numbered;
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
-    const bool main =
-        std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
-    const bool starts_procedure = main && fragment.blocks.front() == 0;
-    if (!starts_procedure) names.emplace_back(placed.fragment, fragments_of[fragment.procedure]++);
+    if (fragment.blocks.front() != 0)
+      numbered.emplace_back(&placed, fragments_of[fragment.procedure]++);
   }
-  out_.name_storage.reserve(names.size());
-  for (const auto& [index, number] : names) {
-    const Layout::Fragment& fragment = layout_.fragments[index];
-    const PlacedFragment& placed = placement_.fragments()[index];
+  std::vector<Symbol> symbols;
+  out_.name_storage.reserve(numbered.size());  // names are views into it
+  for (const auto& [placed, number] : numbered) {
+    const Layout::Fragment& fragment = layout_.fragments[placed->fragment];
+    // Where the entry is inside, its own symbol covers the rest.
+    const bool has_entry =
+        std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
+    const uint64_t end =
+        has_entry ? placement_.address(fragment.procedure, 0) : placed->address + placed->size;
+    if (end == placed->address) continue;
     out_.name_storage.push_back(
         fmt::format("{}.frag.{}", program_[fragment.procedure].name, number));
-    Symbol symbol;
+    Symbol& symbol = symbols.emplace_back();
     symbol.name = out_.name_storage.back();
-    symbol.value = placed.address;
-    // Where the entry is inside, its own symbol covers the rest.
-    const auto entry = std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u);
-    symbol.size = (entry == fragment.blocks.end() ? placed.address + placed.size
-                                                  : placement_.address(fragment.procedure, 0)) -
-                  placed.address;
-    if (symbol.size == 0) continue;
-    symbol.section = section_of(placed.address);
+    symbol.value = placed->address;
+    symbol.size = end - placed->address;
+    symbol.section = section_of(placed->address);
     symbol.type = Symbol::Type::procedure;
     symbol.raw_type = kProcedureType;
     symbol.binding = kLocalBinding;
-    extra.push_back(symbol);
   }
+  return symbols;
+}
+
+void Emitter::write_symbols() {
+  index_sections();
+  for (const PlacedFragment& placed : placement_.fragments())
+    fragment_ranges_.emplace_back(placed.address, placed.address + placed.size);
+  std::sort(fragment_ranges_.begin(), fragment_ranges_.end());
+
+  // New symbols go behind the last local one; all others keep their order.
+  const std::vector<Symbol> extra = fragment_symbols();
+  inserted_symbols_ = static_cast<uint32_t>(extra.size());
   first_global_ = 0;
   while (first_global_ < image_.symbols.size() &&
          (first_global_ == 0 || image_.symbols[first_global_].binding == kLocalBinding))
     ++first_global_;
-  inserted_symbols_ = static_cast<uint32_t>(extra.size());
-  out_.symbols.reserve(image_.symbols.size() + extra.size());
-  for (uint32_t i = 0; i < image_.symbols.size(); ++i) {
-    if (i == first_global_) out_.symbols.insert(out_.symbols.end(), extra.begin(), extra.end());
-    Symbol symbol = image_.symbols[i];
-    move(symbol);
-    out_.symbols.push_back(symbol);
-  }
-  if (first_global_ == image_.symbols.size())
-    out_.symbols.insert(out_.symbols.end(), extra.begin(), extra.end());
+  out_.symbols = image_.symbols;
+  for (Symbol& symbol : out_.symbols) move_symbol(symbol);
+  out_.symbols.insert(out_.symbols.begin() + first_global_, extra.begin(), extra.end());
   out_.dynamic_symbols = image_.dynamic_symbols;
-  for (Symbol& symbol : out_.dynamic_symbols) move(symbol);
+  for (Symbol& symbol : out_.dynamic_symbols) move_symbol(symbol);
 }
 
 // ---- relocations ----

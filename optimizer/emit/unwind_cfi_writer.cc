@@ -180,8 +180,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
     } else {
       write_difference(from, to, cie, initial, out);
     }
-    // gdb forgets what was remembered before the first advance.
-    if (recurs_[i] != 0 && i != 0 && open_.size() < kMaxDepth) {
+    if (recurs_[i] != 0 && open_.size() < kMaxDepth) {
       out.write<uint8_t>(cfa::kRememberState);
       open_.push_back(static_cast<uint32_t>(i));
     }
@@ -220,7 +219,8 @@ void CfiWriter::choose_remembered(std::span<const CfiRow> rows) {
       }
     }
     open_.push_back(static_cast<uint32_t>(j));
-    last = static_cast<uint32_t>(j + 1);
+    // Not the first: gdb forgets what was remembered before the first advance.
+    if (j != 0) last = static_cast<uint32_t>(j + 1);
   }
   for (const CfiRow& row : rows) last_row_[row.state] = 0;
 }

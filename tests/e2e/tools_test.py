@@ -12,6 +12,7 @@ import sys
 
 import common
 
+NOOPS = [bytes.fromhex(word) for word in ("0000fe2f", "1f04ff47", "1f04ff5f")]  # unop, nop, fnop
 RANDOM = ["--layout", "random", "--seed", "77"]
 
 
@@ -159,8 +160,11 @@ def first_words(image, generator, count):
             if s.kind == "FUNC" and s.size >= 16 and address <= s.value < address + size
         }
     )
-    chosen = generator.sample(functions, min(count, len(functions)))
-    return [a - address + offset for a in chosen]
+    code = image.read_bytes()
+    offsets = [a - address + offset for a in functions]
+    # A no-op with another bit may be a no-op still.
+    offsets = [o for o in offsets if code[o : o + 4] not in NOOPS]
+    return generator.sample(offsets, min(count, len(offsets)))
 
 
 def cases(scratch):

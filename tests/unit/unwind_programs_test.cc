@@ -236,7 +236,13 @@ TEST_P(Programs, RunWithNewTables) {
   for (const Symbol& symbol : image_.symbols)
     if (header == nullptr && symbol.name == "__EH_FRAME_BEGIN__") address = symbol.value;
   const Section* last = except == nullptr ? frame : except;
-  const auto ranges = all_ranges(input_);
+  auto ranges = all_ranges(input_);
+  // Room for alignment: nothing unwinds out of _start, the only code with another return register.
+  constexpr uint64_t kReturnAddress = 26;
+  std::erase_if(ranges, [&](const UnwindRange& range) {
+    const CfiState& state = input_.tables.states[range.state];
+    return input_.tables.cies[state.cie].return_register != kReturnAddress;
+  });
   const UnwindSections written = write_unwind(input_.tables, ranges, address, header != nullptr);
   const uint64_t end = header == nullptr ? written.lsda_address + written.lsda.size()
                                          : written.header_address + written.header.size();
