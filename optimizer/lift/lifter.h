@@ -99,6 +99,12 @@ struct Lifter {
   uint64_t gp_of(const Procedure& procedure) const;
 };
 
+/// Whether control can reach the next instruction.
+inline bool goes_on(ControlFlow flow) {
+  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch ||
+         flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+}
+
 void decode_code(Lifter&);
 void find_procedures(Lifter&);  // program.procedures, program.ranges
 void mark_unwind_places(Lifter&);

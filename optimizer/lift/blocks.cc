@@ -1,0 +1,210 @@
+// Blocks.
+//
+// A block ends before every place that something refers to and behind every instruction that
+// changes the flow of control, calls included: a call may not return, or return to a landing pad,
+// and a profile must be able to say so. It takes its unwind state and its call site from the FDE
+// that covers it; changes of state inside it become pseudo-instructions.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+/// The unwind rows and call sites that apply, walked along with the code.
+class UnwindCursor {
+ public:
+  UnwindCursor(const std::vector<Fde>& fdes, uint64_t start) : fdes_(fdes) {
+    fde_ = std::upper_bound(fdes.begin(), fdes.end(), start,
+                            [](uint64_t a, const Fde& f) { return a < f.start; });
+    if (fde_ != fdes.begin()) --fde_;
+    row_ = site_ = 0;
+    if (fde_ == fdes.end()) return;
+    const auto& rows = fde_->rows;
+    const auto row = std::upper_bound(rows.begin(), rows.end(), start,
+                                      [](uint64_t a, const Fde::Row& r) { return a < r.address; });
+    if (row != rows.begin()) row_ = static_cast<size_t>(row - rows.begin()) - 1;
+    const auto& sites = fde_->call_sites;
+    site_ = static_cast<size_t>(
+        std::lower_bound(sites.begin(), sites.end(), start,
+                         [](const Fde::CallSite& s, uint64_t a) { return s.end <= a; }) -
+        sites.begin());
+  }
+
+  /// Addresses must not decrease between calls.
+  const Fde* fde_at(uint64_t address) {
+    while (fde_ != fdes_.end() && address >= fde_->end) {
+      ++fde_;
+      row_ = site_ = 0;
+    }
+    return fde_ != fdes_.end() && address >= fde_->start ? &*fde_ : nullptr;
+  }
+  uint32_t state_at(uint64_t address) {
+    const Fde* fde = fde_at(address);
+    if (fde == nullptr || fde->rows.empty()) return kNone;
+    while (row_ + 1 < fde->rows.size() && fde->rows[row_ + 1].address <= address) ++row_;
+    return fde->rows[row_].state;
+  }
+  /// The record that covers `address`, or nullptr.
+  const Fde::CallSite* site_at(uint64_t address) {
+    const Fde* fde = fde_at(address);
+    if (fde == nullptr) return nullptr;
+    while (site_ < fde->call_sites.size() && fde->call_sites[site_].end <= address) ++site_;
+    return site_ < fde->call_sites.size() && fde->call_sites[site_].start <= address
+               ? &fde->call_sites[site_]
+               : nullptr;
+  }
+
+ private:
+  const std::vector<Fde>& fdes_;
+  std::vector<Fde>::const_iterator fde_;
+  size_t row_ = 0, site_ = 0;
+};
+
+class BlockBuilder {
+ public:
+  /// `scratch` is reused from range to range.
+  BlockBuilder(Lifter& lifter, ProcedureId id, std::vector<BasicBlock>& scratch)
+      : lifter_(lifter),
+        procedure_(lifter.program[id]),
+        pads_(lifter.landing_pads[id]),
+        blocks_(scratch) {}
+
+  void build(CodeRange& range) {
+    range.first_block = static_cast<BlockId>(procedure_.blocks.size());
+    blocks_.clear();
+    const CodeSection& code = *lifter_.code_at(range.start);
+    const uint64_t unit = lifter_.unit();
+    const size_t begin = (range.start - code.start) / unit;
+    const size_t end = without_padding(code, begin, (range.end - code.start) / unit);
+    UnwindCursor cursor(lifter_.unwind.fdes, range.start);
+    bool reached = true;  // whether control may fall into the block
+    for (size_t i = begin; i < end;) {
+      size_t j = i + 1;
+      while (j < end && (code.marks[j] & kLeader) == 0 &&
+             (j + 1 - i) * unit <= BasicBlock::kLargest &&
+             lifter_.target.control_flow(code.instructions[j - 1]) == ControlFlow::none)
+        ++j;
+      const bool padding =
+          !reached && (code.marks[i] & kReferenced) == 0 &&
+          std::all_of(&code.instructions[i], &code.instructions[j],
+                      [&](const Instruction& x) { return lifter_.target.is_nop(x); });
+      if (!padding) {
+        add(code, i, j, cursor);
+        reached = goes_on(lifter_.target.control_flow(code.instructions[j - 1]));
+      }
+      i = j;
+    }
+    // Exactly as much memory as it takes, without growing: there are millions.
+    procedure_.blocks.reserve(procedure_.blocks.size() + blocks_.size());
+    procedure_.blocks.insert(procedure_.blocks.end(), blocks_.begin(), blocks_.end());
+    range.end_block = static_cast<BlockId>(procedure_.blocks.size());
+  }
+
+ private:
+  /// The end of [begin, end) without the no-ops behind a last instruction that control does not
+  /// pass, or a call: what would return into padding does not return.
+  size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {
+    size_t last = end;
+    while (last > begin && (code.marks[last - 1] & kReferenced) == 0 &&
+           lifter_.target.is_nop(code.instructions[last - 1]))
+      --last;
+    if (last == begin) return end;
+    const ControlFlow flow = lifter_.target.control_flow(code.instructions[last - 1]);
+    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    return call || !goes_on(flow) ? last : end;
+  }
+
+  void add(const CodeSection& code, size_t begin, size_t end, UnwindCursor& cursor) {
+    const uint64_t unit = lifter_.unit();
+    const uint64_t start = code.start + begin * unit;
+    BasicBlock block;
+    block.origin = static_cast<uint32_t>(start - lifter_.program.origin_base);
+    block.origin_size = static_cast<uint32_t>((end - begin) * unit);
+    const uint8_t marks = code.marks[begin];
+    if ((marks & kAddressTakenMark) != 0) block.flags |= BasicBlock::kAddressTaken;
+    if ((marks & kLandingPadMark) != 0) block.flags |= BasicBlock::kLandingPad;
+    if ((marks & kEntryMark) != 0 || start == procedure_.address) block.flags |= BasicBlock::kEntry;
+    block.cfi_state = cursor.state_at(start);
+    block.call_site = call_site_at(start, cursor);
+    block.instructions = instructions(code, begin, end, cursor, block.cfi_state);
+    blocks_.push_back(block);
+  }
+
+  /// The decoded instructions in place, or a copy with pseudo-instructions where the unwind state
+  /// changes.
+  ArenaList<Instruction> instructions(const CodeSection& code, size_t begin, size_t end,
+                                      UnwindCursor& cursor, uint32_t state) {
+    scratch_.clear();
+    size_t copied = begin;
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t address = code.start + i * lifter_.unit();
+      const uint32_t here = cursor.state_at(address);
+      if (here == state) continue;
+      state = here;
+      scratch_.insert(scratch_.end(), &code.instructions[copied], &code.instructions[i]);
+      copied = i;
+      Instruction change;
+      change.opcode = kCfiState;
+      change.immediate = static_cast<int32_t>(state);
+      change.origin = static_cast<uint32_t>(address - lifter_.program.origin_base);
+      scratch_.push_back(change);
+    }
+    if (scratch_.empty())
+      return ArenaList<Instruction>::adopt(&code.instructions[begin],
+                                           static_cast<uint32_t>(end - begin));
+    scratch_.insert(scratch_.end(), &code.instructions[copied], &code.instructions[end]);
+    ArenaList<Instruction> list;
+    list.assign(*lifter_.program.arena, scratch_);
+    return list;
+  }
+
+  uint32_t call_site_at(uint64_t address, UnwindCursor& cursor) {
+    const Fde* fde = cursor.fde_at(address);
+    if (fde == nullptr || fde->lsda == kNone) return kNone;
+    const Fde::CallSite* site = cursor.site_at(address);
+    CallSite record{.lsda = fde->lsda};
+    if (site != nullptr) record.action = site->action;
+    record.terminate = site == nullptr;
+    const uint64_t pad = site == nullptr ? 0 : site->landing_pad;
+    auto& sites = procedure_.call_sites;
+    const size_t oldest = sites.size() > 16 ? sites.size() - 16 : 0;
+    for (size_t i = sites.size(); i-- > oldest;)
+      if (sites[i] == record && pads_[i] == pad) return static_cast<uint32_t>(i);
+    sites.push_back(record);
+    pads_.push_back(pad);
+    return static_cast<uint32_t>(sites.size() - 1);
+  }
+
+  Lifter& lifter_;
+  Procedure& procedure_;
+  std::vector<uint64_t>& pads_;
+  std::vector<Instruction> scratch_;
+  std::vector<BasicBlock>& blocks_;
+};
+
+}  // namespace
+
+void build_blocks(Lifter& lifter) {
+  Program& program = lifter.program;
+  lifter.landing_pads.resize(program.procedures.size());
+  std::vector<BasicBlock> scratch;
+  // The range of the entry comes first, so that block 0 is the entry.
+  for (const bool entries : {true, false})
+    for (CodeRange& range : program.ranges)
+      if ((program[range.procedure].address == range.start) == entries)
+        BlockBuilder(lifter, range.procedure, scratch).build(range);
+  for (Procedure& procedure : program.procedures) {
+    const bool invalid =
+        std::any_of(procedure.blocks.begin(), procedure.blocks.end(), [](const BasicBlock& block) {
+          return std::any_of(block.instructions.begin(), block.instructions.end(),
+                             [](const Instruction& i) { return i.opcode == kInvalid; });
+        });
+    if (invalid) lifter.make_opaque(procedure, "it holds words that are no instructions");
+  }
+}
+
+}  // namespace respike
