@@ -6,7 +6,9 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,29 +43,30 @@ void check([[maybe_unused]] const Program& program, [[maybe_unused]] const Layou
 #endif
 }
 
-void require_names(const Program& program, const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (std::none_of(program.procedures.begin(), program.procedures.end(),
-                     [&](const Procedure& p) { return p.name == name; }))
-      throw Error(fmt::format("there is no procedure {}", name), program.image->path);
-}
-
 /// Pins what the user does not want rewritten.
 void select_procedures(Program& program, const OptimizeOptions& options) {
-  require_names(program, options.only);
-  require_names(program, options.skip);
-  const auto listed = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (Procedure& procedure : program.procedures) {
-    if (!procedure.movable()) continue;
-    const bool left_out = (!options.only.empty() && !listed(options.only, procedure.name)) ||
-                          listed(options.skip, procedure.name);
-    if (!left_out) continue;
+  const std::vector<bool> only = procedures_named(program, options.only);
+  const std::vector<bool> skip = procedures_named(program, options.skip);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    Procedure& procedure = program[id];
+    const bool left_out = (!options.only.empty() && !only[id]) || skip[id];
+    if (!procedure.movable() || !left_out) continue;
     procedure.state = Procedure::State::pinned;
     procedure.reason = "left out on request";
   }
   pin_followers(program);
+}
+
+/// The address behind the last @, without or with 0x; nullopt when there is none.
+std::optional<uint64_t> address_in(std::string_view text) {
+  const size_t at = text.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + 1);
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  uint64_t address = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return address;
 }
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
@@ -79,6 +82,29 @@ Layout make_layout(const Program& program, const OptimizeOptions& options) {
 }
 
 }  // namespace
+
+std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list) {
+  std::vector<bool> named(program.procedures.size());
+  if (list.empty()) return named;
+  std::unordered_multimap<std::string_view, ProcedureId> by_name;
+  by_name.reserve(program.procedures.size());
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    by_name.emplace(program[id].name, id);
+  for (const std::string& text : list) {
+    const auto [first, last] = by_name.equal_range(text);
+    for (auto each = first; each != last; ++each) named[each->second] = true;
+    if (first != last) continue;  // names may have an @ of their own
+    const auto address = address_in(text);
+    const auto at = std::lower_bound(
+        program.procedures.begin(), program.procedures.end(), address.value_or(0),
+        [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
+    if (!address || at == program.procedures.end() || at->address != *address ||
+        at->name != std::string_view(text).substr(0, text.rfind('@')))
+      throw Error(fmt::format("there is no procedure {}", text), program.image->path);
+    named[static_cast<size_t>(at - program.procedures.begin())] = true;
+  }
+  return named;
+}
 
 ProgramSummary summarize(const Program& program) {
   ProgramSummary summary;

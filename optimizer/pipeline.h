@@ -19,7 +19,7 @@ struct OptimizeOptions {
   enum class Order { original, random, scatter };
   Order order = Order::original;
   uint64_t seed = 1;
-  std::vector<std::string> only;  // names of procedures; empty: all
+  std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
   std::string description;                                           // for the provenance note
   std::function<void(std::string_view step, double done)> progress;  // called before each step
@@ -44,6 +44,11 @@ struct OptimizeResult {
   std::vector<ProcedureNote> pinned;
   std::vector<Timing> timings;
 };
+
+/// Which procedures the list names (by ProcedureId): each entry is a name, which several may share,
+/// or NAME@ADDRESS with the address of one of them in hexadecimal. Throws Error for an entry that
+/// names none.
+std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list);
 
 /// Figures of a lifted program.
 struct ProgramSummary {

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Finds the procedures whose rewriting breaks a program. The image is optimized again and again with only
 # some of its procedures movable (--only), and a test command judges each candidate; the list of culprits is
-# narrowed down by delta debugging until no procedure can be left out.
+# narrowed down by delta debugging until no procedure can be left out. A choice with which respike itself fails
+# tells nothing: it counts as working, and the search goes on.
 #
-# Exit status: 0 a minimal list was found and printed to stdout, one name per line; 1 nothing to find (the
-# original fails the test, or the fully rewritten image passes it), or respike itself fails; 2 wrong usage.
+# Exit status: 0 a minimal list was found and printed to stdout, one per line, as --only takes it: a name, or
+# NAME@ADDRESS where several have the name; 1 nothing to find (the original fails the test, or the fully rewritten
+# image passes it), or respike itself fails on the whole; 2 wrong usage.
 set -euo pipefail
 
 usage() {
@@ -38,13 +40,13 @@ fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export RESPIKE=${RESPIKE:-$root/build/respike}
 exec python3 - "$image" "$test_command" "${options[@]}" <<'PYTHON'
-import os, pathlib, re, shutil, signal, subprocess, sys, tempfile
+import collections, os, pathlib, re, shutil, signal, subprocess, sys, tempfile
 
 image, test_command, *options = sys.argv[1:]
 respike = os.environ["RESPIKE"]
 timeout = float(os.environ.get("RESPIKE_BISECT_TIMEOUT", "60"))
 folder = pathlib.Path(tempfile.mkdtemp(prefix="respike-bisect-"))
-tried = 0
+tried = failed = 0
 
 
 def say(text):
@@ -70,30 +72,39 @@ def passes(candidate):
 
 
 def optimize(procedures):
-    """The image with only these procedures movable (None: all)."""
+    """The image with only these procedures movable (None: all), or None with the reason."""
     candidate = folder / "candidate"
     chosen = [] if procedures is None else [word for p in procedures for word in ("--only", p)]
-    done = subprocess.run([respike, "image", "optimize", image, "-o", str(candidate), *options, *chosen],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        fail(f"respike fails itself: {done.stderr.strip()}")
-    return candidate
+    try:
+        done = subprocess.run([respike, "image", "optimize", image, "-o", str(candidate), *options, *chosen],
+                              capture_output=True, text=True, errors="replace")
+    except OSError as error:  # more names than a command line takes
+        return None, str(error)
+    return (candidate, "") if done.returncode == 0 else (None, done.stderr.strip())
 
 
 def breaks(procedures):
-    global tried
+    global tried, failed
     tried += 1
-    broken = not passes(optimize(procedures))
+    candidate, reason = optimize(procedures)
+    if candidate is None:
+        failed += 1
+        say(f"{len(procedures)} procedures: respike fails itself: {reason}")
+        return False
+    broken = not passes(candidate)
     say(f"{len(procedures)} procedures: {'broken' if broken else 'fine'}")
     return broken
 
 
 def list_procedures():
-    """The names of all procedures, from the listing."""
-    done = subprocess.run([respike, "image", "disasm", image], capture_output=True, text=True)
+    """All procedures that can be moved, from the listing: names, with addresses where a name is not enough."""
+    done = subprocess.run([respike, "image", "disasm", image], capture_output=True, text=True, errors="surrogateescape")
     if done.returncode != 0:
         fail(f"respike fails itself: {done.stderr.strip()}")
-    return sorted(set(re.findall(r"^[0-9a-f]+ <(.+)>:", done.stdout, re.M)))
+    lines = re.findall(r"^([0-9a-f]+) <(.*)>: \d+ bytes?, \d+ blocks?(.*)$", done.stdout, re.M)
+    count = collections.Counter(name for _, name, _ in lines)
+    return sorted(name if name and count[name] == 1 else f"{name}@{address}"
+                  for address, name, note in lines if not note)
 
 
 def minimize(procedures):
@@ -102,7 +113,7 @@ def minimize(procedures):
     while len(procedures) > 1:
         size = -(-len(procedures) // parts)
         chunks = [procedures[i:i + size] for i in range(0, len(procedures), size)]
-        rests = [[p for p in procedures if p not in set(c)] for c in chunks] if parts > 2 else []
+        rests = [procedures[:i] + procedures[i + size:] for i in range(0, len(procedures), size)] if parts > 2 else []
         smaller = next((c for c in chunks if breaks(c)), None)
         if smaller is not None:
             procedures, parts = smaller, 2
@@ -124,13 +135,17 @@ def main():
     shutil.copy(image, original)
     if not passes(original):
         fail("the original image fails the test already")
-    if passes(optimize(None)):
+    candidate, reason = optimize(None)
+    if candidate is None:
+        fail(f"respike fails itself: {reason}")
+    if passes(candidate):
         fail(f"the image rewritten with {' '.join(options)} passes the test; nothing to find")
     procedures = list_procedures()
     if not breaks(procedures):
-        fail("the image works when all named procedures are moved; the fault needs one without a name")
+        fail("respike fails when all procedures are named" if failed else
+             "the image works when all procedures are named")
     culprits = minimize(procedures)
-    say(f"{tried} images tried; the culprits are:")
+    say(f"{tried} images tried{f', {failed} of them without an image' if failed else ''}; the culprits are:")
     print("\n".join(culprits))
 
 

@@ -264,6 +264,26 @@ void Comparison::remember_call(const Cursor& x, const Cursor& y) {
     more_call_partners_.insert({before, after});
 }
 
+/// Whether it is right that nothing follows a call of the input: there is no code, an earlier
+/// rewriting noted that none of it follows, or the callee has no way back.
+bool Comparison::returns_nowhere(const Cursor& x) {
+  if (x.procedure->state == Procedure::State::opaque || x.block->origin == kNone) return true;
+  // Behind the end of a piece of the procedure there is other code, or none.
+  const uint64_t place = before_.program.address_of(*x.block);
+  const auto& ranges = before_.program.ranges;
+  const auto range = std::upper_bound(ranges.begin(), ranges.end(), place,
+                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  const BlockId next = x.at.block + 1;
+  if (range == ranges.begin() || next >= (range - 1)->end_block ||
+      before_.program.address_of(x.procedure->blocks[next]) != place + x.block->origin_size ||
+      std::binary_search(dead_ends_.begin(), dead_ends_.end(), place + x.block->origin_size))
+    return true;
+  const CodeLocation callee =
+      branch_target(*x.procedure, x.at.procedure, *x.block, x.block->instructions[x.at.index]);
+  return callee.where == CodeLocation::Where::block_start && !is_absent(callee) &&
+         !before_.may_return(callee.procedure);
+}
+
 void Comparison::call(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
@@ -278,10 +298,11 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the operands differ");
   }
   call_site(x, y);
-  // A callee of the input that never returns has no way back to compare.
   const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
   const CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
-  if (!is_absent(x_next)) pair(x_next, y_next, x, y, "the return of the call");
+  if (!is_absent(x_next)) return pair(x_next, y_next, x, y, "the return of the call");
+  if (returns_nowhere(x)) return;
+  differ(x, y, "the code behind the call is lost, but its callee may return");
 }
 
 void Comparison::call_site(const Cursor& x, const Cursor& y) {

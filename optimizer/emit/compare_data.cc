@@ -16,9 +16,11 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/compare_internal.h"
+#include "optimizer/image/provenance.h"
 
 namespace respike {
 namespace {
@@ -29,9 +31,13 @@ constexpr uint8_t kPcRelative32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
-  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table" ||
-         name == ".dynamic" || name == ".dynsym" || name.starts_with(".rela.") ||
-         name.starts_with(".note");
+  return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
+         name.starts_with(".rela.") || name.starts_with(".note");
+}
+
+std::string name_of(const Symbol& symbol) {
+  return symbol.name.empty() ? fmt::format("the nameless symbol at {:#x}", symbol.value)
+                             : fmt::format("the symbol {}", symbol.name);
 }
 
 bool in_executable_section(const Image& image, const Symbol& symbol) {
@@ -65,7 +71,10 @@ std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section&
 }  // namespace
 
 Comparison::Comparison(const Program& before, const Program& after)
-    : before_(before, classes_), after_(after, classes_) {}
+    : before_(before, classes_), after_(after, classes_) {
+  if (before.image == nullptr) return;
+  if (auto note = read_provenance(*before.image)) dead_ends_ = std::move(note->dead_ends);
+}
 
 void Comparison::push(const CodeLocation& before, const CodeLocation& after) {
   work_.push_back({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
@@ -83,6 +92,7 @@ void Comparison::find_entries() {
   sections();
   dynamic_relocations();
   frame_header();
+  foreign_code();
 }
 
 /// Programs that were not lifted (those of tests): the same number is the same procedure.
@@ -151,16 +161,29 @@ bool Comparison::is_code_pointer(uint64_t address) const {
   return address - after->address < 8;
 }
 
-/// Two addresses that outsiders know: the same block, or the same place outside of blocks.
+/// Two addresses that outsiders know: the same code, or the same place outside of all code. The end
+/// of a procedure that was moved is no place of its own.
 void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
-  const auto from = before_.block_at(before), to = after_.block_at(after);
-  if (from && to) return push(*from, *to);
-  // The end of a procedure that was moved is no place of its own.
-  if (!from && !to && same_outside(before, after)) return;
+  const auto from = before_.find(before), to = after_.find(after);
+  if (from && to) {
+    work_.push_back({*from, *to});
+    return;
+  }
+  if (!from && !to && !is_inside_moved(before) && same_outside(before, after)) return;
   differ(
       fmt::format("{} is {:#x} in the input and {:#x} in the output, which are not the same "
                   "code",
                   what, before, after));
+}
+
+/// Whether an address that is no instruction's lies in a procedure that need not be where it was.
+bool Comparison::is_inside_moved(uint64_t address) const {
+  const auto& ranges = before_.program.ranges;
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  if (after == ranges.begin()) return false;
+  const CodeRange& range = *(after - 1);
+  return address < range.end && before_.program[range.procedure].movable();
 }
 
 /// The output may have more local symbols, for fragments; all others keep their order. Symbols of
@@ -173,7 +196,7 @@ void Comparison::symbols() {
     while (j < after.size() && !same_kind(expected, after[j]) && after[j].binding == kLocalBinding)
       ++j;
     if (j == after.size() || !same_kind(expected, after[j]))
-      return differ(fmt::format("the symbol {} is missing", expected.name));
+      return differ(name_of(expected) + " is missing");
     symbol(expected, after[j++]);
     if (difference_) return;
   }
@@ -194,7 +217,7 @@ void Comparison::dynamic_symbols() {
 
 void Comparison::symbol(const Symbol& before, const Symbol& after) {
   const Image& image = *before_.program.image;
-  const auto what = [&] { return fmt::format("the symbol {}", before.name); };
+  const auto what = [&] { return name_of(before); };
   if (before.defined_in_section() != after.defined_in_section() ||
       (!before.defined_in_section() && before.section != after.section))
     return differ(what() + " is defined in one image only");
@@ -302,6 +325,58 @@ void Comparison::dynamic_relocations() {
   }
 }
 
+/// Code that is in no procedure is not walked over, but unwound all the same.
+void Comparison::foreign_code() {
+  const auto differs = [&](uint64_t address) {
+    differ(fmt::format("the unwind information of the code at {:#x} differs", address));
+  };
+  const auto& after = after_.program.foreign_fdes;  // sorted, as those of `before` are
+  for (const Fde& fde : before_.program.foreign_fdes) {
+    std::vector<uint64_t> places = {fde.start};  // where something changes
+    for (const Fde::Row& row : fde.rows) places.push_back(row.address);
+    for (const Fde::CallSite& site : fde.call_sites)
+      places.insert(places.end(), {site.start, site.end});
+    for (const uint64_t at : places) {
+      if (at < fde.start || at >= fde.end) continue;
+      const auto next =
+          std::upper_bound(after.begin(), after.end(), at,
+                           [](uint64_t a, const Fde& candidate) { return a < candidate.start; });
+      if (next == after.begin() || at >= (next - 1)->end) return differs(at);
+      if (!same_unwinding(fde, *(next - 1), at)) return differs(at);
+    }
+  }
+}
+
+/// At the address both FDEs say the same, and exceptions lead to the same code.
+bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t address) {
+  const auto state_at = [&](const ComparedProgram& side, const Fde& fde) {
+    const auto next =
+        std::upper_bound(fde.rows.begin(), fde.rows.end(), address,
+                         [](uint64_t a, const Fde::Row& row) { return a < row.address; });
+    return side.state_class(next == fde.rows.begin() ? kNone : (next - 1)->state);
+  };
+  if (state_at(before_, before) != state_at(after_, after)) return false;
+  const auto site_at = [&](const Fde& fde) -> const Fde::CallSite* {
+    const auto site =
+        std::lower_bound(fde.call_sites.begin(), fde.call_sites.end(), address,
+                         [](const Fde::CallSite& s, uint64_t a) { return s.end <= a; });
+    return site != fde.call_sites.end() && site->start <= address ? &*site : nullptr;
+  };
+  const Fde::CallSite *from = site_at(before), *to = site_at(after);
+  if (before.lsda == kNone || after.lsda == kNone) {
+    // A record without a landing pad says as much as no table does.
+    const bool passes =
+        before.lsda == kNone ? after.lsda == kNone || to != nullptr : from != nullptr;
+    return passes && (from == nullptr || from->landing_pad == 0) &&
+           (to == nullptr || to->landing_pad == 0);
+  }
+  if (from == nullptr || to == nullptr) return from == to;
+  if ((from->landing_pad == 0) != (to->landing_pad == 0)) return false;
+  if (from->landing_pad != 0) pair_addresses(from->landing_pad, to->landing_pad, "a landing pad");
+  return before_.action_class(before.lsda, from->action) ==
+         after_.action_class(after.lsda, to->action);
+}
+
 /// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders believe
 /// it.
 void Comparison::frame_header() {
@@ -336,7 +411,8 @@ void Comparison::frame_header() {
                                 (*fdes)[i].first));
 }
 
-/// Without a symbol the addend is an address, which may be one of code.
+/// Without a symbol the addend is an address, which may be one of code; with one, symbol and addend
+/// together are.
 void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
   const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
   if (before.address != after.address || before.type != after.type || before.symbol != after.symbol)
@@ -345,7 +421,16 @@ void Comparison::dynamic_relocation(const Relocation& before, const Relocation& 
       is_code_pointer(before.address))
     return pair_addresses(static_cast<uint64_t>(before.addend), static_cast<uint64_t>(after.addend),
                           what());
-  if (before.addend != after.addend) differ(what() + " has another addend");
+  if (before.addend != after.addend) return differ(what() + " has another addend");
+  const auto &old_symbols = before_.program.image->dynamic_symbols,
+             &new_symbols = after_.program.image->dynamic_symbols;
+  if (before.symbol == 0 || before.addend == 0 || before.symbol >= old_symbols.size() ||
+      before.symbol >= new_symbols.size())
+    return;
+  const Symbol &from = old_symbols[before.symbol], &to = new_symbols[before.symbol];
+  if (!in_executable_section(*before_.program.image, from)) return;
+  const auto addend = static_cast<uint64_t>(before.addend);
+  pair_addresses(from.value + addend, to.value + addend, what());
 }
 
 }  // namespace respike

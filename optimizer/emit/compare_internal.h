@@ -57,15 +57,20 @@ class ComparedProgram {
   std::optional<CodeCursor> find(uint64_t address) const;
   /// The same when it starts a block.
   std::optional<CodeLocation> block_at(uint64_t address) const;
+  /// Whether there is anything in the procedure, or in those that it branches to, by which control
+  /// could come back to a caller.
+  bool may_return(ProcedureId procedure);
   /// "0x120000460 in main (`addq a0,a1,v0`)".
   std::string describe(const CodeCursor& at) const;
 
  private:
   uint32_t class_of(std::string key);
+  void find_returns();
 
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
-  uint64_t action_budget_ = uint64_t{256} << 20;               // bytes of keys of actions
+  std::vector<bool> may_return_;                  // per procedure; empty until asked for
+  uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };
 
 /// The walk over pairs of places. Functions that find a difference keep the first one.
@@ -117,6 +122,7 @@ class Comparison {
   bool step(Cursor& x, Cursor& y);
   void conditional_branch(const Cursor& x, const Cursor& y);
   void remember_call(const Cursor& x, const Cursor& y);
+  bool returns_nowhere(const Cursor& x);
   void call(const Cursor& x, const Cursor& y);
   void call_site(const Cursor& x, const Cursor& y);
   void indirect_jump(const Cursor& x, const Cursor& y);
@@ -138,6 +144,7 @@ class Comparison {
   void pinned_blocks();
   void code_pointers();
   void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
+  bool is_inside_moved(uint64_t address) const;
   void symbols();
   void dynamic_symbols();
   void symbol(const Symbol& before, const Symbol& after);
@@ -145,12 +152,15 @@ class Comparison {
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;
   void frame_header();
+  void foreign_code();
+  bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);
 
   ContentClasses classes_;
   ComparedProgram before_;
   ComparedProgram after_;
+  std::vector<uint64_t> dead_ends_;  // of the input, see Provenance
   std::vector<Item> work_;
   std::vector<uint64_t> partner_;  // per block of `before`: the place of `after` it was walked with
   std::unordered_set<Visit, VisitHash> more_partners_;  // when there are several

@@ -173,6 +173,49 @@ std::optional<CodeLocation> ComparedProgram::block_at(uint64_t address) const {
   return CodeLocation{.procedure = at->procedure, .block = at->block};
 }
 
+/// Asks every instruction and none of the edges: those may be wrong.
+void ComparedProgram::find_returns() {
+  may_return_.assign(program.procedures.size(), false);
+  std::vector<std::vector<ProcedureId>> callers(program.procedures.size());  // by tail calls
+  std::vector<ProcedureId> work;
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    const Procedure& procedure = program[id];
+    bool returns = procedure.state == Procedure::State::opaque;
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Instruction& instruction : block.instructions) {
+        if (instruction.is_pseudo()) continue;
+        const ControlFlow flow = target.control_flow(instruction);
+        if (flow == ControlFlow::return_jump) returns = true;
+        if (flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr)
+          returns = true;
+        if (flow != ControlFlow::branch && flow != ControlFlow::conditional_branch) continue;
+        if (!instruction.has_reference()) continue;
+        const CodeLocation& to = procedure.references[instruction.immediate].target;
+        if (to.where == CodeLocation::Where::block_start && to.procedure < callers.size())
+          callers[to.procedure].push_back(id);
+        else
+          returns = true;
+      }
+    if (!returns) continue;
+    may_return_[id] = true;
+    work.push_back(id);
+  }
+  while (!work.empty()) {
+    const ProcedureId id = work.back();
+    work.pop_back();
+    for (const ProcedureId caller : callers[id]) {
+      if (may_return_[caller]) continue;
+      may_return_[caller] = true;
+      work.push_back(caller);
+    }
+  }
+}
+
+bool ComparedProgram::may_return(ProcedureId procedure) {
+  if (may_return_.size() != program.procedures.size()) find_returns();
+  return procedure >= may_return_.size() || may_return_[procedure];
+}
+
 std::string ComparedProgram::describe(const CodeCursor& at) const {
   const Procedure& procedure = program[at.procedure];
   const BasicBlock& block = procedure.blocks[at.block];

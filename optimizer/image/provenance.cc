@@ -59,6 +59,12 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
     descriptor.sleb128(static_cast<int64_t>(value.gp - value.entry));
     previous = value.entry;
   }
+  descriptor.uleb128(provenance.dead_ends.size());
+  previous = 0;
+  for (const uint64_t place : provenance.dead_ends) {
+    descriptor.uleb128(place - previous);
+    previous = place;
+  }
 
   ByteWriter note;
   note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
@@ -104,6 +110,11 @@ std::optional<Provenance> read_provenance(const Image& image) {
       value.entry = previous += descriptor.uleb128();
       value.gp = value.entry + static_cast<uint64_t>(descriptor.sleb128());
     }
+    previous = 0;
+    for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count)
+      result.dead_ends.push_back(previous += descriptor.uleb128());
+    if (!std::is_sorted(result.dead_ends.begin(), result.dead_ends.end()))
+      throw Error("the note .note.respike is damaged");
     return result;
   } catch (const Error& error) {
     throw Error(error.what(), image.path, section->offset);

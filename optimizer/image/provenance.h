@@ -39,6 +39,8 @@ struct Provenance {
     uint64_t gp = 0;
   };
   std::vector<GpValue> gp_values;  // of procedures, by entry, where an image has more than one gp
+  std::vector<uint64_t> dead_ends;  // places where code follows a call that does not return to it;
+                                    // ascending
 };
 
 /// The contents of the note section.

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,11 @@ struct Fde {
   };
   std::vector<CallSite> call_sites;  // sorted by start
 };
+
+/// The sections that hold unwind information: emission writes them anew and may move them.
+inline bool is_unwind_section(std::string_view name) {
+  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table";
+}
 
 struct UnwindTables {
   std::vector<Cie> cies;

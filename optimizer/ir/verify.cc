@@ -278,15 +278,17 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   const ReferenceKind kind = reference.kind;
   const bool gp_load = kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
   const bool gp = gp_load || kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_low;
+  const bool pc = kind == ReferenceKind::pc_high || kind == ReferenceKind::pc_low;
   if (++uses_[index] > (gp_load ? 2 : 1))
     return here("reference {} belongs to too many instructions", index);
   const bool fits = kind == ReferenceKind::branch        ? is_direct(flow)
                     : kind == ReferenceKind::branch_hint ? is_indirect(flow)
-                                                         : gp && flow == ControlFlow::none;
+                                                         : (gp || pc) && flow == ControlFlow::none;
   if (!fits) return here("the kind of reference {} does not fit its instruction", index);
-  const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high;
+  const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high ||
+                     kind == ReferenceKind::pc_high;
   // Both halves of a gp load have the reference of the upper one.
-  if (gp && kind != ReferenceKind::gp_load_high &&
+  if ((gp || pc) && kind != ReferenceKind::gp_load_high &&
       upper != program_.target->is_upper_half(instruction))
     return here("reference {} is for the other half of an address", index);
   if (gp && !procedure_->gp && program_.gp_values.empty())
@@ -408,7 +410,7 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
       if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return std::nullopt;
     }
     const Edge* edge = fall_through_edge(block);
-    if (edge == nullptr || edge->target == 0) return std::nullopt;
+    if (edge == nullptr) return std::nullopt;
     if (!block.has(BasicBlock::kGluedToNext) && loose == kNone) loose = at;
     at = edge->target;
     for (const Instruction& instruction : procedure_->blocks[at].instructions) {

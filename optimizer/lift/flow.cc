@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/lift/labels.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -23,26 +24,6 @@ bool is_direct(ControlFlow flow) {
   return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
          flow == ControlFlow::call;
 }
-
-/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come
-/// from, or go to, everywhere. Real programs stay far below.
-struct Effort {
-  explicit Effort(const Lifter& lifter) {
-    for (const CodeSection& code : lifter.code) {
-      instructions += 64 * code.marks.size();
-      edges += 4 * code.marks.size();
-    }
-  }
-  /// Whether `amount` was left. Once it was not, nothing is.
-  static bool spend(uint64_t& budget, uint64_t amount) {
-    const bool enough = amount <= budget;
-    budget = enough ? budget - amount : 0;
-    return enough;
-  }
-
-  uint64_t instructions = 10'000'000;  // looked at
-  uint64_t edges = 1'000'000;          // made, or entries of tables read
-};
 
 /// Edges and references of one procedure, once all blocks of the program exist.
 class Connector {
@@ -73,14 +54,13 @@ class Connector {
 
   /// Edges of indirect jumps; all other edges exist.
   void connect_indirect() {
-    std::vector<BlockId> jumps;
     for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
       if (lifter_.target.control_flow(procedure_.blocks[id].instructions.back()) ==
           ControlFlow::indirect_jump)
-        jumps.push_back(id);
-    if (!jumps.empty()) {
+        jumps_.push_back(id);
+    if (!jumps_.empty()) {
       find_predecessors();
-      for (BlockId id : jumps) add_indirect(id);
+      for (BlockId id : jumps_) add_indirect(id);
     }
     check_labels();
   }
@@ -253,6 +233,10 @@ class Connector {
   void fall_through(const CodeRange& range, BlockId id, bool call) {
     BasicBlock& block = procedure_.blocks[id];
     const uint64_t end = program_.address_of(block) + block.origin_size;
+    if (call && lifter_.provenance &&
+        std::binary_search(lifter_.provenance->dead_ends.begin(),
+                           lifter_.provenance->dead_ends.end(), end))
+      return;
     if (id + 1 < range.end_block && program_.address_of(procedure_.blocks[id + 1]) == end) {
       add_edge(block, id + 1, Edge::Kind::fall_through);
       // Both ways into a landing pad must leave the same return address for its gp load.
@@ -318,12 +302,13 @@ class Connector {
       return;
     }
     block.flags |= BasicBlock::kMayLeave;
-    if (!jumps_to_stored_address(id)) {
+    const std::vector<BlockId>& labels = taken_labels();
+    LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
+    if (!tracer.jumps_to_stored_address(id)) {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
     }
-    const std::vector<BlockId>& labels = taken_labels();
-    if (!labels.empty() && (from_call_ || has_hidden_label())) {
+    if (!labels.empty() && (tracer.from_call() || has_hidden_label() || !labels_are_passed_on())) {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
     }
@@ -426,6 +411,14 @@ class Connector {
     return wanted.empty();
   }
 
+  /// The answer is the same for all jumps of the procedure.
+  bool labels_are_passed_on() {
+    if (!passed_on_)
+      passed_on_ =
+          LabelTracer(lifter_, id_, predecessors_, jumps_, taken_labels(), effort_).are_passed_on();
+    return *passed_on_;
+  }
+
   /// Whether code follows a jump that nothing known leads to: labels that are reached by adding
   /// their distance to another label have no address of their own anywhere. A procedure that was
   /// moved before has none; but dead code may have lost what was before it.
@@ -442,121 +435,6 @@ class Connector {
         return true;
     }
     return false;
-  }
-
-  /// A register at a place of the procedure: before instruction `index` of the block.
-  struct Wanted {
-    BlockId block;
-    uint32_t index;
-    Register value;
-    auto operator<=>(const Wanted&) const = default;
-  };
-
-  /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
-  /// whole or passed in, never the result of arithmetic. Notes whether it may be a call's result.
-  bool jumps_to_stored_address(BlockId jump) {
-    from_call_ = false;
-    const BasicBlock& block = procedure_.blocks[jump];
-    const Operands operands = lifter_.target.operands(block.instructions.back());
-    if (operands.uses != 1) return false;
-    std::vector<Wanted> work = {{jump, block.instructions.size(), operands.registers[0]}};
-    std::set<Wanted> seen(work.begin(), work.end());
-    while (!work.empty()) {
-      const Wanted wanted = work.back();
-      work.pop_back();
-      if (!Effort::spend(effort_.instructions,
-                         wanted.index + 16 + predecessors_[wanted.block].size()))
-        return false;
-      std::vector<Wanted> sources;
-      if (!passes_on(wanted, sources)) return false;
-      for (const Wanted& source : sources)
-        if (seen.insert(source).second) work.push_back(source);
-    }
-    return true;
-  }
-
-  /// Follows a register backwards through a block. `sources`: the registers that hold its value
-  /// where the blocks before end, or where it was stored to the stack. False when it is computed.
-  bool passes_on(const Wanted& wanted, std::vector<Wanted>& sources) {
-    const BasicBlock& block = procedure_.blocks[wanted.block];
-    std::set<Register> open = {wanted.value};
-    for (uint32_t i = wanted.index; i-- > 0 && !open.empty();) {
-      const Instruction& instruction = block.instructions[i];
-      if (instruction.is_pseudo()) continue;
-      const Operands operands = lifter_.target.operands(instruction);
-      for (unsigned d = operands.uses; d < operands.size; ++d) {
-        if (open.erase(operands.registers[d]) == 0) continue;
-        if (is_label(instruction)) continue;
-        switch (lifter_.target.value_source(instruction)) {
-          case ValueSource::computed:
-            return false;
-          case ValueSource::loaded:
-            if (!find_stores(instruction, sources)) return false;
-            break;
-          case ValueSource::copied:
-            if (operands.uses != 0) open.insert(operands.registers[operands.uses - 1]);
-            break;
-          case ValueSource::selected:
-            // The first is the condition.
-            open.insert(operands.registers + 1, operands.registers + operands.uses);
-            break;
-        }
-      }
-    }
-    const auto& preserved = lifter_.target.abi().preserved;
-    for (BlockId before : predecessors_[wanted.block]) {
-      const auto& list = procedure_.blocks[before].instructions;
-      const ControlFlow flow = lifter_.target.control_flow(list.back());
-      const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
-      for (Register source : open)
-        if (call && std::find(preserved.begin(), preserved.end(), source) == preserved.end())
-          from_call_ = true;
-        else
-          sources.push_back({before, list.size(), source});
-    }
-    return true;
-  }
-
-  /// What was stored to the place on the stack that `load` reads; elsewhere memory is believed.
-  bool find_stores(const Instruction& load, std::vector<Wanted>& sources) {
-    const Operands loaded = lifter_.target.operands(load);
-    const uint32_t first = procedure_.blocks.front().instructions.size();
-    if (!Effort::spend(effort_.instructions, first)) return false;
-    if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
-      return true;
-    for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
-      const auto& list = procedure_.blocks[id].instructions;
-      if (!Effort::spend(effort_.instructions, list.size())) return false;
-      for (uint32_t i = 0; i < list.size(); ++i) {
-        if (list[i].is_pseudo() || list[i].has_reference() || list[i].immediate != load.immediate ||
-            lifter_.target.control_flow(list[i]) != ControlFlow::none)
-          continue;
-        const Operands stored = lifter_.target.operands(list[i]);
-        if (stored.uses == 2 && stored.size == 2 && stored.registers[1] == loaded.registers[0])
-          sources.push_back({id, i, stored.registers[0]});
-      }
-    }
-    return true;
-  }
-
-  /// The stack pointer, and what the entry copies it to.
-  bool is_frame_register(Register r) const {
-    const Register sp = lifter_.target.abi().stack_pointer;
-    if (r == sp) return true;
-    for (const Instruction& i : procedure_.blocks.front().instructions) {
-      if (i.is_pseudo() || lifter_.target.value_source(i) != ValueSource::copied) continue;
-      const Operands operands = lifter_.target.operands(i);
-      if (operands.size > operands.uses && operands.registers[operands.uses] == r &&
-          operands.uses != 0 && operands.registers[operands.uses - 1] == sp)
-        return true;
-    }
-    return false;
-  }
-
-  /// The lower half of an address of code.
-  bool is_label(const Instruction& instruction) const {
-    return instruction.has_reference() &&
-           procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low;
   }
 
   /// Whether the register of the jump is an offset to which gp was added: an entry of a table, even
@@ -643,7 +521,8 @@ class Connector {
   Effort& effort_;
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
   std::unordered_set<uint64_t> known_tables_;
-  bool from_call_ = false;  // the address that an indirect jump follows may be a call's result
+  std::optional<bool> passed_on_;  // see labels_are_passed_on()
+  std::vector<BlockId> jumps_;     // blocks that end with an indirect jump
   std::vector<std::vector<BlockId>> predecessors_;
   std::optional<std::vector<BlockId>> labels_;
 

@@ -66,8 +66,12 @@ struct Lifter {
   std::vector<TableReference> tables;  // by place
   std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
+  std::vector<uint64_t> label_loads;   // places that load the address of a label of their procedure
   std::vector<ProcedureId> data;       // that are data rather than code, sorted
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
+  std::vector<uint64_t> all_gps;       // that some procedure may use, the most frequent one first
+  std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed
+  bool several_gps = false;            // so that it matters whose gp it is
   std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
@@ -97,6 +101,53 @@ struct Lifter {
   void make_opaque(Procedure& procedure, std::string reason);
   void pin(Procedure& procedure, std::string reason);
   uint64_t gp_of(const Procedure& procedure) const;
+  bool is_gp_unknown(const Procedure& procedure) const {
+    return gp_unknown[static_cast<size_t>(&procedure - program.procedures.data())];
+  }
+  /// Whether the instruction at `address` has the field of such a half of a pair.
+  bool is_half(uint64_t address, bool low) const {
+    const Instruction* instruction = instruction_at(address);
+    return instruction != nullptr &&
+           (low ? target.is_lower_half(*instruction) : target.is_upper_half(*instruction));
+  }
+};
+
+/// Calls f(range index, relocation) for every kept relocation of code inside a procedure.
+template <typename F>
+void for_each_code_relocation(const Lifter& lifter, F f) {
+  uint32_t range = 0;
+  const auto& ranges = lifter.program.ranges;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations) {
+      while (range < ranges.size() && ranges[range].end <= relocation.address) ++range;
+      if (range == ranges.size()) return;
+      if (relocation.address >= ranges[range].start) f(range, relocation);
+    }
+}
+
+/// Which gp counts for what refers to code relative to it; see gp.cc.
+class WordGps {
+ public:
+  /// Uses Lifter::tables.
+  explicit WordGps(Lifter& lifter);
+
+  /// gp of the word of data at `word`, which holds `offset`; nullopt when nobody can tell.
+  std::optional<uint64_t> gp_of(uint64_t word, int64_t offset) const;
+  /// What `place` refers to, by `offset` from an unknown gp, stays where it is.
+  void keep_targets(uint64_t place, int64_t offset);
+  void keep_target(uint64_t place, uint64_t target);
+
+ private:
+  struct User {  // a procedure that forms the address of a table
+    uint64_t table;
+    uint64_t gp;
+    ProcedureId procedure;
+    auto operator<=>(const User&) const = default;
+  };
+
+  Lifter& lifter_;
+  std::vector<User> users_;
+  uint64_t effort_ = 100'000'000;  // places that unknown references may lead to, in all
 };
 
 /// Whether control can reach the next instruction.
@@ -108,7 +159,7 @@ inline bool goes_on(ControlFlow flow) {
 void decode_code(Lifter&);
 void find_procedures(Lifter&);  // program.procedures, program.ranges
 void mark_unwind_places(Lifter&);
-void find_gp_values(Lifter&);
+void find_gp_values(Lifter&);   // program.gp_values; Procedure::gp or gp_unknown; gp loads
 void find_references(Lifter&);  // found, tables, program.code_pointers (unresolved targets)
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);

@@ -340,7 +340,11 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
     if (!lifter.image.sections[symbols[i].section].contains(symbols[i].value)) continue;
     const uint32_t range = lifter.range_at(symbols[i].value);
     if (range == kNone) continue;
-    program[program.ranges[range].procedure].symbols.push_back(i);
+    Procedure& procedure = program[program.ranges[range].procedure];
+    procedure.symbols.push_back(i);
+    if ((symbols[i].value - program.ranges[range].start) % lifter.unit() != 0)
+      lifter.make_opaque(procedure, fmt::format("the symbol {} names the middle of an instruction",
+                                                symbols[i].name));
     const bool entry =
         symbols[i].type == Symbol::Type::procedure && !names_fragment(lifter, symbols[i]);
     unsigned marks = kLeader | kReferenced;

@@ -10,19 +10,12 @@
 namespace respike {
 namespace {
 
-/// Finds the procedures that may return: those where a return, or a way out that may lead to one,
-/// is reached from the entry when calls of procedures not yet known to return end there. Every
-/// block is visited once; calls wait for their callee, so the time is linear.
+/// Finds the procedures that may return: those with a return, or a way out that may lead to one.
+/// Where in them it is does not count: code behind a call that never returns may hold the only
+/// return, but a mistake here would cost the code behind every call of the procedure.
 class ReturnAnalysis {
  public:
   ReturnAnalysis(Program& program, const Target& target) : program_(program), target_(target) {
-    first_.reserve(program.procedures.size());
-    uint32_t blocks = 0;
-    for (const Procedure& procedure : program.procedures) {
-      first_.push_back(blocks);
-      blocks += static_cast<uint32_t>(procedure.blocks.size());
-    }
-    seen_.resize(blocks);
     waiting_.resize(program.procedures.size());
   }
 
@@ -30,73 +23,42 @@ class ReturnAnalysis {
     for (Procedure& procedure : program_.procedures) procedure.returns = false;
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
       if (!program_[id].movable()) returns(id);
-      for (BlockId block = 0; block < program_[id].blocks.size(); ++block)
-        if (block == 0 || (program_[id].blocks[block].flags & kEntered) != 0) visit(id, block);
+      for (const BasicBlock& block : program_[id].blocks) look_at(id, block);
     }
     while (!work_.empty()) {
-      const auto [id, block] = work_.back();
+      const ProcedureId id = work_.back();
       work_.pop_back();
-      follow(id, block);
+      for (const ProcedureId before : std::exchange(waiting_[id], {})) returns(before);
     }
   }
 
  private:
-  static constexpr uint32_t kEntered =
-      BasicBlock::kEntry | BasicBlock::kAddressTaken | BasicBlock::kLandingPad;
-  struct Place {
-    ProcedureId procedure;
-    BlockId block;
-  };
-
-  void visit(ProcedureId id, BlockId block) {
-    if (seen_[first_[id] + block]) return;
-    seen_[first_[id] + block] = true;
-    work_.push_back({id, block});
-  }
-
   void returns(ProcedureId id) {
     if (program_[id].returns) return;
     program_[id].returns = true;
-    for (const Place& place : std::exchange(waiting_[id], {})) go_on(place.procedure, place.block);
+    work_.push_back(id);
   }
 
-  /// What waited for the procedure that the last instruction refers to can go on.
-  void go_on(ProcedureId id, BlockId block) {
-    const BasicBlock& b = program_[id].blocks[block];
-    if (target_.control_flow(b.instructions.back()) != ControlFlow::call) return returns(id);
-    for (const Edge& edge : b.successors)
-      if (edge.kind == Edge::Kind::fall_through) visit(id, edge.target);
-  }
-
-  void follow(ProcedureId id, BlockId block) {
-    const Procedure& procedure = program_[id];
-    const BasicBlock& b = procedure.blocks[block];
-    const Instruction& last = b.instructions.back();
+  void look_at(ProcedureId id, const BasicBlock& block) {
+    const Instruction& last = block.instructions.back();
     const ControlFlow flow = target_.control_flow(last);
-    const bool refers =
-        last.has_reference() && procedure.references[last.immediate].kind == ReferenceKind::branch;
-    for (const Edge& edge : b.successors)
-      if (!(flow == ControlFlow::call && edge.kind == Edge::Kind::fall_through && refers))
-        visit(id, edge.target);
     if (flow == ControlFlow::return_jump ||
         (flow == ControlFlow::indirect_jump &&
-         (b.successors.empty() || b.has(BasicBlock::kMayLeave))))
+         (block.successors.empty() || block.has(BasicBlock::kMayLeave))))
       returns(id);
-    if (!refers) return;
-    const CodeLocation& to = procedure.references[last.immediate].target;
-    if (to.where == CodeLocation::Where::block_start && to.procedure == id) visit(id, to.block);
-    if (to.where != CodeLocation::Where::block_start || program_[to.procedure].returns)
-      go_on(id, block);
+    if (flow == ControlFlow::call || !last.has_reference()) return;
+    const Reference& reference = program_[id].references[last.immediate];
+    if (reference.kind != ReferenceKind::branch) return;
+    if (reference.target.where != CodeLocation::Where::block_start)
+      returns(id);
     else
-      waiting_[to.procedure].push_back({id, block});
+      waiting_[reference.target.procedure].push_back(id);
   }
 
   Program& program_;
   const Target& target_;
-  std::vector<uint32_t> first_;  // number of a procedure's first block among all
-  std::vector<bool> seen_;
-  std::vector<std::vector<Place>> waiting_;  // per callee
-  std::vector<Place> work_;
+  std::vector<std::vector<ProcedureId>> waiting_;  // per procedure: those that branch to it
+  std::vector<ProcedureId> work_;                  // return, but those waiting do not know yet
 };
 
 /// A call that never returns has no fall-through edge.
@@ -113,44 +75,18 @@ void drop_returns(Program& program, const Target& target) {
     }
 }
 
-/// Glues the blocks from `id` to the one where a sequence ends, if straight control leads there.
-void glue_from(Procedure& procedure, const Target& target, BlockId id, SequenceRole end) {
-  constexpr int kLongest = 16;  // blocks
-  std::vector<BlockId> path;
-  for (int length = 0; length < kLongest; ++length) {
-    const BasicBlock& block = procedure.blocks[id];
-    const ControlFlow flow = target.control_flow(block.instructions.back());
-    if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
-    const auto next =
-        std::find_if(block.successors.begin(), block.successors.end(),
-                     [](const Edge& edge) { return edge.kind == Edge::Kind::fall_through; });
-    if (next == block.successors.end() || next->target == 0) return;
-    path.push_back(id);
-    id = next->target;
-    const auto& instructions = procedure.blocks[id].instructions;
-    if (std::any_of(instructions.begin(), instructions.end(), [&](const Instruction& i) {
-          return !i.is_pseudo() && target.sequence_role(i) == end;
-        })) {
-      for (BlockId glued : path) procedure.blocks[glued].flags |= BasicBlock::kGluedToNext;
-      return;
-    }
-  }
-}
+/// Keeps sequences that must stay contiguous in one piece.
+class SequenceGluer {
+ public:
+  SequenceGluer(Procedure& procedure, const Target& target, const std::vector<BlockId>& starts)
+      : procedure_(procedure), target_(target), starts_(starts) {}
 
-}  // namespace
-
-void find_returns(Program& program, const Target& target) {
-  ReturnAnalysis(program, target).run();
-  drop_returns(program, target);
-}
-
-void glue_sequences(Program& program, const Target& target) {
-  for (Procedure& procedure : program.procedures)
-    for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+  void run() {
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
       bool reserved = false, shadow = false;
-      for (const Instruction& instruction : procedure.blocks[id].instructions) {
+      for (const Instruction& instruction : procedure_.blocks[id].instructions) {
         if (instruction.is_pseudo()) continue;
-        switch (target.sequence_role(instruction)) {
+        switch (target_.sequence_role(instruction)) {
           case SequenceRole::none:
             break;
           case SequenceRole::reservation_begin:
@@ -167,9 +103,69 @@ void glue_sequences(Program& program, const Target& target) {
             break;
         }
       }
-      if (reserved) glue_from(procedure, target, id, SequenceRole::reservation_end);
-      if (shadow) glue_from(procedure, target, id, SequenceRole::shadow_end);
+      if (reserved) glue_from(id, SequenceRole::reservation_end);
+      if (shadow) glue_from(id, SequenceRole::shadow_end);
     }
+  }
+
+ private:
+  /// Glues the blocks from `id` to the one where a sequence ends, if straight control leads there.
+  /// One that runs from one piece of code into another, or into the entry, stays where it is:
+  /// layouts treat pieces apart.
+  void glue_from(BlockId id, SequenceRole end) {
+    constexpr int kLongest = 16;  // blocks
+    std::vector<BlockId> path;
+    bool crosses = false;
+    for (int length = 0; length < kLongest; ++length) {
+      const BasicBlock& block = procedure_.blocks[id];
+      const Instruction& last = block.instructions.back();
+      const ControlFlow flow = target_.control_flow(last);
+      if (last.origin == kNone) return stay();  // runs into another procedure, see append_branch
+      if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
+      const Edge* next = block.edge(Edge::Kind::fall_through);
+      if (next == nullptr) return;
+      path.push_back(id);
+      crosses |= next->target != id + 1 ||
+                 std::binary_search(starts_.begin(), starts_.end(), next->target);
+      id = next->target;
+      const auto& instructions = procedure_.blocks[id].instructions;
+      if (std::none_of(instructions.begin(), instructions.end(), [&](const Instruction& i) {
+            return !i.is_pseudo() && target_.sequence_role(i) == end;
+          }))
+        continue;
+      if (crosses) return stay();
+      for (BlockId glued : path) procedure_.blocks[glued].flags |= BasicBlock::kGluedToNext;
+      return;
+    }
+  }
+
+  void stay() {
+    if (!procedure_.movable()) return;
+    procedure_.state = Procedure::State::pinned;
+    procedure_.reason = "a sequence that must stay contiguous runs from one piece into another";
+  }
+
+  Procedure& procedure_;
+  const Target& target_;
+  const std::vector<BlockId>& starts_;  // first blocks of the pieces, sorted
+};
+
+}  // namespace
+
+void find_returns(Program& program, const Target& target) {
+  ReturnAnalysis(program, target).run();
+  drop_returns(program, target);
+}
+
+void glue_sequences(Program& program, const Target& target) {
+  std::vector<std::vector<BlockId>> starts(program.procedures.size());
+  for (const CodeRange& range : program.ranges)
+    starts[range.procedure].push_back(range.first_block);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    std::sort(starts[id].begin(), starts[id].end());
+    SequenceGluer(program[id], target, starts[id]).run();
+  }
+  pin_followers(program);
 }
 
 }  // namespace respike

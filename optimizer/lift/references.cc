@@ -5,11 +5,6 @@
 // from the two halves in the instructions, a slot's from the global offset table, a word's from the
 // data. Whether a value means code is decided by the section of the relocation's symbol, never by
 // the number alone: an address formed just below an array may well fall into the text before it.
-//
-// gp loads compute gp from an anchor, an address that the base register holds: the entry of the
-// procedure, the return address of the call before, or the landing pad, since the unwinder leaves
-// the address it jumps to in the register of return addresses. With gp known, the anchor is gp
-// minus the displacement in the instructions, wherever the pair stands.
 
 #include <algorithm>
 #include <iterator>
@@ -24,93 +19,6 @@
 
 namespace respike {
 namespace {
-
-/// Calls f(range index, relocation) for every kept relocation of code inside a procedure.
-template <typename F>
-void for_each_code_relocation(const Lifter& lifter, F f) {
-  uint32_t range = 0;
-  const auto& ranges = lifter.program.ranges;
-  for (const CodeSection& code : lifter.code)
-    for (const Relocation& relocation : *code.relocations) {
-      while (range < ranges.size() && ranges[range].end <= relocation.address) ++range;
-      if (range == ranges.size()) return;
-      if (relocation.address >= ranges[range].start) f(range, relocation);
-    }
-}
-
-/// Whether the instruction at `address` has the field of such a half of a pair.
-bool is_half(const Lifter& lifter, uint64_t address, bool low) {
-  const Instruction* instruction = lifter.instruction_at(address);
-  return instruction != nullptr && (low ? lifter.target.is_lower_half(*instruction)
-                                        : lifter.target.is_upper_half(*instruction));
-}
-
-/// The place of the lower half of a gp load.
-uint64_t low_place(const Relocation& relocation) {
-  return relocation.address + static_cast<uint64_t>(relocation.addend);
-}
-
-/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such
-/// pair.
-std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
-  if (!is_half(lifter, relocation.address, false) || !is_half(lifter, low_place(relocation), true))
-    return std::nullopt;
-  const Instruction* high = lifter.instruction_at(relocation.address);
-  const Instruction* low = lifter.instruction_at(low_place(relocation));
-  return lifter.target.field(*high, ReferenceKind::gp_load_high) +
-         lifter.target.field(*low, ReferenceKind::gp_load_low);
-}
-
-/// Whether the base register of a gp load can hold `anchor` in this procedure.
-bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
-               uint64_t gp_load) {
-  if (anchor == procedure.address) return true;
-  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
-  const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
-  const uint32_t range = lifter.range_at(start ? anchor : anchor - lifter.unit());
-  if (range == kNone) return false;
-  if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
-  if (start) return true;
-  const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
-  if (before == nullptr) return false;
-  const ControlFlow flow = lifter.target.control_flow(*before);
-  return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
-         lifter.target.is_get_pc(*before);
-}
-
-void find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
-  const auto value = gp_load_value(lifter, relocation);
-  const uint64_t low = low_place(relocation);
-  const uint32_t low_range = lifter.range_at(low);
-  const bool inside = low_range != kNone &&
-                      &lifter.program[lifter.program.ranges[low_range].procedure] == &procedure;
-  const bool again = !lifter.found.empty() && lifter.found.back().pair == relocation.address;
-  if (value && inside && !again) {
-    const auto try_gp = [&](uint64_t gp) {
-      const uint64_t anchor = gp - static_cast<uint64_t>(*value);
-      if (!is_anchor(lifter, procedure, anchor, relocation.address)) return false;
-      procedure.gp = gp;
-      lifter.found.push_back(
-          {relocation.address, anchor, relocation.address, ReferenceKind::gp_load_high});
-      lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
-      if (anchor != procedure.address) lifter.mark(anchor, kLeader);
-      return true;
-    };
-    // A procedure has one gp: what its first load gives.
-    if (procedure.gp && try_gp(*procedure.gp)) return;
-    if (!procedure.gp)
-      for (uint64_t gp : lifter.program.gp_values)
-        if (try_gp(gp)) return;
-  }
-  lifter.make_opaque(procedure, fmt::format("it computes gp from an unknown address at {:#x}",
-                                            relocation.address));
-}
-
-/// The sections that emission writes anew and may move.
-bool is_unwind_section(const Section& section) {
-  return section.name == ".eh_frame" || section.name == ".eh_frame_hdr" ||
-         section.name == ".gcc_except_table";
-}
 
 /// One half of a gp-relative address. Halves of one address share symbol and addend, right or
 /// wrong.
@@ -127,12 +35,25 @@ struct Half {
   }
 };
 
+/// A gp-relative reference to code of a procedure whose gp is not known.
+struct UnknownReference {
+  uint64_t place = 0;
+  int64_t offset = 0;
+};
+
 bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
   if (lifter.is_code_symbol(symbol)) return true;
   if (symbol >= lifter.image.symbols.size()) return false;
   const Symbol& s = lifter.image.symbols[symbol];
   return s.defined_in_section() && s.section < lifter.image.sections.size() &&
-         is_unwind_section(lifter.image.sections[s.section]);
+         is_unwind_section(lifter.image.sections[s.section].name);
+}
+
+/// The unwind tables move, so that what may refer to them must be understood.
+void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol) {
+  if (!lifter.is_code_symbol(symbol))
+    throw Error(fmt::format("{:#x} refers to unwind tables relative to an unknown gp", place),
+                lifter.image.path);
 }
 
 /// Whether the address is the end of the section that its symbol belongs to, such as __stop_NAME:
@@ -152,7 +73,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
   if (range == kNone) {
     const Section* section = lifter.image.section_at(target);
     // Borders of code never move; the unwind tables do.
-    if (section == nullptr || !is_unwind_section(*section)) return;
+    if (section == nullptr || !is_unwind_section(section->name)) return;
   } else if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
     lifter.make_opaque(procedure,
                        fmt::format("it refers into the middle of an instruction at {:#x}", target));
@@ -194,9 +115,12 @@ const Half* partner_of(const Lifter& lifter, std::span<const Half> highs,
 /// `halves`: all with one symbol and addend in one procedure, upper halves first. They are nearly
 /// always of one address; but input sections of one object that went to the same output section
 /// may use the same wrong addend.
-void pair_halves(Lifter& lifter, std::span<const Half> halves) {
+void pair_halves(Lifter& lifter, std::span<const Half> halves,
+                 std::vector<UnknownReference>& unknown) {
   Procedure& procedure = lifter.program[halves.front().procedure];
   const bool moving = refers_to_moving(lifter, halves.front().symbol);
+  const bool gp_unknown = lifter.is_gp_unknown(procedure);
+  if (gp_unknown && !moving) return;
   const auto middle =
       std::find_if(halves.begin(), halves.end(), [](const Half& h) { return h.low; });
   const auto highs = halves.first(static_cast<size_t>(middle - halves.begin()));
@@ -217,6 +141,14 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
       if (moving) alone(low);
       continue;
     }
+    if (gp_unknown) {
+      refuse_unknown(lifter, low.place, low.symbol);
+      lifter.make_opaque(
+          procedure,
+          fmt::format("it refers to code relative to an unknown gp at {:#x}", low.place));
+      unknown.push_back({low.place, static_cast<int64_t>(value(*high) + value(low))});
+      continue;
+    }
     const uint64_t target = lifter.gp_of(procedure) + value(*high) + value(low);
     if (std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target))
       lifter.tables.push_back({low.place, target});
@@ -227,7 +159,7 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
     if (of_high && *of_high != target) alone(*high);
     of_high = target;
   }
-  if (!moving) return;
+  if (!moving || gp_unknown) return;
   std::unordered_map<uint64_t, uint64_t> target_of_value;
   for (size_t i = 0; i < highs.size(); ++i)
     if (target_of[i]) target_of_value.emplace(value(highs[i]), *target_of[i]);
@@ -242,14 +174,15 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves) {
   }
 }
 
-void find_gp_relative(Lifter& lifter) {
+std::vector<UnknownReference> find_gp_relative(Lifter& lifter) {
+  std::vector<UnknownReference> unknown;
   std::vector<Half> halves;
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
     const RelocationRole role = lifter.target.relocation_role(relocation.type);
     if (role != RelocationRole::gp_high && role != RelocationRole::gp_low) return;
     const ProcedureId procedure = lifter.program.ranges[range].procedure;
     const bool low = role == RelocationRole::gp_low;
-    if (is_half(lifter, relocation.address, low))
+    if (lifter.is_half(relocation.address, low))
       halves.push_back({procedure, relocation.symbol, relocation.addend, low, relocation.address});
     else
       lifter.make_opaque(
@@ -260,9 +193,10 @@ void find_gp_relative(Lifter& lifter) {
   for (size_t i = 0; i < halves.size();) {
     size_t j = i;
     while (j < halves.size() && halves[j].key() == halves[i].key()) ++j;
-    pair_halves(lifter, std::span(halves).subspan(i, j - i));
+    pair_halves(lifter, std::span(halves).subspan(i, j - i), unknown);
     i = j;
   }
+  return unknown;
 }
 
 /// Code pointers are found with an address; connect_blocks() turns it into a block.
@@ -270,7 +204,7 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
                       uint64_t gp) {
   const uint32_t range = lifter.range_at(target);
   const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
-  if (section != nullptr && is_unwind_section(*section)) {
+  if (section != nullptr && is_unwind_section(section->name)) {
     CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
     pointer.target = {.where = CodeLocation::Where::address, .address = target};
     lifter.program.code_pointers.push_back(pointer);
@@ -316,14 +250,23 @@ std::optional<ReferenceKind> data_kind(RelocationRole role) {
   }
 }
 
-void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind, uint64_t gp) {
+void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind,
+                    WordGps& gps) {
   if (!refers_to_moving(lifter, relocation.symbol)) return;
   const bool wide = kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64;
   const auto word = word_at(lifter, relocation.address, wide ? 8 : 4);
   if (!word) return;
-  uint64_t target = *word;
+  uint64_t target = *word, gp = 0;
   if (kind == ReferenceKind::address32) target &= 0xffffffff;
-  if (kind == ReferenceKind::gp_relative32) target += gp;
+  if (kind == ReferenceKind::gp_relative32) {
+    const auto known = gps.gp_of(relocation.address, static_cast<int64_t>(*word));
+    if (!known) {
+      refuse_unknown(lifter, relocation.address, relocation.symbol);
+      return gps.keep_targets(relocation.address, static_cast<int64_t>(*word));
+    }
+    gp = *known;
+    target += gp;
+  }
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
   if (is_border(lifter, relocation.symbol, target))
@@ -332,57 +275,79 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     add_code_pointer(lifter, relocation.address, kind, target, gp);
 }
 
-void find_data_words(Lifter& lifter) {
-  // With several global pointers, a table's is that of the procedure that refers to it.
-  std::vector<std::pair<uint64_t, uint64_t>> gp_of_table;
-  if (lifter.program.gp_values.size() > 1)
-    for (const TableReference& table : lifter.tables) {
-      const uint32_t range = lifter.range_at(table.place);
-      if (range != kNone)
-        gp_of_table.emplace_back(
-            table.table, lifter.gp_of(lifter.program[lifter.program.ranges[range].procedure]));
-    }
-  std::sort(gp_of_table.begin(), gp_of_table.end());
-  const uint64_t default_gp = lifter.program.gp_values.empty() ? 0 : lifter.program.gp_values[0];
+void find_data_words(Lifter& lifter, WordGps& gps) {
   for (const RelocationTable& table : lifter.image.relocations) {
     const Section& section = lifter.image.sections[table.target];
-    if (is_unwind_section(section) || section.executable()) continue;
-    for (const Relocation& relocation : table.relocations) {
-      const auto kind = data_kind(lifter.target.relocation_role(relocation.type));
-      if (!kind) continue;
-      uint64_t gp = default_gp;
-      if (*kind == ReferenceKind::gp_relative32 && !gp_of_table.empty()) {
-        const auto next = std::upper_bound(gp_of_table.begin(), gp_of_table.end(),
-                                           std::pair(relocation.address, ~uint64_t{0}));
-        if (next != gp_of_table.begin()) gp = (next - 1)->second;
-      }
-      find_data_word(lifter, relocation, *kind, gp);
-    }
+    if (is_unwind_section(section.name) || section.executable()) continue;
+    for (const Relocation& relocation : table.relocations)
+      if (const auto kind = data_kind(lifter.target.relocation_role(relocation.type)))
+        find_data_word(lifter, relocation, *kind, gps);
   }
 }
 
 /// Slots of the global offset table have no kept relocations: the instructions that load them do.
-void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation) {
+void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
+                   WordGps& gps) {
   const Instruction* instruction = lifter.instruction_at(relocation.address);
   if (instruction == nullptr || !refers_to_moving(lifter, relocation.symbol)) return;
-  const uint64_t slot = lifter.gp_of(procedure) + static_cast<uint64_t>(lifter.target.field(
-                                                      *instruction, ReferenceKind::gp_low));
+  const auto offset =
+      static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
+  if (lifter.is_gp_unknown(procedure)) {
+    // The slot of one gp, which has an address of code, is any word with another.
+    refuse_unknown(lifter, relocation.address, relocation.symbol);
+    for (const uint64_t gp : lifter.program.gp_values)
+      if (const auto word = word_at(lifter, gp + offset, 8))
+        gps.keep_target(relocation.address, *word);
+    return;
+  }
+  const uint64_t slot = lifter.gp_of(procedure) + offset;
   const auto word = word_at(lifter, slot, 8);
   if (!word || *word == 0) return;
-  if (is_border(lifter, relocation.symbol, *word))
+  if (is_border(lifter, relocation.symbol, *word)) {
     lifter.border_words.push_back(slot);
-  else
-    add_code_pointer(lifter, slot, ReferenceKind::address64, *word, 0);
+    return;
+  }
+  add_code_pointer(lifter, slot, ReferenceKind::address64, *word, 0);
+  const uint32_t range = lifter.range_at(*word);
+  if (range != kNone && *word != procedure.address &&
+      &lifter.program[lifter.program.ranges[range].procedure] == &procedure)
+    lifter.label_loads.push_back(relocation.address);  // by place, as relocations are
+}
+
+/// What the dynamic linker finds by its distance from a symbol has to keep that distance.
+void keep_distance(Lifter& lifter, const Symbol& symbol, const Relocation& relocation) {
+  const auto keep = [&](uint64_t address) {
+    const uint32_t range = lifter.range_at(address);
+    if (range == kNone) return;
+    lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
+                       fmt::format("the dynamic relocation of {:#x} counts from a symbol to a "
+                                   "place inside of it",
+                                   relocation.address));
+  };
+  const uint64_t target = symbol.value + static_cast<uint64_t>(relocation.addend);
+  keep(target);
+  if (symbol.type != Symbol::Type::section) keep(symbol.value);
+  const uint32_t range = lifter.range_at(target);
+  if (range != kNone && (target - lifter.program.ranges[range].start) % lifter.unit() == 0)
+    lifter.mark(target, kLeader | kReferenced | kEntryMark);
 }
 
 /// Position-independent images repeat addresses in dynamic relocations without a symbol.
 void find_dynamic_words(Lifter& lifter) {
+  const auto& symbols = lifter.image.dynamic_symbols;
   for (const auto& table : lifter.image.dynamic_relocations)
-    for (const Relocation& relocation : table.relocations)
-      if (relocation.symbol == 0 && relocation.addend != 0 &&
-          lifter.target.relocation_role(relocation.type) == RelocationRole::address64)
-        add_code_pointer(lifter, relocation.address, ReferenceKind::address64,
-                         static_cast<uint64_t>(relocation.addend), 0);
+    for (const Relocation& relocation : table.relocations) {
+      if (relocation.addend == 0) continue;
+      if (relocation.symbol == 0) {
+        if (lifter.target.relocation_role(relocation.type) == RelocationRole::address64)
+          add_code_pointer(lifter, relocation.address, ReferenceKind::address64,
+                           static_cast<uint64_t>(relocation.addend), 0);
+      } else if (relocation.symbol < symbols.size()) {
+        const Symbol& symbol = symbols[relocation.symbol];
+        if (symbol.defined_in_section() && symbol.type != Symbol::Type::tls)
+          keep_distance(lifter, symbol, relocation);
+      }
+    }
 }
 
 void collect_table_words(Lifter& lifter) {
@@ -392,15 +357,18 @@ void collect_table_words(Lifter& lifter) {
       if (lifter.target.relocation_role(relocation.type) == RelocationRole::gp_relative32)
         lifter.table_words.push_back(relocation.address);
   }
-  std::sort(lifter.table_words.begin(), lifter.table_words.end());
+  auto& words = lifter.table_words;
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
 }
 
-void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
+void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation& relocation,
+                         WordGps& gps) {
   switch (lifter.target.relocation_role(relocation.type)) {
     case RelocationRole::ignored:
     case RelocationRole::branch:  // decoded, like those without a relocation
     case RelocationRole::hint:
-    case RelocationRole::gp_load:  // see find_references
+    case RelocationRole::gp_load:  // see gp.cc
     case RelocationRole::gp_high:  // see find_gp_relative
     case RelocationRole::gp_low:
       break;
@@ -410,7 +378,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
             procedure, fmt::format("a 16-bit offset refers to code at {:#x}", relocation.address));
       break;
     case RelocationRole::got_load:
-      find_got_slot(lifter, procedure, relocation);
+      find_got_slot(lifter, procedure, relocation, gps);
       break;
     case RelocationRole::address64:
     case RelocationRole::address32:
@@ -419,7 +387,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::pc_relative64:
       lifter.make_opaque(procedure, fmt::format("it holds data at {:#x}", relocation.address));
       find_data_word(lifter, relocation, *data_kind(lifter.target.relocation_role(relocation.type)),
-                     lifter.gp_of(procedure));
+                     gps);
       break;
     case RelocationRole::unsupported:
       lifter.make_opaque(procedure, fmt::format("relocation type {} at {:#x} is not understood",
@@ -466,7 +434,7 @@ void sweep_data(Lifter& lifter) {
     return;
   const std::vector<uint64_t> known = relocated_words(lifter);
   for (const Section& section : lifter.image.sections) {
-    if (!section.allocated() || section.executable() || is_unwind_section(section) ||
+    if (!section.allocated() || section.executable() || is_unwind_section(section.name) ||
         !section.holds_program_data())
       continue;
     for (uint64_t offset = align_up(section.address, 8) - section.address;
@@ -489,54 +457,19 @@ void sweep_data(Lifter& lifter) {
 
 }  // namespace
 
-void find_gp_values(Lifter& lifter) {
-  std::map<uint64_t, size_t> votes;
-  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
-    const CodeRange& r = lifter.program.ranges[range];
-    if (relocation.address != lifter.program[r.procedure].address) return;
-    if (const auto value = gp_load_value(lifter, relocation))
-      ++votes[relocation.address + static_cast<uint64_t>(*value)];
-  });
-  std::vector<std::pair<size_t, uint64_t>> ranked;
-  for (const auto& [gp, count] : votes) ranked.emplace_back(count, gp);
-  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  // Every load of gp may try them all. The tables of even the largest images need a few.
-  constexpr size_t kMostValues = 256;
-  if (ranked.size() > kMostValues) ranked.resize(kMostValues);
-  for (const auto& [count, gp] : ranked) lifter.program.gp_values.push_back(gp);
-}
-
 void find_references(Lifter& lifter) {
   collect_table_words(lifter);
   Program& program = lifter.program;
 
-  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    if (lifter.target.relocation_role(relocation.type) == RelocationRole::gp_load)
-      find_gp_load(lifter, program[program.ranges[range].procedure], relocation);
-  });
-  // A procedure that never loads gp shares that of its neighbours: they come from one object.
-  // After a rewriting the neighbours are others, but its note tells.
-  if (lifter.provenance)
-    for (const auto& [entry, gp] : lifter.provenance->gp_values) {
-      const uint32_t range = lifter.range_at(entry);
-      if (range == kNone) continue;
-      Procedure& procedure = program[program.ranges[range].procedure];
-      if (!procedure.gp) procedure.gp = gp;
-    }
-  std::optional<uint64_t> previous;
-  for (Procedure& procedure : program.procedures) {
-    if (!procedure.gp) procedure.gp = previous;
-    previous = procedure.gp;
-  }
-  find_gp_relative(lifter);
+  const std::vector<UnknownReference> unknown = find_gp_relative(lifter);
+  WordGps gps(lifter);
+  for (const UnknownReference& reference : unknown)
+    gps.keep_targets(reference.place, reference.offset);
   check_get_pc(lifter);
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    find_code_reference(lifter, program[program.ranges[range].procedure], relocation);
+    find_code_reference(lifter, program[program.ranges[range].procedure], relocation, gps);
   });
-  find_data_words(lifter);
+  find_data_words(lifter, gps);
   find_dynamic_words(lifter);
   sweep_data(lifter);
   std::sort(lifter.tables.begin(), lifter.tables.end(),

@@ -2,9 +2,11 @@
 """scripts/bisect-procedures.sh finds the procedures whose rewriting breaks a program.
 
 A faulty respike is simulated by a wrapper: it runs the real one and then ruins the output whenever
-all procedures of a chosen set may be moved."""
+all procedures of a chosen set may be moved. It may also fail whenever a certain procedure may be
+moved, but not all of that set."""
 
 import os
+import re
 import sys
 
 import common
@@ -12,19 +14,21 @@ import common
 SCRIPT = common.ROOT / "scripts" / "bisect-procedures.sh"
 WRAPPER = """#!/usr/bin/env python3
 import subprocess, sys
-arguments, culprits = sys.argv[1:], {culprits!r}
+arguments, culprits, failing = sys.argv[1:], {culprits!r}, {failing!r}
+only = [arguments[i + 1] for i, a in enumerate(arguments) if a == "--only"]
+if failing in only and not set(culprits) <= set(only):
+    sys.exit("respike: internal error")
 status = subprocess.run([{respike!r}, *arguments]).returncode
 if status == 0 and arguments[:2] == ["image", "optimize"]:
-    only = [arguments[i + 1] for i, a in enumerate(arguments) if a == "--only"]
     if culprits and (not only or set(culprits) <= set(only)):
         open(arguments[arguments.index("-o") + 1], "wb").write(b"#!/bin/false")
 sys.exit(status)
 """
 
 
-def bisect(scratch, culprits, *arguments, timeout=300):
+def bisect(scratch, culprits, *arguments, failing=None, timeout=300):
     wrapper = scratch.file("respike")
-    wrapper.write_text(WRAPPER.format(culprits=culprits, respike=common.RESPIKE))
+    wrapper.write_text(WRAPPER.format(culprits=culprits, failing=failing, respike=common.RESPIKE))
     wrapper.chmod(0o755)
     return common.run_command(
         [SCRIPT, *arguments], timeout=timeout, env={**os.environ, "RESPIKE": str(wrapper)}
@@ -38,7 +42,38 @@ def test_command(program, scratch):
     return f"{' '.join(common.QEMU)} -0 program {{}} | cmp - {good}"
 
 
-def check_found(scratch, culprits):
+HELPERS = """
+static __attribute__((noinline)) long helper(long x) {{ return x * {factor}; }}
+long call_{number}(long x) {{ return helper(x) + 1; }}
+"""
+MAIN = "long call_1(long), call_2(long); int main(void) { return call_1(2) + call_2(3); }"
+
+
+def check_same_names(scratch):
+    """The culprit shares its name with a procedure of another file."""
+    folder = scratch.folder()
+    for number, factor in ((1, 3), (2, 5)):
+        (folder / f"{number}.c").write_text(HELPERS.format(number=number, factor=factor))
+    (folder / "main.c").write_text(MAIN)
+    image = folder / "helpers"
+    sources = [folder / name for name in ("main.c", "1.c", "2.c")]
+    built = common.run_command(["alpha-linux-gnu-gcc", "-O2", "-Wl,-q", *sources, "-o", image])
+    common.expect(built.status == 0, built.stderr.decode())
+    listing = common.respike_ok("image", "disasm", image).stdout.decode()
+    addresses = re.findall(r"^([0-9a-f]+) <helper>", listing, re.M)
+    common.expect(len(addresses) == 2, f"{len(addresses)} procedures named helper")
+    for address in addresses:
+        culprit = f"helper@{address}"
+        test = f"{' '.join(common.QEMU)} {{}}; test $? = 23"
+        outcome = bisect(scratch, [culprit], image, test)
+        found = outcome.stdout.decode().split()
+        common.expect(found == [culprit], f"found {found} instead of {culprit}")
+    wrong = common.respike("image", "optimize", image, "-o", folder / "out", "--only", "helper@1234")
+    text = wrong.stderr.decode()
+    common.expect(wrong.status == 1 and "no procedure helper@1234" in text, text)
+
+
+def check_found(scratch, culprits, failing=None):
     program = common.find_program("calls.dynamic")
     outcome = bisect(
         scratch,
@@ -50,6 +85,7 @@ def check_found(scratch, culprits):
         "random",
         "--seed",
         "3",
+        failing=failing,
     )
     found = outcome.stdout.decode().split()
     common.expect(
@@ -74,6 +110,11 @@ def main():
         cases = [
             common.Case("one culprit", lambda: check_found(scratch, ["ackermann"])),
             common.Case("two culprits", lambda: check_found(scratch, ["is_odd", "huge_frame"])),
+            common.Case(
+                "respike fails now and then",
+                lambda: check_found(scratch, ["huge_frame", "is_odd"], failing="ackermann"),
+            ),
+            common.Case("two of one name", lambda: check_same_names(scratch)),
             common.Case(
                 "nothing to find",
                 lambda: check_refused(

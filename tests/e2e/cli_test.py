@@ -74,6 +74,7 @@ def check_info_text(image):
 
 def check_disasm(image):
     whole = common.respike_ok("image", "disasm", image).stdout.decode()
+    common.expect(" 1 block" in whole and " 1 blocks" not in whole, "one block is no blocks")
     one = common.respike_ok("image", "disasm", image, "--procedure", "ackermann").stdout.decode()
     common.expect(
         "ackermann" in one and "huge_frame" not in one.split("ackermann")[0],

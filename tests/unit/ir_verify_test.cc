@@ -200,6 +200,15 @@ procedure 0 "lock"
     ret r1,r0,0
 )";
 
+TEST(Verify, SequenceThatRunsIntoTheEntry) {
+  const std::string text =
+      "program fake\nprocedure 0 \"lock\"\nblock 0 entry\nsc r1,r2,0\nret r1,r0,0\n"
+      "block 1\nll r1,r2,0\n-> 0 fall_through\n";
+  EXPECT_EQ(violation(text),
+            "procedure 0 (lock), block 1: it lies inside an untouchable sequence that begins in "
+            "block 1, but is not glued to its successor");
+}
+
 TEST(Verify, UntouchableSequences) {
   std::string text(kSequence);
   EXPECT_EQ(violation(text),

@@ -27,6 +27,7 @@ Provenance example() {
                           {0x140000000, 0x140000010, 0x120000000}};
   provenance.gp_values = {{0x120000800, 0x130000000}, {0x120002000, 0x110000000}};
   provenance.far_stubs = {{0x120003000, 0x120003100}};
+  provenance.dead_ends = {0x120001040, 0x120001080};
   return provenance;
 }
 
@@ -45,6 +46,7 @@ TEST(Provenance, RoundTrip) {
   ASSERT_EQ(read->gp_values.size(), 2u);
   EXPECT_EQ(read->gp_values[1].entry, 0x120002000u);
   EXPECT_EQ(read->gp_values[1].gp, 0x110000000u);
+  EXPECT_EQ(read->dead_ends, example().dead_ends);
 }
 
 TEST(Provenance, AbsentWithoutTheSection) {

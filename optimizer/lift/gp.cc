@@ -1,0 +1,225 @@
+// Which gp is in use where.
+//
+// gp loads compute gp from an anchor, an address that the base register holds: the entry of the
+// procedure, the return address of the call before, or the landing pad, since the unwinder leaves
+// the address it jumps to in the register of return addresses. With gp known, the anchor is gp
+// minus the displacement in the instructions, wherever the pair stands.
+//
+// Nearly all images have one gp; very large ones have one for each part that the linker gave a
+// global offset table of its own. Then a procedure that loads none, and a word of a jump table,
+// mean something else with each. What is not certain is not guessed: whatever the word or the
+// procedure may refer to, with any gp of the image, stays in place, and so does what refers to it.
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+/// The place of the lower half of a gp load.
+uint64_t low_place(const Relocation& relocation) {
+  return relocation.address + static_cast<uint64_t>(relocation.addend);
+}
+
+/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such
+/// pair.
+std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
+  if (!lifter.is_half(relocation.address, false) || !lifter.is_half(low_place(relocation), true))
+    return std::nullopt;
+  const Instruction* high = lifter.instruction_at(relocation.address);
+  const Instruction* low = lifter.instruction_at(low_place(relocation));
+  return lifter.target.field(*high, ReferenceKind::gp_load_high) +
+         lifter.target.field(*low, ReferenceKind::gp_load_low);
+}
+
+/// Whether the base register of a gp load can hold `anchor` in this procedure.
+bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
+               uint64_t gp_load) {
+  if (anchor == procedure.address) return true;
+  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
+  const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
+  const uint32_t range = lifter.range_at(start ? anchor : anchor - lifter.unit());
+  if (range == kNone) return false;
+  if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
+  if (start) return true;
+  const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
+  if (before == nullptr) return false;
+  const ControlFlow flow = lifter.target.control_flow(*before);
+  return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
+         lifter.target.is_get_pc(*before);
+}
+
+/// False when it is not understood.
+bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
+  const auto value = gp_load_value(lifter, relocation);
+  const uint64_t low = low_place(relocation);
+  const uint32_t low_range = lifter.range_at(low);
+  const bool inside = low_range != kNone &&
+                      &lifter.program[lifter.program.ranges[low_range].procedure] == &procedure;
+  const bool again = !lifter.found.empty() && lifter.found.back().pair == relocation.address;
+  if (value && inside && !again) {
+    const auto try_gp = [&](uint64_t gp) {
+      const uint64_t anchor = gp - static_cast<uint64_t>(*value);
+      if (!is_anchor(lifter, procedure, anchor, relocation.address)) return false;
+      procedure.gp = gp;
+      lifter.found.push_back(
+          {relocation.address, anchor, relocation.address, ReferenceKind::gp_load_high});
+      lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
+      if (anchor != procedure.address) lifter.mark(anchor, kLeader);
+      return true;
+    };
+    // A procedure has one gp: what its first load gives.
+    if (procedure.gp && try_gp(*procedure.gp)) return true;
+    if (!procedure.gp) {
+      const uint64_t by_entry = procedure.address + static_cast<uint64_t>(*value);
+      const auto& known = lifter.program.gp_values;
+      if (std::find(known.begin(), known.end(), by_entry) != known.end() && try_gp(by_entry))
+        return true;
+      for (uint64_t gp : known)
+        if (try_gp(gp)) return true;
+    }
+  }
+  lifter.make_opaque(procedure, fmt::format("it computes gp from an unknown address at {:#x}",
+                                            relocation.address));
+  return false;
+}
+
+/// gp as loads tell it that stand at the entry of a procedure, which the procedure value points to,
+/// and, for all_gps alone, behind an instruction that reads its own address: after a rewriting it
+/// may stand elsewhere.
+void count_gp_values(Lifter& lifter) {
+  std::map<uint64_t, std::pair<size_t, size_t>> votes;  // at entries, others
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
+    const auto value = gp_load_value(lifter, relocation);
+    if (!value) return;
+    const uint64_t place = relocation.address;
+    const CodeRange& r = lifter.program.ranges[range];
+    const uint64_t gp = place + static_cast<uint64_t>(*value);
+    if (place == lifter.program[r.procedure].address)
+      ++votes[gp].first;
+    else if (place > r.start &&
+             lifter.target.is_get_pc(*lifter.instruction_at(place - lifter.unit())))
+      ++votes[gp].second;
+  });
+  std::vector<std::pair<size_t, uint64_t>> ranked;
+  for (const auto& [gp, count] : votes) ranked.emplace_back(count.first, gp);
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  // Every load of gp may try them all. The tables of even the largest images need a few.
+  constexpr size_t kMostValues = 256;
+  auto& values = lifter.program.gp_values;
+  for (const auto& [count, gp] : ranked) {
+    lifter.all_gps.push_back(gp);
+    if (count != 0 && values.size() < kMostValues) values.push_back(gp);
+  }
+}
+
+/// A procedure that never loads gp shares that of its neighbours: they come from one object, or
+/// from objects that the linker gave one table. Between two that differ nobody can tell. After a
+/// rewriting the neighbours are others, but its note tells the gp of all that were known.
+void share_gp_values(Lifter& lifter) {
+  auto& procedures = lifter.program.procedures;
+  const bool noted = lifter.provenance && !lifter.provenance->gp_values.empty();
+  if (noted)
+    for (const auto& [entry, gp] : lifter.provenance->gp_values) {
+      const uint32_t range = lifter.range_at(entry);
+      if (range == kNone) continue;
+      Procedure& procedure = procedures[lifter.program.ranges[range].procedure];
+      if (!procedure.gp) procedure.gp = gp;
+    }
+  std::vector<std::optional<uint64_t>> next(procedures.size() + 1);
+  for (size_t i = procedures.size(); i-- > 0;)
+    next[i] = procedures[i].gp ? procedures[i].gp : next[i + 1];
+  std::optional<uint64_t> previous;
+  for (size_t i = 0; i < procedures.size(); ++i) {
+    if (procedures[i].gp) {
+      previous = procedures[i].gp;
+    } else if (noted || (previous && next[i] && *previous != *next[i])) {
+      lifter.gp_unknown[i] = true;
+    } else {
+      procedures[i].gp = previous ? previous : next[i];
+    }
+  }
+}
+
+}  // namespace
+
+void find_gp_values(Lifter& lifter) {
+  count_gp_values(lifter);
+  auto& procedures = lifter.program.procedures;
+  std::vector<bool> failed(procedures.size());
+  lifter.gp_unknown.resize(procedures.size());
+  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
+    const ProcedureId id = lifter.program.ranges[range].procedure;
+    if (!find_gp_load(lifter, procedures[id], relocation)) failed[id] = true;
+  });
+  share_gp_values(lifter);
+  lifter.several_gps = lifter.all_gps.size() > 1;
+  for (ProcedureId id = 0; id < procedures.size(); ++id) {
+    if (failed[id]) lifter.gp_unknown[id] = lifter.several_gps = true;
+    if (lifter.gp_unknown[id]) procedures[id].gp.reset();
+  }
+}
+
+WordGps::WordGps(Lifter& lifter) : lifter_(lifter) {
+  if (!lifter.several_gps) return;
+  for (const TableReference& table : lifter.tables) {
+    const uint32_t range = lifter.range_at(table.place);
+    if (range == kNone) continue;
+    const ProcedureId id = lifter.program.ranges[range].procedure;
+    if (const auto gp = lifter.program[id].gp) users_.push_back({table.table, *gp, id});
+  }
+  std::sort(users_.begin(), users_.end());
+}
+
+std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) const {
+  if (!lifter_.several_gps) return lifter_.all_gps.empty() ? 0 : lifter_.all_gps.front();
+  auto user = std::upper_bound(users_.begin(), users_.end(), word,
+                               [](uint64_t a, const User& u) { return a < u.table; });
+  if (user == users_.begin()) return std::nullopt;
+  const uint64_t start = (user - 1)->table;
+  // One run of words from the start on.
+  const auto& words = lifter_.table_words;
+  const auto first = std::lower_bound(words.begin(), words.end(), start);
+  const auto last = std::lower_bound(first, words.end(), word);
+  constexpr uint64_t kWord = 4;
+  if (static_cast<uint64_t>(last - first) * kWord != word - start) return std::nullopt;
+  std::optional<uint64_t> gp;
+  while (user != users_.begin() && (user - 1)->table == start) {
+    --user;
+    const uint32_t range = lifter_.range_at(user->gp + static_cast<uint64_t>(offset));
+    if (range == kNone || lifter_.program.ranges[range].procedure != user->procedure) continue;
+    if (gp && *gp != user->gp) return std::nullopt;
+    gp = user->gp;
+  }
+  return gp;
+}
+
+void WordGps::keep_targets(uint64_t place, int64_t offset) {
+  if (lifter_.all_gps.size() > effort_) {
+    effort_ = 0;  // hostile: nothing is known of anything
+    for (Procedure& procedure : lifter_.program.procedures)
+      lifter_.make_opaque(procedure, "too much refers to code relative to an unknown gp");
+    return;
+  }
+  effort_ -= lifter_.all_gps.size();
+  for (const uint64_t gp : lifter_.all_gps) keep_target(place, gp + static_cast<uint64_t>(offset));
+}
+
+void WordGps::keep_target(uint64_t place, uint64_t target) {
+  const uint32_t range = lifter_.range_at(target);
+  if (range == kNone) return;
+  lifter_.make_opaque(lifter_.program[lifter_.program.ranges[range].procedure],
+                      fmt::format("what is at {:#x} may refer to it, but relative to which gp is "
+                                  "not known",
+                                  place));
+}
+
+}  // namespace respike

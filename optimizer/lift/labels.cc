@@ -1,0 +1,301 @@
+// Whether addresses of labels are only passed on.
+//
+// A label whose address is taken can be moved when every jump to it gets that address as it was
+// formed or stored in data, where emission changes it. What is computed from it, such as the
+// address of another label by their distance, would be wrong.
+//
+// Backwards: the register of a jump is followed to where its value comes from, over all paths and
+// through the stack. Forwards: so is each address that an instruction forms, to see that nothing
+// but passing on happens to it; a store whose place cannot be told apart from others counts as
+// arithmetic, since what happens to it there is not seen.
+//
+// Limits: data is believed to hold whole addresses, and so is what a caller passes in.
+
+#include "optimizer/lift/labels.h"
+
+#include <algorithm>
+#include <set>
+
+namespace respike {
+namespace {
+
+bool is_call(ControlFlow flow) {
+  return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+}
+
+bool contains(const std::vector<Register>& registers, Register r) {
+  return std::find(registers.begin(), registers.end(), r) != registers.end();
+}
+
+bool uses(const Operands& operands, Register r) {
+  const auto end = operands.registers + operands.uses;
+  return std::find(operands.registers, end, r) != end;
+}
+
+bool defines(const Operands& operands, Register r) {
+  const auto end = operands.registers + operands.size;
+  return std::find(operands.registers + operands.uses, end, r) != end;
+}
+
+}  // namespace
+
+// ---- backwards ----
+
+bool LabelTracer::jumps_to_stored_address(BlockId jump) {
+  from_call_ = false;
+  const BasicBlock& block = procedure_.blocks[jump];
+  const Operands operands = lifter_.target.operands(block.instructions.back());
+  if (operands.uses != 1) return false;
+  std::vector<Place> work = {{jump, block.instructions.size(), operands.registers[0]}};
+  std::set<Place> seen(work.begin(), work.end());
+  while (!work.empty()) {
+    const Place wanted = work.back();
+    work.pop_back();
+    if (!Effort::spend(effort_.instructions,
+                       wanted.index + 16 + predecessors_[wanted.block].size()))
+      return false;
+    std::vector<Place> sources;
+    if (!passes_on(wanted, sources)) return false;
+    for (const Place& source : sources)
+      if (seen.insert(source).second) work.push_back(source);
+  }
+  return true;
+}
+
+/// Follows a register backwards through a block. `sources`: the registers that hold its value
+/// where the blocks before end, or where it was stored to the stack. False when it is computed.
+bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
+  const BasicBlock& block = procedure_.blocks[wanted.block];
+  std::set<Register> open = {wanted.value};
+  for (uint32_t i = wanted.index; i-- > 0 && !open.empty();) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo()) continue;
+    const Operands operands = lifter_.target.operands(instruction);
+    for (unsigned d = operands.uses; d < operands.size; ++d) {
+      if (open.erase(operands.registers[d]) == 0) continue;
+      if (is_label(instruction)) continue;
+      switch (lifter_.target.value_source(instruction)) {
+        case ValueSource::computed:
+          return false;
+        case ValueSource::loaded:
+          if (!find_stores(instruction, sources)) return false;
+          break;
+        case ValueSource::copied:
+          if (operands.uses != 0) open.insert(operands.registers[operands.uses - 1]);
+          break;
+        case ValueSource::selected:
+          // The first is the condition.
+          open.insert(operands.registers + 1, operands.registers + operands.uses);
+          break;
+      }
+    }
+  }
+  if (open.empty()) return true;
+  const auto& preserved = lifter_.target.abi().preserved;
+  for (const BlockId before : predecessors_[wanted.block]) {
+    const auto& list = procedure_.blocks[before].instructions;
+    const bool call = is_call(lifter_.target.control_flow(list.back()));
+    for (const Register source : open)
+      if (call && !contains(preserved, source))
+        from_call_ = true;
+      else
+        sources.push_back({before, list.size(), source});
+  }
+  if (!std::binary_search(labels_.begin(), labels_.end(), wanted.block)) return true;
+  if (!Effort::spend(effort_.instructions, jumps_.size())) return false;
+  for (const BlockId before : jumps_)
+    for (const Register source : open)
+      sources.push_back({before, procedure_.blocks[before].instructions.size(), source});
+  return true;
+}
+
+/// What was stored to the place on the stack that `load` reads; elsewhere memory is believed.
+/// Where the procedure has two registers for its frame their distance is not known.
+bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sources) {
+  const Operands loaded = lifter_.target.operands(load);
+  if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
+    return true;
+  for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
+    const auto& list = procedure_.blocks[id].instructions;
+    if (!Effort::spend(effort_.instructions, list.size())) return false;
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      if (list[i].is_pseudo() || list[i].has_reference() ||
+          lifter_.target.control_flow(list[i]) != ControlFlow::none)
+        continue;
+      const Operands stored = lifter_.target.operands(list[i]);
+      if (stored.uses != 2 || stored.size != 2) continue;
+      const bool same = stored.registers[1] == loaded.registers[0];
+      if (same ? list[i].immediate == load.immediate : is_frame_register(stored.registers[1]))
+        sources.push_back({id, i, stored.registers[0]});
+    }
+  }
+  return true;
+}
+
+// ---- forwards ----
+
+bool LabelTracer::are_passed_on() {
+  std::vector<Place> work;
+  for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
+    const auto& list = procedure_.blocks[id].instructions;
+    if (!Effort::spend(effort_.instructions, list.size())) return false;
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      if (!is_own_label(list[i])) continue;
+      const Operands operands = lifter_.target.operands(list[i]);
+      for (unsigned d = operands.uses; d < operands.size; ++d)
+        work.push_back({id, i + 1, operands.registers[d]});
+    }
+  }
+  std::set<Place> seen(work.begin(), work.end());
+  std::vector<Place> next;
+  while (!work.empty()) {
+    const Place from = work.back();
+    work.pop_back();
+    next.clear();
+    if (!follow(from, next)) return false;
+    for (const Place& place : next)
+      if (seen.insert(place).second) work.push_back(place);
+  }
+  return true;
+}
+
+/// Follows a label's address through a block. `next`: further places that hold it. False when more
+/// happens to it than passing it on.
+bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
+  const BasicBlock& block = procedure_.blocks[from.block];
+  const auto& list = block.instructions;
+  if (!Effort::spend(effort_.instructions, list.size() - from.index + 16)) return false;
+  for (uint32_t i = from.index; i < list.size(); ++i) {
+    if (list[i].is_pseudo()) continue;
+    const Operands operands = lifter_.target.operands(list[i]);
+    bool copies = false;
+    if (uses(operands, from.value) && !use(list[i], operands, from.value, copies, next))
+      return false;
+    if (copies)
+      for (unsigned d = operands.uses; d < operands.size; ++d)
+        next.push_back({from.block, i + 1, operands.registers[d]});
+    if (defines(operands, from.value)) return true;
+  }
+  const ControlFlow flow = lifter_.target.control_flow(list.back());
+  // What a call does with its arguments is not looked at, but its result is (see from_call()).
+  if (is_call(flow) && !contains(lifter_.target.abi().preserved, from.value)) return true;
+  const auto go_to = [&](BlockId to) { next.push_back({to, 0, from.value}); };
+  for (const Edge& edge : block.successors) go_to(edge.target);
+  if (flow != ControlFlow::indirect_jump) return true;
+  if (!Effort::spend(effort_.instructions, labels_.size())) return false;
+  for (const BlockId label : labels_) go_to(label);
+  return true;
+}
+
+/// One instruction that uses a register with a label's address. `copies`: its result is the same.
+bool LabelTracer::use(const Instruction& instruction, const Operands& operands, Register value,
+                      bool& copies, std::vector<Place>& next) {
+  switch (lifter_.target.control_flow(instruction)) {
+    case ControlFlow::none:
+      break;
+    case ControlFlow::conditional_branch:
+    case ControlFlow::indirect_jump:
+    case ControlFlow::return_jump:
+      return true;
+    default:
+      return false;
+  }
+  if (operands.uses == operands.size) {  // a store of it, not to it
+    if (operands.uses != 2 || operands.registers[1] == value) return false;
+    return find_loads(instruction, operands.registers[1], next);
+  }
+  switch (lifter_.target.value_source(instruction)) {
+    case ValueSource::copied:
+      return copies = true;
+    case ValueSource::selected:
+      copies = std::find(operands.registers + 1, operands.registers + operands.uses, value) !=
+               operands.registers + operands.uses;
+      return true;
+    case ValueSource::computed:
+    case ValueSource::loaded:
+      return false;
+  }
+  return false;
+}
+
+/// The registers that what `store` puts onto the stack is loaded to.
+bool LabelTracer::find_loads(const Instruction& store, Register base, std::vector<Place>& next) {
+  if (store.has_reference() || !is_frame_register(base) || !frame_is_known()) return false;
+  for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
+    const auto& list = procedure_.blocks[id].instructions;
+    if (!Effort::spend(effort_.instructions, list.size())) return false;
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      if (list[i].is_pseudo() || list[i].has_reference() ||
+          lifter_.target.control_flow(list[i]) != ControlFlow::none ||
+          lifter_.target.value_source(list[i]) != ValueSource::loaded)
+        continue;
+      const Operands loaded = lifter_.target.operands(list[i]);
+      if (loaded.uses != 1 || loaded.size != 2) continue;
+      const bool same = loaded.registers[0] == base;
+      if (same ? list[i].immediate == store.immediate : is_frame_register(loaded.registers[0]))
+        next.push_back({id, i + 1, loaded.registers[1]});
+    }
+  }
+  return true;
+}
+
+/// The stack pointer, and what the entry copies it to.
+bool LabelTracer::is_frame_register(Register r) {
+  if (!frame_registers_) {
+    const Register sp = lifter_.target.abi().stack_pointer;
+    frame_registers_ = {sp};
+    for (const Instruction& i : procedure_.blocks.front().instructions) {
+      if (i.is_pseudo() || lifter_.target.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = lifter_.target.operands(i);
+      if (operands.size > operands.uses && operands.uses != 0 &&
+          operands.registers[operands.uses - 1] == sp)
+        frame_registers_->push_back(operands.registers[operands.uses]);
+    }
+  }
+  return contains(*frame_registers_, r);
+}
+
+/// Whether all that reads the stack can be seen: no other register holds an address in it.
+bool LabelTracer::frame_is_known() {
+  if (frame_is_known_) return *frame_is_known_;
+  frame_is_known_ = false;
+  for (const BasicBlock& block : procedure_.blocks) {
+    if (!Effort::spend(effort_.instructions, block.instructions.size())) return false;
+    for (const Instruction& instruction : block.instructions) {
+      if (instruction.is_pseudo() || lifter_.target.control_flow(instruction) != ControlFlow::none)
+        continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      const auto first = operands.registers, end = operands.registers + operands.uses;
+      if (std::none_of(first, end, [&](Register r) { return is_frame_register(r); })) continue;
+      if (operands.uses == operands.size) {  // a store to the stack, not of its address
+        if (operands.uses == 2 && !is_frame_register(operands.registers[0])) continue;
+        return false;
+      }
+      if (lifter_.target.value_source(instruction) == ValueSource::loaded) continue;
+      if (!std::all_of(end, first + operands.size,
+                       [&](Register r) { return is_frame_register(r); }))
+        return false;
+    }
+  }
+  return *(frame_is_known_ = true);
+}
+
+/// The lower half of an address of code.
+bool LabelTracer::is_label(const Instruction& instruction) const {
+  return instruction.has_reference() &&
+         procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low;
+}
+
+/// The same of a place inside of this procedure, or the load of such an address.
+bool LabelTracer::is_own_label(const Instruction& instruction) const {
+  if (instruction.is_pseudo() || instruction.origin == kNone) return false;
+  if (is_label(instruction)) {
+    const CodeLocation& target = procedure_.references[instruction.immediate].target;
+    return target.where == CodeLocation::Where::block_start && target.procedure == id_ &&
+           std::binary_search(labels_.begin(), labels_.end(), target.block);
+  }
+  return std::binary_search(lifter_.label_loads.begin(), lifter_.label_loads.end(),
+                            lifter_.program.origin_base + instruction.origin);
+}
+
+}  // namespace respike

@@ -1,0 +1,92 @@
+#pragma once
+// Addresses of labels inside of a procedure (computed goto): are they only passed on, or computed
+// with? Private to this folder.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+
+/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come
+/// from, or go to, everywhere. Real programs stay far below.
+struct Effort {
+  explicit Effort(const Lifter& lifter) {
+    for (const CodeSection& code : lifter.code) {
+      instructions += 64 * code.marks.size();
+      edges += 4 * code.marks.size();
+    }
+  }
+  /// Whether `amount` was left. Once it was not, nothing is.
+  static bool spend(uint64_t& budget, uint64_t amount) {
+    const bool enough = amount <= budget;
+    budget = enough ? budget - amount : 0;
+    return enough;
+  }
+
+  uint64_t instructions = 10'000'000;  // looked at
+  uint64_t edges = 1'000'000;          // made, or entries of tables read
+};
+
+/// Traces addresses of code through one procedure.
+class LabelTracer {
+ public:
+  using Blocks = std::vector<BlockId>;
+
+  /// `predecessors`: over all edges but those of indirect jumps and of exceptions. `jumps`: the
+  /// blocks that end with an indirect jump. `labels`: those that such a jump may lead to.
+  LabelTracer(const Lifter& lifter, ProcedureId id, const std::vector<Blocks>& predecessors,
+              const Blocks& jumps, const Blocks& labels, Effort& effort)
+      : lifter_(lifter),
+        id_(id),
+        procedure_(lifter.program[id]),
+        predecessors_(predecessors),
+        jumps_(jumps),
+        labels_(labels),
+        effort_(effort) {}
+
+  /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
+  /// whole or passed in, never the result of arithmetic. Notes whether it may be a call's result.
+  bool jumps_to_stored_address(BlockId jump);
+  bool from_call() const { return from_call_; }
+
+  /// Whether nothing is done with the addresses of labels that the procedure forms but to pass them
+  /// on: in registers, through places of the stack that can be told apart, to jumps and to calls.
+  bool are_passed_on();
+
+ private:
+  /// A register before instruction `index` of the block.
+  struct Place {
+    BlockId block;
+    uint32_t index;
+    Register value;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  bool passes_on(const Place& wanted, std::vector<Place>& sources);
+  bool find_stores(const Instruction& load, std::vector<Place>& sources);
+  bool follow(const Place& from, std::vector<Place>& next);
+  bool use(const Instruction& instruction, const Operands& operands, Register value, bool& defines,
+           std::vector<Place>& next);
+  bool find_loads(const Instruction& store, Register base, std::vector<Place>& next);
+  bool is_frame_register(Register r);
+  bool frame_is_known();
+  bool is_label(const Instruction& instruction) const;
+  bool is_own_label(const Instruction& instruction) const;
+
+  const Lifter& lifter_;
+  const ProcedureId id_;
+  const Procedure& procedure_;
+  const std::vector<Blocks>& predecessors_;
+  const Blocks& jumps_;
+  const Blocks& labels_;
+  Effort& effort_;
+  bool from_call_ = false;
+  std::optional<std::vector<Register>> frame_registers_;
+  std::optional<bool> frame_is_known_;
+};
+
+}  // namespace respike

@@ -1,0 +1,400 @@
+// What lifting may believe: reduced programs, each with one thing that cannot be known for sure.
+// Every one is rewritten in random orders and has to run as before.
+
+#include "optimizer/lift/lift.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "elf_test_files.h"
+#include "optimizer/image/image.h"
+#include "optimizer/pipeline.h"
+
+namespace respike {
+namespace {
+
+using Path = std::filesystem::path;
+
+Path assembled(const std::string& name, const std::string& source, const std::string& options) {
+  return compile(name + ".s", source, "-nostdlib -static " + options, name);
+}
+
+/// A lifted file with the image that it views.
+struct Lifted {
+  explicit Lifted(const Path& path) : image(read_image(path)), program(lift(image, diagnostics)) {}
+
+  const Procedure& operator[](std::string_view name) const {
+    for (const Procedure& procedure : program.procedures)
+      if (procedure.name == name) return procedure;
+    ADD_FAILURE() << "there is no procedure " << name;
+    return program.procedures.front();
+  }
+  uint64_t symbol(std::string_view name) const {
+    for (const Symbol& symbol : image.symbols)
+      if (symbol.name == name) return symbol.value;
+    ADD_FAILURE() << "there is no symbol " << name;
+    return 0;
+  }
+  const CodePointer* pointer(uint64_t address) const {
+    for (const CodePointer& pointer : program.code_pointers)
+      if (pointer.address == address) return &pointer;
+    return nullptr;
+  }
+
+  Image image;
+  Diagnostics diagnostics;
+  Program program;
+};
+
+/// Rewrites the program twice in several orders; it exits with `status` before and after.
+void expect_same_behaviour(const Path& path, int status) {
+  const CommandResult expected = run_alpha(path);
+  EXPECT_EQ(WEXITSTATUS(expected.status), status) << expected.output;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    OptimizeOptions options;
+    options.order =
+        seed % 2 == 0 ? OptimizeOptions::Order::random : OptimizeOptions::Order::scatter;
+    options.seed = seed;
+    Path from = path;
+    for (const char* generation : {".once", ".twice"}) {
+      const Image image = read_image(from);
+      Diagnostics diagnostics;
+      const OptimizeResult result = optimize(image, options, diagnostics);
+      const Path output = path.string() + generation;
+      write_file(output, result.bytes, from);
+      EXPECT_EQ(run_alpha(output), expected) << output << ", seed " << seed;
+      from = output;
+    }
+  }
+}
+
+// ---- several global offset tables ----
+
+/// A procedure that loads so many slots that no other object fits into its table.
+std::string many_slots(const std::string& name) {
+  constexpr int kSlots = 7000;
+  std::string code = " .ent fill_" + name + "\nfill_" + name + ":\n ldgp $29,0($27)\n";
+  std::string data;
+  for (int i = 0; i < kSlots; ++i) {
+    const std::string symbol = name + std::to_string(i);
+    code += " ldq $1," + symbol + "($29) !literal\n";
+    data += " .globl " + symbol + "\n" + symbol + ": .quad 0\n";
+  }
+  return ".text\n" + code + " ret\n .end fill_" + name + "\n.data\n" + data;
+}
+
+/// A switch of four cases. `address` puts the address of `table` into $1.
+std::string switching(const std::string& name, const std::string& address, int first) {
+  std::string text = ".text\n.globl " + name + "\n.ent " + name + "\n" + name + ":\n" +
+                     " ldgp $29,0($27)\n .prologue 1\n and $16,3,$2\n" + address +
+                     " s4addq $2,$1,$1\n ldl $1,0($1)\n addq $1,$29,$1\n jmp ($1)\n";
+  for (int i = 0; i < 4; ++i)
+    text +=
+        name + "_" + std::to_string(i) + ": lda $0," + std::to_string(first + i) + "($31)\n ret\n";
+  text += ".end " + name + "\n.section .rodata\n.align 2\ntable_" + name + ":\n";
+  for (int i = 0; i < 4; ++i) text += " .gprel32 " + name + "_" + std::to_string(i) + "\n";
+  return text;
+}
+
+std::string gp_relative(const std::string& name) {
+  return " ldah $1," + name + "($29) !gprelhigh\n lda $1," + name + "($1) !gprellow\n";
+}
+std::string through_slot(const std::string& name) {
+  return " ldq $1," + name + "($29) !literal\n";
+}
+
+/// Exits with known(2) + other(1).
+constexpr const char* kStart = R"(
+.text
+.globl _start
+.ent _start
+_start:
+ br $29,1f
+1: ldgp $29,0($29)
+ lda $16,2($31)
+ ldq $27,known($29) !literal!1
+ jsr $26,($27),known !lituse_jsr!1
+ ldgp $29,0($26)
+ mov $0,$9
+ lda $16,1($31)
+ ldq $27,other($29) !literal!2
+ jsr $26,($27),other !lituse_jsr!2
+ ldgp $29,0($26)
+ addq $9,$0,$16
+ lda $0,1($31)
+ callsys
+.end _start
+)";
+
+Path two_tables(const std::string& name, const std::string& other_address) {
+  const Path second = test_directory() / (name + "_second.s");
+  // Behind its slots: then what it means with the other gp is code as well.
+  write_text(second, many_slots("b") + switching("other", other_address, 40));
+  return assembled(name,
+                   kStart + switching("known", gp_relative("table_known"), 10) + many_slots("a"),
+                   second.string() + " -Wl,--no-relax");
+}
+
+TEST(Lift, TablesOfSeveralGps) {
+  const Path path = two_tables("gps_known", gp_relative("table_other"));
+  const Lifted lifted(path);
+  ASSERT_EQ(lifted.program.gp_values.size(), 2u);
+  for (const char* name : {"known", "other"}) {
+    EXPECT_TRUE(lifted[name].movable()) << lifted[name].reason;
+    for (uint64_t i = 0; i < 4; ++i) {
+      const CodePointer* word = lifted.pointer(lifted.symbol("table_" + std::string(name)) + 4 * i);
+      ASSERT_NE(word, nullptr);
+      EXPECT_EQ(word->gp, lifted[name].gp);
+      EXPECT_EQ(&lifted.program[word->target.procedure], &lifted[name]);
+    }
+  }
+  expect_same_behaviour(path, 53);
+}
+
+TEST(Lift, TableThatNobodyNamesTheGpOf) {
+  const Path path = two_tables("gps_unknown", through_slot("table_other"));
+  const Lifted lifted(path);
+  ASSERT_EQ(lifted.program.gp_values.size(), 2u);
+  EXPECT_TRUE(lifted["known"].movable());
+  EXPECT_EQ(lifted.pointer(lifted.symbol("table_other")), nullptr);
+  EXPECT_FALSE(lifted["other"].movable());
+  expect_same_behaviour(path, 53);
+}
+
+/// `other` shares the gp of its only caller, but lies between procedures with different ones.
+TEST(Lift, ProcedureWithoutGpOfItsOwn) {
+  const Path second = test_directory() / "gps_none_second.s";
+  std::string text = switching("other", gp_relative("table_other"), 40);
+  text.erase(text.find(" ldgp"), std::string(" ldgp $29,0($27)\n .prologue 1\n").size());
+  write_text(second, text +
+                         ".text\n.ent forward\n.globl forward\nforward:\n ldgp $29,0($27)\n"
+                         " .prologue 1\n br $31,other\n.end forward\n" +
+                         many_slots("b"));
+  std::string start = kStart;
+  for (size_t at; (at = start.find("other")) != std::string::npos;) start.replace(at, 5, "forward");
+  const Path path =
+      assembled("gps_none",
+                ".text\n.ent filler\nfiller:\n.rept 10000\n addq $1,1,$1\n.endr\n ret\n"
+                ".end filler\n" +
+                    start + switching("known", gp_relative("table_known"), 10) + many_slots("a"),
+                second.string() + " -Wl,--no-relax");
+  const Lifted lifted(path);
+  ASSERT_EQ(lifted.program.gp_values.size(), 2u);
+  EXPECT_FALSE(lifted["other"].movable());
+  EXPECT_EQ(lifted.pointer(lifted.symbol("table_other")), nullptr);
+  EXPECT_TRUE(lifted["known"].movable()) << lifted["known"].reason;
+  EXPECT_TRUE(lifted["forward"].movable()) << lifted["forward"].reason;
+  expect_same_behaviour(path, 53);
+}
+
+// ---- labels ----
+
+/// `jump` goes to the label `one`, or by its distance of 12 bytes to `two`; $17 points to memory.
+/// Exits with 7 by way of `one`, else with 2.
+Path jump_to_label(const std::string& name, const std::string& way) {
+  return assembled(name, R"(
+.text
+.globl _start
+.ent _start
+_start:
+ br $29,1f
+1: ldgp $29,0($29)
+ lda $30,-32($30)
+ lda $16,0($31)
+ mov $30,$17
+ ldah $27,jump($29) !gprelhigh
+ lda $27,jump($27) !gprellow
+ jsr $26,($27)
+ mov $0,$16
+ lda $0,1($31)
+ callsys
+.end _start
+.ent jump
+jump:
+ ldgp $29,0($27)
+ lda $30,-32($30)
+ mov $30,$15
+ lda $0,0($31)
+ ldah $1,one($29) !gprelhigh
+ lda $1,one($1) !gprellow
+)" + way + R"(
+ jmp ($3)
+one:
+ lda $0,1($0)
+ bne $16,two
+ lda $0,4($0)
+two:
+ lda $0,2($0)
+ lda $30,32($30)
+ ret
+.end jump
+)",
+                   "");
+}
+
+TEST(Lift, LabelsThatAreOnlyPassedOn) {
+  for (const std::string way :
+       {" mov $1,$3\n", " stq $1,8($30)\n stq $1,16($17)\n ldq $3,8($30)\n"}) {
+    const Path path = jump_to_label("label_" + std::to_string(way.size()), way);
+    if (way.size() > 20) {
+      EXPECT_FALSE(Lifted(path)["jump"].movable());  // who knows what $17 points to
+    } else {
+      EXPECT_TRUE(Lifted(path)["jump"].movable()) << Lifted(path)["jump"].reason;
+    }
+    expect_same_behaviour(path, 7);
+  }
+  const Path path = jump_to_label("label_spilled", " stq $1,8($30)\n ldq $3,8($30)\n");
+  EXPECT_TRUE(Lifted(path)["jump"].movable()) << Lifted(path)["jump"].reason;
+  expect_same_behaviour(path, 7);
+}
+
+TEST(Lift, LabelsThatAreComputedWithOutOfSight) {
+  const std::string ways[] = {
+      // stored by one frame register, loaded by the other
+      " addq $1,12,$2\n stq $2,8($15)\n ldq $3,8($30)\n",
+      " addq $1,12,$2\n stq $2,8($30)\n ldq $3,8($15)\n",
+      " stq $1,8($15)\n ldq $2,8($30)\n addq $2,12,$2\n stq $2,0($17)\n ldq $3,0($17)\n",
+      // through memory that is not the stack
+      " addq $1,12,$2\n stq $2,0($17)\n ldq $3,0($17)\n",
+      " stq $1,0($17)\n ldq $2,0($17)\n addq $2,12,$2\n stq $2,0($17)\n ldq $3,0($17)\n",
+      // through the stack, but by its address
+      " lda $4,8($30)\n stq $1,8($30)\n ldq $2,0($4)\n addq $2,12,$2\n stq $2,0($4)\n"
+      " ldq $3,0($4)\n",
+  };
+  int number = 0;
+  for (const std::string& way : ways) {
+    const Path path = jump_to_label("computed_" + std::to_string(number++), way);
+    EXPECT_NE(Lifted(path)["jump"].reason.find("unknown indirect jump"), std::string::npos) << way;
+    expect_same_behaviour(path, 2);
+  }
+}
+
+// ---- sequences ----
+
+/// Adds 2 to 40 by load-locked and store-conditional; between the two lies `border`.
+Path lock_across(const std::string& name, const std::string& border) {
+  return assembled(name, R"(
+.text
+.globl _start
+.ent _start
+_start:
+ br $29,1f
+1: ldgp $29,0($29)
+ lda $30,-32($30)
+ lda $1,40($31)
+ stq $1,0($30)
+ mov $30,$16
+ bsr $26,add.cold
+ ldq $16,0($30)
+ lda $0,1($31)
+ callsys
+.end _start
+.globl gp
+.ent gp
+gp: ldgp $29,0($27)
+ ret
+.end gp
+.align 4
+.type add.cold,@function
+add.cold:
+ ldq_l $0,0($16)
+ addq $0,2,$1
+)" + border + R"(
+ stq_c $1,0($16)
+ beq $1,add.cold
+ ret
+)",
+                   "");
+}
+
+TEST(Lift, SequenceThatRunsIntoTheEntry) {
+  // The piece that the compiler split off lies before the entry.
+  const Path path =
+      lock_across("into_entry", ".size add.cold,.-add.cold\n.type add,@function\nadd:\n");
+  EXPECT_NE(Lifted(path)["add"].reason.find("must stay contiguous"), std::string::npos);
+  expect_same_behaviour(path, 42);
+}
+
+TEST(Lift, SequenceThatRunsIntoAnotherProcedure) {
+  for (const std::string branch : {"", " bne $1,next\n"}) {
+    const Path path =
+        lock_across("into_next" + std::to_string(branch.size() / 10),
+                    branch + ".size add.cold,.-add.cold\n.type next,@function\nnext:\n");
+    EXPECT_NE(Lifted(path)["add.cold"].reason.find("must stay contiguous"), std::string::npos);
+    EXPECT_NE(Lifted(path)["next"].reason.find("control runs into it"), std::string::npos);
+    expect_same_behaviour(path, 42);
+  }
+}
+
+// ---- symbols and dynamic relocations ----
+
+TEST(Lift, SymbolInTheMiddleOfAnInstruction) {
+  const Path path = lock_across("odd_symbol", "odd = . - 2\n");
+  EXPECT_EQ(Lifted(path)["add.cold"].reason, "the symbol odd names the middle of an instruction");
+  expect_same_behaviour(path, 42);
+}
+
+TEST(Lift, DynamicRelocationToTheMiddleOfAProcedure) {
+  const Path library = compile("libmiddle.s", R"(
+.text
+.globl f
+.ent f
+f:
+ ldgp $29,0($27)
+ .prologue 1
+ lda $0,1($31)
+ ldah $1,labels($29) !gprelhigh
+ lda $1,labels($1) !gprellow
+ s8addq $16,$1,$1
+ ldq $1,0($1)
+ jmp ($1)
+one:
+ lda $0,4($0)
+two:
+ lda $0,2($0)
+ ret
+.end f
+.globl g
+.ent g
+g:
+ ldgp $29,0($27)
+ .prologue 1
+ ldq $1,inside($29) !literal
+ ldq $0,0($1)
+ ret
+.end g
+.section .data.rel.local,"aw"
+labels: .quad one, two
+.data
+.globl inside
+inside: .quad f+36
+)",
+                               "-shared -Wl,-soname,libmiddle.so", "libmiddle.so");
+  const Path original = library.string() + ".original";
+  std::filesystem::rename(library, original);
+  const Lifted lifted(original);
+  EXPECT_NE(lifted["f"].reason.find("the dynamic relocation"), std::string::npos);
+  std::filesystem::copy(original, library);
+  const Path program = compile("middle.c", R"(
+long f(long);
+long (*g(void))(long);
+int main(void) { return f(0) * 16 + f(1) * 4 + ((char*)g() - (char*)f == 36); }
+)",
+                               "./libmiddle.so -Wl,-rpath," + test_directory().string(), "middle");
+  const CommandResult expected = run_alpha(program);
+  EXPECT_EQ(WEXITSTATUS(expected.status), 7 * 16 + 3 * 4 + 1);
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    OptimizeOptions options;
+    options.order = OptimizeOptions::Order::scatter;
+    options.seed = seed;
+    Diagnostics diagnostics;
+    write_file(library, optimize(lifted.image, options, diagnostics).bytes, original);
+    EXPECT_EQ(run_alpha(program), expected) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace respike

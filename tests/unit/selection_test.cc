@@ -1,0 +1,66 @@
+// Procedures chosen by name and address.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "optimizer/image/image.h"
+#include "optimizer/pipeline.h"
+
+namespace respike {
+namespace {
+
+using List = std::vector<std::string>;
+
+struct Names {
+  explicit Names(const List& names) {
+    program.image = &image;
+    for (const std::string& name : names) {
+      Procedure& procedure = program.procedures.emplace_back();
+      procedure.name = name;
+      procedure.address = 0x1000 + 0x10 * (program.procedures.size() - 1);
+    }
+  }
+  /// The numbers of the chosen ones.
+  std::string chosen(const List& list) const {
+    std::string text;
+    const std::vector<bool> named = procedures_named(program, list);
+    for (size_t i = 0; i < named.size(); ++i)
+      if (named[i]) text += std::to_string(i);
+    return text;
+  }
+
+  Image image;
+  Program program;
+};
+
+TEST(Selection, NamesAndAddresses) {
+  const Names names({"a", "b", "a", "c@1000", "d@@V1"});
+  EXPECT_EQ(names.chosen({}), "");
+  EXPECT_EQ(names.chosen({"a", "b"}), "012");
+  EXPECT_EQ(names.chosen({"a@1020"}), "2");
+  EXPECT_EQ(names.chosen({"a@0x1000", "b@1010"}), "01");
+  EXPECT_EQ(names.chosen({"c@1000"}), "3");  // it is called so
+  EXPECT_EQ(names.chosen({"d@@V1", "d@@V1@1040"}), "4");
+}
+
+TEST(Selection, UnknownOnes) {
+  const Names names({"a", "b", "a"});
+  for (const char* text : {"x", "a@1010", "a@1001", "a@", "a@0x", "a@xyz", "@1000", "", "a@1020 "})
+    EXPECT_THROW(names.chosen({"a", text}), Error) << text;
+}
+
+TEST(Selection, ManyOfOneName) {
+  constexpr size_t kCount = 100'000;
+  const Names names(List(kCount, "same"));
+  List list;
+  for (size_t i = 0; i < kCount; ++i) list.push_back(fmt::format("same@{:x}", 0x1000 + 0x10 * i));
+  const std::vector<bool> named = procedures_named(names.program, list);
+  EXPECT_EQ(std::count(named.begin(), named.end(), true), static_cast<ptrdiff_t>(kCount));
+}
+
+}  // namespace
+}  // namespace respike
