@@ -1,0 +1,297 @@
+// A QEMU plugin that counts how often each instruction of a program begins, exactly.
+//
+//     qemu-alpha -plugin .../respike-count.so,out=FILE program
+//
+// Each process writes a file of its own, FILE.PID.N; N is 0 but for a process that executes another
+// program (N goes on) and for recycled process numbers. tests/e2e/oracle.py starts programs and
+// reads the files.
+//
+// Idea. The file is mapped into the emulator, counters and all, before the program starts. The
+// kernel keeps it whatever becomes of the process: exit, a deadly signal, exec. QEMU has no hook
+// for the last two. Until a second thread exists each instruction gets an inline add, from then on
+// a callback that adds atomically; QEMU translates everything anew when the second thread is made,
+// so that no unlocked add survives. A forked child maps a new file over the old one, at the same
+// place, where its translations expect the counters; its file starts with the parent's places, all
+// counts 0. Every instruction has a counter, not every block: a block is left in its middle by an
+// instruction that faults.
+//
+// A place is where the code came from: the file that the host has mapped at the instruction's
+// bytes, and the offset in it, found when the instruction is translated. This needs no knowledge of
+// load addresses, and stays right when a library makes room for another one at the same address.
+// When the program changes its mappings QEMU drops the translations there, and this plugin reads
+// /proc/self/maps again before the next translation.
+//
+// Format, in the byte order of the host:
+//
+// - Header, padded to 4096 bytes
+// - names of images, 64 KB: absolute paths, each ended by a 0 byte, from image 1 on; image 0 is
+//   memory without a file
+// - places: room for `capacity` of them, of which the first `used` are valid
+// - counts: `capacity` of 64 bits; count i belongs to place i
+//
+// The file has holes where nothing was written, and may be read while the program runs.
+//
+// Limits. An instruction that is begun twice counts twice: a faulting one that the signal handler
+// repeats, a system call that a signal interrupted. Threads that still run when another one ends
+// the program are not counted to their last instruction. A process that cannot make its file (its
+// folder is gone, or files may not be 150 MB long, holes included) ends with status 125. A full
+// disk is a bus error.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "simulator/qemu_plugin.h"
+
+namespace {
+
+constexpr uint64_t kCapacity = 4 << 20;  // 16 MB of executed Alpha code
+constexpr uint64_t kNamesSize = 64 << 10;
+constexpr uint64_t kTableSize = 2 * kCapacity;
+
+struct Header {
+  char magic[8];
+  uint64_t capacity;
+  uint64_t used;
+  uint64_t start_nanoseconds;  // of the monotonic clock; orders the files
+  uint32_t process;
+  uint32_t parent;  // the process that forked this one and was counted, else 0
+  uint32_t images;  // names written
+  uint32_t names_size;
+};
+
+struct Place {
+  uint64_t address;  // where the program runs it
+  uint64_t offset;   // in the image; 0 for memory without a file
+  uint32_t image;
+  uint32_t word;  // its first four bytes: code that was replaced in place has counts of its own
+
+  bool operator==(const Place&) const = default;
+};
+static_assert(sizeof(Place) == 24);
+
+struct File {
+  Header header;
+  char padding[4096 - sizeof(Header)];
+  char names[kNamesSize];
+  Place places[kCapacity];
+  uint64_t counts[kCapacity];
+};
+
+struct Mapping {
+  uint64_t start;
+  uint64_t end;
+  uint64_t offset;
+  uint32_t image;
+};
+
+std::string g_path;  // absolute, without process number
+File* g_file;
+uint32_t* g_table;  // hash table of place numbers + 1; 0 is free
+std::vector<std::string> g_images = {""};
+std::vector<Mapping> g_mappings;
+std::atomic<bool> g_mappings_changed = true;
+std::atomic<bool> g_several_threads = false;
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // everything but the two flags and the counts
+bool g_is_alpha;
+
+/// Without its counts a run is worthless, so it ends at once.
+[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("respike-count: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputs("\n", stderr);
+  va_end(arguments);
+  _exit(125);
+}
+
+// --- The file
+// -------------------------------------------------------------------------------------
+
+/// Makes this process's file and maps it, at `where` unless that is null.
+File* map_new_file(File* where) {
+  int file = -1;
+  std::string path;
+  for (int n = 0; file < 0; n++) {
+    path = g_path + "." + std::to_string(getpid()) + "." + std::to_string(n);
+    file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno != EEXIST) fail("%s: %s", path.c_str(), strerror(errno));
+  }
+  if (ftruncate(file, sizeof(File)) != 0) fail("%s: %s", path.c_str(), strerror(errno));
+  void* memory = mmap(where, sizeof(File), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_NORESERVE | (where ? MAP_FIXED : 0), file, 0);
+  if (memory == MAP_FAILED) fail("%s: %s", path.c_str(), strerror(errno));
+  close(file);  // the program shares our file numbers: it shall find the same ones free
+  return static_cast<File*>(memory);
+}
+
+void fill_header(Header& header, uint32_t parent) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  memcpy(header.magic, "RSPKCNT1", 8);
+  header.capacity = kCapacity;
+  header.start_nanoseconds = uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+  header.process = uint32_t(getpid());
+  header.parent = parent;
+}
+
+void before_fork() {
+  pthread_mutex_lock(&g_lock);
+}
+void after_fork_in_parent() {
+  pthread_mutex_unlock(&g_lock);
+}
+
+void after_fork_in_child() {
+  Header header = g_file->header;
+  fill_header(header, header.process);
+  std::vector<Place> places(g_file->places, g_file->places + header.used);
+  std::string names(g_file->names, header.names_size);
+  map_new_file(g_file);
+  memcpy(g_file->places, places.data(), places.size() * sizeof(Place));
+  memcpy(g_file->names, names.data(), names.size());
+  g_file->header = header;
+  pthread_mutex_unlock(&g_lock);
+}
+
+// --- Where code comes from
+// ------------------------------------------------------------------------
+
+uint32_t image_number(const std::string& path) {
+  for (uint32_t i = 1; i < g_images.size(); i++)
+    if (g_images[i] == path) return i;
+  Header& header = g_file->header;
+  if (header.names_size + path.size() + 1 > kNamesSize) fail("too many images");
+  memcpy(g_file->names + header.names_size, path.c_str(), path.size() + 1);
+  header.names_size += uint32_t(path.size() + 1);
+  header.images++;
+  g_images.push_back(path);
+  return uint32_t(g_images.size() - 1);
+}
+
+void read_mappings() {
+  g_mappings_changed = false;
+  g_mappings.clear();
+  FILE* maps = fopen("/proc/self/maps", "re");
+  if (!maps) fail("/proc/self/maps: %s", strerror(errno));
+  char* line = nullptr;
+  size_t size = 0;
+  while (getline(&line, &size, maps) > 0) {
+    unsigned long start, end, offset;
+    int path = 0;
+    if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path) < 3 || path == 0)
+      fail("/proc/self/maps: cannot read %s", line);
+    if (line[path] != '/') continue;  // no file
+    line[strcspn(line, "\n")] = 0;
+    g_mappings.push_back({start, end, offset, image_number(line + path)});
+  }
+  free(line);
+  fclose(maps);
+}
+
+/// The mapping of a file that holds the host address, or null.
+const Mapping* find_mapping(uint64_t address) {
+  auto after = std::upper_bound(g_mappings.begin(), g_mappings.end(), address,
+                                [](uint64_t a, const Mapping& m) { return a < m.start; });
+  if (after == g_mappings.begin() || address >= (after - 1)->end) return nullptr;
+  return &*(after - 1);
+}
+
+uint32_t counter_of(const Place& place) {
+  uint64_t hash = (place.address ^ place.offset << 20 ^ uint64_t(place.image) << 50 ^
+                   uint64_t(place.word) << 30) *
+                  0x9e3779b97f4a7c15;
+  for (uint64_t slot = hash >> 41;; slot = slot + 1) {
+    uint32_t& entry = g_table[slot % kTableSize];
+    if (entry != 0 && g_file->places[entry - 1] == place) return entry - 1;
+    if (entry != 0) continue;
+    uint64_t used = g_file->header.used;
+    if (used == kCapacity) fail("more than %llu instructions", (unsigned long long)kCapacity);
+    g_file->places[used] = place;
+    __atomic_store_n(&g_file->header.used, used + 1, __ATOMIC_RELEASE);
+    entry = uint32_t(used + 1);
+    return uint32_t(used);
+  }
+}
+
+// --- What QEMU calls
+// ------------------------------------------------------------------------------
+
+void count_atomically(unsigned, void* counter) {
+  __atomic_fetch_add(static_cast<uint64_t*>(counter), 1, __ATOMIC_RELAXED);
+}
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  pthread_mutex_lock(&g_lock);
+  if (g_mappings_changed) read_mappings();
+  for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
+    qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
+    uint64_t host = reinterpret_cast<uint64_t>(qemu_plugin_insn_haddr(instruction));
+    Place place = {
+        .address = qemu_plugin_insn_vaddr(instruction), .offset = 0, .image = 0, .word = 0};
+    if (const Mapping* mapping = find_mapping(host)) {
+      place.image = mapping->image;
+      place.offset = host - mapping->start + mapping->offset;
+    }
+    memcpy(&place.word, qemu_plugin_insn_data(instruction),
+           std::min(qemu_plugin_insn_size(instruction), sizeof place.word));
+    uint64_t* counter = &g_file->counts[counter_of(place)];
+    if (g_several_threads)
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, count_atomically, QEMU_PLUGIN_CB_NO_REGS,
+                                             counter);
+    else
+      qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, counter,
+                                                 1);
+  }
+  pthread_mutex_unlock(&g_lock);
+}
+
+void on_new_thread(qemu_plugin_id_t, unsigned vcpu) {
+  if (vcpu > 0) g_several_threads = true;
+}
+
+void on_system_call_return(qemu_plugin_id_t, unsigned, int64_t number, int64_t) {
+  bool maps = number == 71 || number == 73 || number == 341;  // mmap, munmap, mremap
+  if (maps || !g_is_alpha) g_mappings_changed = true;
+}
+
+}  // namespace
+
+int qemu_plugin_version = 1;
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv) {
+  for (int i = 0; i < argc; i++)
+    if (strncmp(argv[i], "out=", 4) == 0) g_path = argv[i] + 4;
+  if (g_path.empty() || argc != 1 || info->system_emulation)
+    fail("needs out=FILE and an emulator of programs");
+  if (g_path[0] != '/') {  // the program may change its folder and fork
+    char* folder = getcwd(nullptr, 0);
+    g_path = std::string(folder) + "/" + g_path;
+    free(folder);
+  }
+  g_is_alpha = strcmp(info->target_name, "alpha") == 0;
+  void* table = mmap(nullptr, kTableSize * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (table == MAP_FAILED) fail("%s", strerror(errno));
+  g_table = static_cast<uint32_t*>(table);
+  g_file = map_new_file(nullptr);
+  fill_header(g_file->header, 0);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  qemu_plugin_register_vcpu_init_cb(id, on_new_thread);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_return);
+  return 0;
+}

@@ -1,0 +1,127 @@
+#pragma once
+// The part of QEMU's plugin interface that Respike uses, declared here because Debian ships no
+// header for it. QEMU looks up qemu_plugin_version and qemu_plugin_install in the plugin; the other
+// functions are symbols of the emulator itself, so that a plugin is linked without them. Version 1
+// of the interface: QEMU 6.0 to 8.2. Only emulators that are dynamic executables take plugins
+// (/usr/bin/qemu-alpha of qemu-user, not qemu-alpha-static).
+//
+// What holds for plugins under user-mode emulation, tried with QEMU 7.2:
+//
+// - A translation block is translated once and executed often. The translation callback sees its
+//   instructions and attaches what is to happen at each. Translations never overlap: QEMU holds its
+//   memory map lock, and takes it around fork, too.
+// - What is attached to an instruction happens before it, each time it begins. An instruction that
+//   faults has been counted; those behind it in its block have not.
+// - An inline add is three host instructions without a lock. Two threads lose adds; two processes
+//   that share the counter do, too.
+// - As soon as a second thread is made, QEMU drops all translations and makes new ones: whatever
+//   the callback chose for a single thread can be chosen anew.
+// - A forked child keeps the plugin with its memory, its translations and its callbacks.
+// - At exit and exit_group QEMU calls the exit callbacks; not at a deadly signal, and not at exec.
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+
+using qemu_plugin_id_t = uint64_t;
+
+/// A translation block and an instruction of it; both live as long as the translation callback.
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+
+struct qemu_info_t {
+  const char* target_name;  // the emulated processor: "alpha", "x86_64"
+  struct {
+    int min;
+    int cur;
+  } version;              // of the interface, as the emulator understands it
+  bool system_emulation;  // a whole machine; else a program
+  union {
+    struct {
+      int smp_vcpus;
+      int max_vcpus;
+    } system;
+  };
+};
+
+/// What a callback does with the registers. QEMU 7.2 ignores it: they are out of reach.
+enum qemu_plugin_cb_flags {
+  QEMU_PLUGIN_CB_NO_REGS,
+  QEMU_PLUGIN_CB_R_REGS,
+  QEMU_PLUGIN_CB_RW_REGS,
+};
+
+enum qemu_plugin_mem_rw {
+  QEMU_PLUGIN_MEM_R = 1,
+  QEMU_PLUGIN_MEM_W,
+  QEMU_PLUGIN_MEM_RW,
+};
+
+enum qemu_plugin_op {
+  QEMU_PLUGIN_INLINE_ADD_U64,
+};
+
+/// Size, direction and byte order of an access to memory, for the qemu_plugin_mem_ functions.
+using qemu_plugin_meminfo_t = uint32_t;
+
+using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t id, void* data);
+using qemu_plugin_vcpu_simple_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcpu);
+using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned vcpu, void* data);
+using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t id, qemu_plugin_tb* block);
+using qemu_plugin_vcpu_mem_cb_t = void (*)(unsigned vcpu, qemu_plugin_meminfo_t info,
+                                           uint64_t address, void* data);
+using qemu_plugin_vcpu_syscall_ret_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcpu,
+                                                   int64_t number, int64_t result);
+
+// What the plugin defines. `argv` holds the text behind the plugin's name on the command line, cut
+// at commas. A result other than 0 ends the emulator.
+#define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
+extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc,
+                                           char** argv);
+
+// Events of the whole program. A vcpu is a thread of it, the first has number 0; the callback for a
+// new one runs in the thread that makes it.
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
+void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+                                           qemu_plugin_vcpu_tb_trans_cb_t callback);
+void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id,
+                                              qemu_plugin_vcpu_syscall_ret_cb_t callback);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback,
+                                    void* data);
+
+// Looking at a block and its instructions. The host address is that of the instruction's bytes in
+// the memory of the emulator.
+size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
+uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* block);
+qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, size_t index);
+const void* qemu_plugin_insn_data(const qemu_plugin_insn* instruction);
+size_t qemu_plugin_insn_size(const qemu_plugin_insn* instruction);
+uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* instruction);
+void* qemu_plugin_insn_haddr(const qemu_plugin_insn* instruction);
+
+// Attaching to a block, an instruction, or the accesses to memory that an instruction makes.
+void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* block,
+                                          qemu_plugin_vcpu_udata_cb_t callback,
+                                          qemu_plugin_cb_flags flags, void* data);
+void qemu_plugin_register_vcpu_tb_exec_inline(qemu_plugin_tb* block, qemu_plugin_op op,
+                                              void* counter, uint64_t amount);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* instruction,
+                                            qemu_plugin_vcpu_udata_cb_t callback,
+                                            qemu_plugin_cb_flags flags, void* data);
+void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn* instruction, qemu_plugin_op op,
+                                                void* counter, uint64_t amount);
+void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn* instruction,
+                                      qemu_plugin_vcpu_mem_cb_t callback,
+                                      qemu_plugin_cb_flags flags, qemu_plugin_mem_rw direction,
+                                      void* data);
+
+// Of an access to memory: the logarithm of its size in bytes to base 2, and its direction.
+unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+
+/// Writes to the emulator's log (stderr, or what -D names).
+void qemu_plugin_outs(const char* text);
+}
