@@ -1,0 +1,90 @@
+#pragma once
+// What single blocks do to registers, and what follows them; private to this folder.
+
+#include "optimizer/analysis/call_graph.h"
+#include "optimizer/analysis/register_set.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// The instructions of a block, without what follows them.
+template <size_t W>
+struct BlockSummary {
+  using Set = BasicRegisterSet<W>;
+
+  Set used;     // read before they are written
+  Set defined;  // written for certain
+  Set read;     // anywhere in the block
+  Set pending;  // written, and not read by the rest of the block
+};
+
+/// Adds to `killed` all registers that are written.
+template <size_t W>
+BlockSummary<W> summarize(const Target& target, const BasicBlock& block,
+                          BasicRegisterSet<W>& killed) {
+  BlockSummary<W> summary;
+  for (uint32_t i = block.instructions.size(); i-- > 0;) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo()) continue;
+    if (instruction.opcode == kInvalid)
+      summary.used = summary.read = BasicRegisterSet<W>::first(target.register_count());
+    const Operands operands = target.operands(instruction);
+    for (unsigned k = operands.uses; k < operands.size; ++k) {
+      const Register r = operands.registers[k];
+      killed.add(r);
+      if (!summary.defined.contains(r) && !summary.read.contains(r)) summary.pending.add(r);
+      if (instruction.predicate != 0) continue;
+      summary.defined.add(r);
+      summary.used.remove(r);
+    }
+    for (unsigned k = 0; k < operands.uses; ++k) {
+      summary.used.add(operands.registers[k]);
+      summary.read.add(operands.registers[k]);
+    }
+  }
+  return summary;
+}
+
+/// What follows the last instruction of a block, besides its successors.
+enum class End : uint8_t {
+  plain,         // nothing
+  leaves,        // returns
+  call,          // of a known entry
+  unknown_call,  // by the standard
+  custom_call,   // of an unknown procedure, not by the standard
+  tail,          // to a known entry
+  unknown_tail,
+  anything,  // not understood
+};
+
+/// Of a block with a call or a way out that is one.
+inline End end_of(const Call& call) {
+  const bool tail = call.kind == Call::Kind::tail;
+  if (call.known()) return tail ? End::tail : End::call;
+  if (!call.standard) return tail ? End::anything : End::custom_call;
+  return tail ? End::unknown_tail : End::unknown_call;
+}
+
+/// Of a block that may have none.
+inline End end_of(const Target& target, const Procedure& procedure, const BasicBlock& block) {
+  if (block.instructions.empty()) return block.successors.empty() ? End::anything : End::plain;
+  // Restores all registers from memory; nobody relies on what they were, but nothing is gained.
+  if (procedure.state == Procedure::State::pinned &&
+      target.is_signal_return(block.instructions.span()))
+    return End::anything;
+  const bool refers = block.instructions.back().has_reference();
+  switch (target.control_flow(block.instructions.back())) {
+    case ControlFlow::return_jump:
+      return End::leaves;
+    case ControlFlow::none:
+      return block.successors.empty() ? End::anything : End::plain;
+    case ControlFlow::conditional_branch:
+      return block.successors.size() < 2 && !refers ? End::anything : End::plain;
+    case ControlFlow::branch:
+      return block.successors.empty() && !refers ? End::anything : End::plain;
+    default:
+      return End::plain;
+  }
+}
+
+}  // namespace respike

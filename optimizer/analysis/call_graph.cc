@@ -1,0 +1,332 @@
+// The call graph of an image.
+//
+// Direct calls and branches say where they lead. Indirect calls are not followed: whatever has its
+// address taken, is exported or is started from outside may be their callee, and is told apart only
+// from what nobody but known callers can reach.
+//
+// An address counts as taken where data or code holds it. Two kinds of addresses do not: labels
+// that only jumps of their own procedure lead to (jump tables, computed gotos), and slots of a
+// linkage table that no instruction loads any more. The linker leaves those behind when it turns
+// calls through the table into direct ones; in static images they would make nearly every procedure
+// look as if anybody called it.
+//
+// A computed goto, which may lead to labels of its procedure and for all the lifter knows out of
+// it, stays inside when the procedure's frame is still there: leaving code gives it back before.
+
+#include "optimizer/analysis/call_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "optimizer/analysis/block_graph.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+class CallGraphBuilder {
+ public:
+  CallGraphBuilder(const Program& program, CallGraph& graph)
+      : program_(program), target_(*program.target), graph_(graph) {}
+
+  void build() {
+    graph_.outside_.assign(program_.procedures.size(), CallGraph::Outside::none);
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) add_calls(id);
+    graph_.first_call_.push_back(static_cast<uint32_t>(graph_.calls_.size()));
+    add_references();
+    add_code_pointers();
+    add_image_entries();
+    index_callers();
+    collect_entries();
+    sort_bottom_up();
+  }
+
+ private:
+  using Outside = CallGraph::Outside;
+
+  void enter(ProcedureId id, BlockId block, Outside how) {
+    graph_.outside_[id] = std::max(graph_.outside_[id], how);
+    outside_entries_.emplace_back(id, block);
+  }
+
+  const Reference* branch_of(const Procedure& procedure, const Instruction& last) const {
+    if (!last.has_reference()) return nullptr;
+    const Reference& reference = procedure.references[static_cast<uint32_t>(last.immediate)];
+    return reference.kind == ReferenceKind::branch ? &reference : nullptr;
+  }
+
+  /// What an opaque procedure does is not known, but whoever it may branch to can tell.
+  void enter_from_opaque(const Procedure& procedure) {
+    for (const BasicBlock& block : procedure.blocks) {
+      if (block.instructions.empty()) continue;
+      const Instruction& last = block.instructions.back();
+      const ControlFlow flow = target_.control_flow(last);
+      if (flow != ControlFlow::call && flow != ControlFlow::branch &&
+          flow != ControlFlow::conditional_branch)
+        continue;
+      std::optional<CodeLocation> to;
+      if (const Reference* reference = branch_of(procedure, last))
+        to = reference->target;
+      else if (last.origin != kNone)
+        to = block_at(program_, program_.origin_base + last.origin +
+                                    static_cast<uint64_t>(int64_t{last.immediate}));
+      if (to && to->where == CodeLocation::Where::block_start && to->procedure != kNone)
+        enter(to->procedure, to->block, Outside::anything);
+    }
+  }
+
+  void add_calls(ProcedureId id) {
+    graph_.first_call_.push_back(static_cast<uint32_t>(graph_.calls_.size()));
+    const Procedure& procedure = program_[id];
+    if (procedure.state == Procedure::State::opaque) return enter_from_opaque(procedure);
+    for (BlockId block = 0; block < procedure.blocks.size(); ++block)
+      if (const auto call = call_at(procedure, block)) {
+        graph_.calls_.push_back(*call);
+        graph_.calls_.back().caller = id;
+        graph_.calls_.back().block = block;
+      }
+  }
+
+  std::optional<Call> call_at(const Procedure& procedure, BlockId id) const {
+    const BasicBlock& block = procedure.blocks[id];
+    if (block.instructions.empty()) return std::nullopt;
+    const Instruction& last = block.instructions.back();
+    Call call;
+    const ControlFlow flow = target_.control_flow(last);
+    switch (flow) {
+      case ControlFlow::call:
+      case ControlFlow::indirect_call: {
+        const Operands operands = target_.operands(last);
+        call.standard = operands.size > operands.uses &&
+                        operands.registers[operands.uses] == target_.abi().return_address;
+        break;
+      }
+      case ControlFlow::branch:
+      case ControlFlow::conditional_branch:
+        if (branch_of(procedure, last) == nullptr) return std::nullopt;
+        call.kind = Call::Kind::tail;
+        break;
+      case ControlFlow::indirect_jump: {
+        if (!block.successors.empty() &&
+            (!block.has(BasicBlock::kMayLeave) || has_frame(procedure, block)))
+          return std::nullopt;
+        call.kind = Call::Kind::tail;
+        const Operands operands = target_.operands(last);
+        const auto pv = target_.abi().procedure_value;
+        call.standard = operands.uses == 1 && (!pv || operands.registers[0] == *pv);
+        return call;
+      }
+      default:
+        return std::nullopt;
+    }
+    if (const Reference* to = branch_of(procedure, last);
+        to != nullptr && to->target.where == CodeLocation::Where::block_start &&
+        to->target.procedure != kNone) {
+      call.callee = to->target.procedure;
+      call.entry = to->target.block;
+    }
+    return call;
+  }
+
+  /// Whether unwind information says that the stack is not as it was at the entry when control
+  /// leaves the block.
+  bool has_frame(const Procedure& procedure, const BasicBlock& block) const {
+    const auto& states = program_.unwind.states;
+    uint32_t last = block.cfi_state;
+    for (const Instruction& i : block.instructions)
+      if (i.is_pseudo()) last = static_cast<uint32_t>(i.immediate);
+    const uint32_t entry = procedure.blocks.front().cfi_state;
+    if (last >= states.size() || entry >= states.size()) return false;
+    const CfiState &at_end = states[last], &at_entry = states[entry];
+    if (at_end.cfa_is_expression || at_entry.cfa_is_expression) return false;
+    return at_end.cfa_register != at_entry.cfa_register || at_end.cfa_offset != at_entry.cfa_offset;
+  }
+
+  /// Addresses formed in code.
+  void add_references() {
+    for (const Procedure& procedure : program_.procedures)
+      for (const Reference& reference : procedure.references) {
+        switch (reference.kind) {
+          case ReferenceKind::branch:
+          case ReferenceKind::branch_hint:
+          case ReferenceKind::gp_load_high:
+          case ReferenceKind::gp_load_low:
+            continue;
+          default:
+            take_address(reference.target);
+        }
+      }
+    for (const auto& [from, to] : program_.falls_into)
+      if (program_[from].state == Procedure::State::opaque) enter(to, 0, Outside::anything);
+  }
+
+  void add_code_pointers() {
+    if (program_.code_pointers.empty()) return;
+    find_loaded_slots();
+    for (const CodePointer& pointer : program_.code_pointers)
+      if (!is_unused_slot(pointer.address)) take_address(pointer.target);
+  }
+
+  void take_address(const CodeLocation& location) {
+    if (location.procedure == kNone) return;
+    const Procedure& procedure = program_[location.procedure];
+    // A place behind a call is found by going back to the call.
+    if (location.where != CodeLocation::Where::block_start || !is_label(procedure, location))
+      enter(location.procedure, location.block, Outside::standard);
+  }
+
+  /// Whether jumps of the procedure itself explain that the address of a block is kept.
+  bool is_label(const Procedure& procedure, const CodeLocation& location) {
+    if (location.block == 0 || procedure.blocks[location.block].has(BasicBlock::kEntry))
+      return false;
+    auto [known, fresh] = labels_.try_emplace(location.procedure);
+    if (fresh) {
+      known->second.resize(procedure.blocks.size());
+      for (const BasicBlock& block : procedure.blocks)
+        for (const Edge& edge : block.successors)
+          if (edge.kind == Edge::Kind::indirect) known->second[edge.target] = true;
+    }
+    return known->second[location.block];
+  }
+
+  /// Addresses that instructions reach from gp by a displacement. Which slots those are is only
+  /// known where every gp is.
+  void find_loaded_slots() {
+    const auto gp = target_.abi().global_pointer;
+    const Section* table =
+        program_.image == nullptr ? nullptr : program_.image->section_named(kLinkageTable);
+    if (!gp || table == nullptr) return;
+    slots_start_ = table->address;
+    slots_loaded_.assign(table->size / kSlot + 1, false);
+    for (const Procedure& procedure : program_.procedures)
+      for (const BasicBlock& block : procedure.blocks)
+        for (const Instruction& i : block.instructions) {
+          if (i.is_pseudo() || i.has_reference() || !target_.is_lower_half(i)) continue;
+          const Operands operands = target_.operands(i);
+          if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
+          if (!procedure.gp) return slots_loaded_.clear();
+          const uint64_t slot = *procedure.gp +
+                                static_cast<uint64_t>(target_.field(i, ReferenceKind::gp_low)) -
+                                slots_start_;
+          if (slot < table->size) slots_loaded_[slot / kSlot] = true;
+        }
+  }
+
+  bool is_unused_slot(uint64_t address) const {
+    const uint64_t slot = (address - slots_start_) / kSlot;
+    return address >= slots_start_ && slot < slots_loaded_.size() && !slots_loaded_[slot];
+  }
+
+  void enter_at(uint64_t address) {
+    if (const auto location = block_at(program_, address))
+      enter(location->procedure, location->block, Outside::standard);
+  }
+
+  void add_image_entries() {
+    const Image* image = program_.image;
+    if (image == nullptr) return;
+    enter_at(image->entry);
+    for (const auto& [tag, value] : image->dynamic_entries)
+      if (tag == kDynamicInit || tag == kDynamicFini) enter_at(value);
+    for (const Symbol& symbol : image->dynamic_symbols)
+      if (symbol.defined_in_section()) enter_at(symbol.value);
+  }
+
+  /// A procedure that nothing leads to is there for a reason that is not seen.
+  void index_callers() {
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    for (uint32_t i = 0; i < graph_.calls_.size(); ++i)
+      if (graph_.calls_[i].known()) edges.emplace_back(graph_.calls_[i].callee, i);
+    Adjacency callers = make_adjacency(program_.procedures.size(), edges);
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+      if (callers[id].empty() && graph_.outside_[id] == Outside::none)
+        enter(id, 0, Outside::standard);
+    graph_.first_caller_ = std::move(callers.first);
+    graph_.callers_ = std::move(callers.targets);
+  }
+
+  void collect_entries() {
+    std::vector<std::pair<ProcedureId, BlockId>> entries = outside_entries_;
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) entries.emplace_back(id, 0);
+    for (const Call& call : graph_.calls_)
+      if (call.known()) entries.emplace_back(call.callee, call.entry);
+    group(outside_entries_, graph_.first_outside_entry_, graph_.outside_entries_);
+    group(entries, graph_.first_entry_, graph_.entries_);
+  }
+
+  void group(std::vector<std::pair<ProcedureId, BlockId>>& pairs, std::vector<uint32_t>& first,
+             std::vector<BlockId>& blocks) const {
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    first.assign(program_.procedures.size() + 1, 0);
+    blocks.reserve(pairs.size());
+    for (const auto& [id, block] : pairs) {
+      ++first[id + 1];
+      blocks.push_back(block);
+    }
+    for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  }
+
+  /// Tarjan's strongly connected components, without recursion; they come out callees first.
+  void sort_bottom_up() {
+    const size_t count = program_.procedures.size();
+    std::vector<uint32_t> number(count, kNone), low(count);
+    std::vector<ProcedureId> open;                       // not yet given to a component
+    std::vector<std::pair<ProcedureId, uint32_t>> path;  // and the next call
+    graph_.components_.assign(count, kNone);
+    uint32_t numbers = 0, components = 0;
+    const auto start = [&](ProcedureId id) {
+      number[id] = low[id] = numbers++;
+      open.push_back(id);
+      path.emplace_back(id, graph_.first_call_[id]);
+    };
+    for (ProcedureId root = 0; root < count; ++root) {
+      if (number[root] != kNone) continue;
+      start(root);
+      while (!path.empty()) {
+        const ProcedureId id = path.back().first;
+        if (path.back().second < graph_.first_call_[id + 1]) {
+          const Call& call = graph_.calls_[path.back().second++];
+          if (!call.known()) continue;
+          if (number[call.callee] == kNone)
+            start(call.callee);
+          else if (graph_.components_[call.callee] == kNone)
+            low[id] = std::min(low[id], number[call.callee]);
+          continue;
+        }
+        path.pop_back();
+        if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[id]);
+        if (low[id] != number[id]) continue;
+        ProcedureId member;
+        do {
+          member = open.back();
+          open.pop_back();
+          graph_.components_[member] = components;
+          graph_.bottom_up_.push_back(member);
+        } while (member != id);
+        ++components;
+      }
+    }
+  }
+
+  // Where addresses are kept that only loads relative to gp reach, one per slot.
+  static constexpr const char* kLinkageTable = ".got";
+  static constexpr uint64_t kSlot = 8;  // bytes
+
+  const Program& program_;
+  const Target& target_;
+  CallGraph& graph_;
+  std::vector<std::pair<ProcedureId, BlockId>> outside_entries_;
+  std::unordered_map<ProcedureId, std::vector<bool>> labels_;  // reached by indirect edges
+  uint64_t slots_start_ = std::numeric_limits<uint64_t>::max();
+  std::vector<bool> slots_loaded_;  // empty: not known
+};
+
+CallGraph::CallGraph(const Program& program) {
+  CallGraphBuilder(program, *this).build();
+}
+
+}  // namespace respike

@@ -1,0 +1,37 @@
+#pragma once
+// Loops: where blocks repeat, and how deeply they nest.
+
+#include <vector>
+
+#include "optimizer/analysis/block_graph.h"
+#include "optimizer/analysis/dominators.h"
+
+namespace respike {
+
+inline constexpr uint32_t kNoLoop = 0xffffffff;
+
+/// A natural loop: a header that dominates all its blocks and to which some of them lead back. All
+/// back edges to one header make one loop.
+struct Loop {
+  BlockId header = kNone;
+  uint32_t parent = kNoLoop;     // the innermost loop around it
+  uint32_t depth = 1;            // 1: not inside of another loop
+  std::vector<BlockId> latches;  // sources of the back edges, ascending
+};
+
+struct Loops {
+  std::vector<Loop> loops;          // inner loops before those around them
+  std::vector<uint32_t> innermost;  // per block, the innermost loop that holds it, or kNoLoop
+  /// Blocks that repeat without a header to themselves: cycles that can be entered at several
+  /// places, and that no natural loop explains. Their depth counts natural loops only.
+  std::vector<bool> irreducible;
+
+  uint32_t depth(BlockId block) const {
+    return innermost[block] == kNoLoop ? 0 : loops[innermost[block]].depth;
+  }
+};
+
+/// Linear, but for the depth of nesting. Blocks that no entry reaches are in no loop.
+Loops find_loops(const BlockGraph& graph, const Dominators& dominators);
+
+}  // namespace respike

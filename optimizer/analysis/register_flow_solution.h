@@ -1,0 +1,20 @@
+#pragma once
+// What RegisterFlow asks of its solution; private to this folder.
+
+#include "optimizer/analysis/register_flow.h"
+
+namespace respike {
+
+/// The solution behind RegisterFlow. One implementation per size of the register sets.
+class RegisterFlow::Solution {
+ public:
+  virtual ~Solution() = default;
+  virtual RegisterSet live_before(ProcedureId procedure, BlockId block, uint32_t index) const = 0;
+  virtual RegisterSet live_in(ProcedureId procedure, BlockId block) const = 0;
+  virtual std::vector<RegisterSet> live_points(ProcedureId procedure, BlockId block) const = 0;
+  virtual RegisterSummary summary(ProcedureId procedure, BlockId entry) const = 0;
+  virtual RegisterSet live_at_exit(ProcedureId procedure) const = 0;
+  virtual RegisterSet unknown_uses() const = 0;
+};
+
+}  // namespace respike

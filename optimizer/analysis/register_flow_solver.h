@@ -1,0 +1,535 @@
+#pragma once
+// The equations of register_flow.cc for one size of register sets; private to this folder.
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "optimizer/analysis/block_summary.h"
+#include "optimizer/analysis/dataflow.h"
+#include "optimizer/analysis/register_flow_solution.h"
+#include "optimizer/analysis/register_set.h"
+#include "optimizer/analysis/unwind_needs.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+template <size_t W>
+class RegisterFlowSolver final : public RegisterFlow::Solution {
+ public:
+  using Set = BasicRegisterSet<W>;
+
+  RegisterFlowSolver(const Program& program, const CallGraph& calls)
+      : program_(program),
+        target_(*program.target),
+        calls_(calls),
+        all_(Set::first(target_.register_count())),
+        scratch_(std::span(target_.abi().scratch)),
+        preserved_(std::span(target_.abi().preserved)) {
+    const Abi& abi = target_.abi();
+    sp_.add(abi.stack_pointer);
+    unwound_ = preserved_ | sp_;
+    unknown_uses_ = Set(std::span(abi.arguments)) | sp_;
+    unknown_uses_.add(abi.return_address);
+    if (abi.procedure_value) unknown_uses_.add(*abi.procedure_value);
+    standard_exit_ = Set(std::span(abi.results)) | preserved_ | sp_;
+    if (abi.global_pointer) {
+      unwound_.add(*abi.global_pointer);
+      unknown_uses_.add(*abi.global_pointer);
+      standard_exit_.add(*abi.global_pointer);
+    }
+    unknown_through_ = all_ - scratch_;
+    if (abi.global_pointer) unknown_through_.add(*abi.global_pointer);
+    number_blocks();
+    summarize_blocks();
+    unwinding_ = std::make_unique<UnwindNeeds<W>>(program, calls, first_);
+    restored_ = unwinding_->take_restored();
+    find_custom_returns();
+    find_dependents();
+    find_pending();
+    solve_summaries();
+    solve_exits();
+    locals_ = {};
+    outside_entry_ = {};
+    dependents_ = {};
+    callee_entry_ = {};
+    unknown_calls_ = {};
+  }
+
+  RegisterSet live_before(ProcedureId p, BlockId b, uint32_t index) const override {
+    const Set always = always_live(p, b);
+    Set live = live_at_end(p, b);
+    const auto& list = program_[p].blocks[b].instructions;
+    for (uint32_t i = list.size(); i-- > index;) step_back(target_, list[i], live);
+    return RegisterSet(live | always);
+  }
+
+  RegisterSet live_in(ProcedureId p, BlockId b) const override {
+    return RegisterSet(live_at_start(p, b));
+  }
+
+  std::vector<RegisterSet> live_points(ProcedureId p, BlockId b) const override {
+    const Set always = always_live(p, b);
+    Set live = live_at_end(p, b);
+    const auto& list = program_[p].blocks[b].instructions;
+    std::vector<RegisterSet> points(list.size() + 1);
+    points[list.size()] = RegisterSet(live | always);
+    for (uint32_t i = list.size(); i-- > 0;) {
+      step_back(target_, list[i], live);
+      points[i] = RegisterSet(live | always);
+    }
+    return points;
+  }
+
+  RegisterSummary summary(ProcedureId p, BlockId entry) const override {
+    const Flow flow = entry_flow(p, first_[p] + entry);
+    return {RegisterSet(flow.used), RegisterSet(all_ - flow.through), RegisterSet(killed_[p])};
+  }
+  RegisterSet live_at_exit(ProcedureId p) const override { return RegisterSet(exit_[p]); }
+  RegisterSet unknown_uses() const override { return RegisterSet(unknown_uses_); }
+
+ private:
+  /// What the paths from a place to the ways out of its procedure do.
+  struct Flow {
+    Set used, through;
+
+    bool operator==(const Flow&) const = default;
+    Flow& operator|=(const Flow& other) {
+      used |= other.used;
+      through |= other.through;
+      return *this;
+    }
+    /// In front of what does `other`, then this.
+    Flow behind(const Flow& other) const {
+      return {other.used | (used & other.through), through & other.through};
+    }
+    Flow operator&(const Set& set) const { return {used & set, through & set}; }
+  };
+
+  using Local = BlockSummary<W>;
+
+  const BasicBlock& block_at(uint32_t node) const {
+    const ProcedureId p = owner_[node];
+    return program_[p].blocks[node - first_[p]];
+  }
+
+  void number_blocks() {
+    const size_t procedures = program_.procedures.size();
+    first_.reserve(procedures + 1);
+    uint32_t count = 0;
+    for (const Procedure& procedure : program_.procedures) {
+      first_.push_back(count);
+      count += static_cast<uint32_t>(procedure.blocks.size());
+    }
+    first_.push_back(count);
+    owner_.reserve(count);
+    for (ProcedureId p = 0; p < procedures; ++p)
+      owner_.insert(owner_.end(), program_[p].blocks.size(), p);
+    flow_.resize(count);
+    end_.resize(count);
+    locals_.resize(count);
+    callee_entry_.assign(count, kNone);
+    killed_.resize(procedures);
+    restored_.resize(procedures);
+    pending_exit_.resize(procedures);
+  }
+
+  void summarize_blocks() {
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      const Procedure& procedure = program_[p];
+      if (procedure.state == Procedure::State::opaque) {
+        for (uint32_t node = first_[p]; node < first_[p + 1]; ++node) end_[node] = End::anything;
+        killed_[p] = all_;
+        continue;
+      }
+      for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+        const BasicBlock& block = procedure.blocks[b];
+        locals_[first_[p] + b] = summarize(target_, block, killed_[p]);
+        end_[first_[p] + b] = end_of(target_, procedure, block);
+      }
+      for (const Call& call : calls_.calls_of(p)) {
+        const uint32_t node = first_[p] + call.block;
+        if (end_[node] == End::anything) continue;
+        end_[node] = end_of(call);
+        if (call.known()) callee_entry_[node] = first_[call.callee] + call.entry;
+        if (end_[node] == End::unknown_call || end_[node] == End::unknown_tail)
+          unknown_calls_.push_back(node);
+      }
+    }
+  }
+
+  /// Procedures that return through another register than the standard's, themselves or by way of
+  /// a procedure that they branch to.
+  void find_custom_returns() {
+    custom_return_.resize(program_.procedures.size());
+    std::vector<ProcedureId> work;
+    for (uint32_t node = 0; node < end_.size(); ++node) {
+      if (end_[node] != End::leaves || custom_return_[owner_[node]]) continue;
+      const Operands operands = target_.operands(block_at(node).instructions.back());
+      const auto used = operands.registers + operands.uses;
+      if (std::find(operands.registers, used, target_.abi().return_address) != used) continue;
+      custom_return_[owner_[node]] = true;
+      work.push_back(owner_[node]);
+    }
+    while (!work.empty()) {
+      const ProcedureId p = work.back();
+      work.pop_back();
+      for (const uint32_t index : calls_.callers_of(p)) {
+        const Call& call = calls_.calls()[index];
+        if (call.kind != Call::Kind::tail || custom_return_[call.caller]) continue;
+        custom_return_[call.caller] = true;
+        work.push_back(call.caller);
+      }
+    }
+  }
+
+  /// Per block, those before it in its procedure, and those that its landing pad covers.
+  void find_dependents() {
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    edges.reserve(flow_.size() + flow_.size() / 2);
+    for (uint32_t node = 0; node < flow_.size(); ++node) {
+      const uint32_t first = first_[owner_[node]];
+      const BasicBlock& block = block_at(node);
+      for (const Edge& edge : block.successors) edges.emplace_back(first + edge.target, node);
+      const BlockId pad = landing_pad(node);
+      if (pad != kNone && block.edge(Edge::Kind::landing_pad) == nullptr)
+        edges.emplace_back(first + pad, node);
+    }
+    dependents_ = make_adjacency(flow_.size(), edges);
+  }
+
+  BlockId landing_pad(uint32_t node) const {
+    const uint32_t site = block_at(node).call_site;
+    return site == kNone ? kNone : program_[owner_[node]].call_sites[site].landing_pad;
+  }
+
+  /// Forward: what is written and then read by nobody up to a way out or an unknown call.
+  void find_pending() {
+    pending_.resize(flow_.size());
+    std::vector<uint32_t> order(flow_.size());
+    for (uint32_t node = 0; node < order.size(); ++node) order[node] = node;
+    Worklist work(std::move(order), true);
+    solve(
+        work,
+        [&](uint32_t node) {
+          if (end_[node] == End::anything) return false;
+          Set in;
+          for (const uint32_t before : dependents_[node])
+            in |= is_standard_call(before) ? pending_[before] - scratch_ : pending_[before];
+          const Local& local = locals_[node];
+          const Set out = (in - local.read) | local.pending;
+          if (out == pending_[node]) return false;
+          pending_[node] = out;
+          return true;
+        },
+        [&](uint32_t node, auto push) {
+          for (const Edge& edge : block_at(node).successors)
+            push(first_[owner_[node]] + edge.target);
+        });
+    for (uint32_t node = 0; node < flow_.size(); ++node)
+      if (end_[node] == End::leaves || end_[node] == End::unknown_tail)
+        pending_exit_[owner_[node]] |= pending_[node];
+    // Only what comes before unknown calls is needed any more.
+    for (uint32_t node = 0; node < flow_.size(); ++node)
+      if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
+  }
+
+  bool is_standard_call(uint32_t node) const {
+    if (end_[node] == End::unknown_call) return true;
+    if (end_[node] != End::call) return false;
+    const Operands operands = target_.operands(block_at(node).instructions.back());
+    return operands.size > operands.uses &&
+           operands.registers[operands.uses] == target_.abi().return_address;
+  }
+
+  /// What a caller sees of an entry.
+  Flow entry_flow(ProcedureId p, uint32_t node) const {
+    Flow flow = flow_[node];
+    flow.used -= restored_[p];
+    flow.through |= restored_[p];
+    return flow;
+  }
+
+  Flow unknown_flow(uint32_t node) const {
+    return {certain_only_ ? unknown_uses_ : unknown_uses_ | pending_[node], unknown_through_};
+  }
+
+  /// Behind the last instruction of a block; landing pads left out. `callee`: flat number of the
+  /// entry that is called.
+  Flow end_flow(uint32_t node, uint32_t callee) const {
+    const End end = end_[node];
+    const uint32_t first = first_[owner_[node]];
+    if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
+    Flow flow;
+    for (const Edge& edge : block_at(node).successors)
+      if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
+    switch (end) {
+      case End::plain:
+      case End::anything:
+        break;
+      case End::leaves:
+        flow.through = all_;
+        break;
+      case End::call:
+        return flow.behind(entry_flow(owner_[callee], callee));
+      case End::unknown_call:
+        return flow.behind(unknown_flow(node));
+      case End::custom_call:
+        if (!certain_only_) flow.used = all_;
+        break;
+      case End::tail:
+        flow |= entry_flow(owner_[callee], callee);
+        break;
+      case End::unknown_tail:
+        flow |= unknown_flow(node);
+        break;
+    }
+    return flow;
+  }
+
+  // First phase. What unknown calls may read is found by a round that leaves out what is only
+  // assumed to be read: one opaque procedure would make all of them read everything. Its solution
+  // is where the final round starts.
+
+  void solve_summaries() {
+    outside_entry_.resize(flow_.size());
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (custom_return_[p] || program_[p].state == Procedure::State::opaque) continue;
+      for (const BlockId entry : calls_.outside_entries_of(p))
+        outside_entry_[first_[p] + entry] = true;
+    }
+    if (program_.image != nullptr)  // started by the system, not called
+      if (const auto start = respike::block_at(program_, program_.image->entry))
+        outside_entry_[first_[start->procedure] + start->block] = false;
+    Worklist work(bottom_up_order(), true);
+    certain_only_ = true;
+    solve_due(work);
+    certain_only_ = false;
+    for (uint32_t node = 0; node < flow_.size(); ++node)
+      if (end_[node] == End::anything || end_[node] == End::custom_call ||
+          end_[node] == End::unknown_call || end_[node] == End::unknown_tail)
+        work.push(node);
+    solve_due(work);
+  }
+
+  void solve_due(Worklist& work) {
+    solve(
+        work, [&](uint32_t node) { return evaluate(node, work); },
+        [&](uint32_t node, auto push) {
+          for (const uint32_t other : dependents_[node]) push(other);
+        });
+  }
+
+  std::vector<uint32_t> bottom_up_order() const {
+    std::vector<uint32_t> order;
+    order.reserve(flow_.size());
+    std::vector<bool> seen(flow_.size());
+    std::vector<std::pair<uint32_t, uint32_t>> path;
+    for (const ProcedureId p : calls_.bottom_up())
+      for (uint32_t root = first_[p]; root < first_[p + 1]; ++root) {
+        if (seen[root]) continue;
+        seen[root] = true;
+        path.emplace_back(root, 0);
+        while (!path.empty()) {
+          auto& [node, next] = path.back();
+          const auto& successors = block_at(node).successors;
+          if (next == successors.size()) {
+            order.push_back(node);
+            path.pop_back();
+            continue;
+          }
+          const uint32_t target = first_[p] + successors[next++].target;
+          if (seen[target]) continue;
+          seen[target] = true;
+          path.emplace_back(target, 0);
+        }
+      }
+    return order;
+  }
+
+  bool evaluate(uint32_t node, Worklist& work) {
+    const ProcedureId p = owner_[node];
+    const uint32_t callee = callee_entry_[node];
+    note_callee(node, p, callee, work);
+    Flow flow = end_flow(node, callee);
+    const Local& local = locals_[node];
+    flow = {local.used | (flow.used - local.defined), flow.through - local.defined};
+    if (end_[node] == End::anything) flow = end_flow(node, callee);
+    const BlockId pad = landing_pad(node);
+    if (pad != kNone) flow |= flow_[first_[p] + pad] & unwound_;
+    if (flow == flow_[node]) return false;
+    flow_[node] = flow;
+    entry_changed(node, p, work);
+    return true;
+  }
+
+  /// What callees do to the registers that the procedure restores, and to what it kills.
+  void note_callee(uint32_t node, ProcedureId p, uint32_t callee, Worklist& work) {
+    Set lost, killed;
+    switch (end_[node]) {
+      case End::call:
+      case End::tail: {
+        const ProcedureId q = owner_[callee];
+        killed = killed_[q] - restored_[q];
+        lost = entry_flow(q, callee).used | (killed & preserved_);
+        break;
+      }
+      case End::unknown_call:
+      case End::unknown_tail:
+        lost = unknown_uses_;
+        killed = scratch_;
+        break;
+      case End::custom_call:
+        killed = all_;  // frame_shape.h knows what is lost
+        break;
+      case End::anything:
+        lost = killed = all_;
+        break;
+      default:
+        return;
+    }
+    const bool all_restored = (restored_[p] & lost).empty();
+    if (all_restored && killed_[p].includes(killed)) return;
+    restored_[p] -= lost;
+    killed_[p] |= killed;
+    push_callers(p, work);
+    if (!all_restored)
+      for (const BlockId entry : calls_.outside_entries_of(p))
+        note_unknown_uses(first_[p] + entry, work);
+  }
+
+  void push_callers(ProcedureId p, Worklist& work) {
+    for (const uint32_t index : calls_.callers_of(p)) {
+      const Call& call = calls_.calls()[index];
+      work.push(first_[call.caller] + call.block);
+    }
+  }
+
+  void entry_changed(uint32_t node, ProcedureId p, Worklist& work) {
+    const auto entries = calls_.entries_of(p);
+    if (!std::binary_search(entries.begin(), entries.end(), node - first_[p])) return;
+    for (const uint32_t index : calls_.callers_of(p)) {
+      const Call& call = calls_.calls()[index];
+      if (first_[p] + call.entry == node) work.push(first_[call.caller] + call.block);
+    }
+    note_unknown_uses(node, work);
+  }
+
+  void note_unknown_uses(uint32_t node, Worklist& work) {
+    if (!certain_only_ || !outside_entry_[node]) return;
+    const Set used = entry_flow(owner_[node], node).used & scratch_;
+    // Who reads nearly everything saves the state of somebody else: no call passes it all.
+    if (unknown_uses_.includes(used) || 2 * used.count() > scratch_.count()) return;
+    unknown_uses_ |= used;
+    for (const uint32_t call : unknown_calls_) work.push(call);
+  }
+
+  // Second phase.
+
+  void solve_exits() {
+    const size_t procedures = program_.procedures.size();
+    exit_.resize(procedures);
+    unwind_.resize(procedures);
+    for (ProcedureId p = 0; p < procedures; ++p) {
+      killed_[p] -= restored_[p];
+      const auto outside = calls_.outside(p);
+      exit_[p] = pending_exit_[p];
+      if (outside != CallGraph::Outside::none) {
+        exit_[p] |= standard_exit_;
+        unwind_[p] = preserved_;
+      }
+      const bool custom = outside != CallGraph::Outside::none && custom_return_[p];
+      if (custom || outside == CallGraph::Outside::anything ||
+          program_[p].state == Procedure::State::opaque)
+        exit_[p] = all_;
+    }
+    const auto order = calls_.bottom_up();
+    Worklist work(std::vector<uint32_t>(order.rbegin(), order.rend()), true);
+    for (ProcedureId p = work.pop(); p != kNone; p = work.pop())
+      for (const Call& call : calls_.calls_of(p))
+        if (call.known() && pass_down(p, call)) work.push(call.callee);
+  }
+
+  bool pass_down(ProcedureId p, const Call& call) {
+    const uint32_t node = first_[p] + call.block;
+    Set exit;
+    if (call.kind == Call::Kind::tail)
+      exit = exit_[p];
+    else
+      for (const Edge& edge : block_at(node).successors)
+        if (edge.kind != Edge::Kind::landing_pad) exit |= live_at_start(p, edge.target);
+    if (end_[node] == End::anything) exit = all_;
+    Set unwind = unwinding_->passed_on(node, unwind_[p]);
+    if (landing_pad(node) != kNone) unwind |= live_at_start(p, landing_pad(node)) & unwound_;
+    if (exit_[call.callee].includes(exit) && unwind_[call.callee].includes(unwind)) return false;
+    exit_[call.callee] |= exit;
+    unwind_[call.callee] |= unwind;
+    return true;
+  }
+
+  /// Live at every point of a block, whatever its instructions do.
+  Set always_live(ProcedureId p, BlockId b) const {
+    const uint32_t node = first_[p] + b;
+    if (program_[p].state == Procedure::State::opaque) return all_;
+    Set live = sp_ | unwinding_->everywhere(p, node, unwind_[p]);
+    const BlockId pad = landing_pad(node);
+    if (pad != kNone) {
+      const Flow& flow = flow_[first_[p] + pad];
+      live |= (flow.used | (exit_[p] & flow.through) |
+               unwinding_->everywhere(p, first_[p] + pad, unwind_[p])) &
+              unwound_;
+    }
+    return live;
+  }
+
+  Set live_at_start(ProcedureId p, BlockId b) const {
+    const Flow& flow = flow_[first_[p] + b];
+    return flow.used | (flow.through & exit_[p]) | always_live(p, b);
+  }
+
+  /// Behind the last instruction, before a callee starts.
+  Set live_at_end(ProcedureId p, BlockId b) const {
+    const uint32_t node = first_[p] + b;
+    uint32_t callee = kNone;
+    if (end_[node] == End::call || end_[node] == End::tail) {
+      const auto calls = calls_.calls_of(p);
+      const auto call = std::lower_bound(calls.begin(), calls.end(), b,
+                                         [](const Call& c, BlockId id) { return c.block < id; });
+      callee = first_[call->callee] + call->entry;
+    }
+    const Flow flow = end_flow(node, callee);
+    Set live = flow.used | (flow.through & exit_[p]);
+    for (const Edge& edge : program_[p].blocks[b].successors)
+      if (edge.kind != Edge::Kind::landing_pad) live |= always_live(p, edge.target);
+    return live | unwinding_->at_end(node, unwind_[p]);
+  }
+
+  const Program& program_;
+  const Target& target_;
+  const CallGraph& calls_;
+  const Set all_, scratch_, preserved_;
+  Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
+
+  // Blocks have flat numbers: first_[procedure] + block.
+  std::vector<uint32_t> first_;
+  std::vector<ProcedureId> owner_;
+  std::vector<Flow> flow_;
+  std::vector<Set> pending_;  // see find_pending()
+  std::vector<End> end_;
+  // Only while solving.
+  std::vector<Local> locals_;
+  std::vector<uint32_t> callee_entry_;
+  std::vector<uint32_t> unknown_calls_;
+  std::vector<bool> outside_entry_;  // what unknown calls of the standard may call
+  bool certain_only_ = false;        // see solve_summaries()
+  Adjacency dependents_;
+  // Per procedure.
+  std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;
+  std::unique_ptr<UnwindNeeds<W>> unwinding_;
+  std::vector<bool> custom_return_;
+};
+
+}  // namespace respike

@@ -1,0 +1,122 @@
+#pragma once
+// Sets of registers in the target's flat numbering.
+//
+// Analyses keep sets for every block of an image, millions of them, so they work with the smallest
+// size that holds the target's registers: one word for a machine with 64, six for one with 330.
+// What they hand out is the largest size, RegisterSet, so that users need no template.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+template <size_t Words>
+class BasicRegisterSet {
+ public:
+  static constexpr size_t kCapacity = 64 * Words;
+
+  constexpr BasicRegisterSet() = default;
+  explicit constexpr BasicRegisterSet(std::span<const Register> registers) {
+    for (const Register r : registers) add(r);
+  }
+  /// Also from a set of another size; what does not fit must not be in it.
+  template <size_t Other>
+  explicit constexpr BasicRegisterSet(const BasicRegisterSet<Other>& other) {
+    for (size_t i = 0; i < Other; ++i) {
+      assert(i < Words || other.word(i) == 0);
+      if (i < Words) words_[i] = other.word(i);
+    }
+  }
+  /// Registers 0 to count - 1.
+  static constexpr BasicRegisterSet first(size_t count) {
+    BasicRegisterSet set;
+    for (size_t i = 0; i < Words && count > 64 * i; ++i)
+      set.words_[i] = count - 64 * i >= 64 ? ~uint64_t{0} : (uint64_t{1} << count % 64) - 1;
+    return set;
+  }
+
+  constexpr void add(Register r) { words_[r / 64] |= bit(r); }
+  constexpr void remove(Register r) { words_[r / 64] &= ~bit(r); }
+  constexpr bool contains(Register r) const { return (words_[r / 64] & bit(r)) != 0; }
+  constexpr bool empty() const { return *this == BasicRegisterSet(); }
+  constexpr unsigned count() const {
+    unsigned result = 0;
+    for (const uint64_t word : words_) result += static_cast<unsigned>(std::popcount(word));
+    return result;
+  }
+  constexpr uint64_t word(size_t i) const { return words_[i]; }
+
+  constexpr BasicRegisterSet& operator|=(const BasicRegisterSet& other) {
+    for (size_t i = 0; i < Words; ++i) words_[i] |= other.words_[i];
+    return *this;
+  }
+  constexpr BasicRegisterSet& operator&=(const BasicRegisterSet& other) {
+    for (size_t i = 0; i < Words; ++i) words_[i] &= other.words_[i];
+    return *this;
+  }
+  constexpr BasicRegisterSet& operator-=(const BasicRegisterSet& other) {
+    for (size_t i = 0; i < Words; ++i) words_[i] &= ~other.words_[i];
+    return *this;
+  }
+  friend constexpr BasicRegisterSet operator|(BasicRegisterSet a, const BasicRegisterSet& b) {
+    return a |= b;
+  }
+  friend constexpr BasicRegisterSet operator&(BasicRegisterSet a, const BasicRegisterSet& b) {
+    return a &= b;
+  }
+  friend constexpr BasicRegisterSet operator-(BasicRegisterSet a, const BasicRegisterSet& b) {
+    return a -= b;
+  }
+  constexpr bool operator==(const BasicRegisterSet&) const = default;
+  constexpr bool includes(const BasicRegisterSet& other) const { return (other - *this).empty(); }
+
+  /// Calls f(Register) in ascending order.
+  template <typename F>
+  constexpr void for_each(F f) const {
+    for (size_t i = 0; i < Words; ++i)
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1)
+        f(static_cast<Register>(64 * i + static_cast<size_t>(std::countr_zero(word))));
+  }
+
+ private:
+  static constexpr uint64_t bit(Register r) { return uint64_t{1} << r % 64; }
+
+  std::array<uint64_t, Words> words_{};
+};
+
+/// Wide enough for every target.
+using RegisterSet = BasicRegisterSet<6>;
+
+/// The registers that an instruction reads.
+template <size_t Words = 6>
+BasicRegisterSet<Words> uses_of(const Operands& operands) {
+  return BasicRegisterSet<Words>(std::span(operands.registers, operands.uses));
+}
+
+/// The registers that an instruction writes.
+template <size_t Words = 6>
+BasicRegisterSet<Words> defs_of(const Operands& operands) {
+  return BasicRegisterSet<Words>(
+      std::span(operands.registers + operands.uses, operands.registers + operands.size));
+}
+
+/// Goes back over an instruction: turns the registers live behind it into those live before it. A
+/// predicated instruction may leave its results alone.
+template <size_t Words>
+void step_back(const Target& target, const Instruction& instruction,
+               BasicRegisterSet<Words>& live) {
+  if (instruction.is_pseudo()) return;
+  const Operands operands = target.operands(instruction);
+  if (instruction.predicate == 0)
+    for (unsigned i = operands.uses; i < operands.size; ++i) live.remove(operands.registers[i]);
+  for (unsigned i = 0; i < operands.uses; ++i) live.add(operands.registers[i]);
+}
+
+}  // namespace respike

@@ -1,0 +1,161 @@
+#pragma once
+// Which registers an unwinder reads at each point, and which it takes from the frame instead;
+// private to this folder, for one size of register sets. Exceptions, cancellation of threads,
+// debuggers and profilers unwind, some of them from anywhere.
+
+#include <algorithm>
+#include <vector>
+
+#include "optimizer/analysis/frame_shape.h"
+#include "optimizer/analysis/register_set.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+template <size_t W>
+class UnwindNeeds {
+ public:
+  using Set = BasicRegisterSet<W>;
+
+  /// Blocks have flat numbers: `first` of their procedure, and their own.
+  UnwindNeeds(const Program& program, const CallGraph& calls, const std::vector<uint32_t>& first)
+      : program_(program),
+        target_(*program.target),
+        return_address_(target_.abi().return_address),
+        all_(Set::first(target_.register_count())),
+        in_frame_(first.back()),
+        needs_(first.back()),
+        frame_pointer_(program.procedures.size()),
+        restored_(program.procedures.size()) {
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (program_[p].state == Procedure::State::opaque) continue;
+      FrameShape shape;
+      if (may_have_slots(program_, program_[p])) {
+        shape = find_frame_shape(program_, p, calls.calls_of(p), calls.entries_of(p));
+        restored_[p] = Set(shape.restored);
+        find_saved(p, first[p], shape);
+      }
+      if (shape.frame_pointer)
+        frame_pointer_[p].add(*shape.frame_pointer);
+      else
+        frame_pointer_[p] = all_;
+      find_needs(p, first[p], shape);
+    }
+  }
+
+  /// FrameShape::restored of all procedures. Can be had once.
+  std::vector<Set> take_restored() { return std::move(restored_); }
+
+  /// Read at any point of a block. `callers`: what the procedure's callers need of the registers
+  /// that unwinding restores.
+  Set everywhere(ProcedureId p, uint32_t node, const Set& callers) const {
+    const uint8_t needs = needs_[node];
+    if ((needs & kEverything) != 0) return all_;
+    Set read = callers - in_frame_[node];
+    if ((needs & kFramePointer) != 0) read |= frame_pointer_[p];
+    if ((needs & kReturnAddress) != 0) read.add(return_address_);
+    return read;
+  }
+
+  /// Read behind the last instruction, besides everywhere().
+  Set at_end(uint32_t node, const Set& callers) const {
+    Set read;
+    if ((needs_[node] & kChanges) != 0) read = callers;
+    if ((needs_[node] & kReturnAddressAtEnd) != 0) read.add(return_address_);
+    return read;
+  }
+
+  /// What the callee of the call at the end of a block has to keep of `callers`.
+  Set passed_on(uint32_t node, const Set& callers) const {
+    return (needs_[node] & kChanges) != 0 ? callers : callers - in_frame_[node];
+  }
+
+ private:
+  enum Needs : uint8_t {
+    kFramePointer = 1,
+    kReturnAddress = 2,  // at all points
+    kReturnAddressAtEnd = 4,
+    kEverything = 8,
+    kChanges = 16,  // the unwind state, inside of the block
+  };
+
+  static bool changes_state(const BasicBlock& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(),
+                       [](const Instruction& i) { return i.is_pseudo(); });
+  }
+
+  Set defined_in(const BasicBlock& block) const {
+    Set defined;
+    for (const Instruction& i : block.instructions)
+      if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(target_.operands(i));
+    return defined;
+  }
+
+  void find_saved(ProcedureId p, uint32_t first, const FrameShape& shape) {
+    uint32_t state = kNone;
+    Set saved;
+    for (BlockId b = 0; b < shape.overwritten.size(); ++b) {
+      const BasicBlock& block = program_[p].blocks[b];
+      if (block.cfi_state != state || b == 0) {
+        state = block.cfi_state;
+        saved = Set(saved_in(shape, program_, program_[p], state));
+      }
+      in_frame_[first + b] = saved & Set(shape.overwritten[b]);
+      // What such a block restores is read from there on, see at_end().
+      if (changes_state(block)) in_frame_[first + b] &= defined_in(block);
+    }
+  }
+
+  void find_needs(ProcedureId p, uint32_t first, const FrameShape& shape) {
+    uint32_t last = kNone;
+    uint8_t last_needs = 0;
+    const auto needs_of = [&](uint32_t state) {
+      if (state != last) last_needs = needs_in(p, shape, last = state);
+      return last_needs;
+    };
+    for (BlockId b = 0; b < program_[p].blocks.size(); ++b) {
+      const BasicBlock& block = program_[p].blocks[b];
+      uint8_t& needs = needs_[first + b];
+      needs = needs_of(block.cfi_state);
+      if (!changes_state(block)) continue;
+      uint8_t later = kChanges;
+      for (const Instruction& i : block.instructions)
+        if (i.is_pseudo()) later |= needs_of(static_cast<uint32_t>(i.immediate));
+      if ((later & kReturnAddress) != 0) {
+        later |= kReturnAddressAtEnd;
+        if (defined_in(block).contains(return_address_)) later &= ~kReturnAddress;
+      }
+      needs |= later;
+    }
+  }
+
+  /// What it takes to find the frame in an unwind state, and the place it was called from.
+  uint8_t needs_in(ProcedureId p, const FrameShape& shape, uint32_t number) const {
+    const auto& states = program_.unwind.states;
+    if (number >= states.size()) return 0;
+    const CfiState& state = states[number];
+    const uint32_t entry = program_[p].blocks.front().cfi_state;
+    if (state.cfa_is_expression || entry >= states.size()) return kEverything;
+    uint8_t needs = 0;
+    if (state.cfa_register != states[entry].cfa_register) needs |= kFramePointer;
+    for (const auto& [reg, rule] : state.rules)
+      if (rule.kind != CfiRule::Kind::offset && rule.kind != CfiRule::Kind::undefined &&
+          rule.kind != CfiRule::Kind::same_value)
+        needs |= kEverything;
+    if (!saved_in(shape, program_, program_[p], number).contains(return_address_))
+      needs |= kReturnAddress;
+    return needs;
+  }
+
+  const Program& program_;
+  const Target& target_;
+  const Register return_address_;
+  const Set all_;
+  // Per block.
+  std::vector<Set> in_frame_;
+  std::vector<uint8_t> needs_;
+  // Per procedure.
+  std::vector<Set> frame_pointer_, restored_;
+};
+
+}  // namespace respike
