@@ -9,7 +9,7 @@ packages=(
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
-  g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the oracle
+  g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
 )

@@ -14,13 +14,10 @@
 #include <vector>
 
 #include "optimizer/base/machine.h"
+#include "optimizer/ir/probes.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
-
-/// A register in the target's flat numbering, 0 .. Target::register_count() - 1. Registers that
-/// always read as zero are not numbered: they are neither used nor defined.
-using Register = uint16_t;
 
 /// The registers an instruction reads and writes. Reads come first: [0, uses) then [uses, size).
 struct Operands {
@@ -128,6 +125,8 @@ class Target {
   virtual Operands operands(const Instruction&) const = 0;
   virtual bool is_nop(const Instruction&) const = 0;
   virtual SequenceRole sequence_role(const Instruction&) const = 0;
+  /// Enters the operating system, which may go on in another process or thread, too, or never.
+  virtual bool is_system_call(const Instruction&) const = 0;
   /// Leaves the address of the next unit in a register and goes on there: no change of control.
   virtual bool is_get_pc(const Instruction&) const = 0;
   virtual ValueSource value_source(const Instruction&) const = 0;
@@ -171,6 +170,9 @@ class Target {
   /// Where the departure or landing stub that starts `code` leads to; nullopt when it is neither.
   virtual std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                                   uint64_t place) const = 0;
+
+  /// Code for instrumentation; nullptr when this machine cannot be instrumented yet.
+  virtual const Probes* probes() const = 0;
 };
 
 }  // namespace respike

@@ -154,6 +154,8 @@ class FakeTarget final : public Target {
   unsigned far_stub_frame() const override { return 0; }
   std::vector<uint8_t> far_departure(uint64_t, uint64_t) const override { return {}; }
   std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
+  bool is_system_call(const Instruction&) const override { return false; }
+  const Probes* probes() const override { return nullptr; }
   std::optional<uint64_t> far_stub_target(std::span<const Instruction>, uint64_t) const override {
     return std::nullopt;
   }

@@ -21,6 +21,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/target/alpha/codec.h"
 #include "optimizer/target/alpha/meaning.h"
+#include "optimizer/target/alpha/probes.h"
 #include "optimizer/target/alpha/text.h"
 #include "optimizer/target/targets.h"
 
@@ -169,6 +170,9 @@ class AlphaTarget final : public Target {
     return alpha::sequence_role(instruction);
   }
   const Abi& abi() const override { return alpha::abi(); }
+  bool is_system_call(const Instruction& instruction) const override {
+    return alpha::is_system_call(instruction);
+  }
   bool is_signal_return(std::span<const Instruction> instructions) const override {
     return alpha::is_signal_return(instructions);
   }
@@ -204,6 +208,7 @@ class AlphaTarget final : public Target {
   std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const override;
   std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                           uint64_t place) const override;
+  const Probes* probes() const override { return &alpha_probes(); }
 };
 
 std::string AlphaTarget::register_name(Register r) const {
@@ -268,6 +273,8 @@ uint32_t AlphaTarget::relocation_type(ReferenceKind kind) const {
     case ReferenceKind::gp_load_high:
       return R_ALPHA_GPDISP;
     case ReferenceKind::gp_load_low:
+    case ReferenceKind::pc_high:
+    case ReferenceKind::pc_low:
       return R_ALPHA_NONE;
     case ReferenceKind::address64:
       return R_ALPHA_REFQUAD;
@@ -287,6 +294,7 @@ int64_t AlphaTarget::field(const Instruction& instruction, ReferenceKind kind) c
   switch (kind) {
     case ReferenceKind::gp_high:
     case ReferenceKind::gp_load_high:
+    case ReferenceKind::pc_high:
       return int64_t{instruction.immediate} * 0x10000;
     default:
       return instruction.immediate;
@@ -314,6 +322,14 @@ bool AlphaTarget::apply(Instruction& instruction, ReferenceKind kind, uint64_t p
     case ReferenceKind::gp_low:
     case ReferenceKind::gp_load_low: {
       const auto halves = split(kind == ReferenceKind::gp_low ? target - gp : gp - target);
+      return halves && write(halves->low);
+    }
+    case ReferenceKind::pc_high: {
+      const auto halves = split(target - place);
+      return halves && write(halves->high);
+    }
+    case ReferenceKind::pc_low: {
+      const auto halves = split(target - (place - 4));
       return halves && write(halves->low);
     }
     default:  // words of data

@@ -188,6 +188,12 @@ Operands operands(const Instruction& instruction) {
 }
 
 /// Loads to register 31 are not among them: but for ldq_u they prefetch.
+bool is_system_call(const Instruction& instruction) {
+  return instruction.opcode >= kFirstTargetOpcode &&
+         encoding_of(instruction).format == Format::palcode &&
+         encode_word(instruction) == static_cast<uint32_t>(kCallsys);
+}
+
 bool is_nop(const Instruction& instruction) {
   if (instruction.opcode < kFirstTargetOpcode) return false;
   const Encoding& encoding = encoding_of(instruction);

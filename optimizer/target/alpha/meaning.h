@@ -43,6 +43,7 @@ bool is_nop(const Instruction& instruction);
 bool is_get_pc(const Instruction& instruction);  // br rN, .+4
 ValueSource value_source(const Instruction& instruction);
 SequenceRole sequence_role(const Instruction& instruction);
+bool is_system_call(const Instruction& instruction);  // callsys
 bool is_signal_return(std::span<const Instruction> instructions);
 const Abi& abi();
 

@@ -1,0 +1,237 @@
+/* The start code of an instrumented image: puts a file behind its counters, once, before anything
+   else of the image runs. From then on counting goes into the file, whatever becomes of the
+   process: exit, exec, a crash, SIGKILL.
+
+   This is freestanding code inside somebody else's process. Its rules:
+   - It never harms its host. Until the file is complete the counters are the private memory they
+     were loaded as, and on any failure they stay that; the file goes away and nothing tells.
+   - It leaves no trace but the mapping: no descriptor, no memory, no errno, no signal.
+   - No library, no static data, no pointers that would need relocation, little stack, since a
+     library may be loaded in a thread with a small one. Everything is inlined into one function:
+     on some machines calls and data need registers that nobody has set up (the unit test of the
+     start code reads the result).
+   - What a machine adds, the entry and the system calls, is in optimizer/target/.../runtime.
+
+   How the file comes into place:
+
+     scratch memory       for the path, which is too long for the stack, and for zeros
+     file size limit      beyond RLIMIT_FSIZE a process gets a signal, so look first
+     create               exclusively, never through a link; in use or not, an old file is not
+   touched reserve              all of it, since a hole on a full disk is SIGBUS in the host map the
+   whole file, somewhere: many file systems and limits object here fill                 header and
+   what has been counted so far; the magic comes last, so that a file that has it is complete move
+   the counters' part of the mapping over the counters
+
+   mmap with MAP_FIXED could unmap the counters and then fail, when the file system refuses. Moving
+   (mremap) a mapping that exists fails only before it unmaps anything, or when the kernel lacks
+   memory for its own records; should the counters ever be gone after that, fresh memory replaces
+   them.
+
+   What others count between `fill` and `move` is lost: an executable has no threads yet, and a
+   library's code is hardly known to other threads before it is initialized. Other threads that
+   touch the counters meanwhile wait in the kernel; they never see a gap.
+
+   Security: no environment variable is read and the path is fixed in the image, so the caller of a
+   setuid program decides nothing; what the program adds is a new file of its effective user. Nobody
+   but its owner may write to it, whatever the umask: who can write can truncate, and a truncated
+   file is SIGBUS in the host. For the same reason whoever collects these files must only ever
+   remove them. A spool that does not exist is not created: removing it turns counting off.
+
+   Limits: under a seccomp filter that kills instead of refusing, these system calls may kill. Copy-
+   on-write file systems may need new space when reserved space is written. */
+
+#include <asm/errno.h>
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/resource.h>
+#include <linux/time.h>
+
+#include "instrument/runtime/counter_file.h"
+#include "system_call.h" /* of the machine: system_call(number, six arguments) */
+
+enum {
+  SCRATCH_SIZE = 16384, /* the path, then ZEROS_SIZE bytes that stay zero */
+  ZEROS_SIZE = 8192,
+  CREATE_TRIES = 16,     /* names */
+  INTERRUPT_TRIES = 1000 /* repetitions of a call that signals interrupt */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- System calls: a result in [-4095, -1] is an error number, negated. */
+
+INLINE int failed(long result) {
+  return (unsigned long)result >= -4095ul;
+}
+
+INLINE long map_memory(uint64_t address, uint64_t size, long flags, long file) {
+  return system_call(__NR_mmap, address, size, PROT_READ | PROT_WRITE, flags, file, 0);
+}
+
+INLINE void unmap_memory(uint64_t address, uint64_t size) {
+  system_call(__NR_munmap, address, size, 0, 0, 0, 0);
+}
+
+INLINE int may_have_file_of(uint64_t size) {
+  struct rlimit limit;
+  return !failed(system_call(__NR_getrlimit, RLIMIT_FSIZE, (long)&limit, 0, 0, 0, 0)) &&
+         size <= limit.rlim_cur;
+}
+
+/* 0 when the system will not tell. */
+INLINE uint32_t current_process(void) {
+  const long result = system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
+  return failed(result) ? 0 : result;
+}
+
+/* Nanoseconds since 1970; 0 when the system will not tell. */
+INLINE uint64_t current_time(void) {
+  struct timespec now;
+  if (failed(system_call(__NR_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))) return 0;
+  return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
+}
+
+/* --- Creating the file */
+
+/* PREFIX process id "." time in 16 hexadecimal digits ".counts" */
+INLINE void make_path(char* path, const struct respike_start_parameters* parameters,
+                      uint32_t process_id, uint64_t time) {
+  for (uint32_t i = 0; i < parameters->file_prefix_size; ++i) *path++ = parameters->file_prefix[i];
+  char* end = path + 1;
+  for (uint32_t rest = process_id / 10; rest != 0; rest /= 10) ++end;
+  for (char* digit = end; digit > path; process_id /= 10) *--digit = '0' + process_id % 10;
+  path = end;
+  *path++ = '.';
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    const unsigned digit = time >> shift & 15;
+    *path++ = digit < 10 ? '0' + digit : 'a' + digit - 10;
+  }
+  *path++ = '.';
+  *path++ = 'c';
+  *path++ = 'o';
+  *path++ = 'u';
+  *path++ = 'n';
+  *path++ = 't';
+  *path++ = 's';
+  *path = 0;
+}
+
+/* Creates a file under a name that nothing has; `*time` is the one in the name. */
+INLINE long create_file(char* path, const struct respike_start_parameters* parameters,
+                        uint32_t process_id, uint64_t* time) {
+  const long flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  long file = -EEXIST;
+  for (int names = 0; file == -EEXIST && names < CREATE_TRIES; ++names) {
+    *time += names != 0;
+    make_path(path, parameters, process_id, *time);
+    int tries = INTERRUPT_TRIES;
+    do {
+      file = system_call(__NR_openat, AT_FDCWD, (long)path, flags, 0644, 0, 0);
+    } while (file == -EINTR && --tries > 0);
+  }
+  return file;
+}
+
+/* Writes zeros to all of the file. */
+INLINE int write_zeros(long file, uint64_t size, const char* zeros) {
+  uint64_t done = 0;
+  int tries = INTERRUPT_TRIES;
+  while (done < size) {
+    const uint64_t rest = size - done;
+    const long written = system_call(__NR_pwrite64, file, (long)zeros,
+                                     rest < ZEROS_SIZE ? rest : ZEROS_SIZE, done, 0, 0);
+    if (written > 0)
+      done += written;
+    else if (written != -EINTR || --tries == 0)
+      return 0;
+  }
+  return 1;
+}
+
+/* Makes the file `size` bytes of zeros that have their place on the disk. */
+INLINE int reserve_space(long file, uint64_t size, const char* zeros) {
+  long result;
+  int tries = INTERRUPT_TRIES;
+  do {
+    result = system_call(__NR_fallocate, file, 0, 0, size, 0, 0);
+  } while (result == -EINTR && --tries > 0);
+  if (result == -EOPNOTSUPP || result == -ENOSYS) return write_zeros(file, size, zeros);
+  return !failed(result);
+}
+
+/* --- Filling it and moving it into place */
+
+INLINE void fill_header(struct respike_counter_header* header,
+                        const struct respike_start_parameters* parameters, uint32_t process_id,
+                        uint64_t time, uint64_t counters) {
+  const uint64_t* from = (const uint64_t*)&parameters->header;
+  uint64_t* to = (uint64_t*)header;
+  for (unsigned i = 1; i < sizeof *header / 8; ++i) to[i] = from[i];
+  header->process_id = process_id;
+  header->start_time = time;
+  header->counters_address = counters;
+}
+
+/* The magic is the header's first word. */
+INLINE void complete_header(struct respike_counter_header* header,
+                            const struct respike_start_parameters* parameters) {
+  const uint64_t* from = (const uint64_t*)&parameters->header;
+  __atomic_store_n((uint64_t*)header, *from, __ATOMIC_RELEASE);
+}
+
+/* Only words that are not zero, so that pages without counts stay untouched. */
+INLINE void carry_over(uint64_t* to, const uint64_t* from, uint64_t size) {
+  for (uint64_t i = 0; i < size / 8; ++i)
+    if (from[i] != 0) to[i] = from[i];
+}
+
+/* Fresh memory where there is none any more; where there is some, nothing happens. */
+INLINE void ensure_memory(uint64_t address, uint64_t size) {
+  const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  const long result = map_memory(address, size, flags, -1);
+  if (!failed(result) && (uint64_t)result != address) unmap_memory(result, size); /* old kernels */
+}
+
+/* Maps the file and moves the counters' part of it over the counters. */
+INLINE int share_counters(long file, const struct respike_start_parameters* parameters,
+                          uint32_t process_id, uint64_t time) {
+  const uint64_t header_size = parameters->header.header_size;
+  const uint64_t size = parameters->counters_size;
+  const uint64_t counters = (uint64_t)parameters + parameters->counters;
+  const long mapped = map_memory(0, header_size + size, MAP_SHARED, file);
+  if (failed(mapped)) return 0;
+
+  struct respike_counter_header* header = (struct respike_counter_header*)mapped;
+  const uint64_t fresh = (uint64_t)mapped + header_size;
+  fill_header(header, parameters, process_id, time, counters);
+  carry_over((uint64_t*)fresh, (const uint64_t*)counters, size);
+  complete_header(header, parameters);
+  const int moved = !failed(
+      system_call(__NR_mremap, fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, counters, 0));
+  if (!moved) ensure_memory(counters, size);
+  unmap_memory(mapped, moved ? header_size : header_size + size);
+  return moved;
+}
+
+/* Called by the machine's entry; returns the address at which the image goes on, 0 for none. */
+uint64_t respike_start(const struct respike_start_parameters* parameters) {
+  const uint64_t size = parameters->header.header_size + parameters->counters_size;
+  if (parameters->counters_size != 0 && may_have_file_of(size)) {
+    const long scratch = map_memory(0, SCRATCH_SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (!failed(scratch)) {
+      char* path = (char*)scratch;
+      const uint32_t process_id = current_process();
+      uint64_t time = current_time();
+      const long file = create_file(path, parameters, process_id, &time);
+      if (!failed(file)) {
+        if (!reserve_space(file, size, path + SCRATCH_SIZE - ZEROS_SIZE) ||
+            !share_counters(file, parameters, process_id, time))
+          system_call(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+        system_call(__NR_close, file, 0, 0, 0, 0, 0);
+      }
+      unmap_memory(scratch, SCRATCH_SIZE);
+    }
+  }
+  return parameters->next != 0 ? (uint64_t)parameters + parameters->next : 0;
+}

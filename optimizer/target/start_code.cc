@@ -1,0 +1,34 @@
+// Start code comes out of the build (start_code.cmake) as bytes; here they get their description.
+
+#include "optimizer/target/start_code.h"
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+#if RESPIKE_START_CODE_ALPHA
+constexpr uint8_t kAlphaCode[] = {
+#include "alpha_start_code.inc"
+};
+#endif
+
+}  // namespace
+
+StartCode start_code(Machine machine) {
+  switch (machine) {
+    case Machine::alpha:
+#if RESPIKE_START_CODE_ALPHA
+      // One entry serves both ways in: it keeps all registers but pv.
+      return {.code = kAlphaCode, .alignment = 16, .page_size = 8192};
+#else
+      throw Error(
+          "this respike was built without alpha-linux-gnu-gcc and cannot instrument programs for "
+          "Alpha: install scripts/install-packages.sh's packages and build it again");
+#endif
+    default:
+      throw Error("no start code for this machine yet: its programs cannot be instrumented");
+  }
+}
+
+}  // namespace respike

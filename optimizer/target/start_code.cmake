@@ -1,0 +1,60 @@
+# The start code of a machine: C and assembly compiled for that machine, as an array of bytes.
+#
+# respike_start_code(MACHINE PREFIX FLAGS...): compiles instrument/runtime/start.c with
+# MACHINE/runtime by PREFIXgcc. Adds to respike_target a header MACHINE_start_code.inc and the
+# definition RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run
+# time that it cannot instrument for the machine; all the rest works. The bytes are also in
+# start_code/MACHINE.bin of the build folder, for tests.
+#
+# As a script (cmake -D INPUT=... -D OUTPUT=... -P start_code.cmake) it writes the header.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${INPUT} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(REGEX REPLACE "([^\n]{80})" "\\1\n" bytes "${bytes}")
+  file(WRITE ${OUTPUT} "${bytes}\n")
+  return()
+endif()
+
+set(RESPIKE_START_CODE_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+
+function(respike_start_code machine prefix)
+  string(TOUPPER RESPIKE_START_CODE_${machine} definition)
+  find_program(${definition}_COMPILER ${prefix}gcc)
+  find_program(${definition}_OBJCOPY ${prefix}objcopy)
+  mark_as_advanced(${definition}_COMPILER ${definition}_OBJCOPY)
+  if(NOT ${definition}_COMPILER OR NOT ${definition}_OBJCOPY)
+    message(WARNING
+      "${prefix}gcc is not installed: this respike will not instrument programs for ${machine}")
+    target_compile_definitions(respike_target PRIVATE ${definition}=0)
+    return()
+  endif()
+
+  set(folder ${PROJECT_BINARY_DIR}/start_code)
+  set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
+  set(shared ${PROJECT_SOURCE_DIR}/instrument/runtime)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(
+    OUTPUT ${folder}/${machine}_start_code.inc
+    BYPRODUCTS ${folder}/${machine}.bin ${folder}/${machine}.elf
+    COMMAND ${${definition}_COMPILER}
+      -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512
+      -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing -fno-pie
+      -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
+      -fno-asynchronous-unwind-tables -fno-unwind-tables
+      ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${own}
+      -nostdlib -static -no-pie -Wl,-T,${own}/start.ld -Wl,--build-id=none -Wl,--no-relax
+      -o ${folder}/${machine}.elf ${shared}/start.c ${own}/entry.S
+    COMMAND ${${definition}_OBJCOPY} -O binary -j .text
+      ${folder}/${machine}.elf ${folder}/${machine}.bin
+    COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.bin
+      -D OUTPUT=${folder}/${machine}_start_code.inc -P ${RESPIKE_START_CODE_SCRIPT}
+    DEPENDS ${shared}/start.c ${shared}/counter_file.h
+      ${own}/entry.S ${own}/system_call.h ${own}/start.ld
+      ${RESPIKE_START_CODE_SCRIPT} ${CMAKE_CURRENT_LIST_FILE}
+    COMMENT "Compiling the start code for ${machine}"
+    VERBATIM)
+  target_sources(respike_target PRIVATE ${folder}/${machine}_start_code.inc)
+  target_include_directories(respike_target PRIVATE ${folder})
+  target_compile_definitions(respike_target PRIVATE ${definition}=1)
+endfunction()

@@ -1,0 +1,127 @@
+// The start code as the decoder reads it: nothing in it depends on where it is, on registers nobody
+// set up, or on memory of its own.
+
+#include "optimizer/target/start_code.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/error.h"
+#include "optimizer/target/targets.h"
+
+namespace respike {
+namespace {
+
+constexpr Register kStackPointer = 30;
+constexpr Register kFirstFloating = 31;
+
+class AlphaStartCode : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      start_ = start_code(Machine::alpha);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    code_.resize(start_.code.size() / 4);
+    target_.decode(start_.code, 0, code_.data());
+  }
+
+  std::string text(size_t index) const { return target_.print(code_[index], index * 4); }
+
+  const Target& target_ = target_for(Machine::alpha);
+  StartCode start_;
+  std::vector<Instruction> code_;
+};
+
+TEST(StartCode, SaysWhichMachinesItLacks) {
+  EXPECT_THROW(start_code(Machine::ia64), Error);
+  EXPECT_THROW(start_code(Machine::x86_64), Error);
+}
+
+TEST_F(AlphaStartCode, IsSmallAndAligned) {
+  EXPECT_GT(start_.code.size(), 0u);
+  EXPECT_LT(start_.code.size(), 4096u);
+  EXPECT_EQ(start_.alignment, 16u);
+  EXPECT_EQ(start_.code.size() % start_.alignment, 0u);
+  EXPECT_EQ(start_.page_size, 8192u);
+  EXPECT_LT(start_.program_entry, start_.code.size());
+  EXPECT_LT(start_.initializer_entry, start_.code.size());
+}
+
+TEST_F(AlphaStartCode, IsAllInstructions) {
+  for (size_t i = 0; i < code_.size(); ++i) EXPECT_NE(code_[i].opcode, kInvalid) << i * 4;
+}
+
+TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
+  const Register gp = target_.abi().global_pointer.value();
+  for (size_t i = 0; i < code_.size(); ++i) {
+    // A system call may use and change anything as far as the target knows.
+    if (target_.is_system_call(code_[i])) continue;
+    const Operands operands = target_.operands(code_[i]);
+    for (unsigned k = 0; k < operands.size; ++k) {
+      EXPECT_NE(operands.registers[k], gp) << i * 4 << ": " << text(i);
+      EXPECT_LT(operands.registers[k], kFirstFloating) << i * 4 << ": " << text(i);
+    }
+  }
+}
+
+TEST_F(AlphaStartCode, BranchesStayInside) {
+  size_t jumps = 0, returns = 0, calls = 0;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    switch (target_.control_flow(code_[i])) {
+      case ControlFlow::none:
+        break;
+      case ControlFlow::call:
+        ++calls;
+        [[fallthrough]];
+      case ControlFlow::branch:
+      case ControlFlow::conditional_branch: {
+        const int64_t to = static_cast<int64_t>(i * 4) + code_[i].immediate;
+        EXPECT_TRUE(to >= 0 && to < static_cast<int64_t>(start_.code.size())) << text(i);
+        break;
+      }
+      case ControlFlow::indirect_jump:
+        EXPECT_EQ(text(i).substr(0, 8), "jmp\t(t12") << text(i);  // to what comes next
+        ++jumps;
+        break;
+      case ControlFlow::return_jump:
+        ++returns;
+        break;
+      default:
+        ADD_FAILURE() << i * 4 << ": " << text(i);
+    }
+  }
+  EXPECT_EQ(calls, 1u);  // the entry's, of the C function
+  EXPECT_EQ(jumps, 1u);
+  EXPECT_EQ(returns, 2u);
+}
+
+TEST_F(AlphaStartCode, EntersTheSystemOnlyByCallsys) {
+  size_t calls = 0;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (!text(i).starts_with("call")) continue;
+    EXPECT_EQ(text(i), "callsys");
+    ++calls;
+  }
+  EXPECT_GT(calls, 10u);
+}
+
+TEST_F(AlphaStartCode, NeedsLittleStack) {
+  int64_t down = 0, up = 0;
+  for (const Instruction& instruction : code_) {
+    const Operands operands = target_.operands(instruction);
+    if (target_.is_system_call(instruction) || operands.size == operands.uses) continue;
+    if (operands.registers[operands.uses] != kStackPointer) continue;
+    EXPECT_TRUE(target_.print(instruction, 0).starts_with("lda\tsp,"));
+    (instruction.immediate < 0 ? down : up) += instruction.immediate;
+  }
+  EXPECT_GT(down, -1024);
+  EXPECT_EQ(down + up, 0);
+}
+
+}  // namespace
+}  // namespace respike
