@@ -185,9 +185,13 @@ std::string input_text(const Program& program, const Instruction& instruction) {
   return program.target->print(read, address);
 }
 
+std::string counted(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 void print_listing(const Program& program, const Procedure& procedure) {
-  fmt::print("\n{:x} <{}>: {} bytes, {} blocks", procedure.address, procedure.name, procedure.size,
-             procedure.blocks.size());
+  fmt::print("\n{:x} <{}>: {}, {}", procedure.address, procedure.name,
+             counted(procedure.size, "byte"), counted(procedure.blocks.size(), "block"));
   if (!procedure.reason.empty())
     fmt::print(", {}: {}", procedure.state == Procedure::State::opaque ? "opaque" : "pinned",
                procedure.reason);
@@ -223,15 +227,10 @@ void run_disasm(const DisasmArguments& arguments) {
     fmt::print("{}", print(program));
     return;
   }
-  for (const std::string& name : arguments.procedures)
-    if (std::none_of(program.procedures.begin(), program.procedures.end(),
-                     [&](const Procedure& p) { return p.name == name; }))
-      throw Error(fmt::format("there is no procedure {}", name), image.path);
-  for (const Procedure& procedure : program.procedures) {
-    if (!arguments.procedures.empty() &&
-        std::find(arguments.procedures.begin(), arguments.procedures.end(), procedure.name) ==
-            arguments.procedures.end())
-      continue;
+  const std::vector<bool> chosen = procedures_named(program, arguments.procedures);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    if (!arguments.procedures.empty() && !chosen[id]) continue;
+    const Procedure& procedure = program[id];
     if (arguments.ir)
       fmt::print("{}", print(program, procedure));
     else
@@ -353,7 +352,8 @@ void add_image_commands(CLI::App& app) {
       arguments_of<DisasmArguments>(*disasm, [](DisasmArguments& a) { run_disasm(a); });
   disasm->add_option("IMAGE", disasm_arguments->image, "executable or shared library")->required();
   disasm
-      ->add_option("--procedure", disasm_arguments->procedures, "only this procedure (repeatable)")
+      ->add_option("--procedure", disasm_arguments->procedures,
+                   "only this procedure, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
   disasm->add_flag("--objdump", disasm_arguments->objdump,
                    "every word of every executable section: ADDRESS: WORD TEXT");
@@ -377,11 +377,11 @@ void add_image_commands(CLI::App& app) {
       ->capture_default_str();
   optimize
       ->add_option("--only", optimize_arguments->options.only,
-                   "move only this procedure (repeatable)")
+                   "move only this procedure, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
   optimize
       ->add_option("--skip", optimize_arguments->options.skip,
-                   "leave this procedure in place (repeatable)")
+                   "leave this procedure in place, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
   optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON");
 

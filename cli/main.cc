@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "respike 0.1.0");
   respike::cli::add_image_commands(app);
+  respike::cli::add_instrument_command(*app.get_subcommand("image"));
+  respike::cli::add_collect_command(*app.get_subcommand("image"));
+  respike::cli::add_profile_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -8,14 +8,18 @@
 
 #include "optimizer/emit/emit.h"
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 
 namespace respike {
 
 std::vector<uint8_t> emit(const Program& program, Layout layout, const std::string& options,
-                          Diagnostics& diagnostics, EmitStatistics* statistics) {
-  const AddedSegment segment = plan_added_segment(*program.image);
-  const Placement placement(program, layout, segment.free_address);
+                          Diagnostics& diagnostics, EmitStatistics* statistics,
+                          const Injection* injection) {
+  const AddedSegment segment =
+      plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
+  const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
+  const Placement placement(program, layout, segment.free_address + injected);
   Emitter emitter(program, layout, placement, diagnostics);
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();
@@ -23,7 +27,9 @@ std::vector<uint8_t> emit(const Program& program, Layout layout, const std::stri
   emitter.write_symbols();
   emitter.write_relocations();
   emitter.write_dynamic_section();
-  emitter.write_provenance(options);
+  if (injection != nullptr) emitter.inject(*injection, segment);
+  emitter.write_provenance(options,
+                           injection != nullptr ? NoteType::instrumented : NoteType::rewritten);
   emitter.drop_debug_sections();
   if (statistics != nullptr) *statistics = emitter.statistics();
   return write_image(*program.image, emitter.output());

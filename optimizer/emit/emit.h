@@ -2,6 +2,8 @@
 // From the IR and a layout to the bytes of an image.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,32 @@ struct EmitStatistics {
   uint64_t far_stubs = 0;
 };
 
+/// Code, memory and tables that are put into an image beside the program's own.
+struct Injection {
+  struct Addresses {
+    uint64_t memory = 0;
+    uint64_t code = 0;
+    uint64_t entry = 0;                                    // the program's own
+    std::optional<uint64_t> initializer;                   // likewise
+    std::function<uint64_t(const CodeLocation&)> resolve;  // where code is in the output
+  };
+  struct Contents {
+    std::vector<uint8_t> code;  // code_size bytes
+    uint64_t entry = 0;         // addresses in the output
+    std::optional<uint64_t> initializer;
+    std::vector<NewImage::AddedSection> sections;  // without addresses
+  };
+
+  AddedMemory memory;
+  uint64_t code_size = 0;
+  std::function<Contents(const Addresses&)> make;  // called once, when all addresses are known
+};
+
 /// Writes `program`, lifted from `program.image`, in the order of `layout`. `options` goes into the
 /// provenance note. The bytes are a complete image; nothing is written to disk. Throws Error when
-/// an address cannot be represented.
+/// an address cannot be represented. With an injection the output is marked as instrumented.
 std::vector<uint8_t> emit(const Program& program, Layout layout, const std::string& options,
-                          Diagnostics& diagnostics, EmitStatistics* statistics = nullptr);
+                          Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
+                          const Injection* injection = nullptr);
 
 }  // namespace respike

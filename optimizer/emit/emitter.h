@@ -11,6 +11,7 @@
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/placement.h"
 #include "optimizer/emit/unwind_writer.h"
+#include "optimizer/image/provenance.h"
 
 namespace respike {
 
@@ -25,7 +26,8 @@ class Emitter {
   void write_symbols();
   void write_relocations();
   void write_dynamic_section();
-  void write_provenance(const std::string& options);
+  void inject(const Injection& injection, const AddedSegment& segment);
+  void write_provenance(const std::string& options, NoteType type);
   void drop_debug_sections();
 
   const NewImage& output() const { return out_; }
@@ -62,6 +64,8 @@ class Emitter {
 
   void index_sections();
   uint64_t end_of_fragment(uint64_t address) const;
+  void add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
+                     std::vector<uint64_t>& dead_ends) const;
   void move_symbol(Symbol& symbol) const;
   std::vector<Symbol> fragment_symbols();
   uint32_t section_of(uint64_t address) const;  // in the output; added ones behind the input's

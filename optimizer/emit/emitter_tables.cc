@@ -2,6 +2,7 @@
 // Respike's own note. See emit.cc.
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -422,10 +423,66 @@ void Emitter::write_dynamic_section() {
     }
 }
 
-void Emitter::write_provenance(const std::string& options) {
+/// Follows write_dynamic_section: what starts and initializes the image is known then.
+void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
+  constexpr uint64_t kWritable = 0x1, kAllocated = 0x2, kExecutable = 0x4;  // SHF_*
+  constexpr uint32_t kNoBits = 8;                                           // SHT_NOBITS
+  Injection::Addresses addresses{.memory = segment.memory_address,
+                                 .code = segment.free_address,
+                                 .entry = out_.entry,
+                                 .initializer = {},
+                                 .resolve = [this](const CodeLocation& l) { return resolve(l); }};
+  for (const auto& [tag, value] : image_.dynamic_entries)
+    if (tag == kDynamicInit) addresses.initializer = new_address(value).value_or(value);
+  Injection::Contents contents = injection.make(addresses);
+  out_.entry = contents.entry;
+  if (contents.initializer) {
+    std::erase_if(out_.dynamic_changes, [](const auto& c) { return c.first == kDynamicInit; });
+    out_.dynamic_changes.emplace_back(kDynamicInit, *contents.initializer);
+  }
+  NewImage::AddedSection code;
+  code.name = ".text.respike.start";
+  code.flags = kAllocated | kExecutable;
+  code.address = addresses.code;
+  code.alignment = 16;
+  code.contents = std::move(contents.code);
+  out_.added.push_back(std::move(code));
+  NewImage::AddedSection memory;
+  memory.name = ".bss.respike";
+  memory.type = kNoBits;
+  memory.flags = kAllocated | kWritable;
+  memory.address = addresses.memory;
+  memory.alignment = injection.memory.alignment;
+  memory.memory_size = injection.memory.size;
+  out_.added.push_back(std::move(memory));
+  std::move(contents.sections.begin(), contents.sections.end(), std::back_inserter(out_.added));
+}
+
+/// The places in a fragment where a call does not return to what follows it. `known`: those of the
+/// input. Where the same code follows as in the input there is nothing else to say.
+void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
+                            std::vector<uint64_t>& dead_ends) const {
+  const Procedure& procedure = program_[fragment.procedure];
+  for (size_t i = 0; i + 1 < fragment.blocks.size(); ++i) {
+    const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
+    const ControlFlow flow = target_.control_flow(block.instructions.back());
+    if ((flow != ControlFlow::call && flow != ControlFlow::indirect_call) ||
+        block.edge(Edge::Kind::fall_through) != nullptr)
+      continue;
+    const uint64_t end = program_.address_of(block) + block.origin_size;
+    if (program_.address_of(procedure.blocks[fragment.blocks[i + 1]]) != end ||
+        std::binary_search(known.begin(), known.end(), end))
+      dead_ends.push_back(placement_.address(fragment.procedure, fragment.blocks[i + 1]));
+  }
+}
+
+void Emitter::write_provenance(const std::string& options, NoteType type) {
   Provenance provenance;
+  provenance.type = type;
   provenance.input_build_id = image_.build_id;
   provenance.options = options;
+  const auto input = read_provenance(image_);
+  const auto known_dead_ends = input ? input->dead_ends : std::vector<uint64_t>();
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
     if (placed.size == 0) continue;
@@ -440,13 +497,20 @@ void Emitter::write_provenance(const std::string& options) {
     // Blocks in another order were moved: what looks odd now was understood before.
     if (!whole || !std::is_sorted(fragment.blocks.begin(), fragment.blocks.end()))
       provenance.fragments.push_back({placed.address, placed.address + placed.size, owner});
+    add_dead_ends(fragment, known_dead_ends, provenance.dead_ends);
   }
-  if (const auto input = read_provenance(image_))  // what stays in place may be in pieces already
-    for (const auto& fragment : input->fragments) {
-      const auto location = block_at(program_, fragment.start);
-      if (location && !program_[location->procedure].movable())
-        provenance.fragments.push_back(fragment);
-    }
+  if (input) {  // what stays in place may be in pieces already
+    const auto stays = [&](uint64_t address) {
+      const auto location = block_at(program_, address);
+      return location && !program_[location->procedure].movable();
+    };
+    std::copy_if(input->fragments.begin(), input->fragments.end(),
+                 std::back_inserter(provenance.fragments),
+                 [&](const auto& fragment) { return stays(fragment.start); });
+    std::copy_if(input->dead_ends.begin(), input->dead_ends.end(),
+                 std::back_inserter(provenance.dead_ends), stays);
+  }
+  std::sort(provenance.dead_ends.begin(), provenance.dead_ends.end());
   std::sort(provenance.fragments.begin(), provenance.fragments.end(),
             [](const auto& a, const auto& b) { return a.start < b.start; });
   for (const FarStub& stub : placement_.stubs()) {

@@ -123,13 +123,18 @@ uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   return alignment;
 }
 
+size_t last_loaded(const Image& image) {
+  size_t last = 0;
+  for (size_t i = 0; i < image.segments.size(); ++i)
+    if (image.segments[i].loaded()) last = i;
+  return last;
+}
+
 /// The highest segment when it can grow: executable, not writable, its end in memory and in the
 /// file nobody's start.
 std::optional<size_t> growable_segment(const Image& image) {
-  std::optional<size_t> highest;
-  for (size_t i = 0; i < image.segments.size(); ++i)
-    if (image.segments[i].loaded()) highest = i;
-  const Segment& segment = image.segments[*highest];
+  const size_t highest = last_loaded(image);
+  const Segment& segment = image.segments[highest];
   if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
     return std::nullopt;
   for (const Segment& other : image.segments)
@@ -200,7 +205,7 @@ std::optional<int64_t> elf::dynamic_tag(uint32_t type) {
   }
 }
 
-SegmentPlan elf::plan_segment(const Image& image) {
+SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   SegmentPlan plan;
   plan.alignment = segment_alignment(image);
   uint64_t end = 0;
@@ -208,6 +213,17 @@ SegmentPlan elf::plan_segment(const Image& image) {
     if (segment.loaded()) end = segment.address + segment.memory_size;
   if (end > std::numeric_limits<uint64_t>::max() / 2)
     throw Error("no segment can be added: the image ends too high in memory", image.path);
+  if (memory.size != 0) {
+    plan.with_memory = last_loaded(image);
+    if (!image.segments[*plan.with_memory].writable())
+      throw Error(
+          "no memory can be added: something follows the last writable segment, as in an image "
+          "that "
+          "was rewritten before; use the image it was made from",
+          image.path);
+    plan.where.memory_address = align_up(end, memory.alignment);
+    end = plan.memory_end = plan.where.memory_address + memory.size;
+  }
   plan.extended = growable_segment(image);
   plan.where.address = align_up(end, plan.extended ? kFreeAlignment : plan.alignment);
   plan.where.free_address = plan.where.address;
@@ -218,8 +234,8 @@ SegmentPlan elf::plan_segment(const Image& image) {
   return plan;
 }
 
-AddedSegment plan_added_segment(const Image& image) {
-  return plan_segment(image).where;
+AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
+  return plan_segment(image, memory).where;
 }
 
 void require_rewritable(const Image& image) {

@@ -30,9 +30,11 @@ struct MovedBlock {
 
 struct SegmentPlan {
   AddedSegment where;
-  uint64_t alignment = 1;          // of the added segment
-  std::optional<size_t> extended;  // this segment grows; there is no new one
-  std::optional<size_t> replaced;  // this PT_NOTE is given up for the new program header
+  uint64_t alignment = 1;             // of the added segment
+  std::optional<size_t> extended;     // this segment grows; there is no new one
+  std::optional<size_t> with_memory;  // this segment grows in memory by `memory_size`
+  uint64_t memory_end = 0;            // address
+  std::optional<size_t> replaced;     // this PT_NOTE is given up for the new program header
   MovedBlock block;
 };
 
@@ -40,6 +42,6 @@ struct SegmentPlan {
 std::optional<int64_t> dynamic_tag(uint32_t type);
 
 /// The plan behind plan_added_segment, which write_image makes again.
-SegmentPlan plan_segment(const Image& image);
+SegmentPlan plan_segment(const Image& image, const AddedMemory& memory);
 
 }  // namespace respike::elf

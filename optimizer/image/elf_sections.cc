@@ -214,10 +214,14 @@ OutputSection Describer::describe_added_section(uint32_t number) const {
   result.type = added.type;
   result.flags = added.flags;
   result.address = added.address;
-  result.size = added.contents.size();
+  result.size = added.memory_size != 0 ? added.memory_size : added.contents.size();
   result.alignment = std::max<uint64_t>(added.alignment, 1);
   result.contents = added.contents;
-  result.in_added_segment = result.allocated();
+  result.in_added_segment = result.allocated() && added.memory_size == 0;
+  if (added.memory_size != 0 && plan_ != nullptr && plan_->with_memory) {
+    const Segment& segment = input_.segments[*plan_->with_memory];
+    result.offset = segment.offset + segment.file_size;
+  }
   return result;
 }
 
@@ -246,6 +250,12 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
   for (const auto& [address, number] : added_segment_sections(input, output, &plan)) {
     const OutputSection& section = table.numbered(number);
     if (plan.block.has_section(number)) continue;
+    if (!section.in_added_segment) {
+      require(input,
+              address == plan.where.memory_address && address + section.size == plan.memory_end,
+              "added memory is not where it was planned");
+      continue;
+    }
     require(input, address >= end, "sections of the added segment overlap");
     require(input, address % section.alignment == 0, "an added section is not aligned");
     require(input, section.type != ELF::SHT_NOBITS, "an added section has no contents");

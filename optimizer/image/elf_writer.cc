@@ -130,7 +130,10 @@ void Writer::plan() {
       !output_.moved.empty() ||
       std::any_of(output_.added.begin(), output_.added.end(),
                   [](const auto& added) { return (added.flags & ELF::SHF_ALLOC) != 0; });
-  if (needs_segment) plan_ = plan_segment(input_);
+  AddedMemory memory;
+  for (const auto& added : output_.added)
+    if (added.memory_size != 0) memory = {added.memory_size, added.alignment};
+  if (needs_segment) plan_ = plan_segment(input_, memory);
 }
 
 /// Symbols' names, then sections' names; after this the size of every section is known.
@@ -337,6 +340,10 @@ void Writer::write_program_headers() {
       reinterpret_cast<const ProgramHeader*>(input_.file.data() + file_header.e_phoff);
   std::vector<ProgramHeader> headers(old_headers, old_headers + input_.segments.size());
   for (ProgramHeader& header : headers) retarget(header);
+  if (plan_->with_memory) {
+    ProgramHeader& header = headers[*plan_->with_memory];
+    header.p_memsz = plan_->memory_end - header.p_vaddr;
+  }
   if (plan_->extended) {
     ProgramHeader& header = headers[*plan_->extended];
     header.p_filesz = segment_end_ - header.p_vaddr;

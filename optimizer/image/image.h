@@ -158,8 +158,10 @@ struct NewImage {
     uint64_t address = 0;
     uint64_t alignment = 1;
     std::vector<uint8_t> contents;
+    uint64_t memory_size = 0;  // without contents: zeroed memory behind the last writable segment
   };
-  /// Allocated: in address order, inside the added read-execute segment. Others: file only.
+  /// Allocated: in address order, inside the added read-execute segment; one with a memory size, at
+  /// AddedSegment::memory_address, may come first. Others: file only.
   std::vector<AddedSection> added;
 
   struct MovedSection {
@@ -186,13 +188,20 @@ struct NewImage {
 /// Where a rewriter may put new contents, and what the container needs to make room for the added
 /// segment's header.
 struct AddedSegment {
-  uint64_t address = 0;       // of the segment: container's own moved pieces come first
-  uint64_t free_address = 0;  // first address for new contents
+  uint64_t address = 0;         // of the segment: container's own moved pieces come first
+  uint64_t free_address = 0;    // first address for new contents
+  uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
+};
+
+/// Zeroed memory that the last writable segment is extended by; none when `size` is 0.
+struct AddedMemory {
+  uint64_t size = 0;  // bytes
+  uint64_t alignment = 1;
 };
 
 /// Plans the added segment of `image`: close to it, so that gp-relative references reach. Throws
-/// Error when no room for a program header can be made.
-AddedSegment plan_added_segment(const Image& image);
+/// Error when no room for a program header or for the memory can be made.
+AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory = {});
 
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);

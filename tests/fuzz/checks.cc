@@ -2,12 +2,18 @@
 
 #include "tests/fuzz/checks.h"
 
+#include <algorithm>
+
+#include "instrument/collect.h"
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/hash.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/target/targets.h"
+#include "tests/fuzz/image_mutator.h"
 
 namespace respike {
 namespace {
@@ -74,6 +80,70 @@ FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed) {
     } catch (const Error& error) {
       result.finding = std::string("the output is refused: ") + error.what();
     }
+  });
+}
+
+namespace {
+
+void check_profile(std::span<const uint8_t> bytes, FuzzResult& result) {
+  const Profile profile = decode_profile(bytes, kName);
+  result.depth = FuzzDepth::read;
+  if (decode_profile(encode_profile(profile), "output") != profile)
+    result.finding = "a profile reads as another one after it was written";
+  const std::vector<double> weights = {1, 1e10};
+  const std::vector<std::string> names = {"a", "b"};
+  const Profile sum = merge_profiles(std::vector{profile, profile}, weights, names);
+  for (const ProcedureProfile& procedure : sum.procedures)
+    if (procedure.entered() && procedure.entries() > 0 && procedure.blocks.empty())
+      result.finding = "entries without blocks";
+  result.depth = FuzzDepth::rewritten;
+}
+
+void check_counter_map(std::span<const uint8_t> bytes, FuzzResult& result) {
+  const CounterMap map = decode_counter_map(bytes);
+  result.depth = FuzzDepth::read;
+  if (!(decode_counter_map(encode_counter_map(map)) == map)) {
+    result.finding = "a counter map reads as another one after it was written";
+    return;
+  }
+  constexpr uint32_t kMostCounters = 1'000'000;
+  if (map.counters > kMostCounters) return;
+  CounterFile file;
+  file.counters_address = map.counters_address;
+  file.counters.resize(map.counters);
+  FuzzRandom random(bytes.size() + map.counters);
+  for (uint64_t& word : file.counters)
+    word = random.one_in(4) ? random.next() : random.below(random.one_in(2) ? 3 : 1000);
+  CounterSum sum(map);
+  sum.add(file);
+  const Profile profile = sum.profile();
+  result.depth = FuzzDepth::rewritten;
+  for (const ProcedureProfile& procedure : profile.procedures)
+    for (const auto& block : procedure.blocks)
+      if (block.count > INT64_MAX) result.finding = "a count is negative";
+  if (decode_profile(encode_profile(profile), "output") != profile)
+    result.finding = "a collected profile reads as another one";
+}
+
+}  // namespace
+
+FuzzResult check_counting(std::span<const uint8_t> bytes) {
+  return guarded([&](FuzzResult& result) {
+    const std::string_view magic(reinterpret_cast<const char*>(bytes.data()),
+                                 std::min<size_t>(bytes.size(), 8));
+    if (magic.starts_with("RSPKCNT")) {
+      decode_counter_file(bytes, kName);
+      result.depth = FuzzDepth::rewritten;
+      return;
+    }
+    constexpr size_t kHashAt = 16, kPayloadAt = 24;
+    std::vector<uint8_t> sealed(bytes.begin(), bytes.end());
+    if (sealed.size() >= kPayloadAt)
+      store(sealed.data() + kHashAt, hash64(std::span(sealed).subspan(kPayloadAt)));
+    if (magic == "RSPKCMAP")
+      check_counter_map(sealed, result);
+    else
+      check_profile(sealed, result);
   });
 }
 

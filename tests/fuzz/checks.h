@@ -25,5 +25,8 @@ FuzzResult check_reader(std::span<const uint8_t> bytes);
 FuzzResult check_lifter(std::span<const uint8_t> bytes);
 FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed);
 FuzzResult check_ir_text(std::string_view text);
+/// A profile, a counter map or a counter file, told apart by their first bytes. Checksums are made
+/// right first: damage behind them is what is looked for.
+FuzzResult check_counting(std::span<const uint8_t> bytes);
 
 }  // namespace respike

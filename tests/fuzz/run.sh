@@ -2,7 +2,7 @@
 # Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   TARGET: reader, lifter, rewrite or ir_text; BUILD: build directory, default build-fuzz
+#   TARGET: reader, lifter, rewrite, ir_text or counting; BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -25,6 +25,10 @@ if [[ $target == ir_text ]]; then
   done
   cp "$root"/tests/ir/alpha*.ir "$corpus"
   options=(-dict="$root/tests/fuzz/ir_text.dict" -max_len=65536)
+elif [[ $target == counting ]]; then
+  ninja -C "$build" counting_seeds >/dev/null
+  "$build/tests/fuzz/counting_seeds" "$corpus"
+  options=(-max_len=65536)
 else
   for seed in "$seeds"/*; do
     [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"

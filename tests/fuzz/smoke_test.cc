@@ -18,6 +18,7 @@
 #include "optimizer/pipeline.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/image_mutator.h"
+#include "tests/unit/profile_testing.h"
 
 namespace respike {
 namespace {
@@ -98,6 +99,30 @@ TEST(FuzzSmoke, Lifter) {
 TEST(FuzzSmoke, Rewrite) {
   run(1'500, 3'000'000, FuzzDepth::rewritten,
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
+}
+
+TEST(FuzzSmoke, Counting) {
+  int deep = 0, count = 0;
+  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+    FuzzRandom random(seed);
+    Random toy(seed % 50);
+    Bytes bytes;
+    if (seed % 2 == 0) {
+      bytes = encode_profile(random_profile(toy));
+    } else {
+      ToyOptions options;
+      options.pads = 4;
+      options.jumps = 8;
+      bytes = encode_counter_map(counter_map_of(random_toy(toy, options), toy));
+    }
+    for (uint64_t n = random.below(4); n-- > 0;)
+      bytes[8 + random.below(bytes.size() - 8)] = static_cast<uint8_t>(random.next());
+    const FuzzResult result = check_counting(bytes);
+    ASSERT_FALSE(result.finding) << *result.finding << " (seed " << seed << ")";
+    ++count;
+    deep += result.depth == FuzzDepth::rewritten;
+  }
+  EXPECT_GT(deep, count / 4);
 }
 
 }  // namespace

@@ -1,0 +1,119 @@
+// respike image instrument.
+
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "cli/progress_bar.h"
+#include "instrument/instrument.h"
+
+namespace respike::cli {
+namespace {
+
+struct InstrumentArguments {
+  std::string image, output, weights, block_map;
+  std::string spool = "respike-spool";
+  std::string counters = "shared";
+  bool json = false;
+};
+
+std::string percent(uint64_t part, uint64_t whole) {
+  return fmt::format(
+      "{:.1f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+void print_result(const InstrumentArguments& arguments, const InstrumentResult& r) {
+  if (arguments.json) {
+    const Json json = {{"procedures", r.procedures},
+                       {"instrumented_procedures", r.instrumented},
+                       {"left_out", notes_to_json(r.left_out)},
+                       {"blocks", r.blocks},
+                       {"counters", r.counters},
+                       {"indirect_sites", r.indirect_sites},
+                       {"probes", r.probes.probes},
+                       {"probes_that_save_registers", r.probes.saved_registers},
+                       {"probes_without_gp", r.probes.without_gp},
+                       {"text_bytes", r.text_bytes},
+                       {"new_text_bytes", r.new_text_bytes}};
+    fmt::print("{}\n", text_of(json));
+    return;
+  }
+  fmt::print("instrumented procedures  {} of {}\n", r.instrumented, r.procedures);
+  fmt::print("counters                 {} for {} blocks ({})\n", r.counters, r.blocks,
+             percent(r.counters, r.blocks));
+  fmt::print("indirect jumps and calls {}\n", r.indirect_sites);
+  fmt::print("code                     {} bytes, {} more\n", r.new_text_bytes,
+             percent(r.new_text_bytes - r.text_bytes, r.text_bytes));
+  fmt::print("no free register         {} of {} probes\n", r.probes.saved_registers,
+             r.probes.probes);
+}
+
+/// One line per block: its address before and after.
+void write_block_map(const std::string& path, const InstrumentResult& result) {
+  std::string text;
+  for (const auto& [before, after] : result.block_addresses)
+    fmt::format_to(std::back_inserter(text), "{:x} {:x}\n", before, after);
+  write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {});
+}
+
+void run_instrument(const InstrumentArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
+  InstrumentOptions options;
+  options.spool = std::filesystem::absolute(arguments.spool).lexically_normal();
+  options.output = std::filesystem::absolute(arguments.output).lexically_normal();
+  options.atomic = arguments.counters == "atomic";
+  options.description = fmt::format("instrument --counters {}", arguments.counters);
+  std::optional<Profile> weights;
+  if (!arguments.weights.empty()) {
+    weights = read_profile(std::filesystem::path(arguments.weights));
+    options.weights = &*weights;
+  }
+  ProgressBar bar;
+  options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
+  const InstrumentResult result = instrument(image, options, diagnostics);
+  bar.clear();
+  std::error_code error;
+  std::filesystem::create_directories(options.spool, error);
+  if (error)
+    throw Error(fmt::format("the spool cannot be made: {}", error.message()), options.spool);
+  write_file(arguments.output, result.bytes, arguments.image);
+  if (!arguments.block_map.empty()) write_block_map(arguments.block_map, result);
+  print_result(arguments, result);
+  print_warnings(diagnostics);
+}
+
+}  // namespace
+
+void add_instrument_command(CLI::App& image) {
+  CLI::App* command = image.add_subcommand(
+      "instrument", "Write an image that counts how often its blocks and edges run");
+  auto arguments = std::make_shared<InstrumentArguments>();
+  command->callback([arguments] { run_instrument(*arguments); });
+  command->add_option("IMAGE", arguments->image, "executable or shared library")->required();
+  command->add_option("-o,--output", arguments->output, "file to write")->required();
+  command
+      ->add_option("--spool", arguments->spool,
+                   "directory for counter files; made if there is none")
+      ->capture_default_str();
+  command
+      ->add_option("--counters", arguments->counters,
+                   "atomic: exact with several threads and forked children, slower")
+      ->check(CLI::IsMember({"shared", "atomic"}))
+      ->capture_default_str();
+  command->add_option("--weights", arguments->weights,
+                      "an older profile of the image: counters go where it ran seldom");
+  command->add_option("--block-map", arguments->block_map,
+                      "write where the counted blocks went: old and new address, a block a line");
+  command->add_flag("--json", arguments->json, "print JSON");
+}
+
+}  // namespace respike::cli

@@ -1,0 +1,36 @@
+#include "cli/messages.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/error.h"
+#include "optimizer/target/targets.h"
+
+namespace respike::cli {
+
+void print_warnings(const Diagnostics& diagnostics) {
+  for (const std::string& warning : diagnostics.warnings())
+    fmt::print(stderr, "respike: warning: {}\n", warning);
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+Json notes_to_json(const std::vector<ProcedureNote>& notes) {
+  Json list = Json::array();
+  for (const ProcedureNote& note : notes)
+    list.push_back({{"name", note.name}, {"reason", note.reason}});
+  return list;
+}
+
+void require_target(const Image& image) {
+  try {
+    target_for(image.machine);
+  } catch (const Error&) {
+    throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
+  }
+}
+
+}  // namespace respike::cli

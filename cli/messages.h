@@ -1,0 +1,25 @@
+#pragma once
+// What the subcommands print alike.
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/image/image.h"
+#include "optimizer/pipeline.h"
+
+namespace respike::cli {
+
+using Json = nlohmann::ordered_json;
+
+void print_warnings(const Diagnostics& diagnostics);
+/// Names need not be UTF-8; JSON must be.
+std::string text_of(const Json& json);
+Json notes_to_json(const std::vector<ProcedureNote>& notes);
+/// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
+/// else, so that an image for another machine is not told how to be linked.
+void require_target(const Image& image);
+
+}  // namespace respike::cli

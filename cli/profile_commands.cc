@@ -1,0 +1,286 @@
+// `respike profile ...`: commands that work on profiles.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "optimizer/profile/profile.h"
+
+namespace respike::cli {
+namespace {
+
+/// 1234567 as 1,234,567.
+std::string grouped(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string percent(double part, double whole) {
+  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * part / whole);
+}
+
+/// Control characters would spoil the table.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  return text;
+}
+
+// ---- show ----
+
+struct ShowArguments {
+  std::string profile;
+  std::vector<std::string> procedures;
+  uint64_t top = 30;
+  bool json = false;
+};
+
+/// NAME, or NAME@ADDRESS where several have the name.
+bool is_meant(const ProcedureProfile& procedure, const std::string& text) {
+  return procedure.name == text ||
+         fmt::format("{}@{:x}", procedure.name, procedure.address) == text;
+}
+
+/// The procedures to show, hottest first.
+std::vector<const ProcedureProfile*> chosen(const Profile& profile,
+                                            const ShowArguments& arguments) {
+  std::vector<std::pair<uint64_t, const ProcedureProfile*>> weighed;
+  for (const ProcedureProfile& procedure : profile.procedures)
+    if (arguments.procedures.empty() ||
+        std::any_of(arguments.procedures.begin(), arguments.procedures.end(),
+                    [&](const std::string& text) { return is_meant(procedure, text); }))
+      weighed.emplace_back(procedure.instructions(), &procedure);
+  for (const std::string& text : arguments.procedures)
+    if (std::none_of(weighed.begin(), weighed.end(),
+                     [&](const auto& entry) { return is_meant(*entry.second, text); }))
+      throw Error(fmt::format("there is no procedure {}", text), arguments.profile);
+  std::stable_sort(weighed.begin(), weighed.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const ProcedureProfile*> result;
+  for (const auto& [instructions, procedure] : weighed) result.push_back(procedure);
+  return result;
+}
+
+constexpr const char* kEdgeKinds[] = {"fall_through", "taken", "indirect", "landing_pad"};
+
+Json to_json(const ProcedureProfile& procedure) {
+  const auto address = [&](BlockId block) { return procedure.blocks[block].address; };
+  Json blocks = Json::array(), edges = Json::array(), calls = Json::array(),
+       indirect = Json::array();
+  for (const auto& block : procedure.blocks)
+    blocks.push_back({{"address", block.address},
+                      {"count", block.count},
+                      {"size", block.size},
+                      {"instructions", block.instructions}});
+  for (const auto& edge : procedure.edges)
+    edges.push_back({{"from", address(edge.from)},
+                     {"to", address(edge.to)},
+                     {"count", edge.count},
+                     {"kind", kEdgeKinds[static_cast<size_t>(edge.kind)]}});
+  for (const auto& call : procedure.calls)
+    calls.push_back(
+        {{"from", address(call.block)}, {"callee", call.callee}, {"count", call.count}});
+  for (const auto& site : procedure.indirect)
+    indirect.push_back(
+        {{"from", address(site.block)}, {"target", site.target}, {"changes", site.changes}});
+  return {{"name", procedure.name},
+          {"address", procedure.address},
+          {"signature", fmt::format("{:016x}", procedure.signature)},
+          {"exact", procedure.exact},
+          {"entries", procedure.entries()},
+          {"instructions", procedure.instructions()},
+          {"blocks", std::move(blocks)},
+          {"edges", std::move(edges)},
+          {"calls", std::move(calls)},
+          {"indirect", std::move(indirect)}};
+}
+
+void print_json(const Profile& profile, const ShowArguments& arguments) {
+  Json procedures = Json::array();
+  for (const ProcedureProfile* procedure : chosen(profile, arguments))
+    procedures.push_back(to_json(*procedure));
+  const Json json = {{"image", profile.image_path},
+                     {"build_id", profile.image_build_id},
+                     {"hash", fmt::format("{:016x}", profile.image_hash)},
+                     {"runs", profile.runs},
+                     {"procedures", std::move(procedures)}};
+  fmt::print("{}\n", text_of(json));
+}
+
+double instructions_of(const Profile& profile) {
+  return std::accumulate(profile.procedures.begin(), profile.procedures.end(), 0.0,
+                         [](double sum, const ProcedureProfile& procedure) {
+                           return sum + static_cast<double>(procedure.instructions());
+                         });
+}
+
+void print_summary(const Profile& profile) {
+  const auto count = [&](auto wanted) {
+    return static_cast<uint64_t>(
+        std::count_if(profile.procedures.begin(), profile.procedures.end(), wanted));
+  };
+  const uint64_t entered = count([](const ProcedureProfile& p) { return p.entered(); });
+  const uint64_t doubtful = count([](const ProcedureProfile& p) { return !p.exact; });
+  fmt::print("image         {}\n", printable(profile.image_path));
+  if (!profile.image_build_id.empty())
+    fmt::print("build id      {}\n", printable(profile.image_build_id));
+  fmt::print("runs          {:g}\n", profile.runs);
+  fmt::print("procedures    {}, {} executed, {} not exact\n", grouped(profile.procedures.size()),
+             grouped(entered), grouped(doubtful));
+  fmt::print("instructions  {:.6g} executed\n", instructions_of(profile));
+}
+
+void print_table(const Profile& profile, const ShowArguments& arguments) {
+  const double all = instructions_of(profile);
+  const auto procedures = chosen(profile, arguments);
+  fmt::print("\n{:>8} {:>8} {:>20} {:>16}  {}\n", "share", "sum", "instructions", "entries",
+             "procedure");
+  double sum = 0;
+  uint64_t rows = 0, left = 0;
+  for (const ProcedureProfile* procedure : procedures) {
+    if (!procedure->entered()) continue;
+    if (arguments.top != 0 && rows == arguments.top) {
+      ++left;
+      continue;
+    }
+    ++rows;
+    const uint64_t instructions = procedure->instructions();
+    sum += static_cast<double>(instructions);
+    fmt::print("{:>8} {:>8} {:>20} {:>16}  {}{}\n", percent(static_cast<double>(instructions), all),
+               percent(sum, all), grouped(instructions), grouped(procedure->entries()),
+               printable(procedure->name), procedure->exact ? "" : "  (not exact)");
+  }
+  if (left != 0) fmt::print("{} more; --top 0 shows all\n", grouped(left));
+}
+
+/// By block: where it leads to, with counts.
+std::vector<std::string> ways_on(const ProcedureProfile& procedure,
+                                 const std::map<uint64_t, std::string>& names) {
+  static constexpr const char* kWords[] = {"", "taken ", "jump ", "pad "};
+  const auto name_of = [&](uint64_t address, const char* none) {
+    const auto name = names.find(address);
+    return address == 0          ? none
+           : name != names.end() ? printable(name->second)
+                                 : fmt::format("{:x}", address);
+  };
+  std::vector<std::string> texts(procedure.blocks.size());
+  const auto add = [&](BlockId block, const std::string& part) {
+    texts[block] += (texts[block].empty() ? "" : ", ") + part;
+  };
+  for (const auto& call : procedure.calls) add(call.block, "calls " + name_of(call.callee, "?"));
+  for (const auto& site : procedure.indirect)
+    add(site.block, fmt::format("last to {}, {} changes", name_of(site.target, "outside"),
+                                grouped(site.changes)));
+  for (const auto& edge : procedure.edges)
+    add(edge.from, fmt::format("{}{}: {}", kWords[static_cast<size_t>(edge.kind)], edge.to,
+                               grouped(edge.count)));
+  return texts;
+}
+
+void print_procedure(const ProcedureProfile& procedure,
+                     const std::map<uint64_t, std::string>& names) {
+  fmt::print("\n{} at {:x}: {} instructions executed{}, signature {:016x}\n",
+             printable(procedure.name), procedure.address, grouped(procedure.instructions()),
+             procedure.exact ? "" : ", not exact", procedure.signature);
+  fmt::print("{:>7} {:>12} {:>12} {:>16}  {}\n", "block", "address", "instructions", "count",
+             "goes on to");
+  const std::vector<std::string> ways = ways_on(procedure, names);
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const auto& block = procedure.blocks[b];
+    fmt::print("{:>7} {:>12x} {:>12} {:>16}  {}\n", b, block.address, block.instructions,
+               grouped(block.count), ways[b]);
+  }
+}
+
+void run_show(const ShowArguments& arguments) {
+  const Profile profile = read_profile(arguments.profile);
+  if (arguments.json) return print_json(profile, arguments);
+  if (arguments.procedures.empty()) {
+    print_summary(profile);
+    print_table(profile, arguments);
+    return;
+  }
+  std::map<uint64_t, std::string> names;
+  for (const ProcedureProfile& procedure : profile.procedures)
+    names.emplace(procedure.address, procedure.name);
+  for (const ProcedureProfile* procedure : chosen(profile, arguments))
+    print_procedure(*procedure, names);
+}
+
+// ---- merge ----
+
+struct MergeArguments {
+  std::vector<std::string> profiles;
+  std::string output;
+};
+
+/// PROFILE or PROFILE:WEIGHT. What follows the last colon and is no number belongs to the name.
+std::pair<std::string, double> weighted(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, 1.0};
+  double weight = 0;
+  const auto [end, error] =
+      std::from_chars(text.data() + colon + 1, text.data() + text.size(), weight);
+  if (error != std::errc() || end != text.data() + text.size()) return {text, 1.0};
+  return {text.substr(0, colon), weight};
+}
+
+std::string weight_problem(const std::string& text) {
+  const double weight = weighted(text).second;
+  return std::isfinite(weight) && weight >= 0 ? "" : "a weight is a number from 0 on: " + text;
+}
+
+void run_merge(const MergeArguments& arguments) {
+  std::vector<Profile> profiles;
+  std::vector<double> weights;
+  std::vector<std::string> names;
+  for (const std::string& text : arguments.profiles) {
+    const auto [name, weight] = weighted(text);
+    profiles.push_back(read_profile(name));
+    weights.push_back(weight);
+    names.push_back(name);
+  }
+  write_profile(arguments.output, merge_profiles(profiles, weights, names));
+}
+
+}  // namespace
+
+void add_profile_commands(CLI::App& app) {
+  CLI::App* profile = app.add_subcommand("profile", "Work on profiles");
+  profile->require_subcommand(1);
+
+  CLI::App* show = profile->add_subcommand("show", "What ran how often, hottest first");
+  auto show_arguments = std::make_shared<ShowArguments>();
+  show->callback([show_arguments] { run_show(*show_arguments); });
+  show->add_option("PROFILE", show_arguments->profile, "profile")->required();
+  show->add_option("--procedure", show_arguments->procedures,
+                   "blocks and edges of this procedure (repeatable)")
+      ->allow_extra_args(false);
+  show->add_option("--top", show_arguments->top, "how many procedures to list; 0: all")
+      ->capture_default_str();
+  show->add_flag("--json", show_arguments->json, "print JSON, always of all procedures");
+
+  CLI::App* merge = profile->add_subcommand("merge", "Add profiles of the same image");
+  auto merge_arguments = std::make_shared<MergeArguments>();
+  merge->callback([merge_arguments] { run_merge(*merge_arguments); });
+  merge
+      ->add_option("PROFILE[:WEIGHT]", merge_arguments->profiles,
+                   "profile, and what its counts are multiplied by (1)")
+      ->required()
+      ->check(CLI::Validator(weight_problem, ""));
+  merge->add_option("-o,--output", merge_arguments->output, "profile to write")->required();
+}
+
+}  // namespace respike::cli

@@ -1,0 +1,308 @@
+// Counter files into a profile.
+//
+// The counters of all files are added up, word by word, and solved once: flow that is conserved in
+// each file is conserved in the sum. Of an indirect jump or call a file tells the last target and
+// how often it changed; its addresses are those of the process, which loaded the image anywhere, so
+// they go through the counters' address in the header and the map's list of places.
+//
+// A jump through a hub is only known by how often it was made; its targets, by how often the hub
+// went to them. The edges in between are made up in proportion, so that sums are right.
+
+#include "instrument/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+
+#include "instrument/solve_program.h"
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/files.h"
+
+namespace respike {
+namespace {
+
+using Kind = FlowEdge::Kind;
+using EdgeKind = ProcedureProfile::Edge::Kind;
+
+std::string hex(const ImageId& id) {
+  std::string text;
+  for (const uint8_t byte : id) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+/// Builds one procedure's profile.
+class ProfileBuilder {
+ public:
+  ProfileBuilder(const CounterMap& map, const CounterMap::ProcedureMap& procedure,
+                 const ProcedureCounts& counts, uint64_t& jumps)
+      : map_(map), procedure_(procedure), graph_(procedure.graph), counts_(counts), jumps_(jumps) {}
+
+  ProcedureProfile build() {
+    profile_.name = procedure_.name;
+    profile_.address = procedure_.address;
+    profile_.signature = procedure_.signature;
+    profile_.exact = counts_.exact;
+    profile_.blocks.resize(graph_.blocks);
+    for (BlockId b = 0; b < graph_.blocks; ++b) {
+      static_cast<BlockInfo&>(profile_.blocks[b]) = procedure_.blocks[b];
+      profile_.blocks[b].count = counts_.edges[b];
+    }
+    add_edges();
+    add_hubs();
+    add_landing_pads();
+    std::sort(profile_.edges.begin(), profile_.edges.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.from, a.to, a.kind) < std::tuple(b.from, b.to, b.kind);
+    });
+    for (const CounterMap::Call& call : procedure_.calls)
+      profile_.calls.push_back(
+          {call.block, call.callee == kNone ? call.address : map_.procedures[call.callee].address,
+           counts_.edges[call.block]});
+    return std::move(profile_);
+  }
+
+ private:
+  void add(BlockId from, BlockId to, EdgeKind kind, uint64_t count) {
+    profile_.edges.push_back({from, to, kind, count});
+  }
+  bool is_block_node(uint32_t node) const { return node < graph_.outside(); }
+
+  void add_edges() {
+    for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
+      const FlowEdge& edge = graph_.edges[e];
+      const uint64_t count = counts_.edges[e];
+      if (edge.kind == Kind::call_return) {  // it follows its call
+        const uint32_t call = graph_.edges[e - 1].from;
+        add(graph_.block_of(call), graph_.block_of(edge.to), EdgeKind::fall_through, count);
+      } else if (is_block_node(edge.from) && is_block_node(edge.to)) {
+        add(graph_.block_of(edge.from), graph_.block_of(edge.to),
+            edge.kind == Kind::taken      ? EdgeKind::taken
+            : edge.kind == Kind::indirect ? EdgeKind::indirect
+                                          : EdgeKind::fall_through,
+            count);
+      }
+    }
+  }
+
+  struct Flow {
+    BlockId block;
+    uint64_t count;
+  };
+
+  void add_hubs() {
+    std::vector<std::vector<Flow>> sources(graph_.hubs), targets(graph_.hubs);
+    for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
+      const FlowEdge& edge = graph_.edges[e];
+      if (graph_.is_hub(edge.to) && is_block_node(edge.from))
+        sources[edge.to - graph_.hub(0)].push_back({graph_.block_of(edge.from), counts_.edges[e]});
+      if (graph_.is_hub(edge.from))
+        targets[edge.from - graph_.hub(0)].push_back(
+            {is_block_node(edge.to) ? graph_.block_of(edge.to) : kNone, counts_.edges[e]});
+    }
+    for (uint32_t hub = 0; hub < graph_.hubs; ++hub) divide(sources[hub], targets[hub]);
+  }
+
+  /// A source's count goes to all targets in proportion to what is left of theirs. The remainders
+  /// of divisions are carried from target to target, so that both sides add up.
+  void divide(const std::vector<Flow>& sources, std::vector<Flow> targets) {
+    if (sources.size() > jumps_ / std::max<size_t>(1, targets.size())) return;
+    jumps_ -= sources.size() * targets.size();
+    for (const Flow& source : sources) {
+      unsigned __int128 all = 0, before = 0;
+      for (const Flow& target : targets) all += target.count;
+      uint64_t given = 0;
+      for (Flow& target : targets) {
+        before += target.count;
+        const uint64_t upto = all == 0 ? 0 : portion(source.count, before, all);
+        if (target.block != kNone)
+          add(source.block, target.block, EdgeKind::indirect, upto - given);
+        target.count -= std::min(target.count, upto - given);
+        given = upto;
+      }
+    }
+  }
+
+  /// count * part / whole for part <= whole; exact while the numbers are below 2^64.
+  static uint64_t portion(uint64_t count, unsigned __int128 part, unsigned __int128 whole) {
+    while (whole > UINT64_MAX) part >>= 1, whole >>= 1;
+    return static_cast<uint64_t>(std::min(part, whole) * count / whole);
+  }
+
+  /// What entered a landing pad came from the calls that it belongs to and that did not return.
+  void add_landing_pads() {
+    std::vector<uint64_t> entered(graph_.blocks), lost(graph_.blocks);
+    for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
+      const FlowEdge& edge = graph_.edges[e];
+      if (edge.kind == Kind::entry) entered[graph_.block_of(edge.to)] += counts_.edges[e];
+      if (edge.kind == Kind::call && counts_.edges[e] > counts_.edges[e + 1])
+        lost[graph_.block_of(edge.from)] = counts_.edges[e] - counts_.edges[e + 1];
+    }
+    for (const CallLoss& loss : counts_.losses)
+      if (loss.amount > 0) lost[loss.block] = static_cast<uint64_t>(loss.amount);
+    for (const CounterMap::Call& call : procedure_.calls)
+      if (is_noreturn(call)) lost[call.block] = counts_.edges[call.block];
+    for (BlockId b = 0; b < graph_.blocks; ++b) {
+      const BlockId pad = procedure_.blocks[b].landing_pad;
+      if (pad == kNone) continue;
+      const uint64_t count = std::min(lost[b], entered[pad]);
+      entered[pad] -= count;
+      add(b, pad, EdgeKind::landing_pad, count);
+    }
+  }
+
+  bool is_noreturn(const CounterMap::Call& call) const {
+    if (call.jump) return false;
+    return !std::binary_search(returning().begin(), returning().end(), call.block);
+  }
+  /// The blocks that something follows, sorted.
+  const std::vector<BlockId>& returning() const {
+    if (!returning_.empty()) return returning_;
+    for (const FlowEdge& edge : graph_.edges)
+      if (edge.kind == Kind::fall_through || edge.kind == Kind::call)
+        returning_.push_back(graph_.block_of(edge.from));
+    std::sort(returning_.begin(), returning_.end());
+    if (returning_.empty()) returning_.push_back(kNone);
+    return returning_;
+  }
+
+  const CounterMap& map_;
+  const CounterMap::ProcedureMap& procedure_;
+  const FlowGraph& graph_;
+  const ProcedureCounts& counts_;
+  uint64_t& jumps_;  // edges through hubs that there may still be
+  ProcedureProfile profile_;
+  mutable std::vector<BlockId> returning_;
+};
+
+}  // namespace
+
+CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path) {
+  respike_counter_header header;
+  if (bytes.size() < sizeof header.magic ||
+      std::memcmp(bytes.data(), RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic) != 0)
+    throw Error("this is not a counter file", path);
+  if (bytes.size() < sizeof header) throw Error("the counter file ends in its header", path);
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != RESPIKE_COUNTER_FILE_VERSION)
+    throw Error(fmt::format("the counter file is of version {}, this Respike reads version {}",
+                            header.version, RESPIKE_COUNTER_FILE_VERSION),
+                path, offsetof(respike_counter_header, version));
+  if (header.header_size < sizeof header || header.header_size > bytes.size())
+    throw Error("the counter file is damaged: the size of its header is wrong", path,
+                offsetof(respike_counter_header, header_size));
+  if (header.counters_size % 8 != 0 || header.counters_size != bytes.size() - header.header_size)
+    throw Error(fmt::format("the counter file is damaged: it should have {} bytes of counters and "
+                            "has {}",
+                            header.counters_size, bytes.size() - header.header_size),
+                path);
+  const char* end = std::find(header.image_path, header.image_path + RESPIKE_PATH_SIZE, '\0');
+  if (end == header.image_path + RESPIKE_PATH_SIZE)
+    throw Error("the counter file is damaged: the path of its image has no end", path,
+                offsetof(respike_counter_header, image_path));
+  CounterFile file;
+  file.path = path;
+  std::copy_n(header.image_id, file.image_id.size(), file.image_id.begin());
+  file.image_path.assign(static_cast<const char*>(header.image_path), end);
+  file.process_id = header.process_id;
+  file.start_time = header.start_time;
+  file.counters_address = header.counters_address;
+  file.atomic = (header.flags & RESPIKE_COUNTERS_ATOMIC) != 0;
+  file.counters.resize(header.counters_size / 8);
+  std::memcpy(file.counters.data(), bytes.data() + header.header_size, header.counters_size);
+  return file;
+}
+
+CounterFile read_counter_file(const std::filesystem::path& path) {
+  return decode_counter_file(read_file(path), path.string());
+}
+
+void CounterSum::add(const CounterFile& file) {
+  if (file.counters.size() < map_.counters)
+    throw Error(fmt::format("the counter file is damaged: its image has {} counters, it has {}",
+                            map_.counters, file.counters.size()),
+                file.path);
+  words_.resize(map_.counters);
+  for (size_t i = 0; i < words_.size(); ++i) words_[i] += file.counters[i];
+  ++files_;
+  const uint64_t bias = file.counters_address - map_.counters_address;
+  uint32_t number = 0;
+  for (const auto& procedure : map_.procedures)
+    for (const auto& site : procedure.indirect) {
+      const uint64_t target = file.counters[site.counter];
+      if (target != 0)
+        targets_.push_back(
+            {number, original_place(target - bias), file.counters[site.counter + 1]});
+      ++number;
+    }
+}
+
+uint64_t CounterSum::original_place(uint64_t address) const {
+  const auto place =
+      std::lower_bound(map_.places.begin(), map_.places.end(), address,
+                       [](const CounterMap::Place& p, uint64_t a) { return p.address < a; });
+  return place != map_.places.end() && place->address == address ? place->original : 0;
+}
+
+Profile CounterSum::profile() const {
+  assert(files_ != 0);
+  Profile profile;
+  profile.image_path = map_.original_path;
+  profile.image_build_id = map_.original_build_id;
+  profile.image_hash = map_.original_hash;
+  profile.runs = static_cast<double>(files_);
+  const std::vector<ProcedureCounts> counts = solve_program(map_, words_);
+  auto targets = targets_;
+  std::sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
+    return std::pair(a.site, a.target) < std::pair(b.site, b.target);
+  });
+  auto target = targets.begin();
+  uint32_t number = 0;
+  uint64_t jumps = 1u << 20;  // plenty: only a damaged map has more
+  for (const auto& procedure : map_.procedures) jumps += 16 * procedure.graph.edges.size();
+  for (size_t p = 0; p < counts.size(); ++p) {
+    const CounterMap::ProcedureMap& procedure = map_.procedures[p];
+    ProcedureProfile& result =
+        profile.procedures.emplace_back(ProfileBuilder(map_, procedure, counts[p], jumps).build());
+    for (const auto& site : procedure.indirect) {
+      for (; target != targets.end() && target->site == number; ++target) {
+        auto& list = result.indirect;
+        if (!list.empty() && list.back().block == site.block &&
+            list.back().target == target->target)
+          list.back().changes = saturating_add(list.back().changes, target->changes);
+        else
+          list.push_back({site.block, target->target, target->changes});
+      }
+      ++number;
+    }
+  }
+  return profile;
+}
+
+Profile collect(std::span<const std::filesystem::path> files,
+                const std::optional<std::filesystem::path>& image_path) {
+  if (files.empty()) throw Error("there is no counter file");
+  CounterFile file = read_counter_file(files[0]);
+  if (!image_path && file.image_path.empty())
+    throw Error("the counter file does not name its image: give it with --image", file.path);
+  const std::string first = file.path;
+  const ImageId id = file.image_id;
+  const Image image = read_image(image_path.value_or(file.image_path));
+  if (read_image_id(image) != id)
+    throw Error(fmt::format("this is not the image that wrote {}: its identity is {}, not {}",
+                            first, hex(read_image_id(image)), hex(id)),
+                image.path);
+  const CounterMap map = read_counter_map(image);
+  CounterSum sum(map);
+  sum.add(file);
+  for (const auto& path : files.subspan(1)) {
+    file = read_counter_file(path);
+    if (file.image_id != id)
+      throw Error(fmt::format("it is of another image than {}", first), file.path);
+    sum.add(file);
+  }
+  return sum.profile();
+}
+
+}  // namespace respike

@@ -1,0 +1,63 @@
+#pragma once
+// Counter files, and profiles from them.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "instrument/counter_map.h"
+#include "optimizer/profile/profile.h"
+
+namespace respike {
+
+/// What a counter file holds; the layout is in instrument/runtime/counter_file.h.
+struct CounterFile {
+  std::string path;
+  ImageId image_id{};
+  std::string image_path;  // of the instrumented image
+  uint64_t process_id = 0;
+  uint64_t start_time = 0;        // nanoseconds since 1970
+  uint64_t counters_address = 0;  // in the process
+  bool atomic = false;
+  std::vector<uint64_t> counters;  // as they are now: the process may still run
+};
+
+/// Both throw Error when the file is damaged, incomplete, of a newer version, or no counter file.
+CounterFile read_counter_file(const std::filesystem::path& path);
+CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path);
+
+/// Adds counter files of one image up.
+class CounterSum {
+ public:
+  explicit CounterSum(const CounterMap& map) : map_(map) {}
+
+  /// Throws Error when the file has too few counters.
+  void add(const CounterFile& file);
+  /// Of all files added, at least one.
+  Profile profile() const;
+
+ private:
+  struct Target {
+    uint32_t site;    // numbered through all procedures
+    uint64_t target;  // in the original image; 0: outside
+    uint64_t changes;
+  };
+
+  uint64_t original_place(uint64_t address) const;
+
+  const CounterMap& map_;
+  std::vector<uint64_t> words_;  // modulo 2^64; made with the first file, which shows their number
+  std::vector<Target> targets_;
+  uint64_t files_ = 0;
+};
+
+/// The profile of some counter files. The image is the one that their headers name, or `image`.
+/// Throws Error when there is no such image, it is not the one that ran, or files are of different
+/// images.
+Profile collect(std::span<const std::filesystem::path> files,
+                const std::optional<std::filesystem::path>& image);
+
+}  // namespace respike

@@ -1,0 +1,200 @@
+// Maximum-weight spanning trees over flow graphs.
+//
+// Flow is conserved at every node, so the counts of a spanning tree's edges follow from those of
+// all others: only the others are counted. A heavy tree leaves the light edges to the counters.
+// Edges that no probe can be put on come into the tree first; when they close a cycle among
+// themselves, the procedure cannot be counted exactly.
+//
+// An edge whose end has no other edge on that side has the count of the block there, and is
+// counted, if at all, by a probe in the block: no branch is added.
+//
+// A tree is not allowed to connect a call that goes through with outside(): what calls did not give
+// back could not be told from what the procedure gave its caller. So edges around calls are
+// counted that a spanning tree would not need, the lightest ones. Where edges without probes
+// connect a call with outside(), the call is cut.
+
+#include "instrument/counter_placement.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace respike {
+namespace {
+
+using Kind = FlowEdge::Kind;
+
+constexpr double kProbe = 1.0;        // executions of a probe that stands in a block
+constexpr double kProbeOnEdge = 1.4;  // with a block of its own, which costs branches
+constexpr double kSize = 0.04;        // what a probe's size is worth, in executions per call
+
+class Tree {
+ public:
+  Tree(const Program& program, ProcedureId id, FlowGraph graph, const std::vector<double>& weights,
+       const ProbePlaces& places)
+      : program_(program),
+        procedure_(program[id]),
+        graph_(std::move(graph)),
+        weights_(weights),
+        places_(places),
+        parent_(graph_.nodes()),
+        calls_(graph_.nodes()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+    graph_.checked = true;
+  }
+
+  /// nullopt: edges without probes close a cycle, or connect the calls in `to_cut` with outside().
+  std::optional<CounterPlacement> grow(std::vector<bool>& to_cut) {
+    count_ways();
+    counted_.assign(graph_.edges.size(), false);
+    std::vector<std::pair<double, uint32_t>> candidates;
+    bool possible = true;
+    for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+      const double cost = cost_of(e);
+      if (cost >= 0)
+        candidates.emplace_back(-cost, e);
+      else if (is_cycle(e))
+        return std::nullopt;
+      else
+        join(e);
+    }
+    for (BlockId b = 0; b < graph_.blocks; ++b)
+      if (is_through_call(b) && find(graph_.out(b)) == find(graph_.outside())) {
+        to_cut[b] = true;
+        possible = false;
+      }
+    if (!possible) return std::nullopt;
+    std::sort(candidates.begin(), candidates.end());
+    for (const auto& [negative_cost, e] : candidates) {
+      counted_[e] = is_cycle(e) || would_hide_calls(e);
+      if (!counted_[e]) join(e);
+    }
+    return number_counters();
+  }
+
+ private:
+  uint32_t find(uint32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  bool is_cycle(uint32_t e) { return find(graph_.edges[e].from) == find(graph_.edges[e].to); }
+  void join(uint32_t e) {
+    const uint32_t a = find(graph_.edges[e].from), b = find(graph_.edges[e].to);
+    parent_[a] = b;
+    calls_[b] = calls_[a] || calls_[b] || is_through_call_edge(e);
+  }
+  bool is_through_call(BlockId b) const {
+    if (!is_returning_call(program_, procedure_.blocks[b])) return false;
+    return !cut_[b];
+  }
+  bool is_through_call_edge(uint32_t e) const {
+    const FlowEdge& edge = graph_.edges[e];
+    return edge.kind == Kind::fall_through &&
+           is_returning_call(program_, procedure_.blocks[graph_.block_of(edge.from)]);
+  }
+  /// Whether a part with calls and the part of outside() would become one.
+  bool would_hide_calls(uint32_t e) {
+    const uint32_t outside = find(graph_.outside());
+    const uint32_t a = find(graph_.edges[e].from), b = find(graph_.edges[e].to);
+    if (is_through_call_edge(e) && (a == outside || b == outside)) return true;
+    return (a == outside && calls_[b]) || (b == outside && calls_[a]) ||
+           ((a == outside || b == outside) && calls_[outside]);
+  }
+
+  void count_ways() {
+    ways_in_.assign(graph_.nodes(), 0);
+    ways_out_.assign(graph_.nodes(), 0);
+    cut_.assign(graph_.blocks, false);
+    for (const FlowEdge& edge : graph_.edges) {
+      if (edge.kind == Kind::call) cut_[graph_.block_of(edge.from)] = true;
+      ++ways_out_[edge.from];
+      ++ways_in_[edge.to];
+    }
+  }
+
+  bool is_block_node(uint32_t node) const { return node < graph_.outside(); }
+  bool block_counts(uint32_t node) const { return places_.block[graph_.block_of(node)]; }
+  /// The block that always runs as often as the edge and can be counted, or kNone.
+  BlockId block_for(uint32_t e) const {
+    const FlowEdge& edge = graph_.edges[e];
+    if (is_block_node(edge.from) && block_counts(edge.from) &&
+        (ways_out_[edge.from] == 1 || (edge.kind == Kind::call && ways_out_[edge.from] == 1)))
+      return graph_.block_of(edge.from);
+    if (is_block_node(edge.to) && block_counts(edge.to) && ways_in_[edge.to] == 1)
+      return graph_.block_of(edge.to);
+    return kNone;
+  }
+
+  /// Expected cost of a probe on the edge; negative: there can be none, or a block has it.
+  double cost_of(uint32_t e) const {
+    const FlowEdge& edge = graph_.edges[e];
+    const double weight = weights_[e];
+    switch (edge.kind) {
+      case Kind::block:
+        return places_.block[e] ? weight * kProbe + kSize : -1;
+      case Kind::fall_through:
+        if (!places_.after_block[graph_.block_of(edge.from)]) return -1;
+        break;
+      case Kind::call_return:
+        if (!places_.after_block[graph_.block_of(graph_.edges[e - 1].from)]) return -1;
+        break;
+      case Kind::taken:
+        break;
+      default:
+        return -1;
+    }
+    if (block_for(e) != kNone) return -1;
+    return weight * kProbeOnEdge + kSize;
+  }
+
+  CounterPlacement number_counters() {
+    CounterPlacement result;
+    result.blocks.assign(weights_.begin(), weights_.begin() + graph_.blocks);
+    for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+      if (!counted_[e]) continue;
+      graph_.edges[e].counter = static_cast<uint32_t>(result.probes.size());
+      result.probes.push_back(e);
+      result.weights.push_back(weights_[e]);
+      result.cost += cost_of(e);
+    }
+    result.graph = std::move(graph_);
+    return result;
+  }
+
+  const Program& program_;
+  const Procedure& procedure_;
+  FlowGraph graph_;
+  const std::vector<double>& weights_;
+  const ProbePlaces& places_;
+  std::vector<uint32_t> parent_;              // of nodes, in the forest of parts
+  std::vector<bool> calls_;                   // by part: some call goes through in it
+  std::vector<bool> cut_;                     // by block: it ends in a call that is cut
+  std::vector<uint32_t> ways_in_, ways_out_;  // by node
+  std::vector<bool> counted_;                 // by edge
+};
+
+}  // namespace
+
+std::optional<CounterPlacement> place_counters(
+    const Program& program, ProcedureId procedure, const std::vector<bool>& returns_otherwise,
+    bool first_block_entered, const ProbePlaces& places,
+    const std::function<std::vector<double>(const FlowGraph&)>& weigh) {
+  const auto grow = [&](const FlowGraphOptions& options, std::vector<bool>& to_cut) {
+    FlowGraph graph = build_flow_graph(program, procedure, options);
+    const std::vector<double> weights = weigh(graph);
+    return Tree(program, procedure, std::move(graph), weights, places).grow(to_cut);
+  };
+  FlowGraphOptions options{.cut_calls = returns_otherwise,
+                           .first_block_entered = first_block_entered};
+  std::vector<bool> to_cut = returns_otherwise;
+  auto result = grow(options, to_cut);
+  if (!result && to_cut != returns_otherwise) {
+    options.cut_calls = to_cut;
+    result = grow(options, to_cut);
+  }
+  options.cut_all_calls = true;
+  auto cut = grow(options, to_cut);
+  if (!result || (cut && cut->cost < result->cost)) return cut;
+  return result;
+}
+
+}  // namespace respike

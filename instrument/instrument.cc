@@ -1,0 +1,466 @@
+// Instrumentation in order: lift, choose counters, put probes in, emit with start code and counter
+// map.
+//
+// Counters are numbered over the whole image, the two words of each indirect jump or call behind
+// those of its procedure. How many there are is known before any code is changed, so their
+// addresses are, too: they follow the last writable segment. The image's own entry (of a program)
+// or initializer (of a library) becomes the start code, which goes on with the image's own.
+
+#include "instrument/instrument.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "instrument/always_cut.h"
+#include "instrument/counter_map.h"
+#include "optimizer/analysis/gp_validity.h"
+#include "optimizer/analysis/register_flow.h"
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/hash.h"
+#include "optimizer/emit/emit.h"
+#include "optimizer/ir/verify.h"
+#include "optimizer/layout/orders.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/profile/annotate.h"
+#include "optimizer/profile/estimate.h"
+#include "optimizer/profile/signature.h"
+#include "optimizer/target/start_code.h"
+
+namespace respike {
+namespace {
+
+/// Registers and gp at the points of blocks, from the analyses of the program.
+class AnalysisFacts final : public CodeFacts {
+ public:
+  explicit AnalysisFacts(const Program& program)
+      : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {}
+
+  void find(ProcedureId procedure, BlockId block, std::vector<PointFacts>& out) const override {
+    const auto live = registers_.live_points(procedure, block);
+    const auto& instructions = program_[procedure].blocks[block].instructions;
+    uint32_t state = program_[procedure].blocks[block].cfi_state;
+    for (uint32_t i = 0; i < instructions.size(); ++i) {
+      if (instructions[i].is_pseudo()) state = static_cast<uint32_t>(instructions[i].immediate);
+      out.push_back({live[i] | needed_to_unwind(state), gp_.before(procedure, block, i)});
+    }
+  }
+
+  /// Whether some call, or code that is not known, may enter a procedure at its first block.
+  bool first_block_entered(ProcedureId id) const {
+    const auto outside = calls_.outside_entries_of(id);
+    const auto callers = calls_.callers_of(id);
+    return std::find(outside.begin(), outside.end(), 0) != outside.end() ||
+           std::any_of(callers.begin(), callers.end(),
+                       [&](uint32_t call) { return calls_.calls()[call].entry == 0; });
+  }
+
+  const CallGraph& calls() const { return calls_; }
+
+ private:
+  /// Exceptions and debuggers may leave the procedure anywhere: what holds its frame's address, and
+  /// the registers that it has to preserve and has not saved yet.
+  RegisterSet needed_to_unwind(uint32_t state) const {
+    const Abi& abi = program_.target->abi();
+    RegisterSet needed(abi.preserved);
+    if (state == kNone) return needed;
+    const CfiState& unwind = program_.unwind.states[state];
+    for (const auto& [number, rule] : unwind.rules)
+      if (rule.kind == CfiRule::Kind::offset && number < RegisterSet::kCapacity)
+        needed.remove(static_cast<Register>(number));
+    if (!unwind.cfa_is_expression && unwind.cfa_register < RegisterSet::kCapacity)
+      needed.add(static_cast<Register>(unwind.cfa_register));
+    return needed;
+  }
+
+  const Program& program_;
+  CallGraph calls_;
+  RegisterFlow registers_;
+  GpValidity gp_;
+};
+
+/// Everything about one image that is being instrumented.
+class Instrumenter {
+ public:
+  Instrumenter(const Image& image, const InstrumentOptions& options, Diagnostics& diagnostics)
+      : image_(image), options_(options), diagnostics_(diagnostics) {}
+
+  InstrumentResult run();
+
+ private:
+  struct Chosen {
+    ProcedureId procedure;
+    CounterPlacement counters;
+    uint32_t first_counter;
+    std::vector<CounterMap::IndirectSite> indirect;
+  };
+
+  void step(std::string name, double done);
+  void check(const Layout* layout) const;
+  void read_weights();
+  void choose_counters(const AnalysisFacts& facts);
+  void choose_counters(ProcedureId id, const std::vector<bool>& returns_otherwise,
+                       const AnalysisFacts& facts);
+  std::vector<double> weigh(ProcedureId id, const FlowGraph& graph) const;
+  std::vector<double> estimate_calls(const CallGraph& calls) const;
+  void insert_probes(Layout& layout, const AnalysisFacts& facts);
+  void describe();
+  std::vector<uint8_t> emit_image(Layout layout);
+  Injection::Contents inject(const Injection::Addresses& addresses);
+  uint64_t text_size() const;
+
+  const Image& image_;
+  const InstrumentOptions& options_;
+  Diagnostics& diagnostics_;
+  InstrumentResult result_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Program program_;
+  StartCode start_;
+  std::vector<Chosen> chosen_;
+  uint32_t words_ = 0;  // of counters
+  AddedMemory memory_;
+  CounterMap map_;
+  std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of the map: where, address before
+};
+
+void Instrumenter::step(std::string name, double done) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!result_.timings.empty())
+    result_.timings.back().seconds = std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  if (name.empty()) return;
+  result_.timings.push_back({name, 0});
+  if (options_.progress) options_.progress(name, done);
+}
+
+void Instrumenter::check([[maybe_unused]] const Layout* layout) const {
+#ifdef RESPIKE_CHECKS
+  auto violation = find_violation(program_);
+  if (!violation && layout != nullptr) violation = find_violation(program_, *layout);
+  if (violation) throw Error("internal error: " + *violation, image_.path);
+#endif
+}
+
+/// Edge weights from counts where there are any, else from the shape of the graph.
+std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) const {
+  const Procedure& procedure = program_[id];
+  const bool counted = std::any_of(procedure.blocks.begin(), procedure.blocks.end(),
+                                   [](const BasicBlock& block) { return block.count != 0; });
+  if (!counted) return estimate_flow(program_, id, graph);
+  std::vector<double> weights(graph.edges.size());
+  const double calls = std::max<double>(1, static_cast<double>(procedure.blocks[0].count));
+  for (size_t e = 0; e < graph.edges.size(); ++e) {
+    const FlowEdge& edge = graph.edges[e];
+    uint64_t count = 0;
+    switch (edge.kind) {
+      case FlowEdge::Kind::block:
+        count = procedure.blocks[e].count;
+        break;
+      case FlowEdge::Kind::fall_through:
+      case FlowEdge::Kind::taken: {
+        const Edge* own = procedure.blocks[graph.block_of(edge.from)].edge(
+            edge.kind == FlowEdge::Kind::taken ? Edge::Kind::taken : Edge::Kind::fall_through);
+        count = own->count;
+        break;
+      }
+      case FlowEdge::Kind::call:
+        count = procedure.blocks[graph.block_of(edge.from)].count;
+        break;
+      case FlowEdge::Kind::call_return:
+        count = procedure.blocks[graph.block_of(graph.edges[e - 1].from)].count;
+        break;
+      default:  // never counted by themselves
+        break;
+    }
+    weights[e] = static_cast<double>(count) / calls;
+  }
+  return weights;
+}
+
+void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& returns_otherwise,
+                                   const AnalysisFacts& facts) {
+  const Procedure& procedure = program_[id];
+  const ProbePlaces places = find_probe_places(program_, id);
+  std::vector<bool> always_cut(procedure.blocks.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    if (!is_returning_call(program_, block)) continue;
+    const Instruction& last = block.instructions.back();
+    const bool direct =
+        last.has_reference() && procedure.references[last.immediate].kind == ReferenceKind::branch;
+    if (!direct) {
+      always_cut[b] = true;  // nothing is known of what is called
+    } else {
+      const CodeLocation& to = procedure.references[last.immediate].target;
+      always_cut[b] = to.procedure == kNone || returns_otherwise[to.procedure];
+    }
+  }
+  auto placement = place_counters(program_, id, always_cut, facts.first_block_entered(id), places,
+                                  [&](const FlowGraph& graph) { return weigh(id, graph); });
+  if (!placement) {
+    result_.left_out.push_back({procedure.name, "too much of it must stay as it is"});
+    return;
+  }
+  Chosen chosen{id, std::move(*placement), words_, {}};
+  words_ += static_cast<uint32_t>(chosen.counters.probes.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    const ControlFlow flow = program_.target->control_flow(block.instructions.back());
+    // Where the targets of a jump are known, counts of its edges tell more, for less.
+    const bool unknown_jump =
+        flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
+    if (flow != ControlFlow::indirect_call && !unknown_jump) continue;
+    chosen.indirect.push_back({b, words_});
+    words_ += 2;
+  }
+  result_.blocks += procedure.blocks.size();
+  result_.counters += chosen.counters.probes.size();
+  ++result_.instrumented;
+  chosen_.push_back(std::move(chosen));
+}
+
+void Instrumenter::choose_counters(const AnalysisFacts& facts) {
+  std::vector<bool> returns_otherwise;
+  for (const Procedure& procedure : program_.procedures)
+    returns_otherwise.push_back(comes_back_otherwise(procedure.name));
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+    const Procedure& procedure = program_[id];
+    if (procedure.movable())
+      choose_counters(id, returns_otherwise, facts);
+    else
+      result_.left_out.push_back({procedure.name, procedure.reason});
+  }
+  memory_.alignment = start_.page_size;
+  memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
+}
+
+/// How often each procedure is called: counted, or estimated from its callers' (Wu and Larus, MICRO
+/// 1994, section 5), without what recursion adds.
+std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
+  std::vector<double> result(program_.procedures.size(), 1);
+  if (options_.weights != nullptr) {
+    for (size_t id = 0; id < result.size(); ++id)
+      result[id] = static_cast<double>(
+          program_.procedures[id].blocks.empty() ? 0 : program_.procedures[id].blocks[0].count);
+    return result;
+  }
+  constexpr double kMost = 1e12;
+  std::vector<const CounterPlacement*> placements(program_.procedures.size());
+  for (const Chosen& chosen : chosen_) placements[chosen.procedure] = &chosen.counters;
+  const auto order = calls.bottom_up();
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    if (placements[*id] == nullptr) continue;
+    for (const Call& call : calls.calls_of(*id))
+      if (call.known() && calls.components()[call.callee] != calls.components()[*id])
+        result[call.callee] = std::min(
+            kMost, result[call.callee] + result[*id] * placements[*id]->blocks[call.block]);
+  }
+  return result;
+}
+
+void Instrumenter::insert_probes(Layout& layout, const AnalysisFacts& facts) {
+  const uint64_t counters = plan_added_segment(image_, memory_).memory_address;
+  map_.counters_address = counters;
+  const std::vector<double> calls = estimate_calls(facts.calls());
+  ProbeInserter inserter(program_, facts, counters, options_.atomic);
+  for (Chosen& chosen : chosen_) {
+    inserter.count(chosen.procedure, chosen.counters, chosen.first_counter,
+                   calls[chosen.procedure]);
+    std::erase_if(chosen.indirect, [&](const CounterMap::IndirectSite& site) {
+      return !inserter.record_target(chosen.procedure, site.block, site.counter);
+    });
+    result_.indirect_sites += chosen.indirect.size();
+  }
+  inserter.insert(layout);
+  result_.probes = inserter.statistics();
+}
+
+/// The counter map, all but addresses in the output. Needs the program as it was lifted.
+void Instrumenter::describe() {
+  map_.original_path = std::filesystem::absolute(image_.path).lexically_normal();
+  map_.original_build_id = image_.build_id;
+  map_.original_hash = hash64(image_.file);
+  map_.atomic = options_.atomic;
+  map_.counters = words_;
+  std::vector<uint32_t> number(program_.procedures.size(), kNone);
+  for (uint32_t i = 0; i < chosen_.size(); ++i) number[chosen_[i].procedure] = i;
+  const Target& target = *program_.target;
+  const std::vector<ProcedureSignature> signatures = sign(program_);
+  for (Chosen& chosen : chosen_) {
+    const Procedure& procedure = program_[chosen.procedure];
+    CounterMap::ProcedureMap& out = map_.procedures.emplace_back();
+    out.name = procedure.name;
+    out.address = procedure.address;
+    const ProcedureSignature& signature = signatures[chosen.procedure];
+    out.signature = signature.value;
+    out.graph = chosen.counters.graph;
+    for (FlowEdge& edge : out.graph.edges)
+      if (edge.counter != kNone) edge.counter += chosen.first_counter;
+    out.indirect = chosen.indirect;
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      CounterMap::Block& described = out.blocks.emplace_back();
+      described.address = block.origin == kNone ? 0 : program_.address_of(block);
+      described.size = block.origin_size;
+      for (const Instruction& instruction : block.instructions)
+        described.instructions += instruction.origin == kNone || instruction.is_pseudo() ? 0 : 1;
+      described.node = signature.node[b];
+      const ControlFlow flow = target.control_flow(block.instructions.back());
+      const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+      if (call && block.call_site != kNone)
+        described.landing_pad = procedure.call_sites[block.call_site].landing_pad;
+      const Instruction& last = block.instructions.back();
+      const Reference* reference =
+          last.has_reference() ? &procedure.references[last.immediate] : nullptr;
+      if (reference != nullptr && reference->kind != ReferenceKind::branch) reference = nullptr;
+      const bool leaves = reference != nullptr ||
+                          (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));
+      if (!call && !leaves) continue;
+      CounterMap::Call made{.block = b, .jump = !call};
+      if (reference != nullptr && reference->target.procedure != kNone) {
+        made.callee = number[reference->target.procedure];
+        if (made.callee == kNone) made.address = program_[reference->target.procedure].address;
+      }
+      out.calls.push_back(made);
+    }
+  }
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+    for (BlockId b = 0; b < program_[id].blocks.size(); ++b) {
+      const BasicBlock& block = program_[id].blocks[b];
+      if (block.origin == kNone ||
+          (b != 0 && !block.has(BasicBlock::kEntry) && !block.has(BasicBlock::kAddressTaken)))
+        continue;
+      places_.push_back({{.procedure = id, .block = b}, program_.address_of(block)});
+    }
+}
+
+Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) {
+  for (const auto& [location, original] : places_)
+    map_.places.push_back({addresses.resolve(location), original});
+  for (const Chosen& chosen : chosen_)
+    for (BlockId b = 0; b < chosen.counters.graph.blocks; ++b) {
+      const BasicBlock& block = program_[chosen.procedure].blocks[b];
+      if (block.origin != kNone)
+        result_.block_addresses.emplace_back(
+            program_.address_of(block),
+            addresses.resolve({.procedure = chosen.procedure, .block = b}));
+    }
+  std::sort(map_.places.begin(), map_.places.end(),
+            [](const auto& a, const auto& b) { return a.address < b.address; });
+  const std::vector<uint8_t> encoded = encode_counter_map(map_);
+  const ImageId id = make_image_id(image_.file, options_.description, encoded);
+
+  Injection::Contents contents;
+  contents.code.assign(start_.code.begin(), start_.code.end());
+  contents.code.resize(start_.code.size() + sizeof(respike_start_parameters));
+  const uint64_t at = addresses.code + start_.code.size();
+  const bool library = image_.kind == Image::Kind::shared_library;
+  respike_start_parameters parameters{};
+  parameters.counters = static_cast<int64_t>(addresses.memory - at);
+  const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
+  if (next != 0) parameters.next = static_cast<int64_t>(next - at);
+  parameters.counters_size = memory_.size;
+  const auto copy_path = [&](char* to, const std::string& path) {
+    if (path.size() >= RESPIKE_PATH_SIZE)
+      throw Error(fmt::format("the path {} is too long", path), image_.path);
+    std::memcpy(to, path.data(), path.size());
+    return static_cast<uint32_t>(path.size());
+  };
+  parameters.file_prefix_size = copy_path(
+      parameters.file_prefix, (options_.spool / options_.output.filename()).string() + ".");
+  respike_counter_header& header = parameters.header;
+  std::memcpy(header.magic, RESPIKE_COUNTER_FILE_MAGIC, sizeof(header.magic));
+  header.version = RESPIKE_COUNTER_FILE_VERSION;
+  header.header_size = static_cast<uint32_t>(align_up(sizeof(header), start_.page_size));
+  header.counters_size = memory_.size;
+  std::copy(id.begin(), id.end(), header.image_id);
+  header.flags = options_.atomic ? RESPIKE_COUNTERS_ATOMIC : 0;
+  copy_path(header.image_path, options_.output);
+  std::memcpy(contents.code.data() + start_.code.size(), &parameters, sizeof(parameters));
+
+  contents.entry = addresses.entry;
+  if (library)
+    contents.initializer = addresses.code + start_.initializer_entry;
+  else
+    contents.entry = addresses.code + start_.program_entry;
+  NewImage::AddedSection section;
+  section.name = kCounterMapSection;
+  section.alignment = 8;
+  section.contents = counter_map_section(id, encoded);
+  contents.sections.push_back(std::move(section));
+  return contents;
+}
+
+std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
+  Injection injection;
+  injection.memory = memory_;
+  injection.code_size = start_.code.size() + sizeof(respike_start_parameters);
+  injection.make = [this](const Injection::Addresses& addresses) { return inject(addresses); };
+  EmitStatistics emitted;
+  auto bytes =
+      emit(program_, std::move(layout), options_.description, diagnostics_, &emitted, &injection);
+  result_.new_text_bytes = emitted.text_bytes + emitted.added_text_bytes;
+  return bytes;
+}
+
+uint64_t Instrumenter::text_size() const {
+  uint64_t size = 0;
+  for (const Procedure& procedure : program_.procedures) {
+    if (!procedure.movable()) continue;
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Instruction& instruction : block.instructions)
+        size += program_.target->size(instruction);
+  }
+  return size;
+}
+
+InstrumentResult Instrumenter::run() {
+  require_rewritable(image_);
+  if (image_.kind == Image::Kind::shared_library &&
+      std::none_of(image_.dynamic_entries.begin(), image_.dynamic_entries.end(),
+                   [](const auto& entry) { return entry.first == kDynamicInit; }))
+    throw Error("the library has no initializer (DT_INIT) that counting could start from",
+                image_.path);
+  step("lift", 0.0);
+  program_ = lift(image_, diagnostics_);
+  if (program_.target->probes() == nullptr)
+    throw Error(fmt::format("{} images cannot be instrumented yet", program_.target->name()),
+                image_.path);
+  start_ = start_code(image_.machine);
+  check(nullptr);
+  result_.procedures = program_.procedures.size();
+  if (options_.weights != nullptr) annotate(program_, *options_.weights);
+
+  step("analyse", 0.25);
+  const AnalysisFacts facts(program_);
+
+  step("choose counters", 0.4);
+  choose_counters(facts);
+  describe();
+  result_.text_bytes = text_size();
+
+  step("insert probes", 0.55);
+  Layout layout = original_layout(program_);  // from here on only probes are added to the order
+  insert_probes(layout, facts);
+  check(&layout);
+
+  step("emit", 0.7);
+  result_.bytes = emit_image(std::move(layout));
+  step("", 1.0);
+  return std::move(result_);
+}
+
+}  // namespace
+
+InstrumentResult instrument(const Image& image, const InstrumentOptions& options,
+                            Diagnostics& diagnostics) {
+  return Instrumenter(image, options, diagnostics).run();
+}
+
+}  // namespace respike

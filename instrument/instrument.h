@@ -1,0 +1,50 @@
+#pragma once
+// Instrumentation: image in, counting image out.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "instrument/probes.h"
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/image/image.h"
+#include "optimizer/pipeline.h"
+#include "optimizer/profile/profile.h"
+
+namespace respike {
+
+struct InstrumentOptions {
+  std::filesystem::path spool;       // absolute; where counter files go
+  std::filesystem::path output;      // absolute; the instrumented image, named in counter files
+  bool atomic = false;               // counters are exact with several threads and forked children
+  const Profile* weights = nullptr;  // an older profile of the image; nullptr: static estimates
+  std::string description;           // for the provenance note
+  std::function<void(std::string_view step, double done)> progress;  // called before each step
+};
+
+struct InstrumentResult {
+  std::vector<uint8_t> bytes;
+  ProbeStatistics probes;
+  uint64_t procedures = 0;
+  uint64_t instrumented = 0;  // procedures
+  uint64_t blocks = 0;        // of the instrumented procedures
+  uint64_t counters = 0;      // that count blocks and edges
+  uint64_t indirect_sites = 0;
+  uint64_t text_bytes = 0;                                     // of movable procedures, before
+  uint64_t new_text_bytes = 0;                                 // after
+  std::vector<ProcedureNote> left_out;                         // procedures without counters
+  std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of counted blocks: before, after
+  std::vector<Timing> timings;
+};
+
+/// Puts counters into `image`, on the edges outside a maximum-weight spanning tree of each
+/// procedure's flow graph, and start code that keeps them in a counter file. Throws Error when the
+/// image cannot be instrumented; procedures that cannot are left alone.
+InstrumentResult instrument(const Image& image, const InstrumentOptions& options,
+                            Diagnostics& diagnostics);
+
+}  // namespace respike

@@ -1,0 +1,558 @@
+// Putting probes into code.
+//
+// All places and registers are chosen on the program as it was lifted; only then is it edited. A
+// probe in a block goes where two registers are free and gp is known, if there is such a place,
+// else where it costs least. A probe on an edge gets a block of its own: behind the source where
+// control falls through, at the end of the procedure's code where it jumps.
+//
+// A block with a probe that retries (an atomic one) falls into pieces: the code before, the loop,
+// the code behind. The first keeps the block's number, so that what refers to its start stays
+// right; the last inherits its end, and return points move to it.
+//
+// Code may grow by a quarter or so. What probes in place need beyond that is saved at the probes
+// that are expected to run least: they become calls of routines, one routine for each set of
+// registers.
+//
+// Where no register is free, registers are saved below the stack pointer. What unwinders need to
+// know about that is told by CFI states with a deeper frame.
+
+#include "instrument/probes.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace respike {
+namespace {
+
+/// Whether code may be put in front of each instruction of a block, and behind the last but one.
+/// Sequences that must stay as they are run from block to block where blocks are glued. Behind a
+/// system call another number of processes may go on than made it.
+std::vector<bool> open_places(const Target& target, const BasicBlock& block, bool glued_before) {
+  bool reserved = false, shadow = glued_before, in_system = false;
+  std::vector<bool> result;
+  result.reserve(block.instructions.size());
+  for (const Instruction& instruction : block.instructions) {
+    result.push_back(!reserved && !shadow && !in_system);
+    if (instruction.is_pseudo()) continue;
+    in_system |= target.is_system_call(instruction);
+    switch (target.sequence_role(instruction)) {
+      case SequenceRole::none:
+        break;
+      case SequenceRole::reservation_begin:
+        reserved = true;
+        break;
+      case SequenceRole::shadow_begin:
+        shadow = true;
+        break;
+      case SequenceRole::reservation_end:  // what was open from before may be of either kind
+      case SequenceRole::shadow_end:
+        reserved = shadow = false;
+        break;
+    }
+  }
+  return result;
+}
+
+bool is_call(const Target& target, const BasicBlock& block) {
+  const ControlFlow flow = target.control_flow(block.instructions.back());
+  return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+}
+
+/// By block: whether a sequence may run into it from the block it is glued to.
+std::vector<bool> glued_before(const Target& target, const Procedure& procedure) {
+  std::vector<bool> result(procedure.blocks.size());
+  for (const BasicBlock& block : procedure.blocks)
+    if (block.has(BasicBlock::kGluedToNext) && !is_call(target, block))
+      result[block.edge(Edge::Kind::fall_through)->target] = true;
+  return result;
+}
+
+}  // namespace
+
+ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
+  const Procedure& procedure = program[id];
+  const std::vector<bool> glued = glued_before(*program.target, procedure);
+  ProbePlaces places;
+  places.block.resize(procedure.blocks.size());
+  places.after_block.resize(procedure.blocks.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    const std::vector<bool> open = open_places(*program.target, block, glued[b]);
+    places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
+    places.after_block[b] = !block.has(BasicBlock::kGluedToNext);
+  }
+  return places;
+}
+
+ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters,
+                             bool atomic)
+    : program_(program),
+      facts_(facts),
+      target_(*program.target),
+      code_(*program.target->probes()),
+      counters_(counters),
+      atomic_(atomic),
+      by_procedure_(program.procedures.size()) {}
+
+const std::vector<PointFacts>& ProbeInserter::facts_of(ProcedureId procedure, BlockId block) {
+  if (point_facts_of_ != std::pair(procedure, block)) {
+    point_facts_.clear();
+    facts_.find(procedure, block, point_facts_);
+    point_facts_of_ = {procedure, block};
+  }
+  return point_facts_;
+}
+
+std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId block) {
+  if (glued_before_of_ != procedure) {
+    glued_before_ = glued_before(target_, program_[procedure]);
+    glued_before_of_ = procedure;
+  }
+  return open_places(target_, program_[procedure].blocks[block], glued_before_[block]);
+}
+
+/// Free registers first, then any others, which have to be saved; never `keep`.
+void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Register keep) const {
+  const unsigned needed = code_.registers(probe.kind);
+  unsigned found = 0;
+  probe.saved = 0;
+  probe.gp_known = facts.gp;
+  for (const bool free : {true, false})
+    for (const Register r : code_.usable()) {
+      if (r == keep || facts.live.contains(r) == free) continue;
+      if (found < needed) {
+        probe.registers[found++] = r;
+        if (!free) ++probe.saved;
+      } else if (found < std::size(probe.registers) && free) {
+        probe.registers[found++] = r;
+      }
+    }
+  probe.small = probe.kind != ProbeKind::record_target && probe.saved == 0 &&
+                found >= Probes::kRoutineRegisters;
+  assert(found >= needed);
+}
+
+void ProbeInserter::keep(ProcedureId procedure, const Probe& probe) {
+  ++statistics_.probes;
+  if (probe.saved != 0) ++statistics_.saved_registers;
+  if (!probe.gp_known) ++statistics_.without_gp;
+  by_procedure_[procedure].push_back(probe);
+}
+
+void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t counter, double weight) {
+  const std::vector<bool> open = open_places_of(id, block_id);
+  const std::vector<PointFacts>& facts = facts_of(id, block_id);
+  Probe best{};
+  int best_cost = 1000;
+  for (uint32_t i = 0; i < open.size() && best_cost != 0; ++i) {
+    if (!open[i]) continue;
+    Probe probe{.block = block_id,
+                .index = i,
+                .where = Where::in_block,
+                .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
+                .counter = counter};
+    choose_registers(probe, facts[i], Register(-1));
+    const int cost = (probe.gp_known ? 0 : 2) + (probe.saved != 0 ? 2 + 2 * probe.saved : 0);
+    if (cost >= best_cost) continue;
+    best = probe;
+    best_cost = cost;
+  }
+  best.weight = weight;
+  keep(id, best);
+}
+
+void ProbeInserter::count_edge(ProcedureId id, BlockId from, BlockId to, Where where,
+                               uint64_t counter, double weight) {
+  Probe probe{.block = from,
+              .index = 0,
+              .where = where,
+              .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
+              .counter = counter};
+  probe.weight = weight;
+  choose_registers(probe, facts_of(id, to).front(), Register(-1));
+  keep(id, probe);
+}
+
+void ProbeInserter::count(ProcedureId id, const CounterPlacement& placement, uint32_t first_counter,
+                          double calls) {
+  const FlowGraph& graph = placement.graph;
+  for (uint32_t i = 0; i < placement.probes.size(); ++i) {
+    const uint64_t counter = counters_ + 8 * (uint64_t{first_counter} + i);
+    const double weight = placement.weights[i] * calls;
+    const uint32_t e = placement.probes[i];
+    const FlowEdge& edge = graph.edges[e];
+    switch (edge.kind) {
+      case FlowEdge::Kind::block:
+        count_block(id, e, counter, weight);
+        break;
+      case FlowEdge::Kind::fall_through:
+        count_edge(id, graph.block_of(edge.from), graph.block_of(edge.to), Where::after_block,
+                   counter, weight);
+        break;
+      case FlowEdge::Kind::call_return:
+        count_edge(id, graph.block_of(graph.edges[e - 1].from), graph.block_of(edge.to),
+                   Where::after_block, counter, weight);
+        break;
+      default:
+        assert(edge.kind == FlowEdge::Kind::taken);
+        count_edge(id, graph.block_of(edge.from), graph.block_of(edge.to), Where::on_taken, counter,
+                   weight);
+    }
+  }
+}
+
+bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t counter) {
+  const BasicBlock& block = program_[id].blocks[block_id];
+  const uint32_t last = block.instructions.size() - 1;
+  if (!open_places_of(id, block_id)[last]) return false;
+  Probe probe{.block = block_id,
+              .index = last,
+              .where = Where::in_block,
+              .kind = ProbeKind::record_target,
+              .counter = counters_ + 8 * uint64_t{counter}};
+  probe.target = code_.jump_register(block.instructions.back());
+  choose_registers(probe, facts_of(id, block_id)[last], probe.target);
+  keep(id, probe);
+  return true;
+}
+
+// ---- small probes ----
+
+ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& probe) const {
+  Routine routine{{},
+                  probe.gp_known ? program_[id].gp : std::nullopt,
+                  (probe.counter - counters_) / 8 / Probes::kRoutineCounters};
+  std::copy_n(probe.registers, routine.registers.size(), routine.registers.begin());
+  return routine;
+}
+
+/// Bytes that a probe in place adds.
+unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
+  const ProbeOperands operands{.counter = probe.counter,
+                               .gp = probe.gp_known ? program_[id].gp : std::nullopt,
+                               .free = {probe.registers, code_.registers(probe.kind)},
+                               .target = probe.target};
+  const ProbeCode code = code_.probe(probe.kind, operands);
+  size_t instructions = code.code.size() + code.retry.size();
+  if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
+  if (probe.where == Where::on_taken) ++instructions;
+  return static_cast<unsigned>(instructions) * target_.size(target_.nop());
+}
+
+/// Chooses the probes that become calls, the least run first, until code grows no more than it may.
+void ProbeInserter::shrink() {
+  constexpr double kGrowth = 0.30;
+  constexpr uint32_t kFewest = 8;  // probes that are worth a routine
+  struct Candidate {
+    Probe* probe;
+    uint32_t routine;  // in the order of `uses`
+    unsigned saving;   // bytes
+  };
+  uint64_t size = 0, added = 0;
+  std::map<Routine, std::pair<uint32_t, uint32_t>> uses;  // number, probes
+  std::vector<Candidate> candidates;
+  for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
+    for (const BasicBlock& block : program_[id].blocks)
+      for (const Instruction& instruction : block.instructions) size += target_.size(instruction);
+    for (Probe& probe : by_procedure_[id]) {
+      const unsigned own = size_of(id, probe);
+      added += own;
+      if (!probe.small) continue;
+      auto& [number, count] =
+          uses.try_emplace(routine_of(id, probe), static_cast<uint32_t>(uses.size()), 0)
+              .first->second;
+      ++count;
+      const unsigned call = 2 * target_.size(target_.nop());
+      const unsigned branch = probe.where == Where::on_taken ? target_.size(target_.nop()) : 0;
+      candidates.push_back({&probe, number, own - std::min(own, call + branch)});
+    }
+  }
+  // Far calls would go through stubs, which cost more than they save. Routines stand in the middle
+  // of the text, and what does not fit there lies behind all memory of the image.
+  const uint64_t start = program_.ranges.front().start;
+  const uint64_t middle = (start + program_.ranges.back().end) / 2;
+  const uint64_t end = std::max(program_.ranges.back().end, counters_) + added + (added >> 2);
+  if (std::max(middle - start, end - middle) > target_.branch_reach() / 10 * 9) return;
+  const auto most = static_cast<uint64_t>(kGrowth * static_cast<double>(size));
+  std::vector<bool> worthwhile(uses.size());
+  std::vector<uint32_t> index(uses.size(), kNone);
+  for (const auto& [routine, use] : uses) worthwhile[use.first] = use.second >= kFewest;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.probe->weight < b.probe->weight; });
+  std::vector<Routine> by_number(uses.size());
+  for (const auto& [routine, use] : uses) by_number[use.first] = routine;
+  for (const Candidate& candidate : candidates) {
+    if (added <= most) break;
+    if (!worthwhile[candidate.routine]) continue;
+    uint32_t& routine = index[candidate.routine];
+    if (routine == kNone) {
+      routine = static_cast<uint32_t>(routines_.size());
+      routines_.push_back(by_number[candidate.routine]);
+      added += 10 * target_.size(target_.nop());
+    }
+    candidate.probe->routine = routine;
+    added -= candidate.saving;
+    ++statistics_.small;
+  }
+  statistics_.routines = routines_.size();
+}
+
+/// The routines as procedures, in the middle of the text.
+void ProbeInserter::add_routines(Layout& layout) {
+  const auto middle = static_cast<ptrdiff_t>(layout.fragments.size() / 2);
+  for (size_t i = 0; i < routines_.size(); ++i) {
+    const Routine& routine = routines_[i];
+    const auto id = static_cast<ProcedureId>(program_.procedures.size());
+    Procedure& procedure = program_.procedures.emplace_back();
+    procedure.name = fmt::format("respike.count.{}", i);
+    procedure.address = program_.ranges.back().end;
+    procedure.gp = routine.gp;
+    const ProbeOperands operands{
+        .counter = counters_ + 8 * routine.window * Probes::kRoutineCounters,
+        .gp = routine.gp,
+        .free = routine.registers};
+    Probes::Routine code =
+        code_.routine(atomic_ ? ProbeKind::count_atomic : ProbeKind::count, operands);
+    procedure.references = code.references;
+    std::vector<Piece> pieces(1);
+    pieces.back().instructions = code.code;
+    if (!code.retry.empty()) {
+      pieces.push_back({.instructions = code.retry, .retry = true});
+      pieces.emplace_back();
+    }
+    auto& last = pieces.back().instructions;
+    last.insert(last.end(), code.after.begin(), code.after.end());
+    const std::vector<BlockId> blocks = add_blocks(id, BasicBlock{}, kNone, std::move(pieces), 0);
+    program_[id].blocks[0].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
+    layout.fragments.insert(layout.fragments.begin() + middle,
+                            {.procedure = id, .blocks = blocks, .alignment = 16});
+  }
+}
+
+// ---- editing ----
+
+/// What the edits of one procedure ask of the layout and of references.
+struct ProbeInserter::Edited {
+  std::vector<std::vector<BlockId>> behind;  // by block of the input: new ones to stand behind it
+  std::vector<BlockId> trailing;             // new ones to stand at the procedure's end
+  std::vector<BlockId> end_of;               // by block of the input: the block that has its end
+};
+
+uint32_t ProbeInserter::deepened(uint32_t state, int64_t frame) {
+  if (state == kNone) return kNone;
+  CfiState deeper = program_.unwind.states[state];
+  if (deeper.cfa_is_expression || deeper.cfa_register != target_.abi().stack_pointer) return state;
+  const auto [known, fresh] =
+      deepened_.emplace(state, static_cast<uint32_t>(program_.unwind.states.size()));
+  if (!fresh) return known->second;
+  deeper.cfa_offset += frame;
+  program_.unwind.states.push_back(std::move(deeper));
+  return known->second;
+}
+
+/// Appends a probe to the last of `pieces`; `state` is the unwind state there.
+void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
+                          std::vector<Piece>& pieces) {
+  Procedure& procedure = program_[id];
+  if (probe.routine != kNone) {
+    const uint64_t number = (probe.counter - counters_) / 8 % Probes::kRoutineCounters;
+    auto call =
+        code_.routine_call(static_cast<uint32_t>(number), routines_[probe.routine].registers);
+    call.back().flags |= Instruction::kHasReference;
+    call.back().immediate = static_cast<int32_t>(procedure.references.size());
+    procedure.references.push_back(
+        {ReferenceKind::branch, {.procedure = first_routine_ + probe.routine, .block = 0}});
+    auto& out = pieces.back().instructions;
+    out.insert(out.end(), call.begin(), call.end());
+    pieces.back().call = true;
+    pieces.emplace_back();
+    return;
+  }
+  const unsigned used = code_.registers(probe.kind);
+  const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
+  ProbeOperands operands{
+      .counter = probe.counter, .gp = {}, .free = {probe.registers, used}, .target = probe.target};
+  if (probe.gp_known) operands.gp = procedure.gp;
+  ProbeCode code = code_.probe(probe.kind, operands);
+  const auto append = [&](Instruction instruction) {
+    if (instruction.has_reference()) {
+      procedure.references.push_back(code.references[static_cast<size_t>(instruction.immediate)]);
+      instruction.immediate = static_cast<int32_t>(procedure.references.size() - 1);
+    }
+    pieces.back().instructions.push_back(instruction);
+  };
+  const auto set_state = [&](uint32_t s) {
+    pieces.back().instructions.push_back(
+        {.opcode = kCfiState, .immediate = static_cast<int32_t>(s)});
+  };
+  const uint32_t deep =
+      saved.empty() ? state : deepened(state, int64_t{code_.save_frame(saved.size())});
+  if (!saved.empty()) {
+    const auto save = code_.save(saved);
+    for (size_t i = 0; i < save.size(); ++i) {
+      append(save[i]);
+      if (i == 0 && deep != state) set_state(deep);
+    }
+  }
+  for (const Instruction& instruction : code.code) append(instruction);
+  if (!code.retry.empty()) {
+    pieces.push_back({.retry = true});
+    for (const Instruction& instruction : code.retry) append(instruction);
+    pieces.emplace_back();
+  }
+  if (!saved.empty()) {
+    for (const Instruction& instruction : code_.restore(saved)) append(instruction);
+    if (deep != state) set_state(state);
+  }
+}
+
+/// A call site in the same LSDA as `like` that exceptions just pass through.
+uint32_t ProbeInserter::call_site_that_unwinds(Procedure& procedure, uint32_t like) {
+  if (like == kNone) return kNone;
+  const CallSite wanted{.lsda = procedure.call_sites[like].lsda};
+  auto& sites = procedure.call_sites;
+  const auto known = std::find(sites.begin(), sites.end(), wanted);
+  if (known != sites.end()) return static_cast<uint32_t>(known - sites.begin());
+  sites.push_back(wanted);
+  return static_cast<uint32_t>(sites.size() - 1);
+}
+
+/// Blocks for pieces[first ..], each falling through to the next, none behind the last. `like` is a
+/// copy: adding blocks moves the others.
+std::vector<BlockId> ProbeInserter::add_blocks(ProcedureId id, const BasicBlock& like,
+                                               uint32_t state, std::vector<Piece> pieces,
+                                               size_t first) {
+  Procedure& procedure = program_[id];
+  std::vector<BlockId> ids;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (i >= first) {
+      BasicBlock block;
+      block.cfi_state = state;
+      block.call_site =
+          pieces[i].call ? call_site_that_unwinds(procedure, like.call_site) : like.call_site;
+      block.instructions.assign(*program_.arena, pieces[i].instructions);
+      const auto own = static_cast<BlockId>(procedure.blocks.size());
+      if (pieces[i].retry)
+        block.successors.push_back(*program_.arena, Edge{.target = own, .kind = Edge::Kind::taken});
+      if (i + 1 < pieces.size())
+        block.successors.push_back(*program_.arena,
+                                   Edge{.target = own + 1, .kind = Edge::Kind::fall_through});
+      procedure.blocks.push_back(block);
+      ids.push_back(own);
+    }
+    for (const Instruction& instruction : pieces[i].instructions)
+      if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  }
+  statistics_.added_blocks += ids.size();
+  return ids;
+}
+
+/// Puts the probes of one block, in the order of their places, into it.
+void ProbeInserter::edit_block(ProcedureId id, std::span<const Probe> probes, Edited& edited) {
+  const BlockId block_id = probes.front().block;
+  const BasicBlock before = program_[id].blocks[block_id];
+  std::vector<Piece> pieces(1);
+  uint32_t state = before.cfi_state;
+  const Probe* next = probes.data();
+  const Probe* const end = next + probes.size();
+  for (uint32_t i = 0; i < before.instructions.size(); ++i) {
+    for (; next != end && next->index == i; ++next) write(id, *next, state, pieces);
+    const Instruction& instruction = before.instructions[i];
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+    pieces.back().instructions.push_back(instruction);
+  }
+  const std::vector<BlockId> added = add_blocks(id, before, before.cfi_state, pieces, 1);
+  BasicBlock& block = program_[id].blocks[block_id];
+  block.instructions.assign(*program_.arena, pieces.front().instructions);
+  if (added.empty()) return;
+  BasicBlock& last = program_[id].blocks[added.back()];
+  last.successors = before.successors;
+  last.flags = before.flags & (BasicBlock::kGluedToNext | BasicBlock::kMayLeave);
+  block.flags &= ~last.flags;
+  if (pieces.front().call) block.call_site = call_site_that_unwinds(program_[id], before.call_site);
+  block.successors = {};
+  block.successors.push_back(*program_.arena,
+                             Edge{.target = added.front(), .kind = Edge::Kind::fall_through});
+  edited.end_of[block_id] = added.back();
+  auto& behind = edited.behind[block_id];
+  behind.insert(behind.begin(), added.begin(), added.end());
+}
+
+void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edited) {
+  const BlockId from = edited.end_of[probe.block];
+  const Edge::Kind kind =
+      probe.where == Where::after_block ? Edge::Kind::fall_through : Edge::Kind::taken;
+  const BasicBlock source = program_[id].blocks[from];
+  const BlockId to = source.edge(kind)->target;
+  const uint32_t state = program_[id].blocks[to].cfi_state;
+  std::vector<Piece> pieces(1);
+  write(id, probe, state, pieces);
+  if (pieces.back().instructions.empty()) pieces.pop_back();
+  const std::vector<BlockId> added = add_blocks(id, source, state, pieces, 0);
+  Procedure& procedure = program_[id];
+  procedure.blocks[added.back()].successors.push_back(
+      *program_.arena, Edge{.target = to, .kind = Edge::Kind::fall_through});
+  for (Edge& edge : procedure.blocks[from].successors)
+    if (edge.kind == kind) edge.target = added.front();
+  auto& place = probe.where == Where::after_block ? edited.behind[probe.block] : edited.trailing;
+  place.insert(place.end(), added.begin(), added.end());
+}
+
+void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited) {
+  const auto blocks = static_cast<BlockId>(program_[id].blocks.size());
+  edited.behind.resize(blocks);
+  for (BlockId b = 0; b < blocks; ++b) edited.end_of.push_back(b);
+  std::stable_sort(probes.begin(), probes.end(), [](const Probe& a, const Probe& b) {
+    return std::tuple(a.where, a.block, a.index) < std::tuple(b.where, b.block, b.index);
+  });
+  size_t i = 0;
+  for (; i < probes.size() && probes[i].where == Where::in_block;) {
+    size_t end = i;
+    while (end < probes.size() && probes[end].where == Where::in_block &&
+           probes[end].block == probes[i].block)
+      ++end;
+    edit_block(id, {&probes[i], end - i}, edited);
+    i = end;
+  }
+  for (; i < probes.size(); ++i) split_edge(id, probes[i], edited);
+}
+
+void ProbeInserter::insert(Layout& layout) {
+  shrink();
+  first_routine_ = static_cast<ProcedureId>(program_.procedures.size());
+  std::vector<Edited> edits(program_.procedures.size());
+  std::vector<uint32_t> last_fragment(program_.procedures.size(), kNone);
+  for (uint32_t f = 0; f < layout.fragments.size(); ++f)
+    last_fragment[layout.fragments[f].procedure] = f;
+  const auto moved = [&](CodeLocation& location) {
+    if (location.where != CodeLocation::Where::return_point) return;
+    const Edited& edited = edits[location.procedure];
+    if (location.block < edited.end_of.size()) location.block = edited.end_of[location.block];
+  };
+  for (ProcedureId id = 0; id < by_procedure_.size(); ++id)
+    if (!by_procedure_[id].empty()) edit(id, by_procedure_[id], edits[id]);
+  for (Procedure& procedure : program_.procedures)
+    for (Reference& reference : procedure.references) moved(reference.target);
+  for (CodePointer& pointer : program_.code_pointers) moved(pointer.target);
+  for (uint32_t f = 0; f < layout.fragments.size(); ++f) {
+    Layout::Fragment& fragment = layout.fragments[f];
+    const Edited& edited = edits[fragment.procedure];
+    if (edited.behind.empty()) continue;
+    std::vector<BlockId> blocks;
+    for (BlockId block : fragment.blocks) {
+      blocks.push_back(block);
+      if (block < edited.behind.size())
+        blocks.insert(blocks.end(), edited.behind[block].begin(), edited.behind[block].end());
+    }
+    if (last_fragment[fragment.procedure] == f)
+      blocks.insert(blocks.end(), edited.trailing.begin(), edited.trailing.end());
+    fragment.blocks = std::move(blocks);
+  }
+  add_routines(layout);
+}
+
+}  // namespace respike

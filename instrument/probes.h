@@ -1,0 +1,134 @@
+#pragma once
+// Probes: counter code put into the blocks and on the edges of a program.
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "instrument/counter_placement.h"
+#include "optimizer/analysis/register_set.h"
+#include "optimizer/ir/probes.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// Where probes can be put in a procedure: not between a load-locked and its store-conditional, nor
+/// in the shadow of a trap.
+ProbePlaces find_probe_places(const Program& program, ProcedureId procedure);
+
+struct ProbeStatistics {
+  uint64_t probes = 0;
+  uint64_t small = 0;            // probes that call a routine
+  uint64_t routines = 0;         // that they share
+  uint64_t saved_registers = 0;  // probes that had to save a register because none was free
+  uint64_t without_gp = 0;       // probes that find their counter from the program counter
+  uint64_t added_blocks = 0;
+};
+
+/// What is known at the places in front of the instructions of a block.
+struct PointFacts {
+  RegisterSet live;  // registers that may still be read
+  bool gp = false;   // the global pointer register holds the procedure's gp
+};
+
+class CodeFacts {
+ public:
+  virtual ~CodeFacts() = default;
+  /// One for each instruction of the block.
+  virtual void find(ProcedureId procedure, BlockId block, std::vector<PointFacts>& out) const = 0;
+};
+
+/// Collects the probes of a program and then puts them all in.
+class ProbeInserter {
+ public:
+  /// `counters`: address of counter 0. Program and facts must stay as they are until insert().
+  ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, bool atomic);
+
+  /// A probe for every counter of a procedure, which are numbered from `first_counter`. `calls`:
+  /// how often the procedure is expected to be called.
+  void count(ProcedureId procedure, const CounterPlacement& placement, uint32_t first_counter,
+             double calls);
+  /// A probe that records where the indirect jump or call at the end of a block goes. False when
+  /// nothing may be put in front of it.
+  bool record_target(ProcedureId procedure, BlockId block, uint32_t counter);
+
+  /// Edits the program; `layout` gets the new blocks beside those they belong to.
+  void insert(Layout& layout);
+
+  const ProbeStatistics& statistics() const { return statistics_; }
+
+ private:
+  enum class Where : uint8_t { in_block, after_block, on_taken };
+  struct Probe {
+    BlockId block;
+    uint32_t index;  // in_block: in front of this instruction
+    Where where;
+    ProbeKind kind;
+    uint64_t counter;   // address
+    double weight = 0;  // expected executions
+    Register target = 0;
+    Register registers[3] = {};
+    uint8_t saved = 0;   // how many of the registers needed, from the end, have to be saved
+    bool small = false;  // three registers are free: it may call a routine
+    bool gp_known = false;
+    uint32_t routine = kNone;  // index of routines_
+  };
+  struct Piece {  // of a block in the making
+    std::vector<Instruction> instructions = {};
+    bool retry = false;
+    bool call = false;  // ends in one of a routine
+  };
+  /// Shared by all small probes for which these are the same.
+  struct Routine {
+    std::array<Register, Probes::kRoutineRegisters> registers;
+    std::optional<uint64_t> gp;
+    uint64_t window;  // counters from window * kRoutineCounters on
+    auto operator<=>(const Routine&) const = default;
+  };
+  struct Edited;
+
+  Routine routine_of(ProcedureId procedure, const Probe& probe) const;
+  unsigned size_of(ProcedureId procedure, const Probe& probe) const;
+  void shrink();
+  void add_routines(Layout& layout);
+
+  const std::vector<PointFacts>& facts_of(ProcedureId procedure, BlockId block);
+  std::vector<bool> open_places_of(ProcedureId procedure, BlockId block);
+  void choose_registers(Probe& probe, const PointFacts& facts, Register keep) const;
+  void count_block(ProcedureId procedure, BlockId block, uint64_t counter, double weight);
+  void count_edge(ProcedureId procedure, BlockId from, BlockId to, Where where, uint64_t counter,
+                  double weight);
+  void keep(ProcedureId procedure, const Probe& probe);
+  void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
+  void write(ProcedureId id, const Probe& probe, uint32_t state, std::vector<Piece>& pieces);
+  void edit_block(ProcedureId id, std::span<const Probe> probes, Edited& edited);
+  void split_edge(ProcedureId id, const Probe& probe, Edited& edited);
+  std::vector<BlockId> add_blocks(ProcedureId id, const BasicBlock& like, uint32_t state,
+                                  std::vector<Piece> pieces, size_t first);
+  uint32_t call_site_that_unwinds(Procedure& procedure, uint32_t like);
+  uint32_t deepened(uint32_t state, int64_t frame);
+
+  Program& program_;
+  const CodeFacts& facts_;
+  const Target& target_;
+  const Probes& code_;
+  uint64_t counters_;
+  bool atomic_;
+  ProbeStatistics statistics_;
+  std::vector<std::vector<Probe>> by_procedure_;
+  std::vector<Routine> routines_;
+  ProcedureId first_routine_ = kNone;
+  std::unordered_map<uint32_t, uint32_t> deepened_;  // unwind states by those without a frame
+  std::vector<PointFacts> point_facts_;              // of the block facts_of was asked for last
+  std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
+  std::vector<bool> glued_before_;  // of the blocks of a procedure, see open_places_of
+  ProcedureId glued_before_of_ = kNone;
+};
+
+}  // namespace respike

@@ -1,0 +1,61 @@
+// A file may grow or shrink while it is read: what is returned is what was there.
+
+#include "optimizer/base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+class Descriptor {
+ public:
+  /// Non-blocking: a pipe without a writer must not hang.
+  explicit Descriptor(const std::filesystem::path& path)
+      : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) close(value_);
+  }
+  int value() const { return value_; }
+
+ private:
+  int value_;
+};
+
+}  // namespace
+
+std::vector<uint8_t> read_file(const std::filesystem::path& path) {
+  const auto fail = [&](int error) {
+    throw Error(std::string("the file cannot be read: ") + std::strerror(error), path.string());
+  };
+  const Descriptor file(path);
+  struct stat status = {};
+  if (file.value() < 0 && errno == ENOENT) throw Error("the file does not exist", path.string());
+  if (file.value() < 0 || fstat(file.value(), &status) != 0) fail(errno);
+  if (S_ISDIR(status.st_mode)) throw Error("this is a directory, not a file", path.string());
+  if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path.string());
+  std::vector<uint8_t> bytes(static_cast<size_t>(status.st_size));
+  size_t size = 0;
+  while (size < bytes.size()) {
+    constexpr size_t kMost = size_t{1} << 30;  // what read(2) is sure to take
+    const ssize_t got =
+        read(file.value(), bytes.data() + size, std::min(kMost, bytes.size() - size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace respike

@@ -1,0 +1,133 @@
+// A profile knows blocks by their numbers in the program that was instrumented. Lifting the same
+// image gives the same numbers; the signature and the blocks' addresses make sure of it.
+
+#include "optimizer/profile/annotate.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "optimizer/base/hash.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
+#include "optimizer/profile/signature.h"
+
+namespace respike {
+namespace {
+
+using ProfileEdge = ProcedureProfile::Edge;
+
+static_assert(static_cast<int>(ProfileEdge::Kind::fall_through) ==
+                  static_cast<int>(Edge::Kind::fall_through) &&
+              static_cast<int>(ProfileEdge::Kind::taken) == static_cast<int>(Edge::Kind::taken) &&
+              static_cast<int>(ProfileEdge::Kind::indirect) ==
+                  static_cast<int>(Edge::Kind::indirect) &&
+              static_cast<int>(ProfileEdge::Kind::landing_pad) ==
+                  static_cast<int>(Edge::Kind::landing_pad));
+
+void clear_counts(Program& program) {
+  for (Procedure& procedure : program.procedures)
+    for (BasicBlock& block : procedure.blocks) {
+      block.count = 0;
+      for (Edge& edge : block.successors) edge.count = 0;
+    }
+}
+
+/// Blocks that were made up have no address of their own.
+bool same_blocks(const Program& program, const Procedure& procedure,
+                 const ProcedureProfile& profile) {
+  return std::equal(procedure.blocks.begin(), procedure.blocks.end(), profile.blocks.begin(),
+                    profile.blocks.end(), [&](const BasicBlock& block, const auto& counted) {
+                      return block.origin == kNone ? counted.size == 0
+                                                   : program.address_of(block) == counted.address;
+                    });
+}
+
+void set_counts(Procedure& procedure, const ProcedureProfile& profile) {
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    procedure.blocks[b].count = profile.blocks[b].count;
+  for (const ProfileEdge& counted : profile.edges)
+    for (Edge& edge : procedure.blocks[counted.from].successors)
+      if (edge.target == counted.to &&
+          static_cast<int>(edge.kind) == static_cast<int>(counted.kind)) {
+        edge.count = counted.count;
+        break;
+      }
+}
+
+const Reference* reference_of(const Procedure& procedure, const BasicBlock& block) {
+  const Instruction& last = block.instructions.back();
+  return last.has_reference() ? &procedure.references[last.immediate] : nullptr;
+}
+
+}  // namespace
+
+AnnotateResult annotate(Program& program, const Profile& profile) {
+  clear_counts(program);
+  const std::vector<ProcedureSignature> signatures = sign(program);
+  AnnotateResult result;
+  for (const ProcedureProfile& counted : profile.procedures) {
+    const bool entered = counted.entered();
+    const uint64_t instructions = counted.instructions();
+    ++result.procedures;
+    result.entered += entered;
+    result.instructions = saturating_add(result.instructions, instructions);
+    auto procedure =
+        std::lower_bound(program.procedures.begin(), program.procedures.end(), counted.address,
+                         [](const Procedure& p, uint64_t a) { return p.address < a; });
+    if (procedure == program.procedures.end() || procedure->address != counted.address ||
+        procedure->name != counted.name ||
+        signatures[procedure - program.procedures.begin()].value != counted.signature ||
+        !same_blocks(program, *procedure, counted))
+      continue;
+    set_counts(*procedure, counted);
+    ++result.matched;
+    result.entered_matched += entered;
+    result.instructions_matched = saturating_add(result.instructions_matched, instructions);
+  }
+  return result;
+}
+
+Profile profile_of(const Program& program) {
+  Profile profile;
+  profile.image_path = program.image->path;
+  profile.image_build_id = program.image->build_id;
+  profile.image_hash = hash64(program.image->file);
+  profile.runs = 1;
+  const std::vector<ProcedureSignature> signatures = sign(program);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    const Procedure& procedure = program[id];
+    ProcedureProfile& result = profile.procedures.emplace_back();
+    result.name = procedure.name;
+    result.address = procedure.address;
+    result.signature = signatures[id].value;
+    uint64_t end = procedure.address;  // of the block before
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      ProcedureProfile::Block& counted = result.blocks.emplace_back();
+      counted.address = block.origin == kNone ? end : program.address_of(block);
+      counted.size = block.origin == kNone ? 0 : block.origin_size;
+      for (const Instruction& i : block.instructions)
+        counted.instructions += !i.is_pseudo() && i.origin != kNone;
+      counted.node = signatures[id].node[b];
+      counted.count = block.count;
+      end = counted.address + counted.size;
+      for (const Edge& edge : block.successors)
+        result.edges.push_back(
+            {b, edge.target, static_cast<ProfileEdge::Kind>(edge.kind), edge.count});
+      if (block.instructions.empty()) continue;
+      const ControlFlow flow = program.target->control_flow(block.instructions.back());
+      if (flow != ControlFlow::call && flow != ControlFlow::indirect_call) continue;
+      const Reference* reference = reference_of(procedure, block);
+      const bool known = reference != nullptr && reference->kind == ReferenceKind::branch &&
+                         reference->target.procedure != kNone;
+      result.calls.push_back(
+          {b, known ? program[reference->target.procedure].address : 0, block.count});
+    }
+    std::sort(result.edges.begin(), result.edges.end(), [](const auto& x, const auto& y) {
+      return std::tuple(x.from, x.to, x.kind) < std::tuple(y.from, y.to, y.kind);
+    });
+  }
+  return profile;
+}
+
+}  // namespace respike

@@ -1,0 +1,174 @@
+// From blocks and their edges to a graph that conserves flow.
+//
+// What a block's last instruction can do is at most: go on at the edges of the block, and leave the
+// procedure. Leaving is an edge to outside(). Exceptions are not followed: a landing pad is
+// entered from outside, and the call that threw did not return. What a procedure's own calls do to
+// its own blocks (recursion, local subroutines) is entries, too.
+//
+// Jumps with the same targets, such as the dispatches of an interpreter, would need an edge for
+// every pair; a hub between jumps and targets needs one for each of them and loses only how often a
+// certain jump went to a certain target.
+
+#include "optimizer/profile/flow_graph.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+namespace {
+
+using Kind = FlowEdge::Kind;
+
+/// Disjoint sets of small integers (Tarjan).
+class Sets {
+ public:
+  explicit Sets(size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
+  uint32_t find(uint32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void unite(uint32_t a, uint32_t b) { parent_[find(a)] = find(b); }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+class Builder {
+ public:
+  Builder(const Program& program, ProcedureId id, const FlowGraphOptions& options)
+      : program_(program),
+        target_(*program.target),
+        id_(id),
+        procedure_(program[id]),
+        options_(options) {}
+
+  FlowGraph build() {
+    graph_.blocks = static_cast<uint32_t>(procedure_.blocks.size());
+    graph_.edges.reserve(graph_.blocks * 5 / 2);
+    for (BlockId b = 0; b < graph_.blocks; ++b) add(graph_.in(b), graph_.out(b), Kind::block);
+    find_entries();
+    find_hubs();
+    for (BlockId b = 0; b < graph_.blocks; ++b) add_ways_out(b);
+    return std::move(graph_);
+  }
+
+ private:
+  void add(uint32_t from, uint32_t to, Kind kind) { graph_.edges.push_back({from, to, kind}); }
+
+  /// Marks in entered_ the blocks that control comes to from elsewhere than an edge.
+  void find_entries() {
+    entered_.assign(graph_.blocks, false);
+    std::vector<bool> jumped_to(graph_.blocks);
+    for (const BasicBlock& block : procedure_.blocks) {
+      for (const Edge& edge : block.successors)
+        if (edge.kind == Edge::Kind::indirect) jumped_to[edge.target] = true;
+      const Instruction& last = block.instructions.back();
+      if (!last.has_reference()) continue;
+      const Reference& reference = procedure_.references[last.immediate];
+      if (reference.kind == ReferenceKind::branch && reference.target.procedure == id_ &&
+          reference.target.where == CodeLocation::Where::block_start)
+        entered_[reference.target.block] = true;
+    }
+    for (BlockId b = 0; b < graph_.blocks; ++b) {
+      const BasicBlock& block = procedure_.blocks[b];
+      if ((b == 0 && options_.first_block_entered) || (b != 0 && block.has(BasicBlock::kEntry)) ||
+          block.has(BasicBlock::kLandingPad) ||
+          (block.has(BasicBlock::kAddressTaken) && !jumped_to[b]))
+        entered_[b] = true;
+    }
+  }
+
+  /// Gives every block that jumps to several places the hub it shares with others.
+  void find_hubs() {
+    hub_.assign(graph_.blocks, kNone);
+    Sets sets(graph_.blocks * 2);  // jumps, then targets
+    for (BlockId b = 0; b < graph_.blocks; ++b)
+      for (const Edge& edge : procedure_.blocks[b].successors)
+        if (edge.kind == Edge::Kind::indirect) sets.unite(b, graph_.blocks + edge.target);
+    std::vector<uint32_t> hub_of(graph_.blocks * 2, kNone);
+    std::vector<std::pair<uint32_t, BlockId>> targets;  // hub, target
+    std::vector<bool> may_leave;
+    for (BlockId b = 0; b < graph_.blocks; ++b) {
+      const BasicBlock& block = procedure_.blocks[b];
+      if (block.edge(Edge::Kind::indirect) == nullptr) continue;
+      uint32_t& hub = hub_of[sets.find(b)];
+      if (hub == kNone) {
+        hub = graph_.hubs++;
+        may_leave.push_back(false);
+      }
+      hub_[b] = hub;
+      if (block.has(BasicBlock::kMayLeave)) may_leave[hub] = true;
+      for (const Edge& edge : block.successors)
+        if (edge.kind == Edge::Kind::indirect) targets.emplace_back(hub, edge.target);
+    }
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    for (const auto& [hub, target] : targets)
+      add(graph_.hub(hub), graph_.in(target), Kind::indirect);
+    for (uint32_t hub = 0; hub < graph_.hubs; ++hub)
+      if (may_leave[hub]) add(graph_.hub(hub), graph_.outside(), Kind::exit);
+  }
+
+  void add_ways_out(BlockId b) {
+    const BasicBlock& block = procedure_.blocks[b];
+    const uint32_t out = graph_.out(b);
+    const ControlFlow flow = target_.control_flow(block.instructions.back());
+    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    const bool cut = call && (options_.cut_all_calls ||
+                              (b < options_.cut_calls.size() && options_.cut_calls[b]));
+    unsigned ways = 0;
+    for (const Edge& edge : block.successors) {
+      if (edge.kind == Edge::Kind::fall_through) {
+        if (cut) {
+          add(out, graph_.outside(), Kind::call);
+          add(graph_.outside(), graph_.in(edge.target), Kind::call_return);
+        } else {
+          add(out, graph_.in(edge.target), Kind::fall_through);
+        }
+        ++ways;
+      } else if (edge.kind == Edge::Kind::taken) {
+        add(out, graph_.in(edge.target), Kind::taken);
+        ++ways;
+      }
+    }
+    if (hub_[b] != kNone) {
+      add(out, graph_.hub(hub_[b]), Kind::indirect);
+      ++ways;
+    }
+    // A conditional branch has two ways; one that leads out of the procedure has no edge.
+    if (ways < (flow == ControlFlow::conditional_branch ? 2u : 1u))
+      add(out, graph_.outside(), Kind::exit);
+    if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
+    for (const Instruction& instruction : block.instructions)
+      if (!instruction.is_pseudo() && target_.is_system_call(instruction)) {
+        add(graph_.outside(), out, Kind::leak);
+        break;
+      }
+  }
+
+  const Program& program_;
+  const Target& target_;
+  ProcedureId id_;
+  const Procedure& procedure_;
+  const FlowGraphOptions& options_;
+  FlowGraph graph_;
+  std::vector<bool> entered_;
+  std::vector<uint32_t> hub_;  // by block
+};
+
+}  // namespace
+
+FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
+                           const FlowGraphOptions& options) {
+  return Builder(program, procedure, options).build();
+}
+
+bool is_returning_call(const Program& program, const BasicBlock& block) {
+  const ControlFlow flow = program.target->control_flow(block.instructions.back());
+  return (flow == ControlFlow::call || flow == ControlFlow::indirect_call) &&
+         block.edge(Edge::Kind::fall_through) != nullptr;
+}
+
+}  // namespace respike

@@ -1,0 +1,75 @@
+#pragma once
+// The flow of control of a procedure as a graph whose flow is conserved: what counters are chosen
+// on, and what full counts are solved on.
+//
+// Every block b is itself an edge, from node in(b) to node out(b), so that counting a block and
+// counting an edge are the same thing. Flow that enters or leaves the procedure runs from or to the
+// node outside(). Indirect jumps that share targets go through a hub: a node of its own.
+//
+// Calls. The flow of a call block goes on at its return point ("through"), since most calls return
+// exactly once. Where that is not sure the call is cut: an edge to outside() for the call and one
+// from outside() for the return. Edges without counters connect nodes to parts. A part that
+// outside() is not in has one counter more than its counts need: the sum of what flows in, less
+// what flows out, is what its calls did not give back. When that is 0, as it nearly always is, each
+// call returned once and all counts are exact; so no through call may be in the part of outside().
+
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct FlowEdge {
+  enum class Kind : uint8_t {
+    block,         // edge b of the graph is block b
+    fall_through,  // the return of a call included, unless the call is cut
+    taken,
+    indirect,     // to or from a hub, or a jump to its only target
+    entry,        // from outside: a call, a landing pad, a jump from elsewhere
+    exit,         // to outside: a return, a jump out, a call that does not return, a stop
+    call,         // to outside: a cut call
+    call_return,  // from outside: the return of a cut call, always right behind its call
+    leak,         // from outside into the end of a block with a system call: a signed number, of
+                  // the processes and threads that went on there, less those that did not
+  };
+  uint32_t from = 0;  // nodes
+  uint32_t to = 0;
+  Kind kind = Kind::block;
+  uint32_t counter = kNone;  // index of a counter; kNone: solved from the others
+  bool operator==(const FlowEdge&) const = default;
+};
+
+struct FlowGraph {
+  uint32_t blocks = 0;
+  uint32_t hubs = 0;
+  bool checked = false;         // outside() takes no part in the equations
+  std::vector<FlowEdge> edges;  // the first `blocks` are the blocks
+
+  uint32_t in(BlockId block) const { return 2 * block; }
+  uint32_t out(BlockId block) const { return 2 * block + 1; }
+  uint32_t outside() const { return 2 * blocks; }
+  uint32_t hub(uint32_t index) const { return 2 * blocks + 1 + index; }
+  uint32_t nodes() const { return 2 * blocks + 1 + hubs; }
+  bool is_hub(uint32_t node) const { return node > outside(); }
+  BlockId block_of(uint32_t node) const { return node / 2; }  // not for outside() and hubs
+  bool operator==(const FlowGraph&) const = default;
+};
+
+/// What a graph is to be like.
+struct FlowGraphOptions {
+  bool cut_all_calls = false;
+  std::vector<bool> cut_calls;      // by block, or empty: these are cut
+  bool first_block_entered = true;  // false: nothing calls the procedure at its first block
+};
+
+/// The graph of a procedure, without counters. Edges behind the blocks are in the order of blocks
+/// and their successors, entries and exits of a block behind its successors; the return of a cut
+/// call comes right behind the call.
+FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
+                           const FlowGraphOptions& options);
+
+/// Whether a block ends in a call that control may come back from.
+bool is_returning_call(const Program& program, const BasicBlock& block);
+
+}  // namespace respike

@@ -1,0 +1,132 @@
+// Solving flow equations on a spanning forest.
+//
+// The edges without counters form a forest (Knuth, "Optimal measurement points for program
+// frequency counts", BIT 1973). A leaf of it has one unknown edge, which its equation gives; then
+// the edge counts as known and the leaf is gone. Every node is peeled once. The last node of a tree
+// has no unknown edge left: its equation is a check, and what is missing there is what calls in
+// this part of the procedure did not give back.
+//
+// A node needs to know its unknown edge only when there is a single one, so it keeps the exclusive
+// or of all of them: no adjacency lists. Arithmetic is modulo 2^64, in which the equations hold
+// whatever the counters are; only who reads the counts takes them as signed.
+
+#include "optimizer/profile/solve_flow.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace respike {
+namespace {
+
+class Peeler {
+ public:
+  Peeler(const FlowGraph& graph, std::span<const uint64_t> counters,
+         std::span<const CallLoss> losses)
+      : graph_(graph), nodes_(graph.nodes()) {
+    solution_.counts.assign(graph.edges.size(), 0);
+    for (uint32_t e = 0; e < graph.edges.size(); ++e) {
+      const FlowEdge& edge = graph.edges[e];
+      if (edge.counter != kNone) {
+        assert(edge.counter < counters.size());
+        settle(e, counters[edge.counter]);
+        continue;
+      }
+      ++unknown_;
+      for (const uint32_t node : {edge.from, edge.to}) {
+        ++nodes_[node].unknown;
+        nodes_[node].edges ^= e;
+      }
+    }
+    for (const CallLoss& loss : losses)
+      nodes_[graph.out(loss.block)].excess -= static_cast<uint64_t>(loss.amount);
+  }
+
+  FlowSolution solve() {
+    for (uint32_t node = 0; node < nodes_.size(); ++node) peel_from(node);
+    solution_.solvable = unknown_ == 0;
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
+      if (nodes_[node].excess != 0 && conserves(node))
+        solution_.imbalances.push_back({node, static_cast<int64_t>(nodes_[node].excess)});
+    return std::move(solution_);
+  }
+
+ private:
+  struct Node {
+    uint64_t excess = 0;   // known flow in, less known flow out
+    uint32_t unknown = 0;  // edges
+    uint32_t edges = 0;    // their exclusive or
+  };
+
+  bool conserves(uint32_t node) const { return !graph_.checked || node != graph_.outside(); }
+
+  void settle(uint32_t edge, uint64_t count) {
+    solution_.counts[edge] = count;
+    nodes_[graph_.edges[edge].from].excess -= count;
+    nodes_[graph_.edges[edge].to].excess += count;
+  }
+
+  /// Peels a leaf, and then its neighbour if that is one now, and so on.
+  void peel_from(uint32_t node) {
+    while (nodes_[node].unknown == 1 && conserves(node)) {
+      const uint32_t e = nodes_[node].edges;
+      const FlowEdge& edge = graph_.edges[e];
+      settle(e, edge.from == node ? nodes_[node].excess : 0 - nodes_[node].excess);
+      for (const uint32_t end : {edge.from, edge.to}) {
+        --nodes_[end].unknown;
+        nodes_[end].edges ^= e;
+      }
+      --unknown_;
+      node = edge.from == node ? edge.to : edge.from;
+    }
+  }
+
+  const FlowGraph& graph_;
+  std::vector<Node> nodes_;
+  uint64_t unknown_ = 0;
+  FlowSolution solution_;
+};
+
+/// Disjoint sets of nodes (Tarjan), with path halving and union by index.
+class Parts {
+ public:
+  explicit Parts(uint32_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+  uint32_t find(uint32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  /// false: they were one part already.
+  bool unite(uint32_t a, uint32_t b) {
+    a = find(a), b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+    return a != b;
+  }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+}  // namespace
+
+FlowSolution solve_flow(const FlowGraph& graph, std::span<const uint64_t> counters,
+                        std::span<const CallLoss> losses) {
+  return Peeler(graph, counters, losses).solve();
+}
+
+bool has_spanning_forest(const FlowGraph& graph) {
+  Parts parts(graph.nodes());
+  for (const FlowEdge& edge : graph.edges)
+    if (edge.counter == kNone && !parts.unite(edge.from, edge.to)) return false;
+  return true;
+}
+
+std::vector<uint32_t> flow_parts(const FlowGraph& graph) {
+  Parts parts(graph.nodes());
+  for (const FlowEdge& edge : graph.edges)
+    if (edge.counter == kNone) parts.unite(edge.from, edge.to);
+  std::vector<uint32_t> result(graph.nodes());
+  for (uint32_t node = 0; node < result.size(); ++node) result[node] = parts.find(node);
+  return result;
+}
+
+}  // namespace respike
