@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Instrumented programs behave as the original, and their profiles are exact.
+
+For every program of the manifest, all of its images are instrumented; the program prints what it
+printed, and of single-threaded ones the count of every block in the collected profile is what the
+oracle (tests/e2e/oracle.py) counted in the original's run, libraries and libc included.
+
+RESPIKE_COUNTERS=shared|atomic chooses the counters of the behaviour cases (default: shared)."""
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import common
+import oracle
+
+# Procedures that run another number of times because the image is another, not because they are
+# counted: its tables and headers are others, and its heap lies elsewhere.
+VARYING = set()
+
+COUNTERS = os.environ.get("RESPIKE_COUNTERS", "shared")
+
+
+def instrument(image, output, spool, *options):
+    outcome = common.respike_ok(
+        "image", "instrument", image, "-o", output, "--spool", spool, "--json", *options
+    )
+    return json.loads(outcome.stdout)
+
+
+class Instrumented:
+    """A program with all its images instrumented, in a folder of its own."""
+
+    def __init__(self, program, folder, *options):
+        self.program = program
+        self.folder = pathlib.Path(folder)
+        self.spools = {}  # role -> spool
+        self.images = {}  # role -> instrumented image
+        self.figures = {}
+        self.blocks = {}  # role -> {address: address in the instrumented image}
+        replaced = {}
+        for role, path in program.images():
+            spool = self.folder / f"spool-{role}"
+            output = self.folder / f"instrumented-{role}"
+            block_map = self.folder / f"blocks-{role}"
+            self.figures[role] = instrument(
+                path, output, spool, "--block-map", block_map, *options
+            )
+            self.blocks[role] = dict(
+                (int(before, 16), int(after, 16))
+                for before, after in (line.split() for line in block_map.read_text().splitlines())
+            )
+            self.spools[role], self.images[role] = spool, output
+            if role != "main":
+                replaced[role] = output
+        self.libraries = common.link_libraries(program, self.folder / "libraries", replaced)
+        self.main = self.images["main"]
+
+    def files(self, role):
+        return sorted(self.spools[role].iterdir())
+
+    def forget(self):
+        for role in self.spools:
+            for file in self.files(role):
+                file.unlink()
+
+    def collect(self, role):
+        profile = self.folder / f"profile-{role}"
+        files = self.files(role)
+        common.expect(files, f"{role}: no counter file")
+        common.respike_ok("image", "collect", *files, "-o", profile)
+        shown = common.respike_ok("profile", "show", profile, "--json")
+        return json.loads(shown.stdout)
+
+
+def check_behaviour(program, scratch):
+    with tempfile.TemporaryDirectory(dir=scratch.path) as folder:
+        instrumented = Instrumented(program, folder, "--counters", COUNTERS)
+        common.check_behaviour(
+            program, instrumented.main, instrumented.libraries, what="the instrumented image"
+        )
+        for role in instrumented.spools:
+            common.expect(instrumented.files(role), f"{role}: no counter file")
+
+
+def differences(profile, counted):
+    """Blocks whose count is not the oracle's of their first instruction."""
+    wrong = []
+    for procedure in profile["procedures"]:
+        for block in procedure["blocks"]:
+            if block["address"] == 0:
+                continue  # made up by the lifter
+            expected = counted(block["address"])
+            if block["count"] != expected:
+                exact = "" if procedure.get("exact", True) else " (not exact)"
+                wrong.append(
+                    (procedure["name"], f"{block['address']:#x}{exact}", block["count"], expected)
+                )
+    return wrong
+
+
+def describe(wrong):
+    return f"{len(wrong)} blocks: " + "; ".join(
+        f"{name} {where}: {count} instead of {expected}" for name, where, count, expected in wrong[:6]
+    )
+
+
+def check_counts(program, scratch):
+    with tempfile.TemporaryDirectory(dir=scratch.path) as folder:
+        instrumented = Instrumented(program, folder, "--counters", COUNTERS)
+        originals = common.link_libraries(program, pathlib.Path(folder) / "original-libraries")
+        for index, run in enumerate(program.runs):
+            instrumented.forget()
+            original = oracle.count(
+                program.image,
+                run.args,
+                images=[path for _, path in program.images()],
+                libraries=originals,
+                stdin=run.stdin,
+            )
+            same = oracle.count(
+                instrumented.main,
+                run.args,
+                images=list(instrumented.images.values()),
+                libraries=instrumented.libraries,
+                stdin=run.stdin,
+            )
+            common.expect(
+                same.outcome.behaviour() == original.outcome.behaviour(),
+                f"run {index}: " + common.describe_difference(original.outcome, same.outcome),
+            )
+            for role, path in program.images():
+                profile = instrumented.collect(role)
+                blocks, counts = instrumented.blocks[role], same.images[instrumented.images[role]]
+                wrong = differences(profile, lambda a: counts.get(blocks[a], 0))
+                common.expect(not wrong, f"run {index}, {role}, the same run: {describe(wrong)}")
+                wrong = differences(profile, lambda a: original.images[path].get(a, 0))
+                wrong = [w for w in wrong if w[0] not in VARYING]
+                common.expect(not wrong, f"run {index}, {role}, the original: {describe(wrong)}")
+
+
+def cases(scratch):
+    for program in common.load_programs():
+        yield common.Case(
+            f"{program.name} behaviour", lambda p=program: check_behaviour(p, scratch)
+        )
+        if not program.threads:
+            yield common.Case(f"{program.name} counts", lambda p=program: check_counts(p, scratch))
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    common.note_missing_programs()
+    with common.Scratch() as scratch:
+        return common.run_cases(list(cases(scratch)), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
