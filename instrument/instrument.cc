@@ -40,16 +40,12 @@ namespace {
 class AnalysisFacts final : public CodeFacts {
  public:
   explicit AnalysisFacts(const Program& program)
-      : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {}
+      : calls_(program), registers_(program, calls_), gp_(program, calls_) {}
 
   void find(ProcedureId procedure, BlockId block, std::vector<PointFacts>& out) const override {
     const auto live = registers_.live_points(procedure, block);
-    const auto& instructions = program_[procedure].blocks[block].instructions;
-    uint32_t state = program_[procedure].blocks[block].cfi_state;
-    for (uint32_t i = 0; i < instructions.size(); ++i) {
-      if (instructions[i].is_pseudo()) state = static_cast<uint32_t>(instructions[i].immediate);
-      out.push_back({live[i] | needed_to_unwind(state), gp_.before(procedure, block, i)});
-    }
+    const auto valid = gp_.valid_points(procedure, block);
+    for (size_t i = 0; i + 1 < live.size(); ++i) out.push_back({live[i], valid[i]});
   }
 
   /// Whether some call, or code that is not known, may enter a procedure at its first block.
@@ -64,22 +60,6 @@ class AnalysisFacts final : public CodeFacts {
   const CallGraph& calls() const { return calls_; }
 
  private:
-  /// Exceptions and debuggers may leave the procedure anywhere: what holds its frame's address, and
-  /// the registers that it has to preserve and has not saved yet.
-  RegisterSet needed_to_unwind(uint32_t state) const {
-    const Abi& abi = program_.target->abi();
-    RegisterSet needed(abi.preserved);
-    if (state == kNone) return needed;
-    const CfiState& unwind = program_.unwind.states[state];
-    for (const auto& [number, rule] : unwind.rules)
-      if (rule.kind == CfiRule::Kind::offset && number < RegisterSet::kCapacity)
-        needed.remove(static_cast<Register>(number));
-    if (!unwind.cfa_is_expression && unwind.cfa_register < RegisterSet::kCapacity)
-      needed.add(static_cast<Register>(unwind.cfa_register));
-    return needed;
-  }
-
-  const Program& program_;
   CallGraph calls_;
   RegisterFlow registers_;
   GpValidity gp_;

@@ -60,8 +60,9 @@ std::filesystem::path image_with(const CounterMap& map, const ImageId& id,
                                  const std::string& name) {
   const auto path = test_directory() / name, section = test_directory() / (name + ".section");
   write_bytes(section, counter_map_section(id, encode_counter_map(map)));
-  const auto result = run("alpha-linux-gnu-objcopy --add-section .respike.counters=" +
-                          section.string() + " " + tiny_program().string() + " " + path.string());
+  const auto result =
+      run("alpha-linux-gnu-objcopy --add-section .respike.counters=" + section.string() + " " +
+          tiny_program().string() + " " + path.string());
   EXPECT_EQ(result.status, 0) << result.output;
   return path;
 }
@@ -270,15 +271,19 @@ TEST_F(CollectFiles, OfAnotherImage) {
   ImageId other = id_;
   other[3] ^= 1;
   const auto foreign = image_with(toy_.map, other, "other");
-  EXPECT_NE(error_of([&] { collect(std::vector{file}, foreign); })
-                .find("this is not the image that wrote"),
+  EXPECT_NE(error_of([&] {
+              collect(std::vector{file}, foreign);
+            }).find("this is not the image that wrote"),
             std::string::npos);
   header_ = header_of(other, foreign, counters_.size());
   const auto theirs = good("theirs");
-  EXPECT_EQ(error_of([&] { collect(std::vector{file, theirs}, std::nullopt); }),
+  EXPECT_EQ(error_of([&] {
+              collect(std::vector{file, theirs}, std::nullopt);
+            }),
             theirs.string() + ": it is of another image than " + file.string());
-  EXPECT_NE(error_of([&] { collect(std::vector{file}, tiny_program()); })
-                .find("this is not an instrumented image"),
+  EXPECT_NE(error_of([&] {
+              collect(std::vector{file}, tiny_program());
+            }).find("this is not an instrumented image"),
             std::string::npos);
 }
 

@@ -81,8 +81,7 @@ TEST(FlowSolver, CallsThatDidNotReturn) {
       const FlowSolution without = solve_flow(graph, counters);
       const auto parts = flow_parts(graph);
       std::vector<int64_t> expected(graph.nodes()), actual(graph.nodes());
-      for (const CallLoss& loss : losses)
-        expected[parts[graph.out(loss.block)]] += loss.amount;
+      for (const CallLoss& loss : losses) expected[parts[graph.out(loss.block)]] += loss.amount;
       for (const auto& [node, amount] : without.imbalances) actual[parts[node]] += amount;
       EXPECT_EQ(actual, expected);
       unbalanced += !losses.empty();

@@ -21,7 +21,9 @@ using Random = std::mt19937_64;
 inline uint32_t below(Random& random, uint32_t limit) {
   return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random);
 }
-inline bool one_in(Random& random, uint32_t n) { return below(random, n) == 0; }
+inline bool one_in(Random& random, uint32_t n) {
+  return below(random, n) == 0;
+}
 
 struct ToyBlock {
   enum class End : uint8_t {
@@ -236,8 +238,7 @@ class ToyMachine {
   ToyMachine(const std::vector<ToyProcedure>& program, const CounterMap& map,
              const ToyOptions& options, Random& random)
       : program_(program), map_(map), options_(options), random_(random) {
-    for (const auto& procedure : map.procedures)
-      counts.emplace_back(procedure.graph.edges.size());
+    for (const auto& procedure : map.procedures) counts.emplace_back(procedure.graph.edges.size());
   }
 
   /// One run from procedure 0.

@@ -57,7 +57,8 @@ TEST(ProfileFormat, RefusesWhatIsNoProfile) {
   EXPECT_EQ(error_of(std::vector<uint8_t>(100)), "p.profile: this is no profile");
   auto newer = bytes;
   store<uint32_t>(newer.data() + 8, 2);
-  EXPECT_EQ(error_of(newer), "p.profile: the profile is of version 2, this Respike reads version 1");
+  EXPECT_EQ(error_of(newer),
+            "p.profile: the profile is of version 2, this Respike reads version 1");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_NE(error_of({bytes.begin(), bytes.begin() + static_cast<long>(size)}), "") << size;
 }
@@ -114,8 +115,8 @@ TEST(ProfileMerge, AddsWeightedCounts) {
       EXPECT_EQ(s.edges[e].count, saturating_add(a.edges[e].count, 4));
     EXPECT_EQ(s.exact, a.exact);
   }
-  const Profile same = merge_profiles(std::vector{one}, std::vector{1.0},
-                                      std::vector<std::string>{"one"});
+  const Profile same =
+      merge_profiles(std::vector{one}, std::vector{1.0}, std::vector<std::string>{"one"});
   EXPECT_EQ(same, one);
 }
 
@@ -141,8 +142,8 @@ TEST(ProfileMerge, IndirectTargetsUnite) {
   other.procedures[0].indirect = {{0, 0x80, 2}, {0, 0x100, 4}};
   const Profile sum = merge_profiles(std::vector{profile, other}, std::vector{1.0, 2.0},
                                      std::vector<std::string>{"a", "b"});
-  EXPECT_EQ(sum.procedures[0].indirect,
-            (std::vector<ProcedureProfile::IndirectTarget>{{0, 0x80, 4}, {0, 0x100, 11}, {1, 0, 1}}));
+  EXPECT_EQ(sum.procedures[0].indirect, (std::vector<ProcedureProfile::IndirectTarget>{
+                                            {0, 0x80, 4}, {0, 0x100, 11}, {1, 0, 1}}));
 }
 
 TEST(ProfileMerge, RefusesAnotherImage) {
