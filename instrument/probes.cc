@@ -400,6 +400,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   }
   for (const Instruction& instruction : code.code) append(instruction);
   if (!code.retry.empty()) {
+    if (pieces.back().instructions.empty()) append(target_.nop());  // no block is empty
     pieces.push_back({.retry = true});
     for (const Instruction& instruction : code.retry) append(instruction);
     pieces.emplace_back();
