@@ -123,7 +123,10 @@ void count_gp_values(Lifter& lifter) {
 /// A procedure that never loads gp shares that of its neighbours: they come from one object, or
 /// from objects that the linker gave one table. Between two that differ nobody can tell. After a
 /// rewriting the neighbours are others, but its note tells the gp of all that were known.
-void share_gp_values(Lifter& lifter) {
+/// A procedure whose gp load is not understood, in `failed`, may use any gp: nobody learns from
+/// what lies beyond it.
+void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
+  constexpr uint64_t kNobodyKnows = ~uint64_t{0};
   auto& procedures = lifter.program.procedures;
   const bool noted = lifter.provenance && !lifter.provenance->gp_values.empty();
   if (noted)
@@ -135,12 +138,15 @@ void share_gp_values(Lifter& lifter) {
     }
   std::vector<std::optional<uint64_t>> next(procedures.size() + 1);
   for (size_t i = procedures.size(); i-- > 0;)
-    next[i] = procedures[i].gp ? procedures[i].gp : next[i + 1];
+    next[i] = failed[i] ? kNobodyKnows : procedures[i].gp ? procedures[i].gp : next[i + 1];
   std::optional<uint64_t> previous;
   for (size_t i = 0; i < procedures.size(); ++i) {
-    if (procedures[i].gp) {
+    if (failed[i]) {
+      previous = kNobodyKnows;
+    } else if (procedures[i].gp) {
       previous = procedures[i].gp;
-    } else if (noted || (previous && next[i] && *previous != *next[i])) {
+    } else if (noted || previous == kNobodyKnows || next[i] == kNobodyKnows ||
+               (previous && next[i] && *previous != *next[i])) {
       lifter.gp_unknown[i] = true;
     } else {
       procedures[i].gp = previous ? previous : next[i];
@@ -160,7 +166,7 @@ void find_gp_values(Lifter& lifter) {
     const ProcedureId id = lifter.program.ranges[range].procedure;
     if (!find_gp_load(lifter, procedures[id], relocation)) failed[id] = true;
   });
-  share_gp_values(lifter);
+  share_gp_values(lifter, failed);
   lifter.several_gps = lifter.all_gps.size() > 1;
   for (ProcedureId id = 0; id < procedures.size(); ++id) {
     if (failed[id]) lifter.gp_unknown[id] = lifter.several_gps = true;
@@ -177,9 +183,10 @@ WordGps::WordGps(Lifter& lifter) : lifter_(lifter) {
     if (const auto gp = lifter.program[id].gp) users_.push_back({table.table, *gp, id});
   }
   std::sort(users_.begin(), users_.end());
+  users_.erase(std::unique(users_.begin(), users_.end()), users_.end());
 }
 
-std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) const {
+std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) {
   if (!lifter_.several_gps) return lifter_.all_gps.empty() ? 0 : lifter_.all_gps.front();
   auto user = std::upper_bound(users_.begin(), users_.end(), word,
                                [](uint64_t a, const User& u) { return a < u.table; });
@@ -193,7 +200,8 @@ std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) const {
   if (static_cast<uint64_t>(last - first) * kWord != word - start) return std::nullopt;
   std::optional<uint64_t> gp;
   while (user != users_.begin() && (user - 1)->table == start) {
-    --user;
+    if (effort_ == 0) return std::nullopt;
+    --effort_, --user;
     const uint32_t range = lifter_.range_at(user->gp + static_cast<uint64_t>(offset));
     if (range == kNone || lifter_.program.ranges[range].procedure != user->procedure) continue;
     if (gp && *gp != user->gp) return std::nullopt;
@@ -203,8 +211,9 @@ std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) const {
 }
 
 void WordGps::keep_targets(uint64_t place, int64_t offset) {
+  if (gave_up_) return;
   if (lifter_.all_gps.size() > effort_) {
-    effort_ = 0;  // hostile: nothing is known of anything
+    gave_up_ = true;  // hostile: nothing is known of anything
     for (Procedure& procedure : lifter_.program.procedures)
       lifter_.make_opaque(procedure, "too much refers to code relative to an unknown gp");
     return;

@@ -242,6 +242,9 @@ bool LabelTracer::find_loads(const Instruction& store, Register base, std::vecto
 /// The stack pointer, and what the entry copies it to.
 bool LabelTracer::is_frame_register(Register r) {
   if (!frame_registers_) {
+    // Every jump has a tracer of its own. Without effort left, what follows gives up, too.
+    if (!Effort::spend(effort_.instructions, procedure_.blocks.front().instructions.size()))
+      return true;
     const Register sp = lifter_.target.abi().stack_pointer;
     frame_registers_ = {sp};
     for (const Instruction& i : procedure_.blocks.front().instructions) {

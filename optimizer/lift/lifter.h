@@ -132,7 +132,7 @@ class WordGps {
   explicit WordGps(Lifter& lifter);
 
   /// gp of the word of data at `word`, which holds `offset`; nullopt when nobody can tell.
-  std::optional<uint64_t> gp_of(uint64_t word, int64_t offset) const;
+  std::optional<uint64_t> gp_of(uint64_t word, int64_t offset);
   /// What `place` refers to, by `offset` from an unknown gp, stays where it is.
   void keep_targets(uint64_t place, int64_t offset);
   void keep_target(uint64_t place, uint64_t target);
@@ -148,6 +148,7 @@ class WordGps {
   Lifter& lifter_;
   std::vector<User> users_;
   uint64_t effort_ = 100'000'000;  // places that unknown references may lead to, in all
+  bool gave_up_ = false;           // effort_ did not suffice: everything is opaque
 };
 
 /// Whether control can reach the next instruction.
