@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,44 @@ def rewrite(programs, folder):
     return same
 
 
+def profile(programs, folder):
+    """Counts what each program does in its runs, and shows where its instructions went."""
+    rows = [["program", "counters per block", "code", "same output", "hottest procedures"]]
+    same = True
+    for program in programs:
+        output, spool, result = folder / "counting", folder / "spool", folder / "profile"
+        shutil.rmtree(spool, ignore_errors=True)
+        figures = json.loads(
+            common.respike_ok(
+                "image", "instrument", program.image, "-o", output, "--spool", spool, "--json"
+            ).stdout
+        )
+        try:
+            common.check_behaviour(program, output)
+            verdict = "yes"
+        except common.Failure as failure:
+            verdict, same = f"NO: {failure}", False
+        common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", result)
+        shown = json.loads(common.respike_ok("profile", "show", result, "--json").stdout)
+        hottest = sorted(shown["procedures"], key=executed, reverse=True)
+        total = sum(map(executed, hottest))
+        rows.append(
+            [
+                program.name,
+                f"{figures['counters'] / figures['blocks']:.0%}",
+                f"{figures['new_text_bytes'] / figures['text_bytes'] - 1:+.0%}",
+                verdict,
+                ", ".join(f"{p['name']} {executed(p) / total:.0%}" for p in hottest[:3]),
+            ]
+        )
+    print_table("What its counters say, in a version of each program that counts:", rows)
+    return same
+
+
+def executed(procedure):
+    return sum(block["count"] * block["instructions"] for block in procedure["blocks"])
+
+
 def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     programs = [p for p in common.load_programs() if not p.variant]
@@ -130,6 +169,7 @@ def main():
     describe(programs)
     with tempfile.TemporaryDirectory(prefix="respike-demo-") as folder:
         same = rewrite(programs, pathlib.Path(folder))
+        same = profile(programs, pathlib.Path(folder)) and same
     if not same:
         sys.exit("demo: a rewritten program does not behave like its original")
 
