@@ -138,8 +138,12 @@ void pair_halves(Lifter& lifter, std::span<const Half> halves,
   for (const Half& low : lows) {
     const Half* high = partner_of(lifter, highs, sorted, low);
     if (high == nullptr) {
-      if (moving) alone(low);
-      continue;
+      if (!moving) continue;
+      throw Error(
+          fmt::format("half of an address of code stands alone at {:#x}, so that nobody can "
+                      "tell which code must stay",
+                      low.place),
+          lifter.image.path);
     }
     if (gp_unknown) {
       refuse_unknown(lifter, low.place, low.symbol);
