@@ -413,7 +413,7 @@ class ToyMachine {
 
   const std::vector<ToyProcedure>& program_;
   const CounterMap& map_;
-  const ToyOptions& options_;
+  ToyOptions options_;
   Random& random_;
   std::vector<Frame> stack_;
   uint32_t steps_ = 0;
