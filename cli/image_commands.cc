@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
@@ -22,39 +23,6 @@
 
 namespace respike::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-void print_warnings(const Diagnostics& diagnostics) {
-  for (const std::string& warning : diagnostics.warnings())
-    fmt::print(stderr, "respike: warning: {}\n", warning);
-}
-
-/// Names need not be UTF-8; JSON must be.
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
-}
-
-Json notes_to_json(const std::vector<ProcedureNote>& notes) {
-  Json list = Json::array();
-  for (const ProcedureNote& note : notes)
-    list.push_back({{"name", note.name}, {"reason", note.reason}});
-  return list;
-}
-
-std::string percent(uint64_t part, uint64_t whole) {
-  return fmt::format(
-      "{:.2f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-/// Asked before anything else, so that an image for another machine is not told how to be linked.
-void require_target(const Image& image) {
-  try {
-    target_for(image.machine);
-  } catch (const Error&) {
-    throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
-  }
-}
 
 // ---- info ----
 

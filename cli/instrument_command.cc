@@ -24,11 +24,6 @@ struct InstrumentArguments {
   bool json = false;
 };
 
-std::string percent(uint64_t part, uint64_t whole) {
-  return fmt::format(
-      "{:.1f}%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 void print_result(const InstrumentArguments& arguments, const InstrumentResult& r) {
   if (arguments.json) {
     const Json json = {{"procedures", r.procedures},

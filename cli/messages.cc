@@ -18,6 +18,10 @@ std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string percent(double part, double whole) {
+  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * part / whole);
+}
+
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
   for (const ProcedureNote& note : notes)

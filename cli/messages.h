@@ -17,6 +17,8 @@ using Json = nlohmann::ordered_json;
 void print_warnings(const Diagnostics& diagnostics);
 /// Names need not be UTF-8; JSON must be.
 std::string text_of(const Json& json);
+/// "12.34%"; of nothing, 0.
+std::string percent(double part, double whole);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
 /// else, so that an image for another machine is not told how to be linked.

@@ -27,10 +27,6 @@ std::string grouped(uint64_t number) {
   return text;
 }
 
-std::string percent(double part, double whole) {
-  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * part / whole);
-}
-
 /// Control characters would spoil the table.
 std::string printable(std::string text) {
   for (char& c : text)

@@ -27,7 +27,6 @@ using Kind = FlowEdge::Kind;
 constexpr SealedFormat kFormat = {"RSPKCMAP", 1, "counter map"};
 
 constexpr unsigned kAtomic = 1;                        // flags of the map
-constexpr unsigned kChecked = 1;                       // flags of a procedure
 constexpr unsigned kBlockCounter = 1, kBlockPad = 2;   // the two bits of a block
 constexpr unsigned kJump = 1, kKnown = 2, kInMap = 4;  // flags of a call
 constexpr unsigned kNoCounter = 0, kNextCounter = 1, kSomeCounter = 2;
@@ -98,7 +97,6 @@ struct CounterSequence {
 
 void write_graph(ByteWriter& out, const ProcedureMap& procedure, CounterSequence& counters) {
   const FlowGraph& graph = procedure.graph;
-  out.write(static_cast<uint8_t>(graph.checked ? kChecked : 0));
   out.uleb128(graph.blocks);
   BlockWriter blocks(out);
   for (BlockId b = 0; b < graph.blocks; ++b) {
@@ -132,7 +130,6 @@ void write_graph(ByteWriter& out, const ProcedureMap& procedure, CounterSequence
 void read_graph(ByteReader& in, ProcedureMap& procedure, CounterSequence& counters,
                 uint32_t all_counters) {
   FlowGraph& graph = procedure.graph;
-  graph.checked = (in.read<uint8_t>() & kChecked) != 0;
   procedure.blocks.resize(read_count(in));
   if (procedure.blocks.size() > UINT32_MAX / 4) throw Error("a procedure has too many blocks");
   graph.blocks = static_cast<uint32_t>(procedure.blocks.size());

@@ -16,7 +16,8 @@
 #include "instrument/counter_placement.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "optimizer/base/disjoint_sets.h"
 
 namespace respike {
 namespace {
@@ -36,11 +37,8 @@ class Tree {
         graph_(std::move(graph)),
         weights_(weights),
         places_(places),
-        parent_(graph_.nodes()),
-        calls_(graph_.nodes()) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-    graph_.checked = true;
-  }
+        parts_(graph_.nodes()),
+        calls_(graph_.nodes()) {}
 
   /// nullopt: edges without probes close a cycle, or connect the calls in `to_cut` with outside().
   std::optional<CounterPlacement> grow(std::vector<bool>& to_cut) {
@@ -58,7 +56,7 @@ class Tree {
         join(e);
     }
     for (BlockId b = 0; b < graph_.blocks; ++b)
-      if (is_through_call(b) && find(graph_.out(b)) == find(graph_.outside())) {
+      if (is_through_call(b) && parts_.find(graph_.out(b)) == parts_.find(graph_.outside())) {
         to_cut[b] = true;
         possible = false;
       }
@@ -72,32 +70,22 @@ class Tree {
   }
 
  private:
-  uint32_t find(uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
+  bool is_cycle(uint32_t e) {
+    return parts_.find(graph_.edges[e].from) == parts_.find(graph_.edges[e].to);
   }
-  bool is_cycle(uint32_t e) { return find(graph_.edges[e].from) == find(graph_.edges[e].to); }
   void join(uint32_t e) {
-    const uint32_t a = find(graph_.edges[e].from), b = find(graph_.edges[e].to);
-    parent_[a] = b;
-    calls_[b] = calls_[a] || calls_[b] || is_through_call_edge(e);
+    const uint32_t a = parts_.find(graph_.edges[e].from), b = parts_.find(graph_.edges[e].to);
+    parts_.unite(a, b);
+    calls_[b] = calls_[a] || calls_[b];
   }
   bool is_through_call(BlockId b) const {
-    if (!is_returning_call(program_, procedure_.blocks[b])) return false;
-    return !cut_[b];
-  }
-  bool is_through_call_edge(uint32_t e) const {
-    const FlowEdge& edge = graph_.edges[e];
-    return edge.kind == Kind::fall_through &&
-           is_returning_call(program_, procedure_.blocks[graph_.block_of(edge.from)]);
+    return !cut_[b] && is_returning_call(program_, procedure_.blocks[b]);
   }
   /// Whether a part with calls and the part of outside() would become one.
   bool would_hide_calls(uint32_t e) {
-    const uint32_t outside = find(graph_.outside());
-    const uint32_t a = find(graph_.edges[e].from), b = find(graph_.edges[e].to);
-    if (is_through_call_edge(e) && (a == outside || b == outside)) return true;
-    return (a == outside && calls_[b]) || (b == outside && calls_[a]) ||
-           ((a == outside || b == outside) && calls_[outside]);
+    const uint32_t outside = parts_.find(graph_.outside());
+    const uint32_t a = parts_.find(graph_.edges[e].from), b = parts_.find(graph_.edges[e].to);
+    return (a == outside && calls_[b]) || (b == outside && calls_[a]);
   }
 
   void count_ways() {
@@ -109,6 +97,8 @@ class Tree {
       ++ways_out_[edge.from];
       ++ways_in_[edge.to];
     }
+    for (BlockId b = 0; b < graph_.blocks; ++b)
+      if (is_through_call(b)) calls_[graph_.out(b)] = true;
   }
 
   bool is_block_node(uint32_t node) const { return node < graph_.outside(); }
@@ -165,7 +155,7 @@ class Tree {
   FlowGraph graph_;
   const std::vector<double>& weights_;
   const ProbePlaces& places_;
-  std::vector<uint32_t> parent_;              // of nodes, in the forest of parts
+  DisjointSets parts_;                        // of nodes, connected by edges without counters
   std::vector<bool> calls_;                   // by part: some call goes through in it
   std::vector<bool> cut_;                     // by block: it ends in a call that is cut
   std::vector<uint32_t> ways_in_, ways_out_;  // by node

@@ -20,8 +20,6 @@
 
 #include "instrument/always_cut.h"
 #include "instrument/counter_map.h"
-#include "optimizer/analysis/gp_validity.h"
-#include "optimizer/analysis/register_flow.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/emit/emit.h"
@@ -35,35 +33,6 @@
 
 namespace respike {
 namespace {
-
-/// Registers and gp at the points of blocks, from the analyses of the program.
-class AnalysisFacts final : public CodeFacts {
- public:
-  explicit AnalysisFacts(const Program& program)
-      : calls_(program), registers_(program, calls_), gp_(program, calls_) {}
-
-  void find(ProcedureId procedure, BlockId block, std::vector<PointFacts>& out) const override {
-    const auto live = registers_.live_points(procedure, block);
-    const auto valid = gp_.valid_points(procedure, block);
-    for (size_t i = 0; i + 1 < live.size(); ++i) out.push_back({live[i], valid[i]});
-  }
-
-  /// Whether some call, or code that is not known, may enter a procedure at its first block.
-  bool first_block_entered(ProcedureId id) const {
-    const auto outside = calls_.outside_entries_of(id);
-    const auto callers = calls_.callers_of(id);
-    return std::find(outside.begin(), outside.end(), 0) != outside.end() ||
-           std::any_of(callers.begin(), callers.end(),
-                       [&](uint32_t call) { return calls_.calls()[call].entry == 0; });
-  }
-
-  const CallGraph& calls() const { return calls_; }
-
- private:
-  CallGraph calls_;
-  RegisterFlow registers_;
-  GpValidity gp_;
-};
 
 /// Everything about one image that is being instrumented.
 class Instrumenter {
@@ -84,12 +53,12 @@ class Instrumenter {
   void step(std::string name, double done);
   void check(const Layout* layout) const;
   void read_weights();
-  void choose_counters(const AnalysisFacts& facts);
+  void choose_counters(const CodeFacts& facts);
   void choose_counters(ProcedureId id, const std::vector<bool>& returns_otherwise,
-                       const AnalysisFacts& facts);
+                       const CodeFacts& facts);
   std::vector<double> weigh(ProcedureId id, const FlowGraph& graph) const;
   std::vector<double> estimate_calls(const CallGraph& calls) const;
-  void insert_probes(Layout& layout, const AnalysisFacts& facts);
+  void insert_probes(Layout& layout, const CodeFacts& facts);
   void describe();
   std::vector<uint8_t> emit_image(Layout layout);
   Injection::Contents inject(const Injection::Addresses& addresses);
@@ -164,7 +133,7 @@ std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) 
 }
 
 void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& returns_otherwise,
-                                   const AnalysisFacts& facts) {
+                                   const CodeFacts& facts) {
   const Procedure& procedure = program_[id];
   const ProbePlaces places = find_probe_places(program_, id);
   std::vector<bool> always_cut(procedure.blocks.size());
@@ -205,7 +174,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
   chosen_.push_back(std::move(chosen));
 }
 
-void Instrumenter::choose_counters(const AnalysisFacts& facts) {
+void Instrumenter::choose_counters(const CodeFacts& facts) {
   std::vector<bool> returns_otherwise;
   for (const Procedure& procedure : program_.procedures)
     returns_otherwise.push_back(comes_back_otherwise(procedure.name));
@@ -244,7 +213,7 @@ std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
   return result;
 }
 
-void Instrumenter::insert_probes(Layout& layout, const AnalysisFacts& facts) {
+void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
   const uint64_t counters = plan_added_segment(image_, memory_).memory_address;
   map_.counters_address = counters;
   const std::vector<double> calls = estimate_calls(facts.calls());
@@ -292,7 +261,7 @@ void Instrumenter::describe() {
         described.instructions += instruction.origin == kNone || instruction.is_pseudo() ? 0 : 1;
       described.node = signature.node[b];
       const ControlFlow flow = target.control_flow(block.instructions.back());
-      const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+      const bool call = is_call(flow);
       if (call && block.call_site != kNone)
         described.landing_pad = procedure.call_sites[block.call_site].landing_pad;
       const Instruction& last = block.instructions.back();
@@ -418,7 +387,7 @@ InstrumentResult Instrumenter::run() {
   if (options_.weights != nullptr) annotate(program_, *options_.weights);
 
   step("analyse", 0.25);
-  const AnalysisFacts facts(program_);
+  const CodeFacts facts(program_);
 
   step("choose counters", 0.4);
   choose_counters(facts);

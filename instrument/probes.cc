@@ -58,8 +58,7 @@ std::vector<bool> open_places(const Target& target, const BasicBlock& block, boo
 }
 
 bool is_call(const Target& target, const BasicBlock& block) {
-  const ControlFlow flow = target.control_flow(block.instructions.back());
-  return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+  return is_call(target.control_flow(block.instructions.back()));
 }
 
 /// By block: whether a sequence may run into it from the block it is glued to.
@@ -100,8 +99,7 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
 
 const std::vector<PointFacts>& ProbeInserter::facts_of(ProcedureId procedure, BlockId block) {
   if (point_facts_of_ != std::pair(procedure, block)) {
-    point_facts_.clear();
-    facts_.find(procedure, block, point_facts_);
+    point_facts_ = facts_.points(procedure, block);
     point_facts_of_ = {procedure, block};
   }
   return point_facts_;
@@ -342,18 +340,6 @@ struct ProbeInserter::Edited {
   std::vector<BlockId> end_of;               // by block of the input: the block that has its end
 };
 
-uint32_t ProbeInserter::deepened(uint32_t state, int64_t frame) {
-  if (state == kNone) return kNone;
-  CfiState deeper = program_.unwind.states[state];
-  if (deeper.cfa_is_expression || deeper.cfa_register != target_.abi().stack_pointer) return state;
-  const auto [known, fresh] =
-      deepened_.emplace(state, static_cast<uint32_t>(program_.unwind.states.size()));
-  if (!fresh) return known->second;
-  deeper.cfa_offset += frame;
-  program_.unwind.states.push_back(std::move(deeper));
-  return known->second;
-}
-
 /// Appends a probe to the last of `pieces`; `state` is the unwind state there.
 void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
                           std::vector<Piece>& pieces) {
@@ -390,7 +376,9 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
         {.opcode = kCfiState, .immediate = static_cast<int32_t>(s)});
   };
   const uint32_t deep =
-      saved.empty() ? state : deepened(state, int64_t{code_.save_frame(saved.size())});
+      saved.empty() ? state
+                    : deeper_.find(program_.unwind.states, state, target_.abi().stack_pointer,
+                                   code_.save_frame(saved.size()));
   if (!saved.empty()) {
     const auto save = code_.save(saved);
     for (size_t i = 0; i < save.size(); ++i) {

@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "instrument/code_facts.h"
 #include "instrument/counter_placement.h"
-#include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/probes.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
@@ -29,19 +28,6 @@ struct ProbeStatistics {
   uint64_t saved_registers = 0;  // probes that had to save a register because none was free
   uint64_t without_gp = 0;       // probes that find their counter from the program counter
   uint64_t added_blocks = 0;
-};
-
-/// What is known at the places in front of the instructions of a block.
-struct PointFacts {
-  RegisterSet live;  // registers that may still be read
-  bool gp = false;   // the global pointer register holds the procedure's gp
-};
-
-class CodeFacts {
- public:
-  virtual ~CodeFacts() = default;
-  /// One for each instruction of the block.
-  virtual void find(ProcedureId procedure, BlockId block, std::vector<PointFacts>& out) const = 0;
 };
 
 /// Collects the probes of a program and then puts them all in.
@@ -112,7 +98,6 @@ class ProbeInserter {
   std::vector<BlockId> add_blocks(ProcedureId id, const BasicBlock& like, uint32_t state,
                                   std::vector<Piece> pieces, size_t first);
   uint32_t call_site_that_unwinds(Procedure& procedure, uint32_t like);
-  uint32_t deepened(uint32_t state, int64_t frame);
 
   Program& program_;
   const CodeFacts& facts_;
@@ -124,8 +109,8 @@ class ProbeInserter {
   std::vector<std::vector<Probe>> by_procedure_;
   std::vector<Routine> routines_;
   ProcedureId first_routine_ = kNone;
-  std::unordered_map<uint32_t, uint32_t> deepened_;  // unwind states by those without a frame
-  std::vector<PointFacts> point_facts_;              // of the block facts_of was asked for last
+  DeeperStates deeper_;                  // while registers are saved
+  std::vector<PointFacts> point_facts_;  // of the block facts_of was asked for last
   std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
   std::vector<bool> glued_before_;  // of the blocks of a procedure, see open_places_of
   ProcedureId glued_before_of_ = kNone;

@@ -205,7 +205,7 @@ class FrameAnalysis {
     const BasicBlock& block = procedure_.blocks[source];
     if (block.instructions.empty()) return false;
     const ControlFlow flow = target_.control_flow(block.instructions.back());
-    return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    return is_call(flow);
   }
 
   State interpret(State state) {

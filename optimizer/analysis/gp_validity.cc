@@ -78,7 +78,7 @@ class GpSolver {
           (program_.target->is_lower_half(i) || program_.target->is_upper_half(i)))
         return Access::reads;
       const ControlFlow flow = program_.target->control_flow(i);
-      if (flow == ControlFlow::call || flow == ControlFlow::indirect_call) return Access::writes;
+      if (is_call(flow)) return Access::writes;
     }
     return Access::none;
   }

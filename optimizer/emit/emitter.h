@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "optimizer/emit/emit.h"
@@ -60,7 +59,6 @@ class Emitter {
   void add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block);
   void add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde);
   void add_stub_ranges(std::vector<UnwindRange>& ranges);
-  uint32_t deepened(uint32_t state, uint64_t frame);
 
   void index_sections();
   uint64_t end_of_fragment(uint64_t address) const;
@@ -93,7 +91,7 @@ class Emitter {
   std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
   uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;
-  std::unordered_map<uint32_t, uint32_t> deepened_;             // states of stubs
+  DeeperStates deeper_;                                         // of stubs
   std::vector<uint8_t> bytes_;                                  // of the block being written
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;

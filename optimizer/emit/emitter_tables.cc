@@ -82,24 +82,13 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
 }
 
 /// The state in which the stack is `frame` bytes deeper.
-uint32_t Emitter::deepened(uint32_t state, uint64_t frame) {
-  if (state == kNone) return kNone;
-  CfiState deeper = program_.unwind.states[state];
-  if (deeper.cfa_is_expression || deeper.cfa_register != target_.abi().stack_pointer) return state;
-  const auto [known, fresh] =
-      deepened_.emplace(state, static_cast<uint32_t>(unwind_.states.size()));
-  if (!fresh) return known->second;
-  deeper.cfa_offset = static_cast<int64_t>(static_cast<uint64_t>(deeper.cfa_offset) + frame);
-  unwind_.states.push_back(std::move(deeper));
-  return known->second;
-}
-
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   const unsigned unit = target_.code_alignment();
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
-    const uint32_t deep = deepened(state, target_.far_stub_frame());
+    const uint32_t deep =
+        deeper_.find(unwind_.states, state, target_.abi().stack_pointer, target_.far_stub_frame());
     UnwindRange range;
     range.owner = ++unwind_owner_;
     const uint64_t size =
@@ -466,9 +455,7 @@ void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<
   for (size_t i = 0; i + 1 < fragment.blocks.size(); ++i) {
     const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
     const ControlFlow flow = target_.control_flow(block.instructions.back());
-    if ((flow != ControlFlow::call && flow != ControlFlow::indirect_call) ||
-        block.edge(Edge::Kind::fall_through) != nullptr)
-      continue;
+    if (!is_call(flow) || block.edge(Edge::Kind::fall_through) != nullptr) continue;
     const uint64_t end = program_.address_of(block) + block.origin_size;
     if (program_.address_of(procedure.blocks[fragment.blocks[i + 1]]) != end ||
         std::binary_search(known.begin(), known.end(), end))

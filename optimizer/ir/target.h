@@ -38,6 +38,10 @@ enum class ControlFlow : uint8_t {
   stop,         // control never goes on: halt, a trap that does not return
 };
 
+inline bool is_call(ControlFlow flow) {
+  return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+}
+
 /// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
 enum class SequenceRole : uint8_t {
   none,

@@ -9,6 +9,7 @@
 // C++ ABI's exception handling tables (LSDA) as GCC writes them.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +105,18 @@ struct UnwindTables {
   std::vector<Cie> cies;
   std::vector<CfiState> states;
   std::vector<Lsda> lsdas;
+};
+
+/// States that differ from others by a deeper frame, each made once.
+class DeeperStates {
+ public:
+  /// The index of what `state` is while the stack is `bytes` deeper, added to `states` if need be;
+  /// the same index where the frame is not found by the stack pointer, or nothing is described.
+  uint32_t find(std::vector<CfiState>& states, uint32_t state, uint64_t stack_pointer,
+                int64_t bytes);
+
+ private:
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> known_;  // by state and bytes
 };
 
 }  // namespace respike

@@ -114,7 +114,7 @@ class BlockBuilder {
       --last;
     if (last == begin) return end;
     const ControlFlow flow = lifter_.target.control_flow(code.instructions[last - 1]);
-    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    const bool call = is_call(flow);
     return call || !goes_on(flow) ? last : end;
   }
 

@@ -170,7 +170,7 @@ class Connector {
     const ControlFlow flow = lifter_.target.control_flow(last);
     if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
-    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    const bool call = is_call(flow);
     if (goes_on(flow)) fall_through(range, id, call);
     if (call && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;

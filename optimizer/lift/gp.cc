@@ -49,8 +49,7 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
   const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
   if (before == nullptr) return false;
   const ControlFlow flow = lifter.target.control_flow(*before);
-  return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
-         lifter.target.is_get_pc(*before);
+  return is_call(flow) || lifter.target.is_get_pc(*before);
 }
 
 /// False when it is not understood.

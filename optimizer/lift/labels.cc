@@ -19,10 +19,6 @@
 namespace respike {
 namespace {
 
-bool is_call(ControlFlow flow) {
-  return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
-}
-
 bool contains(const std::vector<Register>& registers, Register r) {
   return std::find(registers.begin(), registers.end(), r) != registers.end();
 }

@@ -153,8 +153,7 @@ class WordGps {
 
 /// Whether control can reach the next instruction.
 inline bool goes_on(ControlFlow flow) {
-  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch ||
-         flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
 }
 
 void decode_code(Lifter&);

@@ -11,13 +11,13 @@
 // Otherwise it stays as it is, byte for byte, and so does what it would branch to if it were code.
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/disjoint_sets.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -229,22 +229,8 @@ uint32_t piece_at(const std::vector<Piece>& pieces, uint64_t address) {
   return address < after->end ? static_cast<uint32_t>(after - pieces.begin()) : kNone;
 }
 
-/// owner[i]: the piece whose start is the entry of the procedure that piece i belongs to.
-class Ownership {
- public:
-  explicit Ownership(size_t count) : owner_(count) { std::iota(owner_.begin(), owner_.end(), 0); }
-  uint32_t find(uint32_t piece) {
-    while (owner_[piece] != piece) piece = owner_[piece] = owner_[owner_[piece]];
-    return piece;
-  }
-  void give(uint32_t piece, uint32_t to) {
-    const uint32_t a = find(piece), b = find(to);
-    if (a != b) owner_[a] = b;
-  }
-
- private:
-  std::vector<uint32_t> owner_;
-};
+/// Pieces of one procedure; the one that its entry is in stands for them.
+using Ownership = DisjointSets;
 
 /// "f" for "f.cold" and "f.cold.3", empty for other names.
 std::string_view split_from(std::string_view name) {
@@ -275,7 +261,7 @@ void join_compiler_splits(const Lifter& lifter, const std::vector<Piece>& pieces
   for (uint32_t i : cold) {
     const auto entry = by_name.find(split_from(symbols[pieces[i].symbol].name));
     if (entry != by_name.end() && entry->second != kNone && entry->second != i)
-      owner.give(i, entry->second);
+      owner.unite(i, entry->second);
   }
 }
 
@@ -286,7 +272,7 @@ void join_landing_pads(const Lifter& lifter, const std::vector<Piece>& pieces, O
         continue;
       const uint32_t from = piece_at(pieces, fde.start), to = piece_at(pieces, site.landing_pad);
       if (from != kNone && to != kNone && from != to && owner.find(from) != owner.find(to))
-        owner.give(to, from);
+        owner.unite(to, from);
     }
 }
 
@@ -296,7 +282,7 @@ void join_fragments(const Lifter& lifter, const std::vector<Piece>& pieces, Owne
     const uint32_t piece = piece_at(pieces, fragment.start);
     const uint32_t entry = piece_at(pieces, fragment.owner);
     if (piece != kNone && entry != kNone && pieces[piece].start == fragment.start)
-      owner.give(piece, entry);
+      owner.unite(piece, entry);
   }
 }
 

@@ -116,7 +116,7 @@ Profile profile_of(const Program& program) {
             {b, edge.target, static_cast<ProfileEdge::Kind>(edge.kind), edge.count});
       if (block.instructions.empty()) continue;
       const ControlFlow flow = program.target->control_flow(block.instructions.back());
-      if (flow != ControlFlow::call && flow != ControlFlow::indirect_call) continue;
+      if (!is_call(flow)) continue;
       const Reference* reference = reference_of(procedure, block);
       const bool known = reference != nullptr && reference->kind == ReferenceKind::branch &&
                          reference->target.procedure != kNone;

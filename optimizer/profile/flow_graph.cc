@@ -12,28 +12,14 @@
 #include "optimizer/profile/flow_graph.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "optimizer/base/disjoint_sets.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
 namespace {
 
 using Kind = FlowEdge::Kind;
-
-/// Disjoint sets of small integers (Tarjan).
-class Sets {
- public:
-  explicit Sets(size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
-  uint32_t find(uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  void unite(uint32_t a, uint32_t b) { parent_[find(a)] = find(b); }
-
- private:
-  std::vector<uint32_t> parent_;
-};
 
 class Builder {
  public:
@@ -83,7 +69,7 @@ class Builder {
   /// Gives every block that jumps to several places the hub it shares with others.
   void find_hubs() {
     hub_.assign(graph_.blocks, kNone);
-    Sets sets(graph_.blocks * 2);  // jumps, then targets
+    DisjointSets sets(graph_.blocks * 2);  // jumps, then targets
     for (BlockId b = 0; b < graph_.blocks; ++b)
       for (const Edge& edge : procedure_.blocks[b].successors)
         if (edge.kind == Edge::Kind::indirect) sets.unite(b, graph_.blocks + edge.target);
@@ -115,7 +101,7 @@ class Builder {
     const BasicBlock& block = procedure_.blocks[b];
     const uint32_t out = graph_.out(b);
     const ControlFlow flow = target_.control_flow(block.instructions.back());
-    const bool call = flow == ControlFlow::call || flow == ControlFlow::indirect_call;
+    const bool call = is_call(flow);
     const bool cut = call && (options_.cut_all_calls ||
                               (b < options_.cut_calls.size() && options_.cut_calls[b]));
     unsigned ways = 0;
@@ -167,8 +153,7 @@ FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
 
 bool is_returning_call(const Program& program, const BasicBlock& block) {
   const ControlFlow flow = program.target->control_flow(block.instructions.back());
-  return (flow == ControlFlow::call || flow == ControlFlow::indirect_call) &&
-         block.edge(Edge::Kind::fall_through) != nullptr;
+  return is_call(flow) && block.edge(Edge::Kind::fall_through) != nullptr;
 }
 
 }  // namespace respike

@@ -43,7 +43,6 @@ struct FlowEdge {
 struct FlowGraph {
   uint32_t blocks = 0;
   uint32_t hubs = 0;
-  bool checked = false;         // outside() takes no part in the equations
   std::vector<FlowEdge> edges;  // the first `blocks` are the blocks
 
   uint32_t in(BlockId block) const { return 2 * block; }

@@ -14,7 +14,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
+
+#include "optimizer/base/disjoint_sets.h"
 
 namespace respike {
 namespace {
@@ -58,7 +59,8 @@ class Peeler {
     uint32_t edges = 0;    // their exclusive or
   };
 
-  bool conserves(uint32_t node) const { return !graph_.checked || node != graph_.outside(); }
+  /// What calls do not give back never leaves.
+  bool conserves(uint32_t node) const { return node != graph_.outside(); }
 
   void settle(uint32_t edge, uint64_t count) {
     solution_.counts[edge] = count;
@@ -87,25 +89,6 @@ class Peeler {
   FlowSolution solution_;
 };
 
-/// Disjoint sets of nodes (Tarjan), with path halving and union by index.
-class Parts {
- public:
-  explicit Parts(uint32_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
-  uint32_t find(uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  /// false: they were one part already.
-  bool unite(uint32_t a, uint32_t b) {
-    a = find(a), b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-    return a != b;
-  }
-
- private:
-  std::vector<uint32_t> parent_;
-};
-
 }  // namespace
 
 FlowSolution solve_flow(const FlowGraph& graph, std::span<const uint64_t> counters,
@@ -114,14 +97,14 @@ FlowSolution solve_flow(const FlowGraph& graph, std::span<const uint64_t> counte
 }
 
 bool has_spanning_forest(const FlowGraph& graph) {
-  Parts parts(graph.nodes());
+  DisjointSets parts(graph.nodes());
   for (const FlowEdge& edge : graph.edges)
     if (edge.counter == kNone && !parts.unite(edge.from, edge.to)) return false;
   return true;
 }
 
 std::vector<uint32_t> flow_parts(const FlowGraph& graph) {
-  Parts parts(graph.nodes());
+  DisjointSets parts(graph.nodes());
   for (const FlowEdge& edge : graph.edges)
     if (edge.counter == kNone) parts.unite(edge.from, edge.to);
   std::vector<uint32_t> result(graph.nodes());

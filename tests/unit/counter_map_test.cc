@@ -32,7 +32,7 @@ CounterMap random_map(Random& random) {
         map.counters += 2;
       }
     // A block with a system call.
-    if (procedure.graph.checked && one_in(random, 3))
+    if (one_in(random, 3))
       procedure.graph.edges.push_back({procedure.graph.outside(), procedure.graph.out(0),
                                        FlowEdge::Kind::leak, map.counters++});
   }

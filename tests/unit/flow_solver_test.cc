@@ -63,14 +63,13 @@ TEST(FlowSolver, CallsThatDidNotReturn) {
     const auto counters = machine.counters();
     for (size_t p = 0; p < program.size(); ++p) {
       const FlowGraph& graph = map.procedures[p].graph;
-      if (!graph.checked) continue;
       const auto missing = excess(graph, machine.counts[p]);
       std::vector<CallLoss> losses;
       bool others = false;
       for (uint32_t node = 0; node < graph.outside(); ++node) {
         if (missing[node] == 0) continue;
         const BlockId block = graph.block_of(node);
-        others |= program[p].blocks[block].end != ToyBlock::End::call;
+        others |= program[p].cut || program[p].blocks[block].end != ToyBlock::End::call;
         losses.push_back({block, static_cast<int64_t>(missing[node])});
       }
       if (others) continue;  // it was stopped
@@ -104,7 +103,7 @@ TEST(FlowSolver, AnyCountersSatisfyTheEquations) {
       auto left = excess(graph, solution.counts);
       for (const auto& [node, amount] : solution.imbalances)
         left[node] -= static_cast<uint64_t>(amount);
-      if (graph.checked) left[graph.outside()] = 0;
+      left[graph.outside()] = 0;
       EXPECT_EQ(std::count(left.begin(), left.end(), 0u), static_cast<long>(left.size()));
     }
   }
@@ -125,8 +124,8 @@ TEST(FlowSolver, CyclesWithoutCounters) {
   EXPECT_FALSE(solve_flow(graph, {&five, 1}).solvable);
 }
 
-/// In a checked graph as much need not leave as enters.
-TEST(FlowSolver, OutsideOfCheckedGraphs) {
+/// As much need not leave as enters.
+TEST(FlowSolver, OutsideIsNotConserved) {
   FlowGraph graph;
   graph.blocks = 2;
   graph.edges = {{0, 1, FlowEdge::Kind::block, 0},
@@ -135,7 +134,6 @@ TEST(FlowSolver, OutsideOfCheckedGraphs) {
                  {1, 2, FlowEdge::Kind::fall_through},
                  {3, 4, FlowEdge::Kind::exit}};
   const std::vector<uint64_t> counters = {5, 3};
-  graph.checked = true;
   EXPECT_TRUE(has_spanning_forest(graph));
   const FlowSolution solution = solve_flow(graph, counters);
   EXPECT_EQ(solution.counts[2], 5u);

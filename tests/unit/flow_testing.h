@@ -147,7 +147,6 @@ inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t n
   graph.hubs = hub_targets.empty() ? 0 : 1;
   for (const BlockId target : hub_targets)
     graph.edges.push_back({graph.hub(0), graph.in(target), Kind::indirect});
-  bool through = false;
   for (BlockId b = 0; b < graph.blocks; ++b) {
     const ToyBlock& block = procedure.blocks[b];
     const auto add = [&](uint32_t from, uint32_t to, Kind kind) {
@@ -171,7 +170,6 @@ inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t n
           add(outside, graph.in(block.next), Kind::call_return);
         } else {
           add(out, graph.in(block.next), Kind::fall_through);
-          through = true;
         }
         break;
       case End::fatal:
@@ -185,11 +183,10 @@ inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t n
       map.calls.push_back(
           {.block = b, .callee = block.callee, .address = 0, .jump = block.end == End::jump});
   }
-  graph.checked = through;
   return map;
 }
 
-/// Counters on the edges outside a random spanning forest; in a checked graph no call that goes
+/// Counters on the edges outside a random spanning forest; no call that goes
 /// through is in the part of outside().
 inline void place_randomly(CounterMap::ProcedureMap& procedure, uint32_t& counters,
                            Random& random) {
@@ -206,7 +203,7 @@ inline void place_randomly(CounterMap::ProcedureMap& procedure, uint32_t& counte
   for (const FlowEdge& edge : graph.edges)
     if (edge.kind == FlowEdge::Kind::fall_through)
       for (const CounterMap::Call& call : procedure.calls)
-        if (edge.from == graph.out(call.block)) calls[edge.from] = graph.checked;
+        if (edge.from == graph.out(call.block)) calls[edge.from] = true;
   std::vector<bool> counted(graph.edges.size());
   for (const uint32_t e : order) {
     const uint32_t a = find(graph.edges[e].from), b = find(graph.edges[e].to);
