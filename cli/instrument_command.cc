@@ -28,6 +28,7 @@ void print_result(const InstrumentArguments& arguments, const InstrumentResult& 
   if (arguments.json) {
     const Json json = {{"procedures", r.procedures},
                        {"instrumented_procedures", r.instrumented},
+                       {"unused_procedures", r.unused},
                        {"left_out", notes_to_json(r.left_out)},
                        {"blocks", r.blocks},
                        {"counters", r.counters},
@@ -41,6 +42,7 @@ void print_result(const InstrumentArguments& arguments, const InstrumentResult& 
     return;
   }
   fmt::print("instrumented procedures  {} of {}\n", r.instrumented, r.procedures);
+  fmt::print("unused procedures        {}\n", r.unused);
   fmt::print("counters                 {} for {} blocks ({})\n", r.counters, r.blocks,
              percent(r.counters, r.blocks));
   fmt::print("indirect jumps and calls {}\n", r.indirect_sites);

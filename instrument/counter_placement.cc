@@ -106,8 +106,8 @@ class Tree {
   /// The block that always runs as often as the edge and can be counted, or kNone.
   BlockId block_for(uint32_t e) const {
     const FlowEdge& edge = graph_.edges[e];
-    if (is_block_node(edge.from) && block_counts(edge.from) &&
-        (ways_out_[edge.from] == 1 || (edge.kind == Kind::call && ways_out_[edge.from] == 1)))
+    if (is_block_node(edge.from) && block_counts(edge.from) && ways_out_[edge.from] == 1 &&
+        ways_in_[edge.from] == 1)
       return graph_.block_of(edge.from);
     if (is_block_node(edge.to) && block_counts(edge.to) && ways_in_[edge.to] == 1)
       return graph_.block_of(edge.to);

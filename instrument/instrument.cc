@@ -180,10 +180,14 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     returns_otherwise.push_back(comes_back_otherwise(procedure.name));
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
-    if (procedure.movable())
-      choose_counters(id, returns_otherwise, facts);
-    else
+    if (!procedure.movable()) {
       result_.left_out.push_back({procedure.name, procedure.reason});
+    } else if (facts.calls().unused(id)) {
+      ++result_.unused;
+      result_.blocks += procedure.blocks.size();
+    } else {
+      choose_counters(id, returns_otherwise, facts);
+    }
   }
   memory_.alignment = start_.page_size;
   memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
@@ -292,13 +296,12 @@ void Instrumenter::describe() {
 Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) {
   for (const auto& [location, original] : places_)
     map_.places.push_back({addresses.resolve(location), original});
-  for (const Chosen& chosen : chosen_)
-    for (BlockId b = 0; b < chosen.counters.graph.blocks; ++b) {
-      const BasicBlock& block = program_[chosen.procedure].blocks[b];
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+    for (BlockId b = 0; b < program_[id].blocks.size() && program_[id].movable(); ++b) {
+      const BasicBlock& block = program_[id].blocks[b];
       if (block.origin != kNone)
-        result_.block_addresses.emplace_back(
-            program_.address_of(block),
-            addresses.resolve({.procedure = chosen.procedure, .block = b}));
+        result_.block_addresses.emplace_back(program_.address_of(block),
+                                             addresses.resolve({.procedure = id, .block = b}));
     }
   std::sort(map_.places.begin(), map_.places.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });

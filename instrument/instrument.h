@@ -31,13 +31,14 @@ struct InstrumentResult {
   ProbeStatistics probes;
   uint64_t procedures = 0;
   uint64_t instrumented = 0;  // procedures
-  uint64_t blocks = 0;        // of the instrumented procedures
+  uint64_t unused = 0;        // procedures that nothing leads to, without counters
+  uint64_t blocks = 0;        // of both
   uint64_t counters = 0;      // that count blocks and edges
   uint64_t indirect_sites = 0;
   uint64_t text_bytes = 0;                                     // of movable procedures, before
   uint64_t new_text_bytes = 0;                                 // after
   std::vector<ProcedureNote> left_out;                         // procedures without counters
-  std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of counted blocks: before, after
+  std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of these blocks: before, after
   std::vector<Timing> timings;
 };
 

@@ -39,6 +39,7 @@ class CallGraphBuilder {
     add_references();
     add_code_pointers();
     add_image_entries();
+    find_unused();
     index_callers();
     collect_entries();
     sort_bottom_up();
@@ -233,6 +234,28 @@ class CallGraphBuilder {
       if (tag == kDynamicInit || tag == kDynamicFini) enter_at(value);
     for (const Symbol& symbol : image->dynamic_symbols)
       if (symbol.defined_in_section()) enter_at(symbol.value);
+  }
+
+  void find_unused() {
+    graph_.unused_.assign(program_.procedures.size(), true);
+    std::vector<ProcedureId> reached;
+    const auto reach = [&](ProcedureId id) {
+      if (!graph_.unused_[id]) return;
+      graph_.unused_[id] = false;
+      reached.push_back(id);
+    };
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+      if (graph_.outside_[id] != Outside::none || !program_[id].movable()) reach(id);
+    std::unordered_multimap<ProcedureId, ProcedureId> followers(program_.falls_into.begin(),
+                                                                program_.falls_into.end());
+    while (!reached.empty()) {
+      const ProcedureId id = reached.back();
+      reached.pop_back();
+      for (const Call& call : graph_.calls_of(id))
+        if (call.known()) reach(call.callee);
+      const auto [first, last] = followers.equal_range(id);
+      for (auto follower = first; follower != last; ++follower) reach(follower->second);
+    }
   }
 
   /// A procedure that nothing leads to is there for a reason that is not seen.

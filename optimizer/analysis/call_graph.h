@@ -50,6 +50,10 @@ class CallGraph {
     return {callers_.data() + first_caller_[callee], callers_.data() + first_caller_[callee + 1]};
   }
   Outside outside(ProcedureId id) const { return outside_[id]; }
+  /// Whether nothing refers to a procedure but procedures of which the same holds, so that no run
+  /// gets there. Such code is common: archives bring whole object files. outside() gives it the
+  /// benefit of the doubt.
+  bool unused(ProcedureId id) const { return unused_[id]; }
   /// Blocks where control may come in from outside of the procedure, ascending: 0, targets of calls
   /// and branches (recursive ones, too), and what is reached in ways not known.
   std::span<const BlockId> entries_of(ProcedureId id) const {
@@ -72,6 +76,7 @@ class CallGraph {
   std::vector<uint32_t> first_call_;
   std::vector<uint32_t> callers_, first_caller_;
   std::vector<Outside> outside_;
+  std::vector<bool> unused_;
   std::vector<BlockId> entries_, outside_entries_;
   std::vector<uint32_t> first_entry_, first_outside_entry_;
   std::vector<ProcedureId> bottom_up_;

@@ -8,6 +8,9 @@
 // Jumps with the same targets, such as the dispatches of an interpreter, would need an edge for
 // every pair; a hub between jumps and targets needs one for each of them and loses only how often a
 // certain jump went to a certain target.
+//
+// Between two nodes there are never two edges that no probe can be put on: only their sum could be
+// known, so one of them stands for both.
 
 #include "optimizer/profile/flow_graph.h"
 
@@ -92,7 +95,8 @@ class Builder {
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     for (const auto& [hub, target] : targets)
-      add(graph_.hub(hub), graph_.in(target), Kind::indirect);
+      if (!may_leave[hub] || !entered_[target])
+        add(graph_.hub(hub), graph_.in(target), Kind::indirect);
     for (uint32_t hub = 0; hub < graph_.hubs; ++hub)
       if (may_leave[hub]) add(graph_.hub(hub), graph_.outside(), Kind::exit);
   }
@@ -105,11 +109,15 @@ class Builder {
     const bool cut = call && (options_.cut_all_calls ||
                               (b < options_.cut_calls.size() && options_.cut_calls[b]));
     unsigned ways = 0;
+    bool leaves = false;
     for (const Edge& edge : block.successors) {
       if (edge.kind == Edge::Kind::fall_through) {
         if (cut) {
           add(out, graph_.outside(), Kind::call);
+          leaves = true;
           add(graph_.outside(), graph_.in(edge.target), Kind::call_return);
+          // Nothing tells returns of a glued call from other entries of what it is glued to.
+          if (block.has(BasicBlock::kGluedToNext)) entered_[edge.target] = false;
         } else {
           add(out, graph_.in(edge.target), Kind::fall_through);
         }
@@ -124,9 +132,12 @@ class Builder {
       ++ways;
     }
     // A conditional branch has two ways; one that leads out of the procedure has no edge.
-    if (ways < (flow == ControlFlow::conditional_branch ? 2u : 1u))
+    if (ways < (flow == ControlFlow::conditional_branch ? 2u : 1u)) {
       add(out, graph_.outside(), Kind::exit);
+      leaves = true;
+    }
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
+    if (leaves) return;  // who is gone in the middle and who leaves at the end are one number
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && target_.is_system_call(instruction)) {
         add(graph_.outside(), out, Kind::leak);

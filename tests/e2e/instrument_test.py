@@ -106,6 +106,12 @@ def differences(profile, counted):
     return exact, inexact, blocks
 
 
+def uncounted(profile, blocks, counts):
+    """Addresses of blocks that ran and are not in the profile."""
+    known = {block["address"] for procedure in profile["procedures"] for block in procedure["blocks"]}
+    return [f"{a:#x}" for a in blocks if a not in known and counts.get(blocks[a], 0) != 0]
+
+
 def describe(wrong):
     return f"{len(wrong)} blocks: " + "; ".join(
         f"{name} {where}: {count} instead of {expected}" for name, where, count, expected in wrong[:6]
@@ -141,6 +147,9 @@ def check_counts(program, scratch):
                 blocks, counts = instrumented.blocks[role], same.images[instrumented.images[role]]
                 exact, inexact, number = differences(profile, lambda a: counts.get(blocks[a], 0))
                 what = f"run {index}, {role}"
+                common.expect(
+                    not (ran := uncounted(profile, blocks, counts)), f"{what}, not counted: {ran}"
+                )
                 common.expect(not exact, f"{what}, the same run: {describe(exact)}")
                 common.expect(
                     len(inexact) <= NOT_EXACT * number,
