@@ -39,8 +39,8 @@ def measure(program, folder, options):
 
 def main():
     names = sys.argv[1:] or ["sqlite3.static", "lua.static", "bzip2.static"]
-    print("| program | options | counters per block | code | executed | no free register |")
-    print("|---|---|---|---|---|---|")
+    print("| program | options | counters per block | blocks with one | code | executed | no free register |")
+    print("|---|---|---|---|---|---|---|")
     for name in names:
         program = common.find_program(name)
         if program is None:
@@ -56,6 +56,7 @@ def main():
                 print(
                     f"| {name} | {' '.join(str(o) for o in options if o != weights)} | "
                     f"{figures['counters'] / figures['blocks']:.1%} | "
+                    f"{figures['counted_blocks'] / figures['blocks']:.1%} | "
                     f"{figures['new_text_bytes'] / figures['text_bytes'] - 1:+.1%} | "
                     f"{executed / original:.3f} | "
                     f"{figures['probes_that_save_registers']} of {figures['probes']} |"

@@ -32,6 +32,7 @@ void print_result(const InstrumentArguments& arguments, const InstrumentResult& 
                        {"left_out", notes_to_json(r.left_out)},
                        {"blocks", r.blocks},
                        {"counters", r.counters},
+                       {"counted_blocks", r.counted_blocks},
                        {"indirect_sites", r.indirect_sites},
                        {"probes", r.probes.probes},
                        {"probes_that_save_registers", r.probes.saved_registers},
@@ -43,8 +44,9 @@ void print_result(const InstrumentArguments& arguments, const InstrumentResult& 
   }
   fmt::print("instrumented procedures  {} of {}\n", r.instrumented, r.procedures);
   fmt::print("unused procedures        {}\n", r.unused);
-  fmt::print("counters                 {} for {} blocks ({})\n", r.counters, r.blocks,
-             percent(r.counters, r.blocks));
+  fmt::print("blocks with a counter    {} of {} ({})\n", r.counted_blocks, r.blocks,
+             percent(r.counted_blocks, r.blocks));
+  fmt::print("edges with a counter     {}\n", r.counters - r.counted_blocks);
   fmt::print("indirect jumps and calls {}\n", r.indirect_sites);
   fmt::print("code                     {} bytes, {} more\n", r.new_text_bytes,
              percent(r.new_text_bytes - r.text_bytes, r.text_bytes));

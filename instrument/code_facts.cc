@@ -1,11 +1,16 @@
 #include "instrument/code_facts.h"
 
 #include <algorithm>
+#include <span>
+
+#include "optimizer/image/image.h"
+#include "optimizer/ir/probes.h"
+#include "optimizer/ir/target.h"
 
 namespace respike {
 
 CodeFacts::CodeFacts(const Program& program)
-    : calls_(program), registers_(program, calls_), gp_(program, calls_) {}
+    : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {}
 
 std::vector<PointFacts> CodeFacts::points(ProcedureId procedure, BlockId block) const {
   const auto live = registers_.live_points(procedure, block);
@@ -21,6 +26,30 @@ bool CodeFacts::first_block_entered(ProcedureId procedure) const {
   return std::find(outside.begin(), outside.end(), 0) != outside.end() ||
          std::any_of(callers.begin(), callers.end(),
                      [&](uint32_t call) { return calls_.calls()[call].entry == 0; });
+}
+
+bool CodeFacts::calls_by_name(ProcedureId id, BlockId block_id) const {
+  const Target& target = *program_.target;
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  const auto gp = target.abi().global_pointer;
+  const Section* table = program_.image->section_named(".got");
+  if (!gp || !procedure.gp || table == nullptr) return false;
+  const Register called = target.probes()->jump_register(block.instructions.back());
+  for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo()) continue;
+    const Operands operands = target.operands(instruction);
+    const auto defined = std::span(operands.registers).subspan(operands.uses);
+    const auto end = defined.begin() + (operands.size - operands.uses);
+    if (std::find(defined.begin(), end, called) == end) continue;
+    if (!target.is_lower_half(instruction) || instruction.has_reference()) return false;
+    if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return false;
+    const uint64_t slot =
+        *procedure.gp + static_cast<uint64_t>(target.field(instruction, ReferenceKind::gp_low));
+    return slot - table->address < table->size;
+  }
+  return false;
 }
 
 }  // namespace respike

@@ -26,9 +26,13 @@ class CodeFacts {
   std::vector<PointFacts> points(ProcedureId procedure, BlockId block) const;
   /// Whether some call, or code that is not known, may enter a procedure at its first block.
   bool first_block_entered(ProcedureId procedure) const;
+  /// Whether the call that ends a block loads its target from the linkage table (.got): it is a
+  /// call of a name, which the linker binds once and for all.
+  bool calls_by_name(ProcedureId procedure, BlockId block) const;
   const CallGraph& calls() const { return calls_; }
 
  private:
+  const Program& program_;
   CallGraph calls_;
   RegisterFlow registers_;
   GpValidity gp_;

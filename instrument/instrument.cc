@@ -164,12 +164,16 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     // Where the targets of a jump are known, counts of its edges tell more, for less.
     const bool unknown_jump =
         flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
-    if (flow != ControlFlow::indirect_call && !unknown_jump) continue;
+    const bool unknown_call = flow == ControlFlow::indirect_call && !facts.calls_by_name(id, b);
+    if (!unknown_call && !unknown_jump) continue;
     chosen.indirect.push_back({b, words_});
     words_ += 2;
   }
   result_.blocks += procedure.blocks.size();
   result_.counters += chosen.counters.probes.size();
+  result_.counted_blocks +=
+      std::count_if(chosen.counters.probes.begin(), chosen.counters.probes.end(),
+                    [&](uint32_t edge) { return edge < procedure.blocks.size(); });
   ++result_.instrumented;
   chosen_.push_back(std::move(chosen));
 }

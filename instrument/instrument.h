@@ -30,10 +30,11 @@ struct InstrumentResult {
   std::vector<uint8_t> bytes;
   ProbeStatistics probes;
   uint64_t procedures = 0;
-  uint64_t instrumented = 0;  // procedures
-  uint64_t unused = 0;        // procedures that nothing leads to, without counters
-  uint64_t blocks = 0;        // of both
-  uint64_t counters = 0;      // that count blocks and edges
+  uint64_t instrumented = 0;    // procedures
+  uint64_t unused = 0;          // procedures that nothing leads to, without counters
+  uint64_t blocks = 0;          // of both
+  uint64_t counters = 0;        // of blocks and edges
+  uint64_t counted_blocks = 0;  // those of blocks
   uint64_t indirect_sites = 0;
   uint64_t text_bytes = 0;                                     // of movable procedures, before
   uint64_t new_text_bytes = 0;                                 // after
