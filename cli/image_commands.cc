@@ -209,16 +209,56 @@ void run_disasm(const DisasmArguments& arguments) {
 
 // ---- optimize ----
 
+constexpr const char* kBestLayout = "chain,split,segments";
+
 struct OptimizeArguments {
   std::string image, output, report;
-  std::string layout = "original";
+  std::string layout = kBestLayout, profile;
   OptimizeOptions options;
 };
 
-OptimizeOptions::Order order_named(const std::string& name) {
-  if (name == "random") return OptimizeOptions::Order::random;
-  if (name == "scatter") return OptimizeOptions::Order::scatter;
-  return OptimizeOptions::Order::original;
+/// Sets the options that a list of words names; nullopt, or what is wrong with it.
+std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& options) {
+  using Order = OptimizeOptions::Order;
+  using Blocks = LayoutOptions::Blocks;
+  using Pieces = LayoutOptions::Pieces;
+  for (const auto& [name, order] : {std::pair{"original", Order::original},
+                                    {"random", Order::random},
+                                    {"scatter", Order::scatter}})
+    if (list == name) {
+      options.order = order;
+      return std::nullopt;
+    }
+  options.order = Order::profiled;
+  LayoutOptions& layout = options.layout;
+  layout = {.blocks = Blocks::original, .split = false, .pieces = Pieces::original};
+  const auto set = [&]<typename T>(T& choice, T value) {
+    const bool again = choice != T{};
+    choice = value;
+    return !again;
+  };
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view word = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    bool fine = false;
+    if (word == "chain") fine = set(layout.blocks, Blocks::chain);
+    if (word == "ext-tsp") fine = set(layout.blocks, Blocks::ext_tsp);
+    if (word == "split") fine = set(layout.split, true);
+    if (word == "place") fine = set(layout.pieces, Pieces::place);
+    if (word == "segments") fine = set(layout.pieces, Pieces::segments);
+    if (word == "cdsort") fine = set(layout.pieces, Pieces::cache_sorted);
+    if (!fine)
+      return fmt::format(
+          "\"{}\" is out of place: a layout is original, random, scatter, or a list out of "
+          "chain|ext-tsp, split, place|segments|cdsort",
+          word);
+  }
+  return std::nullopt;
+}
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 void write_report(const OptimizeArguments& arguments, const Image& image,
@@ -234,6 +274,11 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
                      {"opaque_procedures", result.opaque.size()},
                      {"opaque", notes_to_json(result.opaque)},
                      {"pinned", notes_to_json(result.pinned)},
+                     {"profile", arguments.profile},
+                     {"profiled_procedures", result.annotated.matched},
+                     {"profiled_share",
+                      share(result.annotated.instructions_matched, result.annotated.instructions)},
+                     {"dropped_nops", result.dropped_nops},
                      {"fragments", result.emitted.fragments},
                      {"text_bytes", result.emitted.text_bytes},
                      {"added_text_bytes", result.emitted.added_text_bytes},
@@ -254,7 +299,12 @@ void run_optimize(OptimizeArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
-  arguments.options.order = order_named(arguments.layout);
+  parse_layout(arguments.layout, arguments.options);
+  std::optional<Profile> profile;
+  if (!arguments.profile.empty()) {
+    profile = read_profile(std::filesystem::path(arguments.profile));
+    arguments.options.profile = &*profile;
+  }
   arguments.options.description =
       fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);
   ProgressBar bar;
@@ -294,6 +344,11 @@ std::string seed_problem(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size()) return {};
   return "a seed is a number from 0 to 18446744073709551615";
+}
+
+std::string layout_problem(const std::string& text) {
+  OptimizeOptions ignored;
+  return parse_layout(text, ignored).value_or("");
 }
 
 /// A subcommand with its arguments: the parser keeps them alive until its action runs.
@@ -337,9 +392,12 @@ void add_image_commands(CLI::App& app) {
   optimize
       ->add_option("--layout", optimize_arguments->layout,
                    "original: the order of the input; random: every block of every movable "
-                   "procedure moved; scatter: blocks anywhere in the text")
-      ->check(CLI::IsMember({"original", "random", "scatter"}))
+                   "procedure moved; scatter: blocks anywhere in the text; or a list out of "
+                   "chain|ext-tsp, split, place|segments|cdsort")
+      ->check(CLI::Validator(layout_problem, "LIST"))
       ->capture_default_str();
+  optimize->add_option("--profile", optimize_arguments->profile,
+                       "how it ran; without one, estimates from the shape of the code");
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
       ->capture_default_str();

@@ -15,8 +15,10 @@
 
 #include "optimizer/emit/compare.h"
 #include "optimizer/ir/verify.h"
+#include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/profile/static_counts.h"
 
 namespace respike {
 namespace {
@@ -69,6 +71,18 @@ std::optional<uint64_t> address_in(std::string_view text) {
   return address;
 }
 
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
+  const AnnotateResult result = annotate(program, profile);
+  if (result.entered != 0 && result.entered_matched == 0)
+    throw Error("the profile is of another program: it knows none of the procedures",
+                program.image->path);
+  if (result.instructions_matched != result.instructions)
+    diagnostics.warn(fmt::format(
+        "the profile is of another build: {} of its {} procedures that ran are known here",
+        result.entered_matched, result.entered));
+  return result;
+}
+
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
   switch (options.order) {
     case OptimizeOptions::Order::original:
@@ -77,6 +91,8 @@ Layout make_layout(const Program& program, const OptimizeOptions& options) {
       return random_layout(program, options.seed);
     case OptimizeOptions::Order::scatter:
       return scattered_layout(program, options.seed);
+    case OptimizeOptions::Order::profiled:
+      return profiled_layout(program, options.layout);
   }
   return {};
 }
@@ -143,6 +159,15 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   watch.lap("lift");
 
   select_procedures(program, options);
+  if (options.order == OptimizeOptions::Order::profiled) {
+    if (options.profile != nullptr)
+      result.annotated = apply_profile(program, *options.profile, diagnostics);
+    else
+      set_static_counts(program);
+    watch.lap("counts");
+    result.dropped_nops = drop_nops(program);  // from here on no instruction changes
+    check(program, nullptr);
+  }
   Layout layout = make_layout(program, options);  // from here on the order is fixed
   check(program, &layout);
   watch.lap("layout");

@@ -12,12 +12,17 @@
 #include "optimizer/emit/emit.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
+#include "optimizer/layout/profiled.h"
+#include "optimizer/profile/annotate.h"
+#include "optimizer/profile/profile.h"
 
 namespace respike {
 
 struct OptimizeOptions {
-  enum class Order { original, random, scatter };
-  Order order = Order::original;
+  enum class Order { original, random, scatter, profiled };
+  Order order = Order::profiled;
+  LayoutOptions layout;              // Order::profiled
+  const Profile* profile = nullptr;  // nullptr: static estimates
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
@@ -38,6 +43,8 @@ struct Timing {
 struct OptimizeResult {
   std::vector<uint8_t> bytes;
   EmitStatistics emitted;
+  AnnotateResult annotated;  // with a profile
+  uint64_t dropped_nops = 0;
   uint64_t procedures = 0;
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/layout/glued_runs.h"
+
 namespace respike {
 namespace {
 
@@ -73,33 +75,12 @@ class Windows {
   uint64_t size_ = 0;
 };
 
-/// The blocks of a procedure as runs that must stay together, in input order.
-std::vector<std::vector<BlockId>> glued_runs(const Procedure& procedure) {
-  std::vector<bool> follows(procedure.blocks.size());
-  std::vector<BlockId> next(procedure.blocks.size(), kNone);
-  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-    const BasicBlock& block = procedure.blocks[id];
-    if (!block.has(BasicBlock::kGluedToNext)) continue;
-    for (const Edge& edge : block.successors)
-      if (edge.kind == Edge::Kind::fall_through) {
-        next[id] = edge.target;
-        follows[edge.target] = true;
-      }
-  }
-  std::vector<std::vector<BlockId>> runs;
-  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-    if (follows[id]) continue;
-    auto& run = runs.emplace_back();
-    for (BlockId at = id; at != kNone; at = next[at]) run.push_back(at);
-  }
-  return runs;
-}
-
 void append(std::vector<BlockId>& blocks, const std::vector<BlockId>& run) {
   blocks.insert(blocks.end(), run.begin(), run.end());
 }
 
-/// The blocks of a range of the input; those that the lifter added follow the block they continue.
+}  // namespace
+
 std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& range) {
   std::vector<BlockId> blocks;
   for (BlockId id = range.first_block; id < range.end_block; ++id) {
@@ -110,8 +91,6 @@ std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& rang
   }
   return blocks;
 }
-
-}  // namespace
 
 Layout original_layout(const Program& program) {
   Layout layout;

@@ -2,10 +2,15 @@
 // Layouts that need no profile: the input's own order and the stress tests of the rewriter.
 
 #include <cstdint>
+#include <vector>
 
 #include "optimizer/ir/program.h"
 
 namespace respike {
+
+/// The blocks of a range of the input in its order; those that the lifter added follow the block
+/// they continue.
+std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& range);
 
 /// The order of the input. Padding that nothing executes is not kept.
 Layout original_layout(const Program& program);

@@ -1,0 +1,167 @@
+// Greedy chaining.
+//
+// What an edge is worth as a fall-through depends on the block that it leaves. Where that block has
+// one way out, a taken jump and the branch instruction itself are saved. A conditional branch jumps
+// on one of its two edges; only when neither side follows it needs a second branch instruction. So
+// the fall-through of the lighter side is worth only what the second branch would have cost: that
+// makes chains end in loops' back edges, not in their exits.
+//
+// A chain is kept by its two ends only, and as a list in `next_`; joining is constant.
+
+#include "optimizer/layout/chains.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "optimizer/layout/glued_runs.h"
+
+namespace respike {
+namespace {
+
+// Costs in cycles of a jump that is taken and of a branch instruction (model C, docs/how-it-works).
+constexpr double kTaken = 1.0;
+constexpr double kInstruction = 1.1;
+
+class Chainer {
+ public:
+  Chainer(const Procedure& procedure, const std::vector<bool>& wanted)
+      : procedure_(procedure), runs_(glued_runs(procedure)), run_of_(procedure.blocks.size()) {
+    wanted_.resize(runs_.size());
+    for (uint32_t r = 0; r < runs_.size(); ++r)
+      for (const BlockId block : runs_[r]) {
+        run_of_[block] = r;
+        if (wanted[block]) wanted_[r] = true;
+      }
+  }
+
+  std::vector<std::vector<BlockId>> chain() {
+    next_.assign(runs_.size(), kNone);
+    entered_.resize(runs_.size());
+    first_.resize(runs_.size());
+    last_.resize(runs_.size());
+    for (uint32_t r = 0; r < runs_.size(); ++r) first_[r] = last_[r] = r;
+    collect_links();
+    for (const Link& link : links_) join(link);
+    return in_order();
+  }
+
+ private:
+  struct Link {
+    double gain;
+    bool adjacent;  // a fall-through of the input
+    uint32_t from, to;
+  };
+
+  /// Whether control may come to the run's first block from the last block of another.
+  bool may_follow(uint32_t from, BlockId target) const {
+    const uint32_t to = run_of_[target];
+    return wanted_[from] && wanted_[to] && from != to && runs_[to].front() == target;
+  }
+
+  void collect_links() {
+    for (uint32_t r = 0; r < runs_.size(); ++r) {
+      if (!wanted_[r]) continue;
+      const BasicBlock& block = procedure_.blocks[runs_[r].back()];
+      const Edge* fall = block.edge(Edge::Kind::fall_through);
+      const Edge* taken = block.edge(Edge::Kind::taken);
+      const double falls = fall != nullptr ? static_cast<double>(fall->count) : 0;
+      const double jumps = taken != nullptr ? static_cast<double>(taken->count) : 0;
+      const bool two_ways = fall != nullptr && taken != nullptr;
+      const auto gain = [&](double count, double other) {
+        if (!two_ways) return count * (kTaken + kInstruction);
+        const double neither =
+            std::max(count, other) * kTaken + std::min(count, other) * (kTaken + kInstruction);
+        return neither - other * kTaken;
+      };
+      if (fall != nullptr && may_follow(r, fall->target))
+        links_.push_back({gain(falls, jumps), true, r, run_of_[fall->target]});
+      if (taken != nullptr && may_follow(r, taken->target))
+        links_.push_back({gain(jumps, falls), false, r, run_of_[taken->target]});
+    }
+    std::stable_sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) {
+      return std::tuple(a.gain, a.adjacent) > std::tuple(b.gain, b.adjacent);
+    });
+  }
+
+  /// Appends the chain that `to` starts to the one that `from` ends, when they are such chains.
+  void join(const Link& link) {
+    if (next_[link.from] != kNone || entered_[link.to]) return;
+    const uint32_t head = first_[link.from], tail = last_[link.to];
+    if (head == link.to) return;  // a loop
+    next_[link.from] = link.to;
+    entered_[link.to] = true;
+    first_[tail] = head;
+    last_[head] = tail;
+  }
+
+  std::vector<std::vector<BlockId>> in_order() const {
+    std::vector<uint32_t> chain_of(runs_.size(), kNone);
+    std::vector<uint32_t> heads;
+    for (uint32_t r = 0; r < runs_.size(); ++r) {
+      if (!wanted_[r] || entered_[r]) continue;
+      for (uint32_t at = r; at != kNone; at = next_[at])
+        chain_of[at] = static_cast<uint32_t>(heads.size());
+      heads.push_back(r);
+    }
+    std::vector<std::vector<std::pair<uint32_t, uint64_t>>> leads_to(heads.size());
+    for (uint32_t r = 0; r < runs_.size(); ++r)
+      for (const BlockId block : runs_[r])
+        for (const Edge& edge : procedure_.blocks[block].successors) {
+          const uint32_t from = chain_of[r], to = chain_of[run_of_[edge.target]];
+          if (from != kNone && to != kNone && from != to && edge.count != 0)
+            leads_to[from].emplace_back(to, edge.count);
+        }
+    std::vector<std::vector<BlockId>> result;
+    std::vector<uint64_t> pull(heads.size());  // of the chains that stand already
+    std::vector<bool> stands(heads.size());
+    const auto stand = [&](uint32_t chain) {
+      stands[chain] = true;
+      auto& blocks = result.emplace_back();
+      for (uint32_t at = heads[chain]; at != kNone; at = next_[at])
+        blocks.insert(blocks.end(), runs_[at].begin(), runs_[at].end());
+      for (const auto& [to, count] : leads_to[chain]) {
+        pull[to] += count;
+        if (stands[to]) continue;
+        waiting_.emplace_back(pull[to], to);
+        std::push_heap(waiting_.begin(), waiting_.end(), lighter);
+      }
+    };
+    const uint32_t entry = runs_.empty() ? kNone : chain_of[run_of_[0]];
+    if (entry != kNone) stand(entry);
+    for (uint32_t next = 0;;) {
+      while (!waiting_.empty()) {
+        std::pop_heap(waiting_.begin(), waiting_.end(), lighter);
+        const auto [count, chain] = waiting_.back();
+        waiting_.pop_back();
+        if (!stands[chain] && pull[chain] == count) stand(chain);
+      }
+      while (next < heads.size() && stands[next]) ++next;
+      if (next == heads.size()) return result;
+      stand(next);
+    }
+  }
+
+  using Waiting = std::pair<uint64_t, uint32_t>;  // pull, chain
+  static bool lighter(const Waiting& a, const Waiting& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  }
+
+  const Procedure& procedure_;
+  const std::vector<std::vector<BlockId>> runs_;
+  std::vector<uint32_t> run_of_;  // by block
+  std::vector<bool> wanted_;      // by run
+  std::vector<Link> links_;
+  std::vector<uint32_t> next_;          // by run, in its chain
+  std::vector<bool> entered_;           // from the run before it in its chain
+  std::vector<uint32_t> first_, last_;  // of a chain: kept at its last and at its first run
+  mutable std::vector<Waiting> waiting_;
+};
+
+}  // namespace
+
+std::vector<std::vector<BlockId>> chain_blocks(const Procedure& procedure,
+                                               const std::vector<bool>& wanted) {
+  return Chainer(procedure, wanted).chain();
+}
+
+}  // namespace respike

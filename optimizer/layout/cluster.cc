@@ -1,0 +1,143 @@
+// Groups of pieces that grow together.
+//
+// Each group is a row of pieces with their places in it. Where two groups join, the smaller one
+// (by number of pieces) is moved, so that every piece moves at most log n times. It can stand
+// before or behind the other, as it is or turned around: the way that leaves the fewest bytes
+// between the two pieces that asked for it is taken.
+
+#include "optimizer/layout/cluster.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace respike {
+namespace {
+
+class Rows {
+ public:
+  explicit Rows(std::span<const uint64_t> sizes)
+      : sizes_(sizes),
+        rows_(sizes.size()),
+        row_of_(sizes.size()),
+        place_(sizes.size()),
+        next_(sizes.size(), kEnd) {
+    std::iota(row_of_.begin(), row_of_.end(), 0);
+    for (uint32_t piece = 0; piece < sizes.size(); ++piece)
+      rows_[piece] = {piece, piece, 1, 0, static_cast<int64_t>(sizes[piece])};
+  }
+
+  void join(uint32_t a, uint32_t b) {
+    if (row_of_[a] == row_of_[b]) return;
+    if (rows_[row_of_[a]].pieces < rows_[row_of_[b]].pieces) std::swap(a, b);
+    Row& stays = rows_[row_of_[a]];
+    const Row& moves = rows_[row_of_[b]];
+    const int64_t before_a = place_[a] - stays.start, behind_a = stays.end - place_[a] - size(a);
+    const int64_t before_b = place_[b] - moves.start, behind_b = moves.end - place_[b] - size(b);
+    const int64_t distances[] = {
+        behind_a + before_b,  // behind
+        behind_a + behind_b,  // behind, turned around
+        before_a + behind_b,  // before
+        before_a + before_b,  // before, turned around
+    };
+    const auto way = std::min_element(std::begin(distances), std::end(distances)) - distances;
+    const bool behind = way < 2, turned = way == 1 || way == 3;
+    std::vector<uint32_t> pieces = pieces_of(moves);
+    if (behind == turned) std::reverse(pieces.begin(), pieces.end());
+    rows_[row_of_[b]].pieces = 0;
+    for (const uint32_t piece : pieces) {
+      row_of_[piece] = row_of_[a];
+      if (behind)
+        append(stays, piece);
+      else
+        prepend(stays, piece);
+    }
+  }
+
+  std::vector<uint32_t> in_order(std::span<const double> heat) const {
+    std::vector<std::pair<double, uint32_t>> rows;
+    for (uint32_t r = 0; r < rows_.size(); ++r) {
+      if (rows_[r].pieces == 0) continue;
+      double sum = 0;
+      for (const uint32_t piece : pieces_of(rows_[r])) sum += heat[piece];
+      rows.emplace_back(-sum / static_cast<double>(rows_[r].end - rows_[r].start + 1), r);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::vector<uint32_t> order;
+    for (const auto& [coldness, r] : rows) {
+      const auto pieces = pieces_of(rows_[r]);
+      order.insert(order.end(), pieces.begin(), pieces.end());
+    }
+    return order;
+  }
+
+ private:
+  static constexpr uint32_t kEnd = 0xffffffff;
+  struct Row {
+    uint32_t first, last;
+    uint32_t pieces;
+    int64_t start, end;  // bytes
+  };
+
+  int64_t size(uint32_t piece) const { return static_cast<int64_t>(sizes_[piece]); }
+  std::vector<uint32_t> pieces_of(const Row& row) const {
+    std::vector<uint32_t> result;
+    result.reserve(row.pieces);
+    for (uint32_t piece = row.first; piece != kEnd; piece = next_[piece]) result.push_back(piece);
+    return result;
+  }
+  void append(Row& row, uint32_t piece) {
+    place_[piece] = row.end;
+    row.end += size(piece);
+    next_[piece] = kEnd;
+    next_[row.last] = piece;
+    row.last = piece;
+    ++row.pieces;
+  }
+  void prepend(Row& row, uint32_t piece) {
+    row.start -= size(piece);
+    place_[piece] = row.start;
+    next_[piece] = row.first;
+    row.first = piece;
+    ++row.pieces;
+  }
+
+  std::span<const uint64_t> sizes_;
+  std::vector<Row> rows_;
+  std::vector<uint32_t> row_of_;  // by piece
+  std::vector<int64_t> place_;    // by piece, in its row
+  std::vector<uint32_t> next_;    // by piece, in its row
+};
+
+/// One affinity for each pair of pieces.
+void add_up(std::vector<Affinity>& affinities) {
+  std::erase_if(affinities, [](const Affinity& a) { return a.from == a.to || a.weight <= 0; });
+  for (Affinity& a : affinities)
+    if (a.from > a.to) std::swap(a.from, a.to);
+  const auto pair = [](const Affinity& a) { return std::tuple(a.from, a.to); };
+  std::sort(affinities.begin(), affinities.end(),
+            [&](const Affinity& a, const Affinity& b) { return pair(a) < pair(b); });
+  size_t kept = 0;
+  for (size_t i = 0; i < affinities.size(); ++i) {
+    if (kept != 0 && pair(affinities[kept - 1]) == pair(affinities[i]))
+      affinities[kept - 1].weight += affinities[i].weight;
+    else
+      affinities[kept++] = affinities[i];
+  }
+  affinities.resize(kept);
+}
+
+}  // namespace
+
+std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
+                                        std::span<const double> heat,
+                                        std::vector<Affinity> affinities) {
+  add_up(affinities);
+  std::stable_sort(affinities.begin(), affinities.end(),
+                   [](const Affinity& a, const Affinity& b) { return a.weight > b.weight; });
+  Rows rows(sizes);
+  for (const Affinity& affinity : affinities) rows.join(affinity.from, affinity.to);
+  return rows.in_order(heat);
+}
+
+}  // namespace respike

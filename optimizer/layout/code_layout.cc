@@ -1,0 +1,91 @@
+#include "optimizer/layout/code_layout.h"
+
+#include <llvm/Transforms/Utils/CodeLayout.h>
+
+#include <algorithm>
+
+#include "optimizer/ir/target.h"
+#include "optimizer/layout/glued_runs.h"
+#include "optimizer/layout/hotness.h"
+
+namespace respike {
+namespace {
+
+using llvm::codelayout::EdgeCount;
+
+/// Nodes of a flow graph: runs of glued blocks.
+struct Nodes {
+  std::vector<std::vector<BlockId>> runs;
+  std::vector<uint64_t> sizes, counts;
+  std::vector<EdgeCount> edges;
+};
+
+Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vector<bool>& wanted) {
+  Nodes nodes;
+  std::vector<uint32_t> node_of(procedure.blocks.size(), kNone);
+  for (auto& run : glued_runs(procedure)) {
+    if (std::none_of(run.begin(), run.end(), [&](BlockId b) { return wanted[b]; })) continue;
+    uint64_t size = 0, count = 0;
+    for (const BlockId b : run) {
+      node_of[b] = static_cast<uint32_t>(nodes.runs.size());
+      size += code_size(target, procedure.blocks[b]);
+      count = std::max(count, procedure.blocks[b].count);
+    }
+    nodes.sizes.push_back(std::max<uint64_t>(size, 1));
+    nodes.counts.push_back(count);
+    nodes.runs.push_back(std::move(run));
+  }
+  for (uint32_t node = 0; node < nodes.runs.size(); ++node)
+    for (const Edge& edge : procedure.blocks[nodes.runs[node].back()].successors) {
+      if (edge.kind != Edge::Kind::fall_through && edge.kind != Edge::Kind::taken) continue;
+      const uint32_t to = node_of[edge.target];
+      if (to != kNone && nodes.runs[to].front() == edge.target)
+        nodes.edges.push_back({node, to, edge.count});
+    }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
+                                    const std::vector<bool>& wanted) {
+  const Nodes nodes = nodes_of(target, procedure, wanted);
+  std::vector<BlockId> result;
+  if (nodes.runs.empty()) return result;
+  for (const uint64_t node :
+       llvm::codelayout::computeExtTspLayout(nodes.sizes, nodes.counts, nodes.edges))
+    result.insert(result.end(), nodes.runs[node].begin(), nodes.runs[node].end());
+  return result;
+}
+
+double ext_tsp_score(const Target& target, const Procedure& procedure,
+                     std::span<const BlockId> order) {
+  std::vector<bool> wanted(procedure.blocks.size());
+  for (const BlockId b : order) wanted[b] = true;
+  const Nodes nodes = nodes_of(target, procedure, wanted);
+  std::vector<uint64_t> places;
+  for (const BlockId b : order)
+    for (uint64_t node = 0; node < nodes.runs.size(); ++node)
+      if (nodes.runs[node].front() == b) places.push_back(node);
+  return llvm::codelayout::calcExtTspScore(places, nodes.sizes, nodes.edges);
+}
+
+std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
+                                           std::span<const double> heat,
+                                           std::span<const Affinity> affinities) {
+  std::vector<uint64_t> node_sizes, counts, offsets;
+  std::vector<EdgeCount> calls;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    node_sizes.push_back(std::max<uint64_t>(sizes[i], 1));
+    counts.push_back(static_cast<uint64_t>(heat[i] / static_cast<double>(node_sizes.back())));
+  }
+  for (const Affinity& affinity : affinities) {
+    calls.push_back({affinity.from, affinity.to, static_cast<uint64_t>(affinity.weight)});
+    offsets.push_back(sizes[affinity.from] / 2);
+  }
+  const auto order =
+      llvm::codelayout::computeCacheDirectedLayout(node_sizes, counts, calls, offsets);
+  return {order.begin(), order.end()};
+}
+
+}  // namespace respike

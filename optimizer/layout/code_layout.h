@@ -1,0 +1,27 @@
+#pragma once
+// LLVM's layout algorithms on our types, as alternatives and as second opinions.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+#include "optimizer/layout/cluster.h"
+
+namespace respike {
+
+/// The wanted blocks of a procedure in the order that maximizes the ext-TSP score (Newell and
+/// Pupyrev, "Improved basic block reordering", IEEE TC 2020). Glued blocks stay together.
+std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
+                                    const std::vector<bool>& wanted);
+
+/// The ext-TSP score of an order of blocks of a procedure; other blocks do not count.
+double ext_tsp_score(const Target& target, const Procedure& procedure,
+                     std::span<const BlockId> order);
+
+/// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity().
+std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
+                                           std::span<const double> heat,
+                                           std::span<const Affinity> affinities);
+
+}  // namespace respike

@@ -1,0 +1,15 @@
+#pragma once
+// No-ops out of the way.
+
+#include <cstdint>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// Removes no-ops from all movable procedures: the layout aligns anew, and where the linker
+/// resolved a call it left no-ops for what was not needed any more. Blocks keep at least one
+/// instruction; sequences that are not to be touched keep all. Returns how many went. Linear.
+uint64_t drop_nops(Program& program);
+
+}  // namespace respike

@@ -1,0 +1,202 @@
+// From counts to an order of code, in four steps:
+//
+//   blocks of a procedure -> chains -> pieces (procedures, halves of them, or hot chains)
+//     -> an order of the pieces -> fragments
+//
+// After Spike (Cohn et al., DTJ 1997, "Code layout"), where chaining makes frequent paths straight,
+// splitting takes away what never runs, and placement puts together what calls each other. Placing
+// the chains of a hot half apart from each other lets a procedure's error path or second loop stand
+// far from its first one, and beside what it calls.
+
+#include "optimizer/layout/profiled.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "optimizer/ir/target.h"
+#include "optimizer/layout/chains.h"
+#include "optimizer/layout/cluster.h"
+#include "optimizer/layout/code_layout.h"
+#include "optimizer/layout/hotness.h"
+#include "optimizer/layout/orders.h"
+
+namespace respike {
+namespace {
+
+/// Blocks of one procedure that stand together.
+struct Piece {
+  ProcedureId procedure = kNone;
+  std::vector<BlockId> blocks;
+  bool hot = false;
+  uint64_t size = 0;  // bytes
+  double heat = 0;    // bytes executed
+};
+
+class Builder {
+ public:
+  Builder(const Program& program, const LayoutOptions& options)
+      : program_(program),
+        options_(options),
+        threshold_(hot_threshold(program, options.split ? options.cold_share : 0)) {}
+
+  Layout build() {
+    input_order_.resize(program_.procedures.size());
+    for (const CodeRange& range : program_.ranges)
+      for (const BlockId b : blocks_of(program_[range.procedure], range))
+        input_order_[range.procedure].push_back(b);
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+      if (program_[id].movable()) cut(id);
+    find_pieces();
+    std::vector<uint32_t> hot, cold;
+    for (uint32_t p = 0; p < pieces_.size(); ++p)
+      (options_.pieces == Pieces::original && !options_.split ? hot
+       : pieces_[p].hot                                       ? hot
+                                                              : cold)
+          .push_back(p);
+    Layout layout;
+    for (const uint32_t p : in_order(hot)) append(layout, pieces_[p]);
+    for (const uint32_t p : cold) append(layout, pieces_[p]);
+    return layout;
+  }
+
+ private:
+  using Blocks = LayoutOptions::Blocks;
+  using Pieces = LayoutOptions::Pieces;
+
+  // ---- pieces ----
+
+  void cut(ProcedureId id) {
+    const Procedure& procedure = program_[id];
+    std::vector<bool> hot(procedure.blocks.size());
+    for (BlockId b = 0; b < hot.size(); ++b) hot[b] = procedure.blocks[b].count >= threshold_;
+    if (!options_.split) {
+      const bool any = std::find(hot.begin(), hot.end(), true) != hot.end();
+      add_pieces(id, chains_of(id, std::vector<bool>(hot.size(), true)), any);
+      return;
+    }
+    auto hot_chains = chains_of(id, hot);
+    std::vector<bool> rest(hot.size(), true);
+    for (const auto& chain : hot_chains)
+      for (const BlockId b : chain) rest[b] = false;
+    add_pieces(id, std::move(hot_chains), true);
+    add_pieces(id, chains_of(id, rest), false);
+  }
+
+  std::vector<std::vector<BlockId>> chains_of(ProcedureId id,
+                                              const std::vector<bool>& wanted) const {
+    const Procedure& procedure = program_[id];
+    std::vector<std::vector<BlockId>> chains;
+    switch (options_.blocks) {
+      case Blocks::chain:
+        return chain_blocks(procedure, wanted);
+      case Blocks::ext_tsp:
+        chains.push_back(ext_tsp_blocks(*program_.target, procedure, wanted));
+        break;
+      case Blocks::original: {
+        std::vector<BlockId> blocks = input_order_[id];
+        std::erase_if(blocks, [&](BlockId b) { return !wanted[b]; });
+        chains.push_back(std::move(blocks));
+        break;
+      }
+    }
+    return chains;
+  }
+
+  void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, bool hot) {
+    const bool apart = hot && options_.pieces == Pieces::segments;
+    bool first = true;
+    for (auto& chain : chains) {
+      if (chain.empty()) continue;
+      if (first || apart) pieces_.push_back({.procedure = id, .blocks = {}, .hot = hot});
+      first = false;
+      Piece& piece = pieces_.back();
+      for (const BlockId b : chain) {
+        const BasicBlock& block = program_[id].blocks[b];
+        const uint64_t size = code_size(*program_.target, block);
+        piece.size += size;
+        piece.heat += static_cast<double>(size) * static_cast<double>(block.count);
+      }
+      piece.blocks.insert(piece.blocks.end(), chain.begin(), chain.end());
+    }
+  }
+
+  // ---- their order ----
+
+  void find_pieces() {
+    uint32_t blocks = 0;
+    for (const Procedure& procedure : program_.procedures) {
+      first_.push_back(blocks);
+      blocks += static_cast<uint32_t>(procedure.blocks.size());
+    }
+    piece_of_.assign(blocks, kNone);
+    for (uint32_t p = 0; p < pieces_.size(); ++p)
+      for (const BlockId b : pieces_[p].blocks) piece_of_[first_[pieces_[p].procedure] + b] = p;
+  }
+
+  std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) const {
+    if (options_.pieces == Pieces::original) return hot;
+    std::vector<uint32_t> number(pieces_.size(), kNone);
+    std::vector<uint64_t> sizes;
+    std::vector<double> heat;
+    for (uint32_t i = 0; i < hot.size(); ++i) {
+      number[hot[i]] = i;
+      sizes.push_back(pieces_[hot[i]].size);
+      heat.push_back(pieces_[hot[i]].heat);
+    }
+    std::vector<Affinity> affinities = find_affinities(hot, number);
+    std::vector<uint32_t> order = options_.pieces == Pieces::cache_sorted
+                                      ? place_cache_directed(sizes, heat, affinities)
+                                      : place_by_affinity(sizes, heat, std::move(affinities));
+    for (uint32_t& each : order) each = hot[each];
+    return order;
+  }
+
+  /// Calls, and jumps from piece to piece. `number`: index in `hot` by piece.
+  std::vector<Affinity> find_affinities(const std::vector<uint32_t>& hot,
+                                        const std::vector<uint32_t>& number) const {
+    std::vector<Affinity> affinities;
+    const auto add = [&](uint32_t from, ProcedureId procedure, BlockId block, uint64_t count) {
+      const uint32_t piece = piece_of_[first_[procedure] + block];
+      if (count == 0 || piece == kNone || number[piece] == kNone) return;
+      affinities.push_back({from, number[piece], static_cast<double>(count)});
+    };
+    for (uint32_t i = 0; i < hot.size(); ++i) {
+      const Piece& piece = pieces_[hot[i]];
+      const Procedure& procedure = program_[piece.procedure];
+      for (const BlockId b : piece.blocks) {
+        const BasicBlock& block = procedure.blocks[b];
+        for (const Edge& edge : block.successors) add(i, piece.procedure, edge.target, edge.count);
+        if (block.instructions.empty()) continue;
+        const Instruction& last = block.instructions.back();
+        if (!last.has_reference()) continue;
+        const Reference& reference = procedure.references[static_cast<size_t>(last.immediate)];
+        if (reference.kind == ReferenceKind::branch && reference.target.procedure != kNone)
+          add(i, reference.target.procedure, reference.target.block, block.count);
+      }
+    }
+    return affinities;
+  }
+
+  void append(Layout& layout, const Piece& piece) const {
+    if (layout.fragments.empty() || layout.fragments.back().procedure != piece.procedure)
+      layout.fragments.push_back({.procedure = piece.procedure, .blocks = {}});
+    auto& blocks = layout.fragments.back().blocks;
+    blocks.insert(blocks.end(), piece.blocks.begin(), piece.blocks.end());
+  }
+
+  const Program& program_;
+  const LayoutOptions& options_;
+  const uint64_t threshold_;
+  std::vector<std::vector<BlockId>> input_order_;  // by procedure
+  std::vector<Piece> pieces_;
+  std::vector<uint32_t> first_;     // by procedure, of piece_of_
+  std::vector<uint32_t> piece_of_;  // by block
+};
+
+}  // namespace
+
+Layout profiled_layout(const Program& program, const LayoutOptions& options) {
+  return Builder(program, options).build();
+}
+
+}  // namespace respike

@@ -1,0 +1,30 @@
+#pragma once
+// Layouts by counts.
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct LayoutOptions {
+  enum class Blocks {
+    original,  // in the order of the input
+    chain,     // chain_blocks()
+    ext_tsp,   // ext_tsp_blocks()
+  };
+  enum class Pieces {
+    original,      // in the order of the input
+    place,         // place_by_affinity(), whole procedures or their hot parts
+    segments,      // the same with every hot chain a piece of its own
+    cache_sorted,  // place_cache_directed()
+  };
+  Blocks blocks = Blocks::chain;
+  bool split = true;  // hot and cold parts of a procedure are pieces of their own
+  Pieces pieces = Pieces::segments;
+  double cold_share = 0.01;  // of all executed instructions that cold code may run, see hotness.h
+};
+
+/// An order of all movable code by the counts that `program` carries. Hot code comes first; what
+/// never ran, and with `split` all cold code, follows in the order of the input.
+Layout profiled_layout(const Program& program, const LayoutOptions& options);
+
+}  // namespace respike
