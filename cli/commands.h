@@ -10,5 +10,7 @@ void add_image_commands(CLI::App& app);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);
+/// measure and compare.
+void add_measure_commands(CLI::App& app);
 
 }  // namespace respike::cli

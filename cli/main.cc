@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   respike::cli::add_instrument_command(*app.get_subcommand("image"));
   respike::cli::add_collect_command(*app.get_subcommand("image"));
   respike::cli::add_profile_commands(app);
+  respike::cli::add_measure_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
