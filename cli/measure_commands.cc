@@ -156,22 +156,30 @@ void add_common_options(CLI::App& command, MeasureArguments& arguments) {
 
 }  // namespace
 
-void add_measure_commands(CLI::App& app) {
+void add_measure_commands(CLI::App& app, const std::vector<std::string>& words) {
   CLI::App* measure = app.add_subcommand(
       "measure", "Run a program and say what it would cost on a model of a processor");
+  measure->footer("The program stands behind --: respike measure [OPTIONS] -- PROGRAM [ARGS...]");
   auto one = std::make_shared<MeasureArguments>();
-  measure->callback([one] { run_measure(*one); });
+  measure->callback([one, &words] {
+    if (words.empty()) throw CLI::RequiredError("-- PROGRAM");
+    one->words = words;
+    run_measure(*one);
+  });
   add_common_options(*measure, *one);
-  measure->add_option("PROGRAM", one->words, "-- and the program with its arguments")->required();
 
   CLI::App* compare = app.add_subcommand(
       "compare", "Run two versions of a program alike, measure both, and compare what they print");
+  compare->footer(
+      "The arguments stand behind --: respike compare BEFORE AFTER [OPTIONS] -- ARGS...");
   auto two = std::make_shared<MeasureArguments>();
-  compare->callback([two] { run_compare(*two); });
+  compare->callback([two, &words] {
+    two->words = words;
+    run_compare(*two);
+  });
   add_common_options(*compare, *two);
   compare->add_option("BEFORE", two->before, "program")->required();
   compare->add_option("AFTER", two->after, "another version of it")->required();
-  compare->add_option("ARGS", two->words, "-- and the arguments of both");
 }
 
 }  // namespace respike::cli

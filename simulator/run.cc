@@ -131,16 +131,21 @@ void require_program(const fs::path& path, const ModelInfo& model) {
   if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
 }
 
-/// The present environment without the emulator's variables, and ours for it.
+/// The present environment with what the emulator has to know.
 std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
-  std::vector<std::string> result;
   const char* sysroot = std::getenv("QEMU_LD_PREFIX");
+  const std::vector<std::string> ours = {
+      fmt::format("QEMU_LD_PREFIX={}", sysroot ? sysroot : model.sysroot), "QEMU_RAND_SEED=1",
+      fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
+                  folder.results().string(), model.name)};
+  const auto is_ours = [&](std::string_view variable) {
+    return std::any_of(ours.begin(), ours.end(), [&](const std::string& our) {
+      return variable.starts_with(our.substr(0, our.find('=') + 1));
+    });
+  };
+  std::vector<std::string> result = ours;
   for (char** variable = environ; *variable != nullptr; ++variable)
-    if (!std::string_view(*variable).starts_with("QEMU_")) result.emplace_back(*variable);
-  result.push_back(fmt::format("QEMU_LD_PREFIX={}", sysroot ? sysroot : model.sysroot));
-  result.push_back("QEMU_RAND_SEED=1");
-  result.push_back(fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
-                               folder.results().string(), model.name));
+    if (!is_ours(*variable)) result.emplace_back(*variable);
   return result;
 }
 
