@@ -76,6 +76,9 @@ bool is_integer(const IssueInstruction& instruction) {
   return (row_of(instruction).pipelines & (kE0 | kE1)) != 0;
 }
 
+/// Cycles from when bypasses deliver a result to when the register file has it.
+constexpr uint32_t kFileDelay = 2;
+
 bool is_multiply(IssueClass c) {
   return c >= IssueClass::multiply_long && c <= IssueClass::multiply_high;
 }
@@ -267,7 +270,8 @@ uint32_t IssueState::cycle_of(const IssueInstruction& instruction, uint32_t earl
   for (unsigned i = 0; i < instruction.used; ++i) {
     const uint8_t r = instruction.uses[i];
     const bool early = i == 0 && instruction.tests && (tested_early_ >> r & 1) != 0;
-    cycle = std::max<uint32_t>(cycle, ready_[r] - (early && ready_[r] > 0));
+    const uint32_t before_file = kFileDelay + early;
+    if (in_file_[r] > before_file) cycle = std::max(cycle, in_file_[r] - before_file);
   }
   if (is_multiply(instruction.issue_class)) cycle = std::max<uint32_t>(cycle, multiplier_free_);
   if (is_divide(instruction.issue_class)) cycle = std::max<uint32_t>(cycle, divider_free_);
@@ -283,8 +287,8 @@ void IssueState::start(const IssueInstruction& instruction, uint32_t cycle) {
   if (is_multiply(c)) {
     uint32_t late = 0;  // until all operands are in the register file
     for (unsigned i = 0; i < instruction.used; ++i)
-      if (const uint32_t ready = ready_[instruction.uses[i]]; ready > 0 && ready + 2 > cycle)
-        late = std::max(late, ready + 2 - cycle);
+      if (const uint32_t ready = in_file_[instruction.uses[i]]; ready > cycle)
+        late = std::max(late, ready - cycle);
     latency += late;
     multiplier_free_ = uint8_t(cycle + (c == IssueClass::multiply_long ? 4 : 8) + late);
     e0_reserved_ = uint8_t(cycle + latency - 2);
@@ -294,7 +298,7 @@ void IssueState::start(const IssueInstruction& instruction, uint32_t cycle) {
   }
   if (instruction.def == IssueInstruction::kNoRegister) return;
   const uint64_t bit = uint64_t{1} << instruction.def;
-  ready_[instruction.def] = uint8_t(cycle + latency);
+  in_file_[instruction.def] = uint8_t(cycle + latency + kFileDelay);
   if (c == IssueClass::compare || c == IssueClass::logic)
     tested_early_ |= bit;
   else
@@ -304,7 +308,7 @@ void IssueState::start(const IssueInstruction& instruction, uint32_t cycle) {
 /// Counts from `cycle` on.
 void IssueState::rebase(uint32_t cycle) {
   const auto shift = [cycle](uint8_t& time) { time = uint8_t(time > cycle ? time - cycle : 0); };
-  std::for_each(ready_.begin(), ready_.end(), shift);
+  std::for_each(in_file_.begin(), in_file_.end(), shift);
   shift(multiplier_free_);
   shift(divider_free_);
   shift(e0_reserved_);

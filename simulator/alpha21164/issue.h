@@ -86,8 +86,8 @@ class IssueState {
   bool has_load_ = false;
   bool has_store_ = false;
 
-  std::array<uint8_t, kRegisters> ready_{};  // when a dependent instruction can issue
-  uint64_t tested_early_ = 0;                // registers that a test can read a cycle earlier
+  std::array<uint8_t, kRegisters> in_file_{};  // when the register file has the result
+  uint64_t tested_early_ = 0;                  // registers that a test can read a cycle earlier
   uint8_t multiplier_free_ = 0;
   uint8_t divider_free_ = 0;
   uint8_t e0_reserved_ = 0;  // the cycle in which a multiplication needs E0; 0: none
