@@ -65,7 +65,7 @@ class MachineModel {
 
   virtual std::string_view name() const = 0;
 
-  /// Reads a piece of whole instructions. Pieces may be shared by processors of the model.
+  /// Reads a piece of one or more whole instructions. Processors of the model may share it.
   virtual std::unique_ptr<Piece> read(uint64_t address, std::span<const uint8_t> code) const = 0;
 
   /// A processor with empty caches that adds to `events`, which must outlive it.
