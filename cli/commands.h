@@ -2,6 +2,8 @@
 // The groups of subcommands. Each adds itself to the parser; its action runs when it was chosen.
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace respike::cli {
 
@@ -10,5 +12,8 @@ void add_image_commands(CLI::App& app);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);
+/// measure and compare. `words` are those behind "--", for the program that they run; they are read
+/// when the command runs.
+void add_measure_commands(CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace respike::cli

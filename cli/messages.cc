@@ -22,6 +22,12 @@ std::string percent(double part, double whole) {
   return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * part / whole);
 }
 
+std::string grouped(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
   for (const ProcedureNote& note : notes)

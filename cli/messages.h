@@ -1,6 +1,7 @@
 #pragma once
 // What the subcommands print alike.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ void print_warnings(const Diagnostics& diagnostics);
 std::string text_of(const Json& json);
 /// "12.34%"; of nothing, 0.
 std::string percent(double part, double whole);
+/// 1234567 as 1,234,567.
+std::string grouped(uint64_t number);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
 /// else, so that an image for another machine is not told how to be linked.

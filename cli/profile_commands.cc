@@ -20,13 +20,6 @@
 namespace respike::cli {
 namespace {
 
-/// 1234567 as 1,234,567.
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 /// Control characters would spoil the table.
 std::string printable(std::string text) {
   for (char& c : text)

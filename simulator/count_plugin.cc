@@ -38,9 +38,7 @@
 // disk is a bus error.
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +51,16 @@
 #include <string>
 #include <vector>
 
+#include "simulator/process_file.h"
 #include "simulator/qemu_plugin.h"
 
 namespace {
 
+using respike::simulator::absolute_path;
+using respike::simulator::fail;
+using respike::simulator::map_process_file;
+
+constexpr const char* kName = "respike-count";
 constexpr uint64_t kCapacity = 4 << 20;  // 16 MB of executed Alpha code
 constexpr uint64_t kNamesSize = 64 << 10;
 constexpr uint64_t kTableSize = 2 * kCapacity;
@@ -107,35 +111,12 @@ std::atomic<bool> g_several_threads = false;
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // everything but the two flags and the counts
 bool g_is_alpha;
 
-/// Without its counts a run is worthless, so it ends at once.
-[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("respike-count: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputs("\n", stderr);
-  va_end(arguments);
-  _exit(125);
-}
-
 // --- The file
 // -------------------------------------------------------------------------------------
 
 /// Makes this process's file and maps it, at `where` unless that is null.
 File* map_new_file(File* where) {
-  int file = -1;
-  std::string path;
-  for (int n = 0; file < 0; n++) {
-    path = g_path + "." + std::to_string(getpid()) + "." + std::to_string(n);
-    file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0 && errno != EEXIST) fail("%s: %s", path.c_str(), strerror(errno));
-  }
-  if (ftruncate(file, sizeof(File)) != 0) fail("%s: %s", path.c_str(), strerror(errno));
-  void* memory = mmap(where, sizeof(File), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_NORESERVE | (where ? MAP_FIXED : 0), file, 0);
-  if (memory == MAP_FAILED) fail("%s: %s", path.c_str(), strerror(errno));
-  close(file);  // the program shares our file numbers: it shall find the same ones free
-  return static_cast<File*>(memory);
+  return static_cast<File*>(map_process_file(kName, g_path, sizeof(File), where));
 }
 
 void fill_header(Header& header, uint32_t parent) {
@@ -174,7 +155,7 @@ uint32_t image_number(const std::string& path) {
   for (uint32_t i = 1; i < g_images.size(); i++)
     if (g_images[i] == path) return i;
   Header& header = g_file->header;
-  if (header.names_size + path.size() + 1 > kNamesSize) fail("too many images");
+  if (header.names_size + path.size() + 1 > kNamesSize) fail(kName, "too many images");
   memcpy(g_file->names + header.names_size, path.c_str(), path.size() + 1);
   header.names_size += uint32_t(path.size() + 1);
   header.images++;
@@ -186,14 +167,14 @@ void read_mappings() {
   g_mappings_changed = false;
   g_mappings.clear();
   FILE* maps = fopen("/proc/self/maps", "re");
-  if (!maps) fail("/proc/self/maps: %s", strerror(errno));
+  if (!maps) fail(kName, "/proc/self/maps: %s", strerror(errno));
   char* line = nullptr;
   size_t size = 0;
   while (getline(&line, &size, maps) > 0) {
     unsigned long start, end, offset;
     int path = 0;
     if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path) < 3 || path == 0)
-      fail("/proc/self/maps: cannot read %s", line);
+      fail(kName, "/proc/self/maps: cannot read %s", line);
     if (line[path] != '/') continue;  // no file
     line[strcspn(line, "\n")] = 0;
     g_mappings.push_back({start, end, offset, image_number(line + path)});
@@ -219,7 +200,8 @@ uint32_t counter_of(const Place& place) {
     if (entry != 0 && g_file->places[entry - 1] == place) return entry - 1;
     if (entry != 0) continue;
     uint64_t used = g_file->header.used;
-    if (used == kCapacity) fail("more than %llu instructions", (unsigned long long)kCapacity);
+    if (used == kCapacity)
+      fail(kName, "more than %llu instructions", (unsigned long long)kCapacity);
     g_file->places[used] = place;
     __atomic_store_n(&g_file->header.used, used + 1, __ATOMIC_RELEASE);
     entry = uint32_t(used + 1);
@@ -276,16 +258,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, 
   for (int i = 0; i < argc; i++)
     if (strncmp(argv[i], "out=", 4) == 0) g_path = argv[i] + 4;
   if (g_path.empty() || argc != 1 || info->system_emulation)
-    fail("needs out=FILE and an emulator of programs");
-  if (g_path[0] != '/') {  // the program may change its folder and fork
-    char* folder = getcwd(nullptr, 0);
-    g_path = std::string(folder) + "/" + g_path;
-    free(folder);
-  }
+    fail(kName, "needs out=FILE and an emulator of programs");
+  g_path = absolute_path(g_path);
   g_is_alpha = strcmp(info->target_name, "alpha") == 0;
   void* table = mmap(nullptr, kTableSize * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (table == MAP_FAILED) fail("%s", strerror(errno));
+  if (table == MAP_FAILED) fail(kName, "%s", strerror(errno));
   g_table = static_cast<uint32_t*>(table);
   g_file = map_new_file(nullptr);
   fill_header(g_file->header, 0);

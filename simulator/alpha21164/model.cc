@@ -1,0 +1,248 @@
+// The Alpha 21164: its parts put together.
+//
+// A run is a sequence of pieces (machine_model.h). What can be known of a piece without its past is
+// computed when it is read: the lines it lies in, what its last instruction is, and how many cycles
+// its instructions take to issue. What depends on the past is a short walk per piece: was the
+// branch before it predicted, are its lines in the cache, is its page in the ITB.
+//
+// Issue. A piece that control jumps to starts with nothing in flight. One that control falls into
+// goes on where the piece before it, itself begun with nothing in flight, has stopped: otherwise a
+// branch that is not taken would cost what a taken one costs. That number belongs to the pair of
+// pieces. A piece has nearly always one piece that falls into it, and remembers the last one.
+//
+// Cycles are sums: issue, 1 for each taken transfer that was predicted right (the fetch bubble), 5
+// for each misprediction, and for instruction fetch what the published formula takes. In hardware,
+// some of these overlap; the fetcher runs ahead of issue. Mispredictions fetch nothing from the
+// wrong path.
+//
+// Sources: HRM, section 2.1.1 and 2.2 (see fetch.h) for the penalties of branches; fetch costs are
+// the constants of the published model (machine_model.h).
+
+#include "simulator/alpha21164/model.h"
+
+#include <atomic>
+
+#include "optimizer/target/alpha/codec.h"
+#include "optimizer/target/alpha/meaning.h"
+#include "simulator/alpha21164/fetch.h"
+#include "simulator/alpha21164/issue.h"
+#include "simulator/alpha21164/prediction.h"
+
+namespace respike::simulator::alpha21164 {
+namespace {
+
+constexpr uint64_t kTakenBubble = 1;
+constexpr uint64_t kMispredictPenalty = 5;
+constexpr uint64_t kIcacheMiss = 8;  // the second level answers
+constexpr uint64_t kRefillHit = 2;
+constexpr uint64_t kL2Miss = 25;  // in addition
+constexpr uint64_t kItbMiss = 30;
+
+/// How hardware predicts the last instruction of a piece.
+enum class Transfer : uint8_t {
+  none,
+  conditional,
+  direct,  // the target is computed in time
+  direct_call,
+  hinted,
+  hinted_call,
+  returns,
+  coroutine,  // return and call
+};
+
+struct AlphaPiece : Piece {
+  uint64_t behind = 0;  // the address behind it
+  uint64_t first_line = 0;
+  uint64_t last_line = 0;
+  uint64_t page = 0;
+  uint64_t target = 0;  // of a direct branch
+  int32_t hint = 0;
+  Transfer transfer = Transfer::none;
+  bool is_jump = false;       // neither call nor return
+  uint32_t issue_cycles = 0;  // when control jumps to it
+  IssueState after;           // then
+  std::vector<IssueInstruction> code;
+
+  // Which piece fell into it last, and what issuing it took then. Processors share it: the number
+  // of the piece and the cycles are one word.
+  uint32_t number = 0;
+  std::atomic<uint64_t> fallen_into{~uint64_t{0}};
+};
+
+Transfer transfer_of(const Instruction& instruction) {
+  if (instruction.opcode < kFirstTargetOpcode) return Transfer::none;
+  const unsigned major = alpha::major_opcode(instruction);
+  if (major == 0x30) return Transfer::direct;
+  if (major == 0x34) return Transfer::direct_call;
+  if (major > 0x30) return Transfer::conditional;
+  switch (instruction.opcode) {
+    case alpha::opcode("jmp"):
+      return Transfer::hinted;
+    case alpha::opcode("jsr"):
+      return Transfer::hinted_call;
+    case alpha::opcode("ret"):
+      return Transfer::returns;
+    case alpha::opcode("jsr_coroutine"):
+      return Transfer::coroutine;
+    default:
+      return Transfer::none;
+  }
+}
+
+class AlphaProcessor final : public Processor {
+ public:
+  explicit AlphaProcessor(Events& events) : events_(events) {}
+
+  void begin(Piece& base, bool completed) override {
+    AlphaPiece& piece = static_cast<AlphaPiece&>(base);
+    const AlphaPiece* before = previous_;
+    previous_ = &piece;
+    ++events_.pieces;
+    bool falls_in = false;
+    if (before != nullptr && completed) {
+      falls_in = before->behind == piece.address;
+      transfer(*before, piece.address);
+    }
+    events_.issue_cycles += falls_in ? cycles_after(*before, piece) : piece.issue_cycles;
+    if (piece.page != page_) enter_page(piece.page);
+    for (uint64_t line = piece.first_line; line <= piece.last_line; ++line)
+      if (!icache_.holds(line)) miss(line);
+  }
+
+ private:
+  /// The last instruction of a piece has led to `next`.
+  void transfer(const AlphaPiece& piece, uint64_t next) {
+    if (piece.transfer == Transfer::none) return;
+    const bool taken = next != piece.behind;
+    if (piece.transfer == Transfer::conditional) {
+      if (taken && next != piece.target) return;  // a signal's handler came first
+      ++events_.conditional_branches;
+    }
+    const bool right = predict(piece, next, taken);
+    events_.mispredicts += !right;
+    if (!taken) return;
+    ++events_.taken_branches;
+    events_.taken_jumps += piece.is_jump;
+    events_.predicted_taken += right;
+  }
+
+  bool predict(const AlphaPiece& piece, uint64_t next, bool taken) {
+    bool right = true;
+    switch (piece.transfer) {
+      case Transfer::none:
+      case Transfer::direct:
+        break;
+      case Transfer::conditional:
+        return history_.predict(piece.behind - 4, taken);
+      case Transfer::direct_call:
+        returns_.push(piece.behind);
+        break;
+      case Transfer::hinted:
+        return hint_is_right(piece.behind, piece.hint, next);
+      case Transfer::hinted_call:
+        returns_.push(piece.behind);
+        return hint_is_right(piece.behind, piece.hint, next);
+      case Transfer::returns:
+        return returns_.pop(next);
+      case Transfer::coroutine:
+        right = returns_.pop(next);
+        returns_.push(piece.behind);
+        break;
+    }
+    return right;
+  }
+
+  static uint32_t cycles_after(const AlphaPiece& before, AlphaPiece& piece) {
+    const uint64_t known = piece.fallen_into.load(std::memory_order_relaxed);
+    if (known >> 32 == before.number) return static_cast<uint32_t>(known);
+    IssueState state = before.after;
+    const uint32_t cycles = state.issue(piece.code, piece.address);
+    piece.fallen_into.store(uint64_t{before.number} << 32 | cycles, std::memory_order_relaxed);
+    return cycles;
+  }
+
+  void enter_page(uint64_t page) {
+    page_ = page;
+    events_.itb_misses += !itb_.access(page);
+  }
+
+  void miss(uint64_t line) {
+    ++events_.icache_misses;
+    icache_.fill(line);
+    // The line itself is asked for before those behind it.
+    const uint64_t block = line >> (SecondLevelCache::kBlockShift - InstructionCache::kLineShift);
+    switch (refill_.find(line, l2_)) {
+      case RefillBuffer::Answer::none:
+        events_.l2_icache_misses += !l2_.access(block);
+        refill_.start_behind(line, l2_);
+        break;
+      case RefillBuffer::Answer::from_behind:
+        ++events_.l2_icache_misses;
+        [[fallthrough]];
+      case RefillBuffer::Answer::from_second_level:
+        ++events_.refill_hits;
+        break;
+    }
+  }
+
+  Events& events_;
+  const AlphaPiece* previous_ = nullptr;
+  uint64_t page_ = ~uint64_t{0};
+  InstructionCache icache_;
+  SecondLevelCache l2_;
+  RefillBuffer refill_;
+  TranslationBuffer itb_;
+  BranchHistory history_;
+  ReturnStack returns_;
+};
+
+class Alpha21164 final : public MachineModel {
+ public:
+  std::string_view name() const override { return "alpha21164"; }
+
+  std::unique_ptr<Piece> read(uint64_t address, std::span<const uint8_t> code) const override {
+    auto piece = std::make_unique<AlphaPiece>();
+    piece->address = address;
+    piece->instructions = static_cast<uint32_t>(code.size() / 4);
+    piece->behind = address + code.size();
+    piece->first_line = address >> InstructionCache::kLineShift;
+    piece->last_line = (piece->behind - 4) >> InstructionCache::kLineShift;
+    piece->page = address >> TranslationBuffer::kPageShift;
+    piece->code = read_for_issue(code);
+    piece->issue_cycles = piece->after.issue(piece->code, address);
+    piece->number = next_number_++;
+    Instruction last;
+    alpha::decode_words(code.data() + code.size() - 4, 1, 0, &last);
+    const ControlFlow flow = alpha::control_flow(last);
+    piece->transfer = transfer_of(last);
+    piece->is_jump = !is_call(flow) && flow != ControlFlow::return_jump;
+    piece->target = piece->behind - 4 + uint64_t(int64_t{last.immediate});
+    piece->hint = last.immediate;
+    return piece;
+  }
+
+  std::unique_ptr<Processor> make_processor(Events& events) const override {
+    return std::make_unique<AlphaProcessor>(events);
+  }
+
+  std::vector<Component> components(const Events& e) const override {
+    return {{"issue", e.issue_cycles},
+            {"taken branches", kTakenBubble * e.predicted_taken},
+            {"mispredicts", kMispredictPenalty * e.mispredicts},
+            {"icache, second level", kIcacheMiss * (e.icache_misses - e.refill_hits)},
+            {"icache, refill buffer", kRefillHit * e.refill_hits},
+            {"second level misses", kL2Miss * e.l2_icache_misses},
+            {"itb misses", kItbMiss * e.itb_misses}};
+  }
+
+ private:
+  mutable std::atomic<uint32_t> next_number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<MachineModel> make_model() {
+  return std::make_unique<Alpha21164>();
+}
+
+}  // namespace respike::simulator::alpha21164

@@ -1,0 +1,69 @@
+#pragma once
+// How the 21164 predicts where control goes.
+//
+// Source: HRM, section 2.1.1 (see fetch.h). Each of the 2,048 instruction locations of the
+// instruction cache has two bits of history, which a fill of the cache does not clear: branches
+// 8 KB apart share them. The state at power-up is not defined; here it is "weakly not taken".
+
+#include <array>
+#include <cstdint>
+
+namespace respike::simulator::alpha21164 {
+
+/// Two-bit saturating counters, one per instruction location of the instruction cache.
+class BranchHistory {
+ public:
+  static constexpr unsigned kCounters = 2048;
+
+  BranchHistory() { counters_.fill(1); }
+
+  /// Whether the prediction for the conditional branch at `address` was right; learns the outcome.
+  bool predict(uint64_t address, bool taken) {
+    uint8_t& counter = counters_[address / 4 % kCounters];
+    const bool right = (counter >= 2) == taken;
+    if (taken)
+      counter += counter < 3;
+    else
+      counter -= counter > 0;
+    return right;
+  }
+
+ private:
+  std::array<uint8_t, kCounters> counters_;
+};
+
+/// Return stack: 12 entries; a thirteenth call overwrites the oldest. An empty stack predicts
+/// nothing, which is wrong.
+class ReturnStack {
+ public:
+  static constexpr unsigned kEntries = 12;
+
+  void push(uint64_t address) {
+    top_ = (top_ + 1) % kEntries;
+    entries_[top_] = address;
+    depth_ += depth_ < kEntries;
+  }
+
+  /// Whether the top of the stack is `target`; takes it off.
+  bool pop(uint64_t target) {
+    if (depth_ == 0) return false;
+    const bool right = entries_[top_] == target;
+    top_ = (top_ + kEntries - 1) % kEntries;
+    --depth_;
+    return right;
+  }
+
+ private:
+  std::array<uint64_t, kEntries> entries_{};
+  unsigned top_ = 0;
+  unsigned depth_ = 0;
+};
+
+/// Whether the hint of a jump names its target: it gives bits 15:2 of it, as a displacement from
+/// the instruction behind the jump (Alpha Architecture Handbook, 4.3.2). The other bits are taken
+/// as right: the tag of the line that is fetched supplies them.
+inline bool hint_is_right(uint64_t behind, int32_t hint, uint64_t target) {
+  return ((behind + uint64_t(int64_t{hint}) * 4) & 0xfffc) == (target & 0xfffc);
+}
+
+}  // namespace respike::simulator::alpha21164

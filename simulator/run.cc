@@ -1,0 +1,335 @@
+// Programs under the emulator, and what the measuring plugin left behind.
+//
+// Problem: two runs shall give the same numbers, and two versions of a program shall see the same
+// world, so that a difference is the program's. Idea: what a run takes from its surroundings is
+// made the same. Every program is run by the name of one symbolic link, for the name lies on its
+// stack; address randomization is off; the emulator's random numbers start from one seed; plugin
+// and folder of results are named in the environment, which programs that the program executes
+// inherit. Not fixed: the time, process numbers, getrandom, and how threads interleave.
+//
+// Results are read from the files of all processes when the first process has ended. Processes that
+// it left running count as far as they are.
+
+#include "simulator/run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "optimizer/base/error.h"
+#include "simulator/measurement_file.h"
+
+extern char** environ;
+
+namespace respike::simulator {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPlugin = "respike-measure.so";
+
+/// A file number that is closed in the end.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) : number_(number) {}
+  OpenFile(OpenFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~OpenFile() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// A fresh folder for the link and the results, removed in the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+    if (name.find(',') != std::string::npos)
+      throw Error("a folder for results must not have a comma in its name", name);
+    if (mkdtemp(name.data()) == nullptr) throw Error(std::strerror(errno), name);
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  fs::path link() const { return path_ / "program"; }
+  fs::path results() const { return path_ / "results"; }
+
+  /// Makes the link lead to `program`, and forgets older results.
+  void prepare(const fs::path& program) const {
+    fs::remove_all(results());
+    fs::create_directory(results());
+    fs::remove(link());
+    fs::create_symlink(fs::absolute(program), link());
+  }
+
+ private:
+  fs::path path_;
+};
+
+// ---- before the run ----
+
+fs::path find_emulator(const ModelInfo& model) {
+  const char* variable = std::getenv("PATH");
+  std::string_view rest = variable ? variable : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / model.emulator;
+    if (colon > 0 && access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  throw Error(fmt::format("{} is not installed: programs for {} are measured under it",
+                          model.emulator, model.machine));
+}
+
+/// The plugin lies beside the command.
+fs::path find_plugin() {
+  const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / kPlugin;
+  if (!fs::exists(path)) throw Error("the emulator's plugin is missing", path);
+  if (path.string().find(',') != std::string::npos)
+    throw Error("the emulator takes no plugin with a comma in its name", path);
+  return path;
+}
+
+/// Throws unless `path` is something that the emulator can run.
+void require_program(const fs::path& path, const ModelInfo& model) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw Error("there is no such program", path);
+  if (!fs::is_regular_file(status)) throw Error("it is not a program", path);
+  if (access(path.c_str(), R_OK) != 0) throw Error("it cannot be read", path);
+  std::array<uint8_t, 20> header{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(header.data()), header.size());
+  const unsigned kind = header[16] | header[17] << 8, machine = header[18] | header[19] << 8;
+  const bool is_elf = file.gcount() == header.size() && header[0] == 0x7f && header[1] == 'E' &&
+                      header[2] == 'L' && header[3] == 'F' && header[4] == 2 && header[5] == 1;
+  constexpr unsigned kExecutable = 2, kShared = 3;
+  if (!is_elf || (kind != kExecutable && kind != kShared))
+    throw Error("it is not an ELF program", path);
+  if (machine != model.elf_machine)
+    throw Error(fmt::format("it is not a program for {}", model.machine), path);
+  if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
+}
+
+/// The present environment with what the emulator has to know.
+std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
+  const char* sysroot = std::getenv("QEMU_LD_PREFIX");
+  const std::vector<std::string> ours = {
+      fmt::format("QEMU_LD_PREFIX={}", sysroot ? sysroot : model.sysroot), "QEMU_RAND_SEED=1",
+      fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
+                  folder.results().string(), model.name)};
+  const auto is_ours = [&](std::string_view variable) {
+    return std::any_of(ours.begin(), ours.end(), [&](const std::string& our) {
+      return variable.starts_with(our.substr(0, our.find('=') + 1));
+    });
+  };
+  std::vector<std::string> result = ours;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!is_ours(*variable)) result.emplace_back(*variable);
+  return result;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// ---- the run ----
+
+/// Address randomization is off while this lives, for processes that are started meanwhile.
+class FixedAddresses {
+ public:
+  FixedAddresses() : before_(personality(kQuery)) {
+    if (before_ == -1 || personality(static_cast<unsigned long>(before_) | ADDR_NO_RANDOMIZE) == -1)
+      throw Error(
+          fmt::format("address randomization cannot be switched off: {}", std::strerror(errno)));
+  }
+  ~FixedAddresses() { personality(static_cast<unsigned long>(before_)); }
+
+ private:
+  static constexpr unsigned long kQuery = 0xffffffff;
+  int before_;
+};
+
+/// Starts the emulator and waits for its end; returns the status of waitpid().
+int run_to_end(const fs::path& emulator, std::vector<std::string> arguments,
+               std::vector<std::string> environment, const ProgramRun& run) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  // Not in place: one of the numbers may be another one's source.
+  const std::array<int, 3> sources = {run.input, run.output, run.errors};
+  constexpr int kAside = 100;
+  for (int i = 0; i < 3; ++i) posix_spawn_file_actions_adddup2(&actions, sources[i], kAside + i);
+  for (int i = 0; i < 3; ++i) {
+    posix_spawn_file_actions_adddup2(&actions, kAside + i, i);
+    posix_spawn_file_actions_addclose(&actions, kAside + i);
+  }
+  pid_t process = 0;
+  int error = 0;
+  {
+    const FixedAddresses fixed;
+    error = posix_spawn(&process, emulator.c_str(), &actions, nullptr,
+                        pointers_to(arguments).data(), pointers_to(environment).data());
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw Error(std::strerror(error), emulator);
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) throw Error(std::strerror(errno), emulator);
+  return status;
+}
+
+// ---- after the run ----
+
+/// Adds up what the processes left.
+void read_results(const fs::path& folder, Measurement& result) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::array<char, offsetof(MeasurementFile, events)> header;
+    uint32_t threads = 0;
+    file.read(header.data(), header.size());
+    if (!file || std::memcmp(header.data(), MeasurementFile::kMagic, 8) != 0)
+      throw Error("the plugin left no complete result", entry.path());
+    std::memcpy(&threads, header.data() + offsetof(MeasurementFile, threads), sizeof threads);
+    for (uint32_t i = 0; i < threads; ++i) {
+      Events events;
+      file.read(reinterpret_cast<char*>(&events), sizeof events);
+      if (!file) throw Error("the plugin left no complete result", entry.path());
+      result.events += events;
+    }
+    ++result.processes;
+  }
+}
+
+Measurement measure_in(const Folder& folder, const ModelInfo& model, const ProgramRun& run) {
+  if (model.make == nullptr) throw Error(fmt::format("the model {} is not there yet", model.name));
+  const fs::path emulator = find_emulator(model);
+  require_program(run.program, model);
+  folder.prepare(run.program);
+  std::vector<std::string> arguments = {emulator, "-0", run.argv0, folder.link()};
+  arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
+  const int status = run_to_end(emulator, arguments, environment_for(model, folder), run);
+  if (WIFSIGNALED(status))
+    throw Error(fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
+                            strsignal(WTERMSIG(status))),
+                run.program);
+  Measurement result;
+  result.model = model.name;
+  result.exit_status = WEXITSTATUS(status);
+  read_results(folder.results(), result);
+  if (result.events.instructions == 0)
+    throw Error(fmt::format("{} executed nothing of it, exit status {}", model.emulator,
+                            result.exit_status),
+                run.program);
+  result.components = model.make()->components(result.events);
+  result.cycles = sum_of(result.components);
+  result.cycles_c = published_cycles(result.events);
+  return result;
+}
+
+// ---- comparing ----
+
+/// A file without a name.
+OpenFile temporary_file() {
+  std::string name = (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+  const int number = mkostemp(name.data(), O_CLOEXEC);
+  if (number < 0) throw Error(fmt::format("no temporary file: {}", std::strerror(errno)), name);
+  unlink(name.c_str());
+  return OpenFile(number);
+}
+
+/// Copies standard input up to its end. A terminal counts as empty.
+OpenFile copy_of_input() {
+  OpenFile copy = temporary_file();
+  if (isatty(STDIN_FILENO)) return copy;
+  std::array<char, 65536> block;
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EBADF) return copy;  // closed
+    if (got < 0) throw Error(fmt::format("standard input: {}", std::strerror(errno)));
+    if (got == 0) return copy;
+    if (write(copy.number(), block.data(), size_t(got)) != got)
+      throw Error(fmt::format("no temporary copy of standard input: {}", std::strerror(errno)));
+  }
+}
+
+/// The byte at which two files differ first, if they do.
+std::optional<uint64_t> first_difference(int left, int right) {
+  std::array<char, 65536> a, b;
+  for (uint64_t at = 0;;) {
+    const ssize_t in_a = pread(left, a.data(), a.size(), off_t(at));
+    const ssize_t in_b = pread(right, b.data(), b.size(), off_t(at));
+    if (in_a < 0 || in_b < 0) throw Error(fmt::format("outputs: {}", std::strerror(errno)));
+    const size_t common = size_t(std::min(in_a, in_b));
+    const auto [end, other] = std::mismatch(a.begin(), a.begin() + common, b.begin());
+    if (end != a.begin() + common || in_a != in_b) return at + uint64_t(end - a.begin());
+    if (common == 0) return std::nullopt;
+    at += common;
+  }
+}
+
+struct Outputs {
+  OpenFile output = temporary_file(), errors = temporary_file();
+};
+
+std::string difference_of(const Comparison& c, const Outputs& before, const Outputs& after) {
+  if (c.before.exit_status != c.after.exit_status)
+    return fmt::format("the exit status is {} instead of {}", c.after.exit_status,
+                       c.before.exit_status);
+  if (const auto at = first_difference(before.output.number(), after.output.number()))
+    return fmt::format("standard output differs from byte {} on", *at);
+  if (const auto at = first_difference(before.errors.number(), after.errors.number()))
+    return fmt::format("standard error differs from byte {} on", *at);
+  return {};
+}
+
+}  // namespace
+
+Measurement measure(const ModelInfo& model, const ProgramRun& run) {
+  return measure_in(Folder(), model, run);
+}
+
+Comparison compare(const ModelInfo& model, const fs::path& before, const fs::path& after,
+                   const std::vector<std::string>& arguments) {
+  if (model.make != nullptr)
+    for (const fs::path& program : {before, after}) require_program(program, model);
+  const Folder folder;
+  const OpenFile input = copy_of_input();
+  const auto run = [&](const fs::path& program, const Outputs& outputs) {
+    lseek(input.number(), 0, SEEK_SET);
+    return measure_in(folder, model,
+                      {program, before, arguments, input.number(), outputs.output.number(),
+                       outputs.errors.number()});
+  };
+  const Outputs first, second;
+  Comparison result;
+  result.before = run(before, first);
+  result.after = run(after, second);
+  result.difference = difference_of(result, first, second);
+  return result;
+}
+
+}  // namespace respike::simulator
