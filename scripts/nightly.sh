@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What takes too long for every change: 20 seeds on all programs, more damaged inputs, the whole suite under
-# AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
+# What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
+# counters, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
-# usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the four fuzzers, default 3600
+# usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the five fuzzers, default 3600
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 fuzz_seconds=${1:-3600}
@@ -13,6 +13,10 @@ echo "== all tests, 20 seeds"
 cmake -S . -B build -G Ninja
 cmake --build build
 RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_FLIPS=200 ctest --test-dir build --parallel 2 --output-on-failure
+
+echo "== all programs with atomic counters"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_COUNTERS=atomic \
+  python3 tests/e2e/instrument_test.py
 
 echo "== all tests under the sanitizers"
 cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON
@@ -25,6 +29,6 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 RESPIKE_SEEDS=5 RES
   ctest --test-dir build-sanitize --parallel 2 --output-on-failure
 
 echo "== fuzzers, $fuzz_seconds s each"
-for target in reader lifter rewrite ir_text; do
+for target in reader lifter rewrite counting ir_text; do
   tests/fuzz/run.sh "$target" "$fuzz_seconds"
 done

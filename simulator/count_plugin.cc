@@ -8,9 +8,9 @@
 //
 // Idea. The file is mapped into the emulator, counters and all, before the program starts. The
 // kernel keeps it whatever becomes of the process: exit, a deadly signal, exec. QEMU has no hook
-// for the last two. Until a second thread exists each instruction gets an inline add, from then on
-// a callback that adds atomically; QEMU translates everything anew when the second thread is made,
-// so that no unlocked add survives. A forked child maps a new file over the old one, at the same
+// for the last two. Each instruction gets a callback that adds atomically. Inline adds would take
+// two thirds of the time, but are not atomic, and QEMU does not always drop them when a second
+// thread is made (see qemu_plugin.h). A forked child maps a new file over the old one, at the same
 // place, where its translations expect the counters; its file starts with the parent's places, all
 // counts 0. Every instruction has a counter, not every block: a block is left in its middle by an
 // instruction that faults.
@@ -107,8 +107,7 @@ uint32_t* g_table;  // hash table of place numbers + 1; 0 is free
 std::vector<std::string> g_images = {""};
 std::vector<Mapping> g_mappings;
 std::atomic<bool> g_mappings_changed = true;
-std::atomic<bool> g_several_threads = false;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // everything but the two flags and the counts
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // everything but the flag and the counts
 bool g_is_alpha;
 
 // --- The file
@@ -231,18 +230,10 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     memcpy(&place.word, qemu_plugin_insn_data(instruction),
            std::min(qemu_plugin_insn_size(instruction), sizeof place.word));
     uint64_t* counter = &g_file->counts[counter_of(place)];
-    if (g_several_threads)
-      qemu_plugin_register_vcpu_insn_exec_cb(instruction, count_atomically, QEMU_PLUGIN_CB_NO_REGS,
-                                             counter);
-    else
-      qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, counter,
-                                                 1);
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, count_atomically, QEMU_PLUGIN_CB_NO_REGS,
+                                           counter);
   }
   pthread_mutex_unlock(&g_lock);
-}
-
-void on_new_thread(qemu_plugin_id_t, unsigned vcpu) {
-  if (vcpu > 0) g_several_threads = true;
 }
 
 void on_system_call_return(qemu_plugin_id_t, unsigned, int64_t number, int64_t) {
@@ -268,7 +259,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, 
   g_file = map_new_file(nullptr);
   fill_header(g_file->header, 0);
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  qemu_plugin_register_vcpu_init_cb(id, on_new_thread);
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
   qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_return);
   return 0;

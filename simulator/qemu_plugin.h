@@ -14,8 +14,9 @@
 //   faults has been counted; those behind it in its block have not.
 // - An inline add is three host instructions without a lock. Two threads lose adds; two processes
 //   that share the counter do, too.
-// - As soon as a second thread is made, QEMU drops all translations and makes new ones: whatever
-//   the callback chose for a single thread can be chosen anew.
+// - QEMU drops all translations and makes new ones, once: when a second thread is made or memory is
+//   mapped shared, whatever comes first. A program that mapped something shared before it made its
+//   threads keeps the translations that the callback meant for a single one.
 // - A forked child keeps the plugin with its memory, its translations and its callbacks.
 // - At exit and exit_group QEMU calls the exit callbacks; not at a deadly signal, and not at exec.
 

@@ -26,11 +26,12 @@ struct BlockFlagName {
   uint32_t flag;
   std::string_view name;
 };
-inline constexpr std::array<BlockFlagName, 4> kBlockFlagNames = {{
+inline constexpr std::array<BlockFlagName, 5> kBlockFlagNames = {{
     {BasicBlock::kEntry, "entry"},
     {BasicBlock::kAddressTaken, "address_taken"},
     {BasicBlock::kLandingPad, "landing_pad"},
     {BasicBlock::kGluedToNext, "glued"},
+    {BasicBlock::kMayLeave, "may_leave"},
 }};
 
 }  // namespace respike

@@ -47,7 +47,7 @@ procedure 0 "main \"quoted\"" address=0x120000000 size=0x20 gp=0x120018000
     12000001c: ret r1,r2,1
 
 procedure 1 "f" address=0x120000040 size=0x4 opaque noreturn reason="it is a \\ test\x0a"
-  block 0 at=0x120000040 size=0x4 entry
+  block 0 at=0x120000040 size=0x4 entry may_leave
     120000040: high r1,r0,0 !gp_high!0(0#0@return)  // main "quoted"
     -> 0 indirect
 )";
@@ -99,6 +99,7 @@ TEST(IrText, ReadsEveryField) {
   EXPECT_EQ(p[1].state, Procedure::State::opaque);
   EXPECT_FALSE(p[1].returns);
   EXPECT_EQ(p[1].reason, "it is a \\ test\n");
+  EXPECT_EQ(p[1].blocks[0].flags, BasicBlock::kEntry | BasicBlock::kMayLeave);
   EXPECT_EQ(p[1].references[0].target.where, CodeLocation::Where::return_point);
 }
 
