@@ -394,7 +394,8 @@ switch_table:
         .end    count_down
 
 /* Calls by the standard through pointers, of procedures that take and give more than the standard
-   says: t7 in, t8 and t9 out. */
+   says: t7 in, t8 and t9 out. What gives such a result must not read it any more: registers that
+   are read count as temporaries, unless the callers are known. */
         enter   all_pointers
         lda     $0, 12($31)
         stq     $0, SCRATCH($30)
@@ -426,16 +427,17 @@ pointers: .quad first_pointer, second_pointer
         srl     $8, 7, $23
         blbs    $8, 1f
         addq    $23, 3, $23
-1:      mov     $22, $0
+1:      mov     4, $0
         ret     $31, ($26), 1
         .end    first_pointer
         local_procedure second_pointer
-        mov     $8, $22
-        mov     $31, $23
-1:      addq    $23, $22, $23
-        srl     $22, 9, $22
-        bne     $22, 1b
-        subq    $8, $23, $22
+        mov     $8, $24
+        mov     $31, $25
+1:      addq    $25, $24, $25
+        srl     $24, 9, $24
+        bne     $24, 1b
+        subq    $8, $25, $22
+        mov     $25, $23
         mov     5, $0
         ret     $31, ($26), 1
         .end    second_pointer
