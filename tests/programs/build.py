@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the Alpha programs that the end-to-end tests rewrite, and OUTDIR/manifest.json.
 
-The programs are our own (c/, cxx/, shared/) and real ones from Debian's source packages (SQLite,
+The programs are our own (c/, asm/, cxx/, shared/) and real ones from Debian's source packages (SQLite,
 Lua, bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says
 so and only our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and
 a position-independent executable; some also with other optimization levels, processors and code
@@ -205,6 +205,8 @@ def own_programs(programs):
     programs.program("floats", c("floats"), once, ["dynamic"], inexact, "inexact")
     programs.program("calls", c("calls"), once)
     programs.program("calls", c("calls"), once, ["dynamic"], ["-O0", "-g"], "O0")
+    registers = [*c("registers"), HERE / "asm" / "all_registers.S"]
+    programs.program("registers", registers, once)
     programs.program("strings", c("strings"), text)
     programs.program("kernels", c("kernels"), once)
     programs.program("kernels", c("kernels"), once, ["dynamic"], ["-O3", "-mcpu=ev67"], "ev67")

@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "elf_test_files.h"
-#include "optimizer/base/bytes.h"
-#include "optimizer/base/hash.h"
 #include "optimizer/profile/solve_flow.h"
-#include "tests/unit/flow_testing.h"
+#include "tests/unit/format_damage.h"
 
 namespace respike {
 namespace {
@@ -67,39 +65,25 @@ TEST(CounterMap, RoundTrip) {
 TEST(CounterMap, DamageIsRefused) {
   Random random(1);
   const std::vector<uint8_t> bytes = encode_counter_map(random_map(random));
-  for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_NE(error_of({bytes.begin(), bytes.begin() + static_cast<long>(size)}), "") << size;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    auto damaged = bytes;
-    damaged[i] ^= static_cast<uint8_t>(1 + below(random, 255));
-    EXPECT_NE(error_of(damaged), "") << i;
-  }
+  expect_damage_refused(bytes, error_of, random);
 }
 
 /// What is decoded is sound, whatever the bytes.
 TEST(CounterMap, DamageUnderARightChecksum) {
   Random random(2);
   const std::vector<uint8_t> bytes = encode_counter_map(random_map(random));
-  int refused = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    auto damaged = bytes;
-    for (uint32_t n = 1 + below(random, 3); n-- > 0;)
-      damaged[24 + below(random, static_cast<uint32_t>(damaged.size() - 24))] =
-          static_cast<uint8_t>(random());
-    store(damaged.data() + 16, hash64(std::span(damaged).subspan(24)));
-    const std::string error = error_of(damaged);
-    if (!error.empty()) {
-      ++refused;
-      EXPECT_TRUE(error.starts_with("the counter map is damaged: ")) << error;
-      continue;
-    }
-    const CounterMap map = decode_counter_map(damaged);
-    const std::vector<uint64_t> counters(map.counters < 1'000'000 ? map.counters : 0);
-    if (counters.size() < map.counters) continue;
-    for (const auto& procedure : map.procedures)
-      EXPECT_TRUE(solve_flow(procedure.graph, counters).solvable);
-  }
-  EXPECT_GT(refused, 1000);
+  damage_below_checksum(
+      bytes, error_of, random, [](const std::vector<uint8_t>& damaged, const std::string& error) {
+        if (!error.empty()) {
+          EXPECT_TRUE(error.starts_with("the counter map is damaged: ")) << error;
+          return;
+        }
+        const CounterMap map = decode_counter_map(damaged);
+        const std::vector<uint64_t> counters(map.counters < 1'000'000 ? map.counters : 0);
+        if (counters.size() < map.counters) return;
+        for (const auto& procedure : map.procedures)
+          EXPECT_TRUE(solve_flow(procedure.graph, counters).solvable);
+      });
 }
 
 TEST(CounterMap, MissingCountersAreRefused) {

@@ -49,6 +49,16 @@ struct Lifted {
   Program program;
 };
 
+void expect_movable(const Lifted& lifted, std::string_view name) {
+  EXPECT_TRUE(lifted[name].movable()) << name << ": " << lifted[name].reason;
+}
+
+/// `reason`: a part of what is said of the procedure.
+void expect_left_alone(const Lifted& lifted, std::string_view name, std::string_view reason) {
+  EXPECT_FALSE(lifted[name].movable()) << name;
+  EXPECT_NE(lifted[name].reason.find(reason), std::string::npos) << lifted[name].reason;
+}
+
 /// Rewrites the program twice in several orders; it exits with `status` before and after.
 void expect_same_behaviour(const Path& path, int status) {
   const CommandResult expected = run_alpha(path);
@@ -143,7 +153,7 @@ TEST(Lift, TablesOfSeveralGps) {
   const Lifted lifted(path);
   ASSERT_EQ(lifted.program.gp_values.size(), 2u);
   for (const char* name : {"known", "other"}) {
-    EXPECT_TRUE(lifted[name].movable()) << lifted[name].reason;
+    expect_movable(lifted, name);
     for (uint64_t i = 0; i < 4; ++i) {
       const CodePointer* word = lifted.pointer(lifted.symbol("table_" + std::string(name)) + 4 * i);
       ASSERT_NE(word, nullptr);
@@ -158,7 +168,7 @@ TEST(Lift, TableThatNobodyNamesTheGpOf) {
   const Path path = two_tables("gps_unknown", through_slot("table_other"));
   const Lifted lifted(path);
   ASSERT_EQ(lifted.program.gp_values.size(), 2u);
-  EXPECT_TRUE(lifted["known"].movable());
+  expect_movable(lifted, "known");
   EXPECT_EQ(lifted.pointer(lifted.symbol("table_other")), nullptr);
   EXPECT_FALSE(lifted["other"].movable());
   expect_same_behaviour(path, 53);
@@ -185,8 +195,8 @@ TEST(Lift, ProcedureWithoutGpOfItsOwn) {
   ASSERT_EQ(lifted.program.gp_values.size(), 2u);
   EXPECT_FALSE(lifted["other"].movable());
   EXPECT_EQ(lifted.pointer(lifted.symbol("table_other")), nullptr);
-  EXPECT_TRUE(lifted["known"].movable()) << lifted["known"].reason;
-  EXPECT_TRUE(lifted["forward"].movable()) << lifted["forward"].reason;
+  expect_movable(lifted, "known");
+  expect_movable(lifted, "forward");
   expect_same_behaviour(path, 53);
 }
 
@@ -236,18 +246,17 @@ two:
 }
 
 TEST(Lift, LabelsThatAreOnlyPassedOn) {
-  for (const std::string way :
-       {" mov $1,$3\n", " stq $1,8($30)\n stq $1,16($17)\n ldq $3,8($30)\n"}) {
-    const Path path = jump_to_label("label_" + std::to_string(way.size()), way);
-    if (way.size() > 20) {
-      EXPECT_FALSE(Lifted(path)["jump"].movable());  // who knows what $17 points to
-    } else {
-      EXPECT_TRUE(Lifted(path)["jump"].movable()) << Lifted(path)["jump"].reason;
-    }
+  const std::string ways[] = {" mov $1,$3\n", " stq $1,8($30)\n ldq $3,8($30)\n"};
+  int number = 0;
+  for (const std::string& way : ways) {
+    const Path path = jump_to_label("label_" + std::to_string(number++), way);
+    expect_movable(Lifted(path), "jump");
     expect_same_behaviour(path, 7);
   }
-  const Path path = jump_to_label("label_spilled", " stq $1,8($30)\n ldq $3,8($30)\n");
-  EXPECT_TRUE(Lifted(path)["jump"].movable()) << Lifted(path)["jump"].reason;
+  // Who knows what $17 points to.
+  const Path path =
+      jump_to_label("label_stored", " stq $1,8($30)\n stq $1,16($17)\n ldq $3,8($30)\n");
+  expect_left_alone(Lifted(path), "jump", "unknown indirect jump");
   expect_same_behaviour(path, 7);
 }
 
@@ -266,8 +275,9 @@ TEST(Lift, LabelsThatAreComputedWithOutOfSight) {
   };
   int number = 0;
   for (const std::string& way : ways) {
+    SCOPED_TRACE(way);
     const Path path = jump_to_label("computed_" + std::to_string(number++), way);
-    EXPECT_NE(Lifted(path)["jump"].reason.find("unknown indirect jump"), std::string::npos) << way;
+    expect_left_alone(Lifted(path), "jump", "unknown indirect jump");
     expect_same_behaviour(path, 2);
   }
 }
@@ -314,7 +324,7 @@ TEST(Lift, SequenceThatRunsIntoTheEntry) {
   // The piece that the compiler split off lies before the entry.
   const Path path =
       lock_across("into_entry", ".size add.cold,.-add.cold\n.type add,@function\nadd:\n");
-  EXPECT_NE(Lifted(path)["add"].reason.find("must stay contiguous"), std::string::npos);
+  expect_left_alone(Lifted(path), "add", "must stay contiguous");
   expect_same_behaviour(path, 42);
 }
 
@@ -323,8 +333,8 @@ TEST(Lift, SequenceThatRunsIntoAnotherProcedure) {
     const Path path =
         lock_across("into_next" + std::to_string(branch.size() / 10),
                     branch + ".size add.cold,.-add.cold\n.type next,@function\nnext:\n");
-    EXPECT_NE(Lifted(path)["add.cold"].reason.find("must stay contiguous"), std::string::npos);
-    EXPECT_NE(Lifted(path)["next"].reason.find("control runs into it"), std::string::npos);
+    expect_left_alone(Lifted(path), "add.cold", "must stay contiguous");
+    expect_left_alone(Lifted(path), "next", "control runs into it");
     expect_same_behaviour(path, 42);
   }
 }
@@ -333,7 +343,7 @@ TEST(Lift, SequenceThatRunsIntoAnotherProcedure) {
 
 TEST(Lift, SymbolInTheMiddleOfAnInstruction) {
   const Path path = lock_across("odd_symbol", "odd = . - 2\n");
-  EXPECT_EQ(Lifted(path)["add.cold"].reason, "the symbol odd names the middle of an instruction");
+  expect_left_alone(Lifted(path), "add.cold", "the symbol odd names the middle of an instruction");
   expect_same_behaviour(path, 42);
 }
 
@@ -376,7 +386,7 @@ inside: .quad f+36
   const Path original = library.string() + ".original";
   std::filesystem::rename(library, original);
   const Lifted lifted(original);
-  EXPECT_NE(lifted["f"].reason.find("the dynamic relocation"), std::string::npos);
+  expect_left_alone(lifted, "f", "the dynamic relocation");
   std::filesystem::copy(original, library);
   const Path program = compile("middle.c", R"(
 long f(long);

@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/hash.h"
-#include "tests/unit/flow_testing.h"
+#include "tests/unit/format_damage.h"
 #include "tests/unit/profile_testing.h"
 
 namespace respike {
@@ -59,39 +58,24 @@ TEST(ProfileFormat, RefusesWhatIsNoProfile) {
   store<uint32_t>(newer.data() + 8, 2);
   EXPECT_EQ(error_of(newer),
             "p.profile: the profile is of version 2, this Respike reads version 1");
-  for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_NE(error_of({bytes.begin(), bytes.begin() + static_cast<long>(size)}), "") << size;
 }
 
-TEST(ProfileFormat, EveryChangedByteIsSeen) {
+TEST(ProfileFormat, DamageIsRefused) {
   Random random(2);
   const std::vector<uint8_t> bytes = encode_profile(random_profile(random));
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    auto damaged = bytes;
-    damaged[i] ^= static_cast<uint8_t>(1 + below(random, 255));
-    EXPECT_NE(error_of(damaged), "") << i;
-  }
+  expect_damage_refused(bytes, error_of, random);
 }
 
 /// A right checksum does not make it sound.
 TEST(ProfileFormat, DamageUnderARightChecksum) {
   Random random(3);
   const std::vector<uint8_t> bytes = encode_profile(random_profile(random));
-  int refused = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    auto damaged = bytes;
-    for (uint32_t n = 1 + below(random, 3); n-- > 0;)
-      damaged[24 + below(random, static_cast<uint32_t>(damaged.size() - 24))] =
-          static_cast<uint8_t>(random());
-    store(damaged.data() + 16, hash64(std::span(damaged).subspan(24)));
-    const std::string error = error_of(damaged);
-    refused += !error.empty();
-    if (!error.empty()) {
-      EXPECT_TRUE(error.starts_with("p.profile: the profile is damaged: ")) << error;
-      EXPECT_NE(error.find("(at offset 0x"), std::string::npos) << error;
-    }
-  }
-  EXPECT_GT(refused, 1000);
+  damage_below_checksum(
+      bytes, error_of, random, [](const std::vector<uint8_t>&, const std::string& error) {
+        if (error.empty()) return;
+        EXPECT_TRUE(error.starts_with("p.profile: the profile is damaged: ")) << error;
+        EXPECT_NE(error.find("(at offset 0x"), std::string::npos) << error;
+      });
 }
 
 TEST(ProfileMerge, AddsWeightedCounts) {

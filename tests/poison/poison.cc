@@ -1,0 +1,232 @@
+// Overwrites registers that hold nothing, to test the analyses that say so.
+//
+//   poison [--share PERCENT] [--seed N] [--until N] [--wrong] IN OUT
+//
+// In front of a random share of all instructions (default 10 %) a random half of the registers that
+// RegisterFlow calls dead there get a random value. Where GpValidity says that gp is known, some of
+// the places compute gp from the program counter and add the difference to the stack pointer, which
+// nothing survives unless it is 0; odd seeds do that, even ones overwrite gp where it is dead. The
+// image must behave as before. --wrong overwrites registers that are live, so that a test can see
+// whether it would notice.
+//
+// To find what is wrong when it does not: --until does only the first N of all changes and says
+// what the last one is, so halving N leads to the culprit.
+//
+// Nothing here is shared with the instrumenter's probes but the analyses. Blocks with any part of a
+// sequence that must stay as it is are left out from there on, glued ones as a whole. The stack
+// pointer is always live; the lock flag and the floating-point control register are not data.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "optimizer/analysis/call_graph.h"
+#include "optimizer/analysis/gp_validity.h"
+#include "optimizer/analysis/register_flow.h"
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/base/error.h"
+#include "optimizer/emit/emit.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
+#include "optimizer/ir/verify.h"
+#include "optimizer/layout/orders.h"
+#include "optimizer/lift/lift.h"
+
+namespace respike {
+namespace {
+
+struct Options {
+  std::string in, out;
+  double share = 0.1;
+  uint64_t seed = 1;
+  uint64_t until = UINT64_MAX;
+  bool wrong = false;
+};
+
+class Poisoner {
+ public:
+  Poisoner(Program& program, const Options& options)
+      : program_(program),
+        target_(*program.target),
+        options_(options),
+        random_(options.seed),
+        checks_gp_(options.seed % 2 != 0),
+        calls_(program),
+        registers_(program, calls_),
+        gp_(program, calls_) {
+    for (Register r = 0; r < target_.register_count(); ++r) {
+      const std::string name = target_.register_name(r);
+      floating_.push_back(name.starts_with("$f"));
+      data_.push_back(name != "fpcr" && name != "lock" && r != target_.abi().stack_pointer &&
+                      !(checks_gp_ && r == target_.abi().global_pointer));
+    }
+  }
+
+  void run() {
+    // All facts are those of the program as it was, so blocks are only changed at the end.
+    struct Changed {
+      ProcedureId procedure;
+      BlockId block;
+      std::vector<Instruction> instructions;
+    };
+    std::vector<Changed> changed;
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (!program_[p].movable()) continue;
+      const std::vector<bool> closed = closed_blocks(program_[p]);
+      for (BlockId b = 0; b < closed.size(); ++b)
+        if (!closed[b]) changed.push_back({p, b, poison(p, b)});
+    }
+    for (const Changed& c : changed)
+      program_[c.procedure].blocks[c.block].instructions.assign(*program_.arena, c.instructions);
+  }
+
+  uint64_t changes = 0;
+  std::string last;  // change
+
+ private:
+  bool happens(double probability) { return std::bernoulli_distribution(probability)(random_); }
+
+  static std::vector<bool> closed_blocks(const Procedure& procedure) {
+    std::vector<bool> closed(procedure.blocks.size());
+    for (BlockId b = 0; b < closed.size(); ++b)
+      if (procedure.blocks[b].has(BasicBlock::kGluedToNext)) {
+        closed[b] = true;
+        closed[procedure.blocks[b].edge(Edge::Kind::fall_through)->target] = true;
+      }
+    return closed;
+  }
+
+  std::vector<Instruction> poison(ProcedureId p, BlockId b) {
+    const BasicBlock& block = program_[p].blocks[b];
+    const std::vector<RegisterSet> live = registers_.live_points(p, b);
+    const std::vector<bool> gp = gp_.valid_points(p, b);
+    std::vector<Instruction> result;
+    bool open = true;
+    for (uint32_t i = 0; i < block.instructions.size(); ++i) {
+      const Instruction& instruction = block.instructions[i];
+      if (open && happens(options_.share)) {
+        place_ = {p, b, i};
+        if (checks_gp_ && gp[i] && happens(0.3)) check_gp(program_[p], live[i], result);
+        overwrite(live[i], result);
+      }
+      open &= instruction.is_pseudo() || target_.sequence_role(instruction) == SequenceRole::none;
+      result.push_back(instruction);
+    }
+    return result;
+  }
+
+  void overwrite(const RegisterSet& live, std::vector<Instruction>& code) {
+    for (Register r = 0; r < data_.size(); ++r) {
+      if (!data_[r] || live.contains(r) != options_.wrong || happens(0.5)) continue;
+      const std::string name = target_.register_name(r);
+      const uint64_t value = random_();
+      if (!is_due("overwrites", name)) continue;
+      if (floating_[r])  // 2.0 or -2.0
+        add(code, fmt::format("cmpteq $f31,$f31,{}", name));
+      else  // odd: no address of anything but a byte
+        add(code, fmt::format("lda {},{}(zero)", name, static_cast<int>(value & 0x7ffe) - 0x3fff));
+      if (floating_[r] && value % 2 != 0) add(code, fmt::format("cpysn {0},{0},{0}", name));
+    }
+  }
+
+  /// sp += (gp as computed from the program counter) - gp
+  void check_gp(Procedure& procedure, const RegisterSet& live, std::vector<Instruction>& code) {
+    Register free = 0;
+    while (free < data_.size() && (!data_[free] || floating_[free] || live.contains(free))) ++free;
+    if (free == data_.size()) return;
+    const std::string r = target_.register_name(free);
+    if (!is_due("checks gp by", r)) return;
+    add(code, fmt::format("br {},0x4", r));
+    refer(procedure, ReferenceKind::pc_high, add(code, fmt::format("ldah {0},0({0})", r)));
+    refer(procedure, ReferenceKind::pc_low, add(code, fmt::format("lda {0},0({0})", r)));
+    add(code, fmt::format("subq {0},gp,{0}", r));
+    add(code, fmt::format("addq sp,{},sp", r));
+  }
+
+  bool is_due(std::string_view what, std::string_view name) {
+    if (++changes > options_.until) return false;
+    const auto& [p, b, i] = place_;
+    const Procedure& procedure = program_[p];
+    last = fmt::format("{} {} in front of instruction {} of block {} ({:#x}) of {}", what, name, i,
+                       b, program_.address_of(procedure.blocks[b]), procedure.name);
+    return true;
+  }
+
+  Instruction& add(std::vector<Instruction>& code, const std::string& text) {
+    code.push_back(target_.parse(text, 0));
+    return code.back();
+  }
+
+  void refer(Procedure& procedure, ReferenceKind kind, Instruction& instruction) {
+    instruction.flags |= Instruction::kHasReference;
+    instruction.immediate = static_cast<int32_t>(procedure.references.size());
+    procedure.references.push_back(
+        {kind, {.where = CodeLocation::Where::address, .address = *procedure.gp}});
+  }
+
+  Program& program_;
+  const Target& target_;
+  const Options& options_;
+  std::mt19937_64 random_;
+  const bool checks_gp_;
+  std::tuple<ProcedureId, BlockId, uint32_t> place_{};  // in front of which instruction
+  const CallGraph calls_;
+  const RegisterFlow registers_;
+  const GpValidity gp_;
+  std::vector<bool> floating_, data_;  // by register
+};
+
+void run(const Options& options) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(options.in));
+  Program program = lift(image, diagnostics);
+  Layout layout = original_layout(program);
+  Poisoner poisoner(program, options);
+  poisoner.run();
+  if (const auto violation = find_violation(program)) throw Error(*violation, options.in);
+  const auto bytes = emit(program, std::move(layout), "poison", diagnostics);
+  write_file(options.out, bytes, options.in);
+  fmt::print("{} changes; the last one {}\n", std::min(poisoner.changes, options.until),
+             poisoner.last);
+}
+
+}  // namespace
+}  // namespace respike
+
+int main(int argc, char** argv) {
+  respike::Options options;
+  std::vector<std::string> files;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--share" && i + 1 < argc)
+      options.share = std::atof(argv[++i]) / 100;
+    else if (argument == "--seed" && i + 1 < argc)
+      options.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--until" && i + 1 < argc)
+      options.until = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--wrong")
+      options.wrong = true;
+    else
+      files.emplace_back(argument);
+  }
+  if (files.size() != 2) {
+    std::fputs("poison [--share PERCENT] [--seed N] [--until N] [--wrong] IN OUT\n", stderr);
+    return 2;
+  }
+  options.in = files[0];
+  options.out = files[1];
+  try {
+    respike::run(options);
+  } catch (const respike::Error& error) {
+    fmt::print(stderr, "poison: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
