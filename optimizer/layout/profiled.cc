@@ -17,6 +17,7 @@
 #include "optimizer/layout/chains.h"
 #include "optimizer/layout/cluster.h"
 #include "optimizer/layout/code_layout.h"
+#include "optimizer/layout/glued_runs.h"
 #include "optimizer/layout/hotness.h"
 #include "optimizer/layout/orders.h"
 
@@ -68,7 +69,10 @@ class Builder {
   void cut(ProcedureId id) {
     const Procedure& procedure = program_[id];
     std::vector<bool> hot(procedure.blocks.size());
-    for (BlockId b = 0; b < hot.size(); ++b) hot[b] = procedure.blocks[b].count >= threshold_;
+    for (const auto& run : glued_runs(procedure))
+      if (std::any_of(run.begin(), run.end(),
+                      [&](BlockId b) { return procedure.blocks[b].count >= threshold_; }))
+        for (const BlockId b : run) hot[b] = true;
     if (!options_.split) {
       const bool any = std::find(hot.begin(), hot.end(), true) != hot.end();
       add_pieces(id, chains_of(id, std::vector<bool>(hot.size(), true)), any);
