@@ -36,7 +36,7 @@ uint64_t hot_threshold(const Program& program, double share) {
     cold += level;
     i = next;
   }
-  return 1;
+  return blocks.empty() ? 1 : blocks.back().first;
 }
 
 }  // namespace respike
