@@ -17,6 +17,11 @@ def make(kind, *arguments):
     return arguments[-1]
 
 
+def random_options(image, seed, scratch):
+    """Options of `image optimize` for the default layout by random counts."""
+    return ["--profile", make("random", str(seed), image, scratch.file("profile"))]
+
+
 def make_random(program, seed, folder):
     return {
         role: make("random", str(seed), path, folder / f"random-{seed}-{role}")
