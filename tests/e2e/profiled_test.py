@@ -28,7 +28,7 @@ COMBINED = [
     "switches.pie",
     "linked.dynamic",
     "interpreter.static",
-    "lua.dynamic",
+    "minigzip.shared.dynamic",
 ]
 
 
