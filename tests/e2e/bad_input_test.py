@@ -253,7 +253,8 @@ def check_other_build(scratch):
     """A profile of another build is used as far as it fits, with a warning."""
     source = (
         "int g(int);\n__attribute__((noinline)) int f(int x) { return x ? g(x) : 1; }\n"
-        "__attribute__((noinline)) int g(int x) { BODY }\nint main(int n, char** v) { return f(n); }\n"
+        "__attribute__((noinline)) int g(int x) { BODY }\n"
+        "int main(int n, char** v) { return f(n); }\n"
     )
     images = [
         compile_alpha(source.replace("BODY", body), scratch.file("image"), "-O1", "-Wl,-q")

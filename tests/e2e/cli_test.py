@@ -216,8 +216,11 @@ def wrong_usages(image, scratch):
     yield "unknown option", ["image", "info", image, "--frobnicate"]
     yield "optimize without image", ["image", "optimize"]
     yield "optimize without output", ["image", "optimize", image]
-    for layout in ("spiral", "", ",", "chain,", ",chain", "chain,chain", "chain,ext-tsp", "Chain",
-                   "place,segments", "split,split", "random,split", "chain,original", "chain split"):
+    for layout in (
+        *("spiral", "", ",", "chain,", ",chain", "Chain", "chain split"),
+        *("chain,chain", "split,split", "chain,ext-tsp", "place,segments", "segments,cdsort"),
+        *("random,split", "chain,original"),
+    ):
         yield f"layout {layout!r}", ["image", "optimize", image, "-o", out, "--layout", layout]
     yield "profile without a name", ["image", "optimize", image, "-o", out, "--profile", ""]
     yield "seed is no number", [

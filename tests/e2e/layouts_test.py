@@ -30,7 +30,7 @@ def choose_images(program, number):
 
 
 def check_images(program, options, scratch):
-    """Rewrites the images named in `options` (role -> options of image optimize); runs the program."""
+    """Rewrites images (role -> options of `image optimize`) and runs the program."""
     folder = scratch.folder()
     rewritten = {}
     for role, path in program.images():

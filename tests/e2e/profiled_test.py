@@ -40,18 +40,13 @@ def combinations():
 
 
 def check(program, number, scratch, profile_of=None, layout=None):
-    """Rewrites the program's images by their profiles and runs it."""
-    options = []
-    if layout:
-        options = ["--layout", layout]
-    check_images(
-        program,
-        {
-            role: options + (["--profile", profile_of[role]] if profile_of else [])
-            for role in choose_images(program, number)
-        },
-        scratch,
-    )
+    """Rewrites images of the program, by the profiles of all if there are any, and runs it."""
+    words = ["--layout", layout] if layout else []
+    options = {
+        role: words + (["--profile", profile_of[role]] if profile_of else [])
+        for role in choose_images(program, number)
+    }
+    check_images(program, options, scratch)
 
 
 def check_own(program, scratch):
@@ -77,8 +72,8 @@ def check_combinations(program, scratch):
     folder = scratch.folder()
     both = profiles.count(program, folder), profiles.make_random(program, 1, folder)
     for number, layout in enumerate(combinations()):
-        check(program, number // 2, scratch, both[number % 2], layout)
-        check(program, number // 2, scratch, both[(number + 1) % 2], layout)
+        for profile_of in both:
+            check(program, number, scratch, profile_of, layout)
 
 
 def cases(args, scratch):

@@ -1,5 +1,6 @@
-"""Profiles for the end-to-end tests: those of a program's own runs, and those that no run would give
-(tests/profiles/make_profile.cc). Both are per image: {role: path}, see common.Program.images()."""
+"""Profiles for the end-to-end tests: those of a program's own runs, and those that no run would
+give (tests/profiles/make_profile.cc). Both are per image: {role: path}, see
+common.Program.images()."""
 
 import pathlib
 
