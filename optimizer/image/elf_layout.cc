@@ -238,10 +238,14 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
   return plan_segment(image, memory).where;
 }
 
-void require_rewritable(const Image& image) {
+bool is_instrumented(const Image& image) {
   const Section* note = image.section_named(kNoteSection);
-  if (note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
-                                   static_cast<uint32_t>(NoteType::instrumented)))
+  return note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
+                                      static_cast<uint32_t>(NoteType::instrumented));
+}
+
+void require_rewritable(const Image& image) {
+  if (is_instrumented(image))
     throw Error("this is an instrumented image; use the image it was made from", image.path);
   if (image.symbols.empty())
     throw Error(

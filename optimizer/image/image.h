@@ -142,8 +142,11 @@ Image read_image(std::vector<uint8_t> bytes, const std::string& name);
 /// The same without taking the bytes over: they must outlive the image.
 Image view_image(std::span<const uint8_t> bytes, const std::string& name);
 
+/// Whether an instrumenter of Respike wrote the image.
+bool is_instrumented(const Image& image);
+
 /// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
-/// when it was instrumented: it cannot be rewritten.
+/// when it is instrumented: it cannot be rewritten.
 void require_rewritable(const Image& image);
 
 /// What a rewriter produced. Everything not mentioned is taken over from the input.
