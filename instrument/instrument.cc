@@ -51,6 +51,7 @@ class Instrumenter {
   };
 
   void step(std::string name, double done);
+  void choose_file_names();
   void check(const Layout* layout) const;
   void read_weights();
   void choose_counters(const CodeFacts& facts);
@@ -71,6 +72,7 @@ class Instrumenter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   Program program_;
   StartCode start_;
+  std::string file_prefix_;
   std::vector<Chosen> chosen_;
   uint32_t words_ = 0;  // of counters
   AddedMemory memory_;
@@ -315,14 +317,11 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
   if (next != 0) parameters.next = static_cast<int64_t>(next - at);
   parameters.counters_size = memory_.size;
-  const auto copy_path = [&](char* to, const std::string& path) {
-    if (path.size() >= RESPIKE_PATH_SIZE)
-      throw Error(fmt::format("the path {} is too long", path), image_.path);
+  const auto copy_path = [](char* to, const std::string& path) {
     std::memcpy(to, path.data(), path.size());
     return static_cast<uint32_t>(path.size());
   };
-  parameters.file_prefix_size = copy_path(
-      parameters.file_prefix, (options_.spool / options_.output.filename()).string() + ".");
+  parameters.file_prefix_size = copy_path(parameters.file_prefix, file_prefix_);
   respike_counter_header& header = parameters.header;
   std::memcpy(header.magic, RESPIKE_COUNTER_FILE_MAGIC, sizeof(header.magic));
   header.version = RESPIKE_COUNTER_FILE_VERSION;
@@ -369,8 +368,29 @@ uint64_t Instrumenter::text_size() const {
   return size;
 }
 
+/// Leaves room for what the start code appends: it would not count when a name is too long, and
+/// nobody would know why.
+void Instrumenter::choose_file_names() {
+  constexpr size_t kLongestName = RESPIKE_NAME_SIZE - RESPIKE_NAME_TAIL - 1;
+  std::string name = options_.output.filename();
+  if (name.size() > kLongestName) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(name.data());
+    const std::string hash = fmt::format("~{:016x}", hash64({bytes, name.size()}));
+    size_t kept = kLongestName - hash.size();
+    const auto inside_character = [&] { return (name[kept] & 0xc0) == 0x80; };  // of UTF-8
+    while (kept > 0 && inside_character()) --kept;
+    name = name.substr(0, kept) + hash;
+  }
+  file_prefix_ = (options_.spool / name).string() + ".";
+  if (file_prefix_.size() + RESPIKE_NAME_TAIL >= RESPIKE_PATH_SIZE)
+    throw Error("the spool's path is too long for the names of counter files", options_.spool);
+  if (options_.output.native().size() >= RESPIKE_PATH_SIZE)
+    throw Error("the path is too long", options_.output);
+}
+
 InstrumentResult Instrumenter::run() {
   require_rewritable(image_);
+  choose_file_names();
   if (image_.kind == Image::Kind::shared_library &&
       std::none_of(image_.dynamic_entries.begin(), image_.dynamic_entries.end(),
                    [](const auto& entry) { return entry.first == kDynamicInit; }))
