@@ -3,8 +3,9 @@
 //
 // Counters are numbered over the whole image, the two words of each indirect jump or call behind
 // those of its procedure. How many there are is known before any code is changed, so their
-// addresses are, too: they follow the last writable segment. The image's own entry (of a program)
-// or initializer (of a library) becomes the start code, which goes on with the image's own.
+// addresses are, too: they follow the last writable segment, or, where code follows that, leave
+// room for it to grow. The image's own entry (of a program) or initializer (of a library) becomes
+// the start code, which goes on with the image's own.
 
 #include "instrument/instrument.h"
 
@@ -189,6 +190,11 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
   }
   memory_.alignment = start_.page_size;
   memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
+  // More than code and tables ever grow by; address space costs nothing. The writer checks it.
+  constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
+  for (const Segment& segment : image_.segments)
+    if (segment.loaded()) memory_.lowest = segment.address + segment.memory_size;
+  memory_.lowest += kRoomForStart + 2 * image_.file.size() + kRoomPerCounter * words_;
 }
 
 /// How often each procedure is called: counted, or estimated from its callers' (Wu and Larus, MICRO
@@ -391,11 +397,13 @@ void Instrumenter::choose_file_names() {
 InstrumentResult Instrumenter::run() {
   require_rewritable(image_);
   choose_file_names();
-  if (image_.kind == Image::Kind::shared_library &&
+  if (image_.kind == Image::Kind::shared_library && !has_spare_dynamic_entry(image_) &&
       std::none_of(image_.dynamic_entries.begin(), image_.dynamic_entries.end(),
                    [](const auto& entry) { return entry.first == kDynamicInit; }))
-    throw Error("the library has no initializer (DT_INIT) that counting could start from",
-                image_.path);
+    throw Error(
+        "the library has no initializer (DT_INIT) that counting could start from, and no room for "
+        "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
+        image_.path);
   step("lift", 0.0);
   program_ = lift(image_, diagnostics_);
   if (program_.target->probes() == nullptr)
