@@ -312,7 +312,8 @@ def main():
     args = common.argument_parser(__doc__).parse_args()
     light = [p for p in common.load_programs() if not p.heavy]
     some = [p for p in light if not p.threads and p.variant == ""]
-    heavy = [p for p in map(common.find_program, ("sqlite3.static", "lua.static")) if p]
+    real = [p for p in map(common.find_program, ("sqlite3.static", "lua.static")) if p]
+    heavy = [p for p in real if p.heavy]
     with common.Scratch() as scratch:
         cases = [
             common.Case("calls", lambda: check_calls(scratch)),
@@ -326,7 +327,7 @@ def main():
         ]
         cases += [
             common.Case(f"repetition {p.name}", lambda p=p: check_repetition(p))
-            for p in some + heavy[:1]
+            for p in some + heavy
             if p.program not in ("lua", "processes", "signals")
         ]
         cases += [
@@ -344,7 +345,7 @@ def main():
             for w, c, t, o in late
         ]
         status = common.run_cases(cases, args)
-        alone = [common.Case(f"slowdown {p.name}", lambda p=p: check_slowdown(p)) for p in heavy]
+        alone = [common.Case(f"slowdown {p.name}", lambda p=p: check_slowdown(p)) for p in real]
         for case in alone:
             status |= common.run_cases([case], args) if args.filter in case.name else 0
         return status
