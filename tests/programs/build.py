@@ -354,7 +354,8 @@ def real_programs(programs, sources):
 
 def fetch(sources, packages=()):
     """True when Debian's sources, and those of more `packages`, are in the folder `sources`."""
-    done = subprocess.run([ROOT / "scripts" / "fetch-sources.sh", sources, *packages])
+    command = [ROOT / "scripts" / "fetch-sources.sh", sources, *packages]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL)
     return done.returncode == 0
 
 
