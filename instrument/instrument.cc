@@ -3,8 +3,9 @@
 //
 // Counters are numbered over the whole image, the two words of each indirect jump or call behind
 // those of its procedure. How many there are is known before any code is changed, so their
-// addresses are, too: they follow the last writable segment. The image's own entry (of a program)
-// or initializer (of a library) becomes the start code, which goes on with the image's own.
+// addresses are, too: they follow the last writable segment, or, where code follows that, leave
+// room for it to grow. The image's own entry (of a program) or initializer (of a library) becomes
+// the start code, which goes on with the image's own.
 
 #include "instrument/instrument.h"
 
@@ -51,6 +52,7 @@ class Instrumenter {
   };
 
   void step(std::string name, double done);
+  void choose_file_names();
   void check(const Layout* layout) const;
   void read_weights();
   void choose_counters(const CodeFacts& facts);
@@ -71,6 +73,7 @@ class Instrumenter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   Program program_;
   StartCode start_;
+  std::string file_prefix_;
   std::vector<Chosen> chosen_;
   uint32_t words_ = 0;  // of counters
   AddedMemory memory_;
@@ -195,6 +198,11 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
   }
   memory_.alignment = start_.page_size;
   memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
+  // More than code and tables ever grow by; address space costs nothing. The writer checks it.
+  constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
+  for (const Segment& segment : image_.segments)
+    if (segment.loaded()) memory_.lowest = segment.address + segment.memory_size;
+  memory_.lowest += kRoomForStart + 2 * image_.file.size() + kRoomPerCounter * words_;
 }
 
 /// How often each procedure is called: counted, or estimated from its callers' (Wu and Larus, MICRO
@@ -322,14 +330,11 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
   if (next != 0) parameters.next = static_cast<int64_t>(next - at);
   parameters.counters_size = memory_.size;
-  const auto copy_path = [&](char* to, const std::string& path) {
-    if (path.size() >= RESPIKE_PATH_SIZE)
-      throw Error(fmt::format("the path {} is too long", path), image_.path);
+  const auto copy_path = [](char* to, const std::string& path) {
     std::memcpy(to, path.data(), path.size());
     return static_cast<uint32_t>(path.size());
   };
-  parameters.file_prefix_size = copy_path(
-      parameters.file_prefix, (options_.spool / options_.output.filename()).string() + ".");
+  parameters.file_prefix_size = copy_path(parameters.file_prefix, file_prefix_);
   respike_counter_header& header = parameters.header;
   std::memcpy(header.magic, RESPIKE_COUNTER_FILE_MAGIC, sizeof(header.magic));
   header.version = RESPIKE_COUNTER_FILE_VERSION;
@@ -376,13 +381,36 @@ uint64_t Instrumenter::text_size() const {
   return size;
 }
 
+/// Leaves room for what the start code appends: it would not count when a name is too long, and
+/// nobody would know why.
+void Instrumenter::choose_file_names() {
+  constexpr size_t kLongestName = RESPIKE_NAME_SIZE - RESPIKE_NAME_TAIL - 1;
+  std::string name = options_.output.filename();
+  if (name.size() > kLongestName) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(name.data());
+    const std::string hash = fmt::format("~{:016x}", hash64({bytes, name.size()}));
+    size_t kept = kLongestName - hash.size();
+    const auto inside_character = [&] { return (name[kept] & 0xc0) == 0x80; };  // of UTF-8
+    while (kept > 0 && inside_character()) --kept;
+    name = name.substr(0, kept) + hash;
+  }
+  file_prefix_ = (options_.spool / name).string() + ".";
+  if (file_prefix_.size() + RESPIKE_NAME_TAIL >= RESPIKE_PATH_SIZE)
+    throw Error("the spool's path is too long for the names of counter files", options_.spool);
+  if (options_.output.native().size() >= RESPIKE_PATH_SIZE)
+    throw Error("the path is too long", options_.output);
+}
+
 InstrumentResult Instrumenter::run() {
   require_rewritable(image_);
-  if (image_.kind == Image::Kind::shared_library &&
+  choose_file_names();
+  if (image_.kind == Image::Kind::shared_library && !has_spare_dynamic_entry(image_) &&
       std::none_of(image_.dynamic_entries.begin(), image_.dynamic_entries.end(),
                    [](const auto& entry) { return entry.first == kDynamicInit; }))
-    throw Error("the library has no initializer (DT_INIT) that counting could start from",
-                image_.path);
+    throw Error(
+        "the library has no initializer (DT_INIT) that counting could start from, and no room for "
+        "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
+        image_.path);
   step("lift", 0.0);
   program_ = lift(image_, diagnostics_);
   if (program_.target->probes() == nullptr)

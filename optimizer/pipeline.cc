@@ -198,6 +198,11 @@ std::optional<std::string> verify_images(const Image& before, const Image& after
                                          Diagnostics& diagnostics) {
   if (before.machine != after.machine) return "the images are for different machines";
   require_rewritable(before);
+  if (is_instrumented(after))
+    throw Error(
+        "an instrumented image cannot be compared: its probes are code that the original does not "
+        "have",
+        after.path);
   require_rewritable(after);
   Program a = lift(before, diagnostics);
   Program b = lift(after, diagnostics);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the Debian source packages of the real programs that tests and the demo rewrite (SQLite, Lua,
 # bzip2, zlib) and unpacks them as DIR/sqlite3, DIR/lua5.4, DIR/bzip2, DIR/zlib; SQLite's amalgamation
-# is generated as DIR/sqlite3-amalgamation/{sqlite3.c,shell.c}.
+# is generated as DIR/sqlite3-amalgamation/{sqlite3.c,shell.c}. Other PACKAGEs are fetched and unpacked, too.
 #
 # The machine's own apt configuration says where packages come from: its entries for binary packages of
 # this Debian release are copied as entries for source packages into a private configuration below DIR,
@@ -11,10 +11,11 @@ set -euo pipefail
 
 packages=(sqlite3 lua5.4 bzip2 zlib)
 
-if [[ $# -ne 1 || $1 == -* ]]; then
-  echo "usage: scripts/fetch-sources.sh DIR" >&2
+if [[ $# -lt 1 || $1 == -* ]]; then
+  echo "usage: scripts/fetch-sources.sh DIR [PACKAGE...]" >&2
   exit 2
 fi
+packages+=("${@:2}")
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 apt_dir=$dir/.apt

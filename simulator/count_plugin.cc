@@ -9,7 +9,7 @@
 // Idea. The file is mapped into the emulator, counters and all, before the program starts. The
 // kernel keeps it whatever becomes of the process: exit, a deadly signal, exec. QEMU has no hook
 // for the last two. Each instruction gets a callback that adds atomically. Inline adds would take
-// two thirds of the time, but are not atomic, and QEMU does not always drop them when a second
+// three quarters of the time, but are not atomic, and QEMU does not always drop them when a second
 // thread is made (see qemu_plugin.h). A forked child maps a new file over the old one, at the same
 // place, where its translations expect the counters; its file starts with the parent's places, all
 // counts 0. Every instruction has a counter, not every block: a block is left in its middle by an

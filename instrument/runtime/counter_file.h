@@ -14,7 +14,9 @@
 
 enum {
   RESPIKE_IMAGE_ID_SIZE = 16,
-  RESPIKE_PATH_SIZE = 4096,
+  RESPIKE_PATH_SIZE = 4096, /* of paths with the terminating zero: PATH_MAX */
+  RESPIKE_NAME_SIZE = 255,  /* of the name of a file: NAME_MAX */
+  RESPIKE_NAME_TAIL = 34,   /* what the start code appends: process id, ".", time, ".counts" */
 };
 
 /* The start of a counter file. The instrumenter fills in all but process_id, start_time and
@@ -26,7 +28,7 @@ struct respike_counter_header {
   uint64_t counters_size;                  /* bytes of counters */
   uint8_t image_id[RESPIKE_IMAGE_ID_SIZE]; /* hash of the instrumented image */
   uint64_t process_id;
-  uint64_t start_time; /* nanoseconds since 1970 */
+  uint64_t start_time;       /* nanoseconds since 1970 */
   uint64_t counters_address; /* of the counters in the process: tells where the image was loaded */
   uint32_t flags;
   uint32_t reserved;
@@ -43,10 +45,10 @@ struct respike_start_parameters {
   int64_t counters; /* distance to the counters; their address is a multiple of the page size */
   int64_t next;     /* distance to the code that goes on: the image's own entry or initializer; 0:
                        none, return to the caller */
-  uint64_t counters_size;                /* bytes, whole pages */
-  uint32_t file_prefix_size;             /* bytes, without the terminating zero */
+  uint64_t counters_size;    /* bytes, whole pages */
+  uint32_t file_prefix_size; /* bytes, without the terminating zero */
   uint32_t reserved;
-  char file_prefix[RESPIKE_PATH_SIZE];   /* absolute path of the spool, "/", and the start of the
-                                            file's name; the start code appends process id and time */
-  struct respike_counter_header header;  /* as it goes into the file */
+  char file_prefix[RESPIKE_PATH_SIZE];  /* absolute path of the spool, "/", and the start of the
+                                           file's name; the start code appends process id and time */
+  struct respike_counter_header header; /* as it goes into the file */
 };

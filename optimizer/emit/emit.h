@@ -30,9 +30,9 @@ struct Injection {
     std::function<uint64_t(const CodeLocation&)> resolve;  // where code is in the output
   };
   struct Contents {
-    std::vector<uint8_t> code;  // code_size bytes
-    uint64_t entry = 0;         // addresses in the output
-    std::optional<uint64_t> initializer;
+    std::vector<uint8_t> code;            // code_size bytes
+    uint64_t entry = 0;                   // addresses in the output
+    std::optional<uint64_t> initializer;  // needs a spare dynamic entry where there was none
     std::vector<NewImage::AddedSection> sections;  // without addresses
   };
 

@@ -12,7 +12,9 @@
 //
 // The added segment comes after all memory of the image, so that program headers stay in ascending
 // order. An image whose highest segment is executable already, such as an output of Respike, needs
-// no new header: that segment grows.
+// no new header: that segment grows. Added memory extends the last writable segment; in an output
+// of Respike that is not the last one, so the memory needs a header, and room for it is made
+// likewise.
 
 #include "optimizer/image/elf_layout.h"
 
@@ -152,8 +154,8 @@ uint64_t segment_alignment(const Image& image) {
   return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
 }
 
-/// Makes room for one more program header, in the block or by giving one up.
-void plan_header_room(const Image& image, SegmentPlan& plan) {
+/// Makes room for `count` more program headers by moving the block, or for one by giving one up.
+void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
   const auto first = std::find_if(image.segments.begin(), image.segments.end(),
                                   [](const Segment& segment) { return segment.loaded(); });
@@ -164,16 +166,15 @@ void plan_header_room(const Image& image, SegmentPlan& plan) {
         image.path);
   const uint64_t free =
       first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
-  if (auto block = find_block(image, free, free + sizeof(ProgramHeader))) {
+  if (auto block = find_block(image, free, free + count * sizeof(ProgramHeader))) {
     const uint64_t alignment = block_alignment(image, *block);
     if (alignment <= plan.alignment) {
       plan.block = std::move(*block);
-      const uint64_t new_start = plan.where.address + plan.block.start % alignment;
-      plan.block.distance = new_start - plan.block.start;
+      plan.block.distance = align_up(plan.where.address - plan.block.start, alignment);
       return;
     }
   }
-  for (size_t i = 0; i < image.segments.size(); ++i)
+  for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
     if (image.segments[i].type == ELF::PT_NOTE) plan.replaced = i;
   if (!plan.replaced)
     throw Error(
@@ -214,21 +215,24 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   if (end > std::numeric_limits<uint64_t>::max() / 2)
     throw Error("no segment can be added: the image ends too high in memory", image.path);
   if (memory.size != 0) {
-    plan.with_memory = last_loaded(image);
-    if (!image.segments[*plan.with_memory].writable())
-      throw Error(
-          "no memory can be added: something follows the last writable segment, as in an image "
-          "that "
-          "was rewritten before; use the image it was made from",
-          image.path);
-    plan.where.memory_address = align_up(end, memory.alignment);
-    end = plan.memory_end = plan.where.memory_address + memory.size;
+    const size_t last = last_loaded(image);
+    plan.memory_segment = !image.segments[last].writable();
+    if (plan.memory_segment) {
+      plan.where.memory_address =
+          align_up(std::max(end, memory.lowest), std::max(memory.alignment, plan.alignment));
+    } else {
+      plan.with_memory = last;
+      plan.where.memory_address = align_up(end, memory.alignment);
+      end = plan.where.memory_address + memory.size;
+    }
+    plan.memory_end = plan.where.memory_address + memory.size;
   }
   plan.extended = growable_segment(image);
   plan.where.address = align_up(end, plan.extended ? kFreeAlignment : plan.alignment);
   plan.where.free_address = plan.where.address;
-  if (plan.extended) return plan;
-  plan_header_room(image, plan);
+  const size_t headers = (plan.extended ? 0 : 1) + (plan.memory_segment ? 1 : 0);
+  if (headers == 0) return plan;
+  plan_header_room(image, headers, plan);
   if (!plan.block.empty())
     plan.where.free_address = align_up(plan.block.end + plan.block.distance, kFreeAlignment);
   return plan;
@@ -238,10 +242,25 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
   return plan_segment(image, memory).where;
 }
 
-void require_rewritable(const Image& image) {
+bool has_spare_dynamic_entry(const Image& image) {
+  for (const Section& section : image.sections) {
+    if (section.type != ELF::SHT_DYNAMIC) continue;
+    const auto* records = reinterpret_cast<const DynamicRecord*>(section.contents.data());
+    const size_t behind_terminator = image.dynamic_entries.size() + 1;
+    return behind_terminator < section.contents.size() / sizeof(DynamicRecord) &&
+           records[behind_terminator].getTag() == ELF::DT_NULL;
+  }
+  return false;
+}
+
+bool is_instrumented(const Image& image) {
   const Section* note = image.section_named(kNoteSection);
-  if (note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
-                                   static_cast<uint32_t>(NoteType::instrumented)))
+  return note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
+                                      static_cast<uint32_t>(NoteType::instrumented));
+}
+
+void require_rewritable(const Image& image) {
+  if (is_instrumented(image))
     throw Error("this is an instrumented image; use the image it was made from", image.path);
   if (image.symbols.empty())
     throw Error(

@@ -32,7 +32,8 @@ struct SegmentPlan {
   AddedSegment where;
   uint64_t alignment = 1;             // of the added segment
   std::optional<size_t> extended;     // this segment grows; there is no new one
-  std::optional<size_t> with_memory;  // this segment grows in memory by `memory_size`
+  std::optional<size_t> with_memory;  // this segment grows in memory up to `memory_end`
+  bool memory_segment = false;        // added memory has a segment of its own, the last one
   uint64_t memory_end = 0;            // address
   std::optional<size_t> replaced;     // this PT_NOTE is given up for the new program header
   MovedBlock block;

@@ -254,6 +254,8 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
       require(input,
               address == plan.where.memory_address && address + section.size == plan.memory_end,
               "added memory is not where it was planned");
+      require(input, !plan.memory_segment || address >= end,
+              "new contents need more room than was left before the added memory");
       continue;
     }
     require(input, address >= end, "sections of the added segment overlap");

@@ -132,7 +132,7 @@ void Writer::plan() {
                   [](const auto& added) { return (added.flags & ELF::SHF_ALLOC) != 0; });
   AddedMemory memory;
   for (const auto& added : output_.added)
-    if (added.memory_size != 0) memory = {added.memory_size, added.alignment};
+    if (added.memory_size != 0) memory = {added.memory_size, added.alignment, added.address};
   if (needs_segment) plan_ = plan_segment(input_, memory);
 }
 
@@ -333,6 +333,23 @@ void Writer::write_section_headers() {
   header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
 }
 
+/// Adds a header for `segment` behind the last one of a loaded segment.
+void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
+  ProgramHeader header{};
+  header.p_type = ELF::PT_LOAD;
+  header.p_flags = segment.flags;
+  header.p_offset = segment.offset;
+  header.p_vaddr = segment.address;
+  header.p_paddr = segment.address;
+  header.p_filesz = segment.file_size;
+  header.p_memsz = segment.memory_size;
+  header.p_align = segment.alignment;
+  size_t place = 0;
+  for (size_t i = 0; i < headers.size(); ++i)
+    if (headers[i].p_type == ELF::PT_LOAD) place = i + 1;
+  headers.insert(headers.begin() + place, header);
+}
+
 void Writer::write_program_headers() {
   if (!plan_) return;
   FileHeader& file_header = records<FileHeader>(0, 1)[0];
@@ -348,23 +365,20 @@ void Writer::write_program_headers() {
     ProgramHeader& header = headers[*plan_->extended];
     header.p_filesz = segment_end_ - header.p_vaddr;
     header.p_memsz = header.p_filesz;
-  } else {
-    ProgramHeader added{};
-    added.p_type = ELF::PT_LOAD;
-    added.p_flags = ELF::PF_R | ELF::PF_X;
-    added.p_offset = segment_start_;
-    added.p_vaddr = plan_->where.address;
-    added.p_paddr = added.p_vaddr;
-    added.p_filesz = segment_end_ - plan_->where.address;
-    added.p_memsz = added.p_filesz;
-    added.p_align = plan_->alignment;
-    size_t last = 0;
-    for (size_t i = 0; i < headers.size(); ++i)
-      if (headers[i].p_type == ELF::PT_LOAD) last = i;
-    headers.insert(headers.begin() + last + 1, added);
-    if (plan_->replaced)
-      headers.erase(headers.begin() + *plan_->replaced + (*plan_->replaced > last ? 1 : 0));
   }
+  if (plan_->replaced) headers.erase(headers.begin() + *plan_->replaced);
+  if (!plan_->extended)
+    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_X,
+                            .offset = segment_start_,
+                            .address = plan_->where.address,
+                            .file_size = segment_end_ - plan_->where.address,
+                            .memory_size = segment_end_ - plan_->where.address,
+                            .alignment = plan_->alignment});
+  if (plan_->memory_segment)
+    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_W,
+                            .address = plan_->where.memory_address,
+                            .memory_size = plan_->memory_end - plan_->where.memory_address,
+                            .alignment = plan_->alignment});
   for (ProgramHeader& header : headers) {
     if (header.p_type != ELF::PT_PHDR) continue;
     header.p_filesz = headers.size() * sizeof(ProgramHeader);
@@ -414,19 +428,30 @@ void Writer::write_dynamic_contents() {
 void Writer::write_dynamic_section(const OutputSection& section) {
   require(section.size / sizeof(DynamicRecord) >= input_.dynamic_entries.size(),
           "dynamic entries do not fit");
-  const auto entries = records<DynamicRecord>(section.offset, input_.dynamic_entries.size());
+  auto entries = records<DynamicRecord>(section.offset, input_.dynamic_entries.size());
   const auto find = [&](int64_t tag) {
-    const auto entry = std::find_if(entries.begin(), entries.end(),
-                                    [&](const DynamicRecord& e) { return e.getTag() == tag; });
-    require(entry != entries.end(), "the dynamic section lacks an entry to change");
-    return entry;
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const DynamicRecord& e) { return e.getTag() == tag; });
   };
-  for (const auto& [tag, value] : output_.dynamic_changes) find(tag)->d_un.d_val = value;
+  for (const auto& [tag, value] : output_.dynamic_changes) {
+    auto entry = find(tag);
+    if (entry == entries.end()) {
+      require(entries.size() == input_.dynamic_entries.size() && has_spare_dynamic_entry(input_),
+              "the dynamic section has no room for an entry");
+      entries = records<DynamicRecord>(section.offset, entries.size() + 1);
+      entry = entries.end() - 1;
+      entry->d_tag = tag;
+    }
+    entry->d_un.d_val = value;
+  }
   if (!plan_) return;
   for (const uint32_t number : plan_->block.sections) {
     const Section& moved = input_.sections[number];
-    if (const auto tag = dynamic_tag(moved.type))
-      find(*tag)->d_un.d_val = moved.address + plan_->block.distance;
+    const auto tag = dynamic_tag(moved.type);
+    if (!tag) continue;
+    const auto entry = find(*tag);
+    require(entry != entries.end(), "the dynamic section lacks an entry to change");
+    entry->d_un.d_val = moved.address + plan_->block.distance;
   }
 }
 

@@ -142,8 +142,11 @@ Image read_image(std::vector<uint8_t> bytes, const std::string& name);
 /// The same without taking the bytes over: they must outlive the image.
 Image view_image(std::span<const uint8_t> bytes, const std::string& name);
 
+/// Whether an instrumenter of Respike wrote the image.
+bool is_instrumented(const Image& image);
+
 /// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
-/// when it was instrumented: it cannot be rewritten.
+/// when it is instrumented: it cannot be rewritten.
 void require_rewritable(const Image& image);
 
 /// What a rewriter produced. Everything not mentioned is taken over from the input.
@@ -158,10 +161,10 @@ struct NewImage {
     uint64_t address = 0;
     uint64_t alignment = 1;
     std::vector<uint8_t> contents;
-    uint64_t memory_size = 0;  // without contents: zeroed memory behind the last writable segment
+    uint64_t memory_size = 0;  // without contents: zeroed memory, see AddedMemory
   };
-  /// Allocated: in address order, inside the added read-execute segment; one with a memory size, at
-  /// AddedSegment::memory_address, may come first. Others: file only.
+  /// Allocated: in address order, inside the added read-execute segment, but for one with a memory
+  /// size, which is at AddedSegment::memory_address. Others: file only.
   std::vector<AddedSection> added;
 
   struct MovedSection {
@@ -180,7 +183,8 @@ struct NewImage {
                     // A table with section == 0 gets a new section named after its target (an added
                     // section's index is sections.size() + its position in `added`).
   std::vector<DynamicRelocationTable> dynamic_relocations;
-  std::vector<std::pair<int64_t, uint64_t>> dynamic_changes;  // tag, new value
+  /// Tag, new value. A tag that the input lacks takes a spare entry.
+  std::vector<std::pair<int64_t, uint64_t>> dynamic_changes;
   std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
   std::vector<std::string> name_storage;   // for names of new symbols
 };
@@ -193,15 +197,21 @@ struct AddedSegment {
   uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
 };
 
-/// Zeroed memory that the last writable segment is extended by; none when `size` is 0.
+/// Zeroed memory that the last writable segment is extended by; none when `size` is 0. Where
+/// something follows that segment, as in an output of Respike, the memory gets a segment of its own
+/// behind everything, also behind the added segment, whose size is not known when it is planned.
 struct AddedMemory {
   uint64_t size = 0;  // bytes
   uint64_t alignment = 1;
+  uint64_t lowest = 0;  // address of a segment of its own, at least: leaves room for new contents
 };
 
 /// Plans the added segment of `image`: close to it, so that gp-relative references reach. Throws
 /// Error when no room for a program header or for the memory can be made.
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory = {});
+
+/// Whether the dynamic section has a spare entry, as linkers leave some.
+bool has_spare_dynamic_entry(const Image& image);
 
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);

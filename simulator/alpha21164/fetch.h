@@ -6,8 +6,8 @@
 // colours in order. Data accesses are not modelled: in hardware they share the second level.
 //
 // Sources: HRM is the Alpha 21164 Microprocessor Hardware Reference Manual (EC-QAEQD-TE, 1996),
-// section 2.1; PC is the 21164PC's (1997), sections 2.1.1.2 and 2.3, which says of the refill
-// buffer and the issue rules what the 21164's says.
+// section 2.1, quoted from memory; PC is the 21164PC's (1997), sections 2.1.1.2 and 2.3, which was
+// read: it differs in the sizes of caches.
 
 #include <array>
 #include <cstdint>

@@ -275,8 +275,8 @@ uint32_t IssueState::cycle_of(const IssueInstruction& instruction, uint32_t earl
   }
   if (is_multiply(instruction.issue_class)) cycle = std::max<uint32_t>(cycle, multiplier_free_);
   if (is_divide(instruction.issue_class)) cycle = std::max<uint32_t>(cycle, divider_free_);
-  if ((pipeline_ == kE0 && cycle == e0_reserved_) || (pipeline_ == kFA && cycle == fa_reserved_))
-    cycle += cycle != 0;
+  const uint32_t reserved = pipeline_ == kE0 ? e0_reserved_ : pipeline_ == kFA ? fa_reserved_ : 0;
+  if (reserved != 0 && cycle == reserved) ++cycle;
   return cycle;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // How the 21164 predicts where control goes.
 //
-// Source: HRM, section 2.1.1 (see fetch.h). Each of the 2,048 instruction locations of the
-// instruction cache has two bits of history, which a fill of the cache does not clear: branches
+// Source: HRM, section 2.1.1, from memory (see fetch.h). Each of the 2,048 instruction locations of
+// the instruction cache has two bits of history, which a fill of the cache does not clear: branches
 // 8 KB apart share them. The state at power-up is not defined; here it is "weakly not taken".
 
 #include <array>

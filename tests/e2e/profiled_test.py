@@ -21,7 +21,7 @@ from layouts_test import check_images, choose_images, is_heavy
 
 BLOCKS = ("", "chain", "ext-tsp")
 SPLIT = ("", "split")
-PIECES = ("", "place", "segments", "cdsort")
+PIECES = ("", "place", "segments", "colour", "cdsort")
 COMBINED = [
     "calls.static",
     "exceptions.dynamic",

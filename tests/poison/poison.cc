@@ -93,6 +93,7 @@ class Poisoner {
  private:
   bool happens(double probability) { return std::bernoulli_distribution(probability)(random_); }
 
+  /// Where a sequence may run into a block or out of it.
   static std::vector<bool> closed_blocks(const Procedure& procedure) {
     std::vector<bool> closed(procedure.blocks.size());
     for (BlockId b = 0; b < closed.size(); ++b)
@@ -186,6 +187,7 @@ class Poisoner {
 void run(const Options& options) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(options.in));
+  require_rewritable(image);
   Program program = lift(image, diagnostics);
   Layout layout = original_layout(program);
   Poisoner poisoner(program, options);

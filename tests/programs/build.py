@@ -285,76 +285,77 @@ def write_compressed(path, compress, sample):
     return path
 
 
+def real_sources(sources):
+    """How the real programs are compiled: {name: ([source], [flag])}."""
+    sqlite = sources / "sqlite3-amalgamation"
+    lua = sources / "lua5.4" / "src"
+    bzip2 = sources / "bzip2"
+    zlib = sources / "zlib"
+    lua_others = ("luac.c", "onelua.c", "ltests.c")
+    bzip2_parts = "blocksort huffman crctable randtable compress decompress bzlib bzip2".split()
+    return {
+        "sqlite3": (
+            [sqlite / "sqlite3.c", sqlite / "shell.c"],
+            [
+                "-O2",
+                "-DSQLITE_ENABLE_FTS5",
+                "-DSQLITE_ENABLE_RTREE",
+                "-DSQLITE_ENABLE_MATH_FUNCTIONS",
+                "-DSQLITE_OMIT_LOAD_EXTENSION",
+                "-DSQLITE_THREADSAFE=1",
+                f"-I{sqlite}",
+            ],
+        ),
+        # Lua seeds its hashes with addresses and the time unless told otherwise.
+        "lua": (
+            sorted(p for p in lua.glob("*.c") if p.name not in lua_others),
+            ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=21164"],
+        ),
+        "bzip2": ([bzip2 / f"{n}.c" for n in bzip2_parts], ["-O2", "-D_FILE_OFFSET_BITS=64"]),
+        "minigzip": (
+            [*sorted(zlib.glob("*.c")), zlib / "test" / "minigzip.c"],
+            ["-O2", f"-I{zlib}", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"],
+        ),
+    }
+
+
 def real_programs(programs, sources):
     inputs = HERE / "inputs"
     data = programs.builder.out / "data"
     sample = write_sample(data / "sample")
+    real = real_sources(sources)
 
-    sqlite = sources / "sqlite3-amalgamation"
-    sqlite_flags = [
-        "-O2",
-        "-DSQLITE_ENABLE_FTS5",
-        "-DSQLITE_ENABLE_RTREE",
-        "-DSQLITE_ENABLE_MATH_FUNCTIONS",
-        "-DSQLITE_OMIT_LOAD_EXTENSION",
-        "-DSQLITE_THREADSAFE=1",
-        f"-I{sqlite}",
-    ]
+    files, flags = real["sqlite3"]
     runs = [
         (["-batch", ":memory:"], inputs / "heavy.sql"),
         (["-batch", "work.db"], inputs / "file.sql"),
     ]
-    programs.program(
-        "sqlite3", [sqlite / "sqlite3.c", sqlite / "shell.c"], runs, flags=sqlite_flags, heavy=True
-    )
+    programs.program("sqlite3", files, runs, flags=flags, heavy=True)
 
-    lua = sources / "lua5.4" / "src"
-    lua_sources = sorted(
-        p for p in lua.glob("*.c") if p.name not in ("luac.c", "lua.c", "onelua.c", "ltests.c")
-    )
-    # Lua seeds its hashes with addresses and the time unless told otherwise.
-    lua_flags = ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=21164"]
-    lua_runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
-    programs.program("lua", [*lua_sources, lua / "lua.c"], lua_runs, flags=lua_flags)
-    library = programs.library("liblua.so", ["lua"], lua_sources, lua_flags)
-    programs.program("lua", [lua / "lua.c"], lua_runs, ["dynamic"], lua_flags, "shared", [library])
+    files, flags = real["lua"]
+    main = [p for p in files if p.name == "lua.c"]
+    runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
+    programs.program("lua", files, runs, flags=flags)
+    library = programs.library("liblua.so", ["lua"], [p for p in files if p not in main], flags)
+    programs.program("lua", main, runs, ["dynamic"], flags, "shared", [library])
 
-    bzip2 = sources / "bzip2"
-    bzip2_sources = [
-        bzip2 / f"{n}.c"
-        for n in (
-            "blocksort",
-            "huffman",
-            "crctable",
-            "randtable",
-            "compress",
-            "decompress",
-            "bzlib",
-            "bzip2",
-        )
-    ]
+    files, flags = real["bzip2"]
     packed = write_compressed(data / "sample.bz2", bz2.compress, sample)
-    programs.program(
-        "bzip2",
-        bzip2_sources,
-        [(["-c"], sample), (["-dc"], packed)],
-        flags=["-O2", "-D_FILE_OFFSET_BITS=64"],
-    )
+    programs.program("bzip2", files, [(["-c"], sample), (["-dc"], packed)], flags=flags)
 
-    zlib = sources / "zlib"
-    zlib_sources = sorted(zlib.glob("*.c"))
+    files, flags = real["minigzip"]
+    main = [p for p in files if p.name == "minigzip.c"]
     packed = write_compressed(data / "sample.gz", lambda b: gzip.compress(b, mtime=0), sample)
     runs = [([], sample), (["-9"], sample), (["-d"], packed)]
-    minigzip = zlib / "test" / "minigzip.c"
-    flags = ["-O2", f"-I{zlib}", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"]
-    programs.program("minigzip", [*zlib_sources, minigzip], runs, flags=flags)
-    library = programs.library("libz.so.1", ["minigzip"], zlib_sources, flags)
-    programs.program("minigzip", [minigzip], runs, ["dynamic"], flags, "shared", [library])
+    programs.program("minigzip", files, runs, flags=flags)
+    library = programs.library("libz.so.1", ["minigzip"], [p for p in files if p not in main], flags)
+    programs.program("minigzip", main, runs, ["dynamic"], flags, "shared", [library])
 
 
-def fetch(sources):
-    """True when Debian's sources are in the folder `sources`."""
-    done = subprocess.run([ROOT / "scripts" / "fetch-sources.sh", sources])
+def fetch(sources, packages=()):
+    """True when Debian's sources, and those of more `packages`, are in the folder `sources`."""
+    command = [ROOT / "scripts" / "fetch-sources.sh", sources, *packages]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL)
     return done.returncode == 0
 
 

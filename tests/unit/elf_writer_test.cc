@@ -357,8 +357,63 @@ TEST(ElfWriter, ChangesTheDynamicSection) {
   EXPECT_EQ(std::count(result.dynamic_entries.begin(), result.dynamic_entries.end(),
                        std::pair<int64_t, uint64_t>(kDebug, 0x1234)),
             1);
-  output.dynamic_changes.emplace_back(0x12345, 1);
-  EXPECT_THROW(write_image(image, output), Error);
+}
+
+TEST(ElfWriter, AddsADynamicEntryWhereOneIsSpare) {
+  const auto add = [](const Image& image) {
+    NewImage output = unchanged(image);
+    output.dynamic_changes.emplace_back(0x12345, 1);
+    return write_image(image, output);
+  };
+  const Image image = read_image(dynamic_program());
+  ASSERT_TRUE(has_spare_dynamic_entry(image));
+  auto entries = image.dynamic_entries;
+  entries.emplace_back(0x12345, 1);
+  EXPECT_EQ(read_image(add(image), "output").dynamic_entries, entries);
+
+  const Image full = read_image(
+      compile("hello.c", kHello, "-no-pie -Wl,--spare-dynamic-tags=0", "no-spare-entry"));
+  EXPECT_FALSE(has_spare_dynamic_entry(full));
+  EXPECT_THROW(add(full), Error);
+  EXPECT_FALSE(has_spare_dynamic_entry(read_image(static_program())));
+}
+
+TEST(ElfWriter, AddsMemoryBehindDataOrInASegmentOfItsOwn) {
+  constexpr uint64_t kSize = 0x4000, kWritable = 3;  // SHF_WRITE | SHF_ALLOC
+  const auto with_memory = [&](const Image& image, uint64_t lowest, const std::string& name,
+                               size_t code_size = 100) {
+    const AddedSegment where = plan_added_segment(image, {kSize, 0x2000, lowest});
+    NewImage output = unchanged(image);
+    output.added.push_back(
+        {".text.hot", 1, kAllocatedCode, where.free_address, 16, std::vector<uint8_t>(code_size)});
+    output.added.push_back({".bss.test", 8, kWritable, where.memory_address, 0x2000, {}, kSize});
+    return write_output(image, output, name);
+  };
+  for (const auto& input : {dynamic_program(), static_program(), pie_program()}) {
+    const Image image = read_image(input);
+    const CommandResult expected = run_alpha(input);
+    const std::string name = input.filename().string();
+    const auto extended = with_memory(image, 0, "memory-" + name);
+    expect_runs(extended, expected, run_program);
+
+    NewImage output = unchanged(image);
+    const uint64_t end = add_sections(image, output);
+    const Image rewritten = read_image(write_output(image, output, "before-memory-" + name));
+    const auto apart = with_memory(rewritten, end + (1 << 20), "memory-apart-" + name);
+    expect_runs(apart, expected, run_program);
+    const Image result = read_image(apart);
+    const Section* memory = result.section_named(".bss.test");
+    ASSERT_NE(memory, nullptr);
+    EXPECT_GE(memory->address, end + (1 << 20));
+    const auto segment =
+        std::find_if(result.segments.begin(), result.segments.end(),
+                     [&](const Segment& s) { return s.address == memory->address; });
+    ASSERT_NE(segment, result.segments.end());
+    EXPECT_TRUE(segment->loaded() && segment->writable() && !segment->executable());
+    EXPECT_EQ(segment->memory_size, kSize);
+    EXPECT_EQ(segment->file_size, 0u);
+    EXPECT_THROW(with_memory(rewritten, 0, "no-room-" + name, 0x20000), Error);
+  }
 }
 
 TEST(ElfWriter, RefusesMistakenRequests) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/base/bytes.h"
+#include "optimizer/target/alpha/codec.h"
 #include "optimizer/target/targets.h"
 #include "simulator/alpha21164/issue.h"
 
@@ -112,6 +114,52 @@ TEST(Issue, InOrder) {
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addq t2,1,t3"), 4u);
   // In one set: what is behind the waiting instruction issues in its cycle.
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addt $f1,$f2,$f3"), 3u);
+}
+
+/// By the names of instructions, where issue.cc goes by their numbers.
+IssueClass class_by_name(std::string_view name) {
+  using enum IssueClass;
+  const auto is = [&](auto... starts) { return (name.starts_with(starts) || ...); };
+  const auto in = [&](auto... names) { return ((name == names) || ...); };
+  const std::string_view base = name.substr(0, name.find('/'));
+  const bool is_single = base.ends_with('s') || base.ends_with('f');
+  if (is("sqrt", "div")) return is_single ? divide_single : divide_double;
+  if (is("ldl_l", "ldq_l", "stl_c", "stq_c", "wh64", "fetch") || in("mb", "wmb", "ecb", "rc", "rs"))
+    return locked;
+  if (is("lda")) return add;
+  if (is("ld")) return load;
+  if (is("st")) return store;
+  if (in("fbeq", "fblt", "fble", "fbne", "fbge", "fbgt")) return floating_branch;
+  if (in("blbc", "beq", "blt", "ble", "blbs", "bne", "bge", "bgt")) return integer_branch;
+  if (in("br", "bsr", "jmp", "ret") || is("jsr")) return jump;
+  if (is("call_pal", "pal1")) return call_pal;
+  if (in("mull", "mull/v")) return multiply_long;
+  if (in("mulq", "mulq/v")) return multiply_quad;
+  if (name == "umulh") return multiply_high;
+  if (is("mul")) return floating_multiply;
+  if (name == "cpys") return floating_copy;
+  if (is("cmpt", "cmpg", "cpys", "cvt", "fcmov", "mt_", "mf_", "ito")) return floating_add;
+  if (is("cmp")) return compare;
+  if (is("cmov")) return conditional_move;
+  if (is("addl", "addq", "subl", "subq", "s4", "s8")) return add;
+  if (is("add", "sub")) return floating_add;
+  if (is("msk", "ext", "ins", "zap", "sext") || in("srl", "sll", "sra")) return shift;
+  if (in("and", "bic", "bis", "ornot", "xor", "eqv", "amask", "implver")) return logic;
+  if (in("trapb", "excb", "rpcc")) return misc;
+  return multimedia;
+}
+
+TEST(Issue, ClassesOfAllInstructions) {
+  for (size_t row = 1; row < alpha::kEncodingCount; ++row) {
+    const alpha::Encoding& encoding = alpha::kEncodings[row];
+    const uint32_t word = encoding.codec.match;
+    std::vector<uint8_t> code(4);
+    store(code.data(), word);
+    const IssueInstruction read = read_for_issue(code).front();
+    EXPECT_EQ(read.issue_class, class_by_name(encoding.name)) << std::string_view(encoding.name);
+  }
+  const auto unop = assemble("unop");
+  EXPECT_EQ(unop.front().issue_class, IssueClass::unop);
 }
 
 const char* const kKinds[] = {

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""What layouts gain: a table over workloads and layouts, on the machine model of respike measure.
+
+  bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
+
+A layout is what `image optimize --layout` takes; `default` is what it does when not told. The profile is of
+the training input. `different` runs the reference input with it, `same` the training input again. Rows of the
+original are absolute: millions of instructions and events per 100 instructions (of the instruction TLB per
+10,000). Other rows are against the original: changes of instructions and taken jumps, changes of misses and
+mispredicts per instruction of their own (where the original has next to none: the rate itself), and how many
+times fewer cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
+
+import argparse
+import json
+import os
+import sys
+
+import measuring
+import workloads
+
+LAYOUTS = ["random", "chain", "place", "split,place", "chain,split,place", measuring.DEFAULT]
+NEXT_TO_NONE = 0.05  # of a rate
+INPUTS = {"different": "reference", "same": "training"}
+# Column: event, factor per instruction
+RATES = {
+    "taken jumps": ("taken_jumps", 100),
+    "icache": ("icache_misses", 100),
+    "refill": ("refill_hits", 100),
+    "L2": ("l2_icache_misses", 100),
+    "itb": ("itb_misses", 10_000),
+    "mispredicts": ("mispredicts", 100),
+}
+HEAD = ["workload", "input", "layout", "instructions", *RATES, "cycles C", "cycles"]
+
+
+def measure_all(lab, made, layouts, inputs, jobs):
+    """{(workload, input, layout): figures}, the original among the layouts."""
+    cells = [(w, i, l) for w in made for l in [measuring.ORIGINAL, *layouts] for i in inputs]
+
+    def task(workload, input_name, layout):
+        profile = None
+        if layout != measuring.ORIGINAL:
+            profile = lab.profile(workload.image, workload.training)
+        image, _ = lab.optimize(workload.image, layout, profile)
+        return lab.measure(image, workload.runs(INPUTS[input_name]))
+
+    tasks = [(f"{w.name} {l}", lambda c=(w, i, l): task(*c)) for w, i, l in cells]
+    results = measuring.run_all(tasks, jobs, "measuring")
+    figures = {(w.name, i, l): r for (w, i, l), r in zip(cells, results)}
+    for (name, input_name, layout), result in figures.items():
+        if result["output"] != figures[name, input_name, measuring.ORIGINAL]["output"]:
+            raise measuring.Failure(f"{name}, {layout}, {input_name} input: other output")
+    return figures
+
+
+def rate(figures, name):
+    event, factor = RATES[name]
+    return factor * figures[event] / figures["instructions"]
+
+
+def absolute(figures):
+    """The cells of an original's row."""
+    rates = [f"{rate(figures, name):.2f}" for name in RATES]
+    millions = [f"{figures[name] / 1e6:.1f} M" for name in ("instructions", "cycles_c", "cycles")]
+    return [millions[0], *rates, *millions[1:]]
+
+
+def relative(figures, original):
+    """The cells of another layout's row."""
+    change = lambda new, old: f"{100 * (new / old - 1):+.1f}%"
+    cells = [change(figures["instructions"], original["instructions"])]
+    for name in RATES:
+        new, old = rate(figures, name), rate(original, name)
+        if name == "taken jumps":
+            cells.append(change(figures["taken_jumps"], original["taken_jumps"]))
+        else:
+            cells.append(change(new, old) if old >= NEXT_TO_NONE else f"{new:.2f}")
+    return cells + [f"{original[n] / figures[n]:.3f}x" for n in ("cycles_c", "cycles")]
+
+
+def print_table(head, rows):
+    """A Markdown table that can be read as it is."""
+    widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+    line = lambda cells: "| " + " | ".join(
+        c.ljust(w) if i < 3 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))
+    ) + " |"  # fmt: skip
+    print(line(head))
+    print("|" + "|".join("-" * (w + 1) + ("-" if i < 3 else ":") for i, w in enumerate(widths)) + "|")
+    for row in rows:
+        print(line(row))
+
+
+def inputs_of(text):
+    names = text.split(",")
+    if not set(names) <= set(INPUTS):
+        raise argparse.ArgumentTypeError(f"an input is one of {', '.join(INPUTS)}")
+    return names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    workloads.add_options(parser)
+    parser.add_argument("--layouts", nargs="+", default=LAYOUTS, metavar="LIST")
+    parser.add_argument("--inputs", type=inputs_of, default=list(INPUTS), metavar="NAME,...")
+    parser.add_argument("--respike", default=measuring.RESPIKE, help="the command to measure")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--json", action="store_true", help="the figures as they were measured")
+    args = parser.parse_args()
+    layouts = [l for l in args.layouts if l != measuring.ORIGINAL]
+    try:
+        made = workloads.prepare(args.workloads, args.folder)
+        lab = measuring.Lab(args.folder, args.respike)
+        figures = measure_all(lab, made, layouts, args.inputs, args.jobs)
+    except (workloads.Unavailable, measuring.Failure) as failure:
+        sys.exit(f"layouts.py: {failure}")
+    if args.json:
+        keys = ("workload", "input", "layout")
+        print(json.dumps([dict(zip(keys, k)) | v for k, v in figures.items()], indent=1))
+        return
+    rows = []
+    for workload in made:
+        for input_name in args.inputs:
+            original = figures[workload.name, input_name, measuring.ORIGINAL]
+            rows.append([workload.name, input_name, measuring.ORIGINAL, *absolute(original)])
+            for layout in layouts:
+                cells = relative(figures[workload.name, input_name, layout], original)
+                rows.append([workload.name, input_name, layout, *cells])
+    print_table(HEAD, rows)
+
+
+if __name__ == "__main__":
+    main()
