@@ -111,7 +111,7 @@ class Lab:
         with self._guard:
             return self._locks.setdefault(key, threading.Lock())
 
-    def _cached(self, path, make):
+    def cached(self, path, make):
         """The JSON in a file; made and written there when it is not."""
         with self._locked(path):
             if not path.exists():
@@ -202,7 +202,7 @@ class Lab:
         total = {}
         for run in runs:
             key = digest(self.hash_file(image), self.key_of_run(run), self.hash_file(self.plugin))
-            figures = self._cached(
+            figures = self.cached(
                 self.folder / "measurements" / f"{key}.json", lambda: self._measure(image, run)
             )
             for name, value in figures.items():
