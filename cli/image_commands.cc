@@ -209,7 +209,7 @@ void run_disasm(const DisasmArguments& arguments) {
 
 // ---- optimize ----
 
-constexpr const char* kBestLayout = "chain,split,segments";
+constexpr const char* kBestLayout = "ext-tsp,split,colour";
 
 struct OptimizeArguments {
   std::string image, output, report;
@@ -247,11 +247,12 @@ std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& 
     if (word == "split") fine = set(layout.split, true);
     if (word == "place") fine = set(layout.pieces, Pieces::place);
     if (word == "segments") fine = set(layout.pieces, Pieces::segments);
+    if (word == "colour") fine = set(layout.pieces, Pieces::colour);
     if (word == "cdsort") fine = set(layout.pieces, Pieces::cache_sorted);
     if (!fine)
       return fmt::format(
           "\"{}\" is out of place: a layout is original, random, scatter, or a list out of "
-          "chain|ext-tsp, split, place|segments|cdsort",
+          "chain|ext-tsp, split, place|segments|colour|cdsort",
           word);
   }
   return std::nullopt;
@@ -393,7 +394,7 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--layout", optimize_arguments->layout,
                    "original: the order of the input; random: every block of every movable "
                    "procedure moved; scatter: blocks anywhere in the text; or a list out of "
-                   "chain|ext-tsp, split, place|segments|cdsort")
+                   "chain|ext-tsp, split, place|segments|colour|cdsort")
       ->check(CLI::Validator(layout_problem, "LIST"))
       ->capture_default_str();
   optimize->add_option("--profile", optimize_arguments->profile,

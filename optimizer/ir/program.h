@@ -196,6 +196,15 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
+/// Where an indirect call of a profiled run went last.
+struct ObservedCall {
+  ProcedureId procedure = kNone;
+  BlockId block = kNone;
+  ProcedureId callee = kNone;
+
+  bool operator==(const ObservedCall&) const = default;
+};
+
 struct Program {
   const Image* image = nullptr;
   const Target* target = nullptr;
@@ -206,6 +215,7 @@ struct Program {
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
                                                                 // the other; sorted
   std::vector<uint64_t> gp_values;
+  std::vector<ObservedCall> observed_calls;  // by procedure, block; from a profile, one a block
   UnwindTables unwind;
   std::vector<Fde> foreign_fdes;           // of code that is in no procedure and never moves
   std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost

@@ -8,6 +8,7 @@
 #include "optimizer/layout/cluster.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -27,8 +28,8 @@ class Rows {
       rows_[piece] = {piece, piece, 1, 0, static_cast<int64_t>(sizes[piece])};
   }
 
-  void join(uint32_t a, uint32_t b) {
-    if (row_of_[a] == row_of_[b]) return;
+  void join(uint32_t a, uint32_t b, uint64_t longest) {
+    if (row_of_[a] == row_of_[b] || length(row_of_[a]) + length(row_of_[b]) > longest) return;
     if (rows_[row_of_[a]].pieces < rows_[row_of_[b]].pieces) std::swap(a, b);
     Row& stays = rows_[row_of_[a]];
     const Row& moves = rows_[row_of_[b]];
@@ -54,21 +55,11 @@ class Rows {
     }
   }
 
-  std::vector<uint32_t> in_order(std::span<const double> heat) const {
-    std::vector<std::pair<double, uint32_t>> rows;
-    for (uint32_t r = 0; r < rows_.size(); ++r) {
-      if (rows_[r].pieces == 0) continue;
-      double sum = 0;
-      for (const uint32_t piece : pieces_of(rows_[r])) sum += heat[piece];
-      rows.emplace_back(-sum / static_cast<double>(rows_[r].end - rows_[r].start + 1), r);
-    }
-    std::sort(rows.begin(), rows.end());
-    std::vector<uint32_t> order;
-    for (const auto& [coldness, r] : rows) {
-      const auto pieces = pieces_of(rows_[r]);
-      order.insert(order.end(), pieces.begin(), pieces.end());
-    }
-    return order;
+  std::vector<std::vector<uint32_t>> all() const {
+    std::vector<std::vector<uint32_t>> result;
+    for (const Row& row : rows_)
+      if (row.pieces != 0) result.push_back(pieces_of(row));
+    return result;
   }
 
  private:
@@ -79,6 +70,9 @@ class Rows {
     int64_t start, end;  // bytes
   };
 
+  uint64_t length(uint32_t row) const {
+    return static_cast<uint64_t>(rows_[row].end - rows_[row].start);
+  }
   int64_t size(uint32_t piece) const { return static_cast<int64_t>(sizes_[piece]); }
   std::vector<uint32_t> pieces_of(const Row& row) const {
     std::vector<uint32_t> result;
@@ -129,15 +123,36 @@ void add_up(std::vector<Affinity>& affinities) {
 
 }  // namespace
 
-std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
-                                        std::span<const double> heat,
-                                        std::vector<Affinity> affinities) {
+std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> sizes,
+                                                    std::vector<Affinity> affinities,
+                                                    uint64_t longest) {
   add_up(affinities);
   std::stable_sort(affinities.begin(), affinities.end(),
                    [](const Affinity& a, const Affinity& b) { return a.weight > b.weight; });
   Rows rows(sizes);
-  for (const Affinity& affinity : affinities) rows.join(affinity.from, affinity.to);
-  return rows.in_order(heat);
+  for (const Affinity& affinity : affinities) rows.join(affinity.from, affinity.to, longest);
+  return rows.all();
+}
+
+std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
+                                        std::span<const double> heat,
+                                        std::vector<Affinity> affinities) {
+  const auto rows =
+      rows_by_affinity(sizes, std::move(affinities), std::numeric_limits<uint64_t>::max());
+  std::vector<std::pair<double, uint32_t>> by_heat;
+  for (uint32_t r = 0; r < rows.size(); ++r) {
+    double sum = 0, bytes = 1;
+    for (const uint32_t piece : rows[r]) {
+      sum += heat[piece];
+      bytes += static_cast<double>(sizes[piece]);
+    }
+    by_heat.emplace_back(-sum / bytes, r);
+  }
+  std::sort(by_heat.begin(), by_heat.end());
+  std::vector<uint32_t> order;
+  for (const auto& [coldness, r] : by_heat)
+    order.insert(order.end(), rows[r].begin(), rows[r].end());
+  return order;
 }
 
 }  // namespace respike

@@ -12,11 +12,16 @@ struct Affinity {
   double weight = 0;          // how often control goes from one to the other
 };
 
-/// An order of all pieces (by index of `sizes`, bytes). After Pettis and Hansen (PLDI 1990,
-/// "procedure positioning"): the heaviest affinity left joins the two groups that its pieces are
-/// in, so that the two come as near to each other as can be. Affinities between the same pieces add
-/// up, whichever way they go. Groups come by weight per byte of what they hold (`heat`), the
-/// densest first. O((pieces + affinities) log pieces).
+/// Rows of pieces (by index of `sizes`, bytes) in which those with affinity are near each other;
+/// every piece is in one. After Pettis and Hansen (PLDI 1990, "procedure positioning"): the
+/// heaviest affinity left joins the two rows that its pieces are in, so that the two come as near
+/// to each other as can be, unless the row would become longer than `longest` bytes. Affinities
+/// between the same pieces add up, whichever way they go. O((pieces + affinities) log pieces).
+std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> sizes,
+                                                    std::vector<Affinity> affinities,
+                                                    uint64_t longest);
+
+/// An order of all pieces: rows without a limit, those with the most heat per byte first.
 std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
                                         std::span<const double> heat,
                                         std::vector<Affinity> affinities);

@@ -12,35 +12,13 @@
 #include <vector>
 
 #include "optimizer/layout/glued_runs.h"
+#include "optimizer/layout/random.h"
 
 namespace respike {
 namespace {
 
 constexpr uint32_t kProcedureAlignment = 16;
 constexpr uint64_t kWindow = uint64_t{5} << 19;  // 2.5 MB of text that random layouts mix
-
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// 0 .. limit - 1. The bias of the remainder is below limit / 2^64.
-  size_t below(size_t limit) { return static_cast<size_t>(next() % limit); }
-
-  template <typename Iterator>
-  void shuffle(Iterator first, Iterator last) {
-    for (auto left = last - first; left > 1; --left)
-      std::swap(first[left - 1], first[below(static_cast<size_t>(left))]);
-  }
-
- private:
-  uint64_t state_;
-};
 
 /// Fragments in random order within windows of the text, and the windows in random order: mixing
 /// all of a very large text would make nearly every branch a far one.

@@ -14,11 +14,14 @@
 #include <cassert>
 
 #include "optimizer/ir/target.h"
+#include "optimizer/layout/calls.h"
 #include "optimizer/layout/chains.h"
 #include "optimizer/layout/cluster.h"
 #include "optimizer/layout/code_layout.h"
+#include "optimizer/layout/colour.h"
 #include "optimizer/layout/hotness.h"
 #include "optimizer/layout/orders.h"
+#include "optimizer/layout/turns.h"
 
 namespace respike {
 namespace {
@@ -30,7 +33,10 @@ struct Piece {
   bool hot = false;
   uint64_t size = 0;  // bytes
   double heat = 0;    // bytes executed
+  uint32_t alignment = 4;
 };
+
+constexpr uint64_t kLongestRow = 1024;  // bytes, of rows that are coloured as one
 
 class Builder {
  public:
@@ -90,8 +96,8 @@ class Builder {
       case Blocks::chain:
         return chain_blocks(procedure, wanted);
       case Blocks::ext_tsp:
-        chains.push_back(ext_tsp_blocks(*program_.target, procedure, wanted));
-        break;
+        return cut_where_nothing_falls(procedure,
+                                       ext_tsp_blocks(*program_.target, procedure, wanted));
       case Blocks::original: {
         std::vector<BlockId> blocks = input_order_[id];
         std::erase_if(blocks, [&](BlockId b) { return !wanted[b]; });
@@ -102,22 +108,45 @@ class Builder {
     return chains;
   }
 
+  /// An order of blocks as chains: each block but the first of a chain can follow the one before.
+  static std::vector<std::vector<BlockId>> cut_where_nothing_falls(
+      const Procedure& procedure, const std::vector<BlockId>& order) {
+    std::vector<std::vector<BlockId>> chains;
+    for (size_t i = 0; i < order.size(); ++i) {
+      bool follows = false;
+      if (i != 0)
+        for (const Edge& edge : procedure.blocks[order[i - 1]].successors)
+          if (edge.target == order[i] &&
+              (edge.kind == Edge::Kind::fall_through || edge.kind == Edge::Kind::taken))
+            follows = true;
+      if (!follows) chains.emplace_back();
+      chains.back().push_back(order[i]);
+    }
+    return chains;
+  }
+
   void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, bool hot) {
-    const bool apart = hot && options_.pieces == Pieces::segments;
+    const bool apart =
+        hot && (options_.pieces == Pieces::segments || options_.pieces == Pieces::colour);
     bool first = true;
     for (auto& chain : chains) {
       if (chain.empty()) continue;
       if (first || apart) pieces_.push_back({.procedure = id, .blocks = {}, .hot = hot});
       first = false;
       Piece& piece = pieces_.back();
-      for (const BlockId b : chain) {
-        const BasicBlock& block = program_[id].blocks[b];
-        const uint64_t size = code_size(*program_.target, block);
+      for (size_t i = 0; i < chain.size(); ++i) {
+        const BasicBlock& block = program_[id].blocks[chain[i]];
+        const uint64_t size = size_in(id, chain, i);
         piece.size += size;
         piece.heat += static_cast<double>(size) * static_cast<double>(block.count);
       }
       piece.blocks.insert(piece.blocks.end(), chain.begin(), chain.end());
     }
+  }
+
+  uint64_t size_in(ProcedureId id, const std::vector<BlockId>& blocks, size_t index) const {
+    return placed_size(*program_.target, program_[id].blocks[blocks[index]],
+                       index + 1 < blocks.size() ? blocks[index + 1] : kNone);
   }
 
   // ---- their order ----
@@ -133,7 +162,7 @@ class Builder {
       for (const BlockId b : pieces_[p].blocks) piece_of_[first_[pieces_[p].procedure] + b] = p;
   }
 
-  std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) const {
+  std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) {
     if (options_.pieces == Pieces::original) return hot;
     std::vector<uint32_t> number(pieces_.size(), kNone);
     std::vector<uint64_t> sizes;
@@ -144,10 +173,62 @@ class Builder {
       heat.push_back(pieces_[hot[i]].heat);
     }
     std::vector<Affinity> affinities = find_affinities(hot, number);
+    if (options_.pieces == Pieces::colour)
+      return in_conflict_aware_order(hot, number, sizes, heat, std::move(affinities));
     std::vector<uint32_t> order = options_.pieces == Pieces::cache_sorted
                                       ? place_cache_directed(sizes, heat, affinities)
                                       : place_by_affinity(sizes, heat, std::move(affinities));
     for (uint32_t& each : order) each = hot[each];
+    return order;
+  }
+
+  std::vector<uint32_t> in_conflict_aware_order(const std::vector<uint32_t>& hot,
+                                                const std::vector<uint32_t>& number,
+                                                std::span<const uint64_t> sizes,
+                                                std::span<const double> heat,
+                                                std::vector<Affinity> affinities) {
+    const CacheShape cache;
+    const auto rows = rows_by_affinity(sizes, std::move(affinities), kLongestRow);
+    std::vector<uint32_t> lines;  // by row
+    std::vector<double> row_heat;
+    std::vector<uint64_t> place(hot.size());  // by piece, in bytes from the first row's start
+    uint64_t end = 0;
+    for (const auto& row : rows) {
+      const uint64_t start = end;
+      double sum = 0;
+      for (const uint32_t piece : row) {
+        place[piece] = end;
+        end += sizes[piece];
+        sum += heat[piece];
+      }
+      row_heat.push_back(sum / static_cast<double>(end - start + 1));
+      end = (end + cache.line - 1) / cache.line * cache.line;
+      lines.push_back(static_cast<uint32_t>((end - start) / cache.line));
+    }
+    std::vector<uint64_t> block_place(piece_of_.size());
+    for (uint32_t i = 0; i < hot.size(); ++i) {
+      const Piece& piece = pieces_[hot[i]];
+      uint64_t at = place[i];
+      for (size_t b = 0; b < piece.blocks.size(); ++b) {
+        block_place[first_[piece.procedure] + piece.blocks[b]] = at;
+        at += size_in(piece.procedure, piece.blocks, b);
+      }
+    }
+    const std::vector<uint64_t> line_sizes(end / cache.line, cache.line);
+    const auto lines_of = [&](ProcedureId id, BlockId b) -> std::pair<uint32_t, uint32_t> {
+      const uint32_t piece = piece_of_[first_[id] + b];
+      if (piece == kNone || number[piece] == kNone) return {0, 0};
+      const uint64_t at = block_place[first_[id] + b];
+      const uint64_t size = code_size(*program_.target, program_[id].blocks[b]);
+      return {static_cast<uint32_t>(at / cache.line),
+              static_cast<uint32_t>((at + std::max<uint64_t>(size, 1) - 1) / cache.line + 1)};
+    };
+    const auto turns =
+        find_turns(program_, lines_of, line_sizes, 2 * uint64_t{cache.line} * cache.sets);
+    std::vector<uint32_t> order;
+    for (const uint32_t r : order_by_conflicts(lines, row_heat, turns, cache))
+      for (const uint32_t piece : rows[r]) order.push_back(hot[piece]);
+    for (const auto& row : rows) pieces_[hot[row.front()]].alignment = cache.line;
     return order;
   }
 
@@ -166,20 +247,22 @@ class Builder {
       for (const BlockId b : piece.blocks) {
         const BasicBlock& block = procedure.blocks[b];
         for (const Edge& edge : block.successors) add(i, piece.procedure, edge.target, edge.count);
-        if (block.instructions.empty()) continue;
-        const Instruction& last = block.instructions.back();
-        if (!last.has_reference()) continue;
-        const Reference& reference = procedure.references[static_cast<size_t>(last.immediate)];
-        if (reference.kind == ReferenceKind::branch && reference.target.procedure != kNone)
-          add(i, reference.target.procedure, reference.target.block, block.count);
       }
+    }
+    for (const CodeCall& call : find_calls(program_)) {
+      const uint32_t piece = piece_of_[first_[call.caller] + call.block];
+      if (piece != kNone && number[piece] != kNone)
+        add(number[piece], call.callee.procedure, call.callee.block,
+            program_[call.caller].blocks[call.block].count);
     }
     return affinities;
   }
 
   void append(Layout& layout, const Piece& piece) const {
-    if (layout.fragments.empty() || layout.fragments.back().procedure != piece.procedure)
-      layout.fragments.push_back({.procedure = piece.procedure, .blocks = {}});
+    if (layout.fragments.empty() || layout.fragments.back().procedure != piece.procedure ||
+        piece.alignment > 4)
+      layout.fragments.push_back(
+          {.procedure = piece.procedure, .blocks = {}, .alignment = piece.alignment});
     auto& blocks = layout.fragments.back().blocks;
     blocks.insert(blocks.end(), piece.blocks.begin(), piece.blocks.end());
   }

@@ -15,11 +15,12 @@ struct LayoutOptions {
     original,      // in the order of the input
     place,         // place_by_affinity(), whole procedures or their hot parts
     segments,      // the same with every hot chain a piece of its own
+    colour,        // the same, in an order in which what takes turns shares few cache lines
     cache_sorted,  // place_cache_directed()
   };
-  Blocks blocks = Blocks::chain;
+  Blocks blocks = Blocks::ext_tsp;
   bool split = true;  // hot and cold parts of a procedure are pieces of their own
-  Pieces pieces = Pieces::segments;
+  Pieces pieces = Pieces::colour;
   double cold_share = 0.01;  // of all executed instructions that cold code may run, see hotness.h
 };
 

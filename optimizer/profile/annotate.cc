@@ -25,6 +25,7 @@ static_assert(static_cast<int>(ProfileEdge::Kind::fall_through) ==
                   static_cast<int>(Edge::Kind::landing_pad));
 
 void clear_counts(Program& program) {
+  program.observed_calls.clear();
   for (Procedure& procedure : program.procedures)
     for (BasicBlock& block : procedure.blocks) {
       block.count = 0;
@@ -54,6 +55,24 @@ void set_counts(Procedure& procedure, const ProcedureProfile& profile) {
       }
 }
 
+/// Of several targets of a block the one that changed most often stands for it: the last of a long
+/// row of others.
+void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile& profile) {
+  for (size_t i = 0; i < profile.indirect.size();) {
+    const BlockId block = profile.indirect[i].block;
+    const ProcedureProfile::IndirectTarget* chosen = nullptr;
+    for (; i < profile.indirect.size() && profile.indirect[i].block == block; ++i)
+      if (profile.indirect[i].target != 0 &&
+          (chosen == nullptr || profile.indirect[i].changes > chosen->changes))
+        chosen = &profile.indirect[i];
+    if (chosen == nullptr) continue;
+    const auto at = block_at(program, chosen->target);
+    if (at && at->block == 0 &&
+        is_call(program.target->control_flow(program[id].blocks[block].instructions.back())))
+      program.observed_calls.push_back({id, block, at->procedure});
+  }
+}
+
 const Reference* reference_of(const Procedure& procedure, const BasicBlock& block) {
   const Instruction& last = block.instructions.back();
   return last.has_reference() ? &procedure.references[last.immediate] : nullptr;
@@ -80,10 +99,16 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
         !same_blocks(program, *procedure, counted))
       continue;
     set_counts(*procedure, counted);
+    add_observed_calls(program, static_cast<ProcedureId>(procedure - program.procedures.begin()),
+                       counted);
     ++result.matched;
     result.entered_matched += entered;
     result.instructions_matched = saturating_add(result.instructions_matched, instructions);
   }
+  std::sort(program.observed_calls.begin(), program.observed_calls.end(),
+            [](const ObservedCall& a, const ObservedCall& b) {
+              return std::tie(a.procedure, a.block) < std::tie(b.procedure, b.block);
+            });
   return result;
 }
 
