@@ -1,8 +1,8 @@
 """The plots of bench/paper: each function takes numbers and returns the text of an SVG.
 
-One message per figure; what it is stands in the page's heading, so the plots have no titles of their own.
-Colours are those of Okabe and Ito, which colour-blind people can tell apart; programs keep theirs, and
-their markers, in all figures."""
+One message per figure; what it is stands in the page's heading, so the plots have no titles of
+their own. Colours are those of Okabe and Ito, which colour-blind people can tell apart;
+programs keep theirs, and their markers, in all figures."""
 
 import io
 import re
@@ -15,7 +15,15 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: 
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, DARK, GREY = "#CC79A7", "#56B4E9", "#333333", "#999999"
-STYLES = [(BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (RED, "D"), (PURPLE, "v"), (DARK, "P"), (GREY, "X")]
+STYLES = [
+    (BLUE, "o"),
+    (ORANGE, "s"),
+    (GREEN, "^"),
+    (RED, "D"),
+    (PURPLE, "v"),
+    (DARK, "P"),
+    (GREY, "X"),
+]
 
 plt.rcParams.update(
     {
@@ -74,8 +82,8 @@ def _powers_axis(axes, last, first=1):
 
 
 def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, legend=True):
-    """Lines of percentages over powers of two: [(label, {x: percent}, style index)]. `marks`: points
-    (x, percent, text) to name."""
+    """Lines of percentages over powers of two: [(label, {x: percent}, style index)]. `marks`:
+    points (x, percent, text) to name."""
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     for label, points, style in curves:
         colour, marker = STYLES[style]
@@ -100,12 +108,14 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
 
 def stacked(name, rows, parts, x_label):
     """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]."""
-    figure, axes = plt.subplots(figsize=(7.6, 0.42 * len(rows) + 1.3))
+    figure, axes = plt.subplots(figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)))
     labels = [label for label, _ in rows]
     left = [0.0] * len(rows)
     for index, part in enumerate(parts):
         values = [values[index] for _, values in rows]
-        axes.barh(labels, values, left=left, color=(BLUE, ORANGE, GREEN)[index], label=part, height=0.64)
+        axes.barh(
+            labels, values, left=left, color=(BLUE, ORANGE, GREEN)[index], label=part, height=0.64
+        )
         left = [l + v for l, v in zip(left, values)]
     for row, total in enumerate(left):
         axes.text(total + 0.2, row, f"{total:.1f}%", va="center")
@@ -120,7 +130,8 @@ def stacked(name, rows, parts, x_label):
 
 
 def bars(name, groups, series, y_label):
-    """Groups of vertical bars of percentages: groups [(label, [value, ...])], series [(label, colour)]."""
+    """Groups of vertical bars of percentages: groups [(label, [value, ...])], series [(label,
+    colour)]."""
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     width = 0.8 / len(series)
     for index, (label, colour) in enumerate(series):
@@ -149,14 +160,16 @@ def bars(name, groups, series, y_label):
 
 
 def dots(name, rows, series, x_label, line):
-    """One row per program with a dot per series: rows [(label, [value, ...])], series [(label, colour,
-    marker)]; `line`: the value of the original."""
+    """One row per program with a dot per series: rows [(label, [value, ...])], series [(label,
+    colour, marker)]; `line`: the value of the original."""
     figure, axes = plt.subplots(figsize=(7.6, 0.42 * len(rows) + 1.5))
     for row, (_, values) in enumerate(rows):
         axes.plot([min(values), max(values)], [row, row], color="#cccccc", linewidth=2, zorder=1)
     for index, (label, colour, marker) in enumerate(series):
         values = [values[index] for _, values in rows]
-        axes.scatter(values, range(len(rows)), color=colour, marker=marker, s=52, label=label, zorder=2)
+        axes.scatter(
+            values, range(len(rows)), color=colour, marker=marker, s=52, label=label, zorder=2
+        )
     axes.axvline(line, color="#555555", linewidth=0.8, zorder=0)
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.invert_yaxis()
@@ -171,7 +184,7 @@ def panels(name, rows, columns):
     """Panels side by side with a horizontal bar per row: rows [(label, [value, ...])], columns
     [(title, colour)]. Values are percentages."""
     figure, all_axes = plt.subplots(
-        1, len(columns), figsize=(7.6, 0.42 * len(rows) + 1.3), sharey=True
+        1, len(columns), figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)), sharey=True
     )
     labels = [label for label, _ in rows]
     for index, (axes, (title, colour)) in enumerate(zip(all_axes, columns)):

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What layouts gain: a table over workloads and layouts, on the machine model of respike measure.
+"""What layouts gain: a table over workloads and layouts, by the model of respike measure.
 
   bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
 
-A layout is what `image optimize --layout` takes; `default` is what it does when not told. The profile is of
-the training input. `different` runs the reference input with it, `same` the training input again. Rows of the
-original are absolute: millions of instructions and events per 100 instructions (of the instruction TLB per
-10,000). Other rows are against the original: changes of instructions and taken jumps, changes of misses and
-mispredicts per instruction of their own (where the original has next to none: the rate itself), and how many
-times fewer cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
+A layout is what `image optimize --layout` takes; `default` is what it does when not told. The
+profile is of the training input. `different` runs the reference input with it, `same` the
+training input again. Rows of the original are absolute: millions of instructions and events per
+100 instructions (of the instruction TLB per 10,000). Other rows are against the original:
+changes of instructions and taken jumps, changes of misses and mispredicts per instruction of
+their own (where the original has next to none: the rate itself), and how many times fewer
+cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
 
 import argparse
 import json
@@ -85,7 +86,9 @@ def print_table(head, rows):
         c.ljust(w) if i < 3 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))
     ) + " |"  # fmt: skip
     print(line(head))
-    print("|" + "|".join("-" * (w + 1) + ("-" if i < 3 else ":") for i, w in enumerate(widths)) + "|")
+    print(
+        "|" + "|".join("-" * (w + 1) + ("-" if i < 3 else ":") for i, w in enumerate(widths)) + "|"
+    )
     for row in rows:
         print(line(row))
 
