@@ -86,9 +86,9 @@ def compressor_inputs(folder, sources):
     program."""
     sqlite = sources / "sqlite3-amalgamation" / "sqlite3.c"
     prose = [sources / "lua5.4" / "doc" / "manual.html", sources / "bzip2" / "manual.html"]
-    program = sources / "zlib" / "zlib.3.pdf"
+    pdf = sources / "zlib" / "zlib.3.pdf"
     code = sqlite.read_bytes()[200_000:340_000]
-    mixed = code[:90_000] + program.read_bytes()[:20_000] + code[90_000:]
+    mixed = code[:90_000] + pdf.read_bytes()[:20_000] + code[90_000:]
     text = excerpt(prose, 200_000)
     return {
         "training": write(folder / "prose", text),
