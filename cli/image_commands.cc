@@ -237,10 +237,11 @@ std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& 
     choice = value;
     return !again;
   };
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
+  for (bool more = true; more;) {
+    const size_t comma = list.find(',');
     const std::string_view word = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
+    more = comma != std::string_view::npos;
+    if (more) list.remove_prefix(comma + 1);
     bool fine = false;
     if (word == "chain") fine = set(layout.blocks, Blocks::chain);
     if (word == "ext-tsp") fine = set(layout.blocks, Blocks::ext_tsp);
@@ -397,8 +398,11 @@ void add_image_commands(CLI::App& app) {
                    "chain|ext-tsp, split, place|segments|colour|cdsort")
       ->check(CLI::Validator(layout_problem, "LIST"))
       ->capture_default_str();
-  optimize->add_option("--profile", optimize_arguments->profile,
-                       "how it ran; without one, estimates from the shape of the code");
+  optimize
+      ->add_option("--profile", optimize_arguments->profile,
+                   "how it ran; without one, estimates from the shape of the code")
+      ->check(CLI::Validator(
+          [](const std::string& path) { return path.empty() ? "its name is empty" : ""; }, "FILE"));
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
       ->capture_default_str();

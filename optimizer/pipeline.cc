@@ -76,7 +76,7 @@ AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnosti
   if (result.entered != 0 && result.entered_matched == 0)
     throw Error("the profile is of another program: it knows none of the procedures",
                 program.image->path);
-  if (result.instructions_matched != result.instructions)
+  if (result.entered_matched != result.entered)
     diagnostics.warn(fmt::format(
         "the profile is of another build: {} of its {} procedures that ran are known here",
         result.entered_matched, result.entered));

@@ -12,7 +12,8 @@ scripts/install-packages.sh
 echo "== all tests, 20 seeds"
 cmake -S . -B build -G Ninja
 cmake --build build
-RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_FLIPS=200 ctest --test-dir build --parallel 2 --output-on-failure
+RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_PROFILE_SEEDS=20 RESPIKE_FLIPS=200 \
+  ctest --test-dir build --parallel 2 --output-on-failure
 
 echo "== all programs with atomic counters"
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_COUNTERS=atomic \

@@ -134,24 +134,32 @@ std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> si
   return rows.all();
 }
 
-std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
-                                        std::span<const double> heat,
-                                        std::vector<Affinity> affinities) {
-  const auto rows =
-      rows_by_affinity(sizes, std::move(affinities), std::numeric_limits<uint64_t>::max());
-  std::vector<std::pair<double, uint32_t>> by_heat;
+std::vector<std::vector<uint32_t>> by_heat(std::vector<std::vector<uint32_t>> rows,
+                                           std::span<const uint64_t> sizes,
+                                           std::span<const double> heat) {
+  std::vector<std::pair<double, uint32_t>> order;
   for (uint32_t r = 0; r < rows.size(); ++r) {
     double sum = 0, bytes = 1;
     for (const uint32_t piece : rows[r]) {
       sum += heat[piece];
       bytes += static_cast<double>(sizes[piece]);
     }
-    by_heat.emplace_back(-sum / bytes, r);
+    order.emplace_back(-sum / bytes, r);
   }
-  std::sort(by_heat.begin(), by_heat.end());
+  std::sort(order.begin(), order.end());
+  std::vector<std::vector<uint32_t>> result;
+  for (const auto& [coldness, r] : order) result.push_back(std::move(rows[r]));
+  return result;
+}
+
+std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
+                                        std::span<const double> heat,
+                                        std::vector<Affinity> affinities) {
   std::vector<uint32_t> order;
-  for (const auto& [coldness, r] : by_heat)
-    order.insert(order.end(), rows[r].begin(), rows[r].end());
+  for (const auto& row :
+       by_heat(rows_by_affinity(sizes, std::move(affinities), std::numeric_limits<uint64_t>::max()),
+               sizes, heat))
+    order.insert(order.end(), row.begin(), row.end());
   return order;
 }
 

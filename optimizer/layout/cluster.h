@@ -21,6 +21,11 @@ std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> si
                                                     std::vector<Affinity> affinities,
                                                     uint64_t longest);
 
+/// The rows with the most heat per byte first; `heat` by piece.
+std::vector<std::vector<uint32_t>> by_heat(std::vector<std::vector<uint32_t>> rows,
+                                           std::span<const uint64_t> sizes,
+                                           std::span<const double> heat);
+
 /// An order of all pieces: rows without a limit, those with the most heat per byte first.
 std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
                                         std::span<const double> heat,

@@ -45,6 +45,11 @@ Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vect
   return nodes;
 }
 
+/// Numbers of 2^64 and more have no integer.
+uint64_t whole(double number) {
+  return number < 0x1p64 ? static_cast<uint64_t>(number) : UINT64_MAX;
+}
+
 }  // namespace
 
 std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
@@ -77,10 +82,10 @@ std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
   std::vector<EdgeCount> calls;
   for (size_t i = 0; i < sizes.size(); ++i) {
     node_sizes.push_back(std::max<uint64_t>(sizes[i], 1));
-    counts.push_back(static_cast<uint64_t>(heat[i] / static_cast<double>(node_sizes.back())));
+    counts.push_back(whole(heat[i] / static_cast<double>(node_sizes.back())));
   }
   for (const Affinity& affinity : affinities) {
-    calls.push_back({affinity.from, affinity.to, static_cast<uint64_t>(affinity.weight)});
+    calls.push_back({affinity.from, affinity.to, whole(affinity.weight)});
     offsets.push_back(sizes[affinity.from] / 2);
   }
   const auto order =

@@ -12,9 +12,9 @@ namespace {
 
 class Colouring {
  public:
-  Colouring(std::span<const uint32_t> lines, std::span<const double> heat,
-            std::span<const Affinity> turns, const CacheShape& cache)
-      : lines_(lines), heat_(heat), sets_(cache.sets), first_(lines.size() + 1) {
+  Colouring(std::span<const uint32_t> lines, std::span<const Affinity> turns,
+            const CacheShape& cache)
+      : lines_(lines), sets_(cache.sets), first_(lines.size() + 1) {
     std::partial_sum(lines.begin(), lines.end(), first_.begin() + 1);
     cost_.assign(size_t{first_.back()} * sets_, 0);
     mean_.assign(lines.size(), 0);
@@ -32,8 +32,6 @@ class Colouring {
   std::vector<uint32_t> order() {
     std::vector<uint32_t> left(lines_.size());
     std::iota(left.begin(), left.end(), 0);
-    std::stable_sort(left.begin(), left.end(),
-                     [&](uint32_t a, uint32_t b) { return heat_[a] > heat_[b]; });
     std::vector<uint32_t> result;
     uint32_t set = 0;
     while (!left.empty()) {
@@ -78,7 +76,6 @@ class Colouring {
   }
 
   std::span<const uint32_t> lines_;
-  std::span<const double> heat_;
   const uint32_t sets_;
   std::vector<uint32_t> first_;                 // by row, of its lines
   std::vector<uint32_t> row_of_;                // by line
@@ -90,9 +87,8 @@ class Colouring {
 }  // namespace
 
 std::vector<uint32_t> order_by_conflicts(std::span<const uint32_t> lines,
-                                         std::span<const double> heat,
                                          std::span<const Affinity> turns, const CacheShape& cache) {
-  return Colouring(lines, heat, turns, cache).order();
+  return Colouring(lines, turns, cache).order();
 }
 
 }  // namespace respike

@@ -18,10 +18,9 @@ struct CacheShape {
 /// An order of rows of code of `lines` lines each, placed one behind the other from set 0 on. Lines
 /// are numbered through all rows. Wherever the next row has to start, the one is taken that gains
 /// most from starting there: whose lines would meet fewer turns of others than on the average of
-/// all sets. `heat` decides where nothing is gained. After the colouring of Gloy and Smith (TOPLAS
-/// 1999), but without gaps. O(rows^2 * their lines + turns).
+/// all sets. Where nothing is gained the first row left is taken. After the colouring of Gloy and
+/// Smith (TOPLAS 1999), but without gaps. O(rows^2 * their lines + turns).
 std::vector<uint32_t> order_by_conflicts(std::span<const uint32_t> lines,
-                                         std::span<const double> heat,
                                          std::span<const Affinity> turns, const CacheShape& cache);
 
 }  // namespace respike

@@ -1,7 +1,7 @@
 #include "optimizer/layout/hotness.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "optimizer/ir/target.h"
 
@@ -23,30 +23,36 @@ uint64_t placed_size(const Target& target, const BasicBlock& block, BlockId next
   return goes_on ? size : size + branch;
 }
 
-uint64_t hot_threshold(const Program& program, double share) {
-  std::vector<std::pair<uint64_t, double>> blocks;  // count, bytes executed
+uint64_t hot_threshold(const Program& program, double share, uint64_t most) {
+  struct Level {
+    uint64_t count = 0;
+    uint64_t bytes = 0;  // of the blocks with that count
+    double executed() const { return static_cast<double>(count) * static_cast<double>(bytes); }
+  };
+  std::vector<Level> blocks, levels;
+  for (const Procedure& procedure : program.procedures)
+    if (procedure.movable())
+      for (const BasicBlock& block : procedure.blocks)
+        if (block.count != 0) blocks.push_back({block.count, code_size(*program.target, block)});
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Level& a, const Level& b) { return a.count < b.count; });
   double all = 0;
-  for (const Procedure& procedure : program.procedures) {
-    if (!procedure.movable()) continue;
-    for (const BasicBlock& block : procedure.blocks) {
-      if (block.count == 0) continue;
-      blocks.emplace_back(block.count, static_cast<double>(block.count) *
-                                           static_cast<double>(code_size(*program.target, block)));
-      all += blocks.back().second;
-    }
+  uint64_t hot = 0;  // bytes
+  for (const Level& block : blocks) {
+    if (levels.empty() || levels.back().count != block.count) levels.push_back({block.count, 0});
+    levels.back().bytes += block.bytes;
+    all += block.executed();
+    hot += block.bytes;
   }
-  std::sort(blocks.begin(), blocks.end());
+  if (levels.empty()) return 1;
   double cold = 0;
-  for (size_t i = 0; i < blocks.size();) {
-    size_t next = i;
-    double level = 0;
-    for (; next < blocks.size() && blocks[next].first == blocks[i].first; ++next)
-      level += blocks[next].second;
-    if (cold + level > share * all) return blocks[i].first;
-    cold += level;
-    i = next;
+  for (const Level& level : levels) {
+    cold += level.executed();
+    if ((cold > share * all || level.count == levels.back().count) && hot <= most)
+      return level.count;
+    hot -= level.bytes;
   }
-  return 1;
+  return levels.back().count + (levels.back().count != UINT64_MAX);
 }
 
 }  // namespace respike

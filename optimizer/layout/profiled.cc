@@ -19,6 +19,7 @@
 #include "optimizer/layout/cluster.h"
 #include "optimizer/layout/code_layout.h"
 #include "optimizer/layout/colour.h"
+#include "optimizer/layout/glued_runs.h"
 #include "optimizer/layout/hotness.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/layout/turns.h"
@@ -38,12 +39,17 @@ struct Piece {
 
 constexpr uint64_t kLongestRow = 1024;  // bytes, of rows that are coloured as one
 
+constexpr uint64_t kMostColoured = 128 << 10;  // bytes, of the hottest rows
+constexpr uint64_t kNowhere = ~uint64_t{0};
+
 class Builder {
  public:
   Builder(const Program& program, const LayoutOptions& options)
       : program_(program),
         options_(options),
-        threshold_(hot_threshold(program, options.split ? options.cold_share : 0)) {}
+        threshold_(options.split ? hot_threshold(program, options.cold_share,
+                                                 program.target->branch_reach() / 4)
+                                 : 1) {}
 
   Layout build() {
     input_order_.resize(program_.procedures.size());
@@ -59,9 +65,11 @@ class Builder {
        : pieces_[p].hot                                       ? hot
                                                               : cold)
           .push_back(p);
+    const size_t before = arrange(cold);
     Layout layout;
+    for (size_t i = 0; i < before; ++i) append(layout, pieces_[cold[i]]);
     for (const uint32_t p : in_order(hot)) append(layout, pieces_[p]);
-    for (const uint32_t p : cold) append(layout, pieces_[p]);
+    for (size_t i = before; i < cold.size(); ++i) append(layout, pieces_[cold[i]]);
     return layout;
   }
 
@@ -74,7 +82,10 @@ class Builder {
   void cut(ProcedureId id) {
     const Procedure& procedure = program_[id];
     std::vector<bool> hot(procedure.blocks.size());
-    for (BlockId b = 0; b < hot.size(); ++b) hot[b] = procedure.blocks[b].count >= threshold_;
+    for (const auto& run : glued_runs(procedure))
+      if (std::any_of(run.begin(), run.end(),
+                      [&](BlockId b) { return procedure.blocks[b].count >= threshold_; }))
+        for (const BlockId b : run) hot[b] = true;
     if (!options_.split) {
       const bool any = std::find(hot.begin(), hot.end(), true) != hot.end();
       add_pieces(id, chains_of(id, std::vector<bool>(hot.size(), true)), any);
@@ -151,6 +162,31 @@ class Builder {
 
   // ---- their order ----
 
+  /// Sorts cold pieces and tells how many of them come before hot code: none, unless branches might
+  /// not reach from one end of all code to the other. Then hot code is in the middle, next to it
+  /// the cold parts of its own procedures, and everything else outside.
+  size_t arrange(std::vector<uint32_t>& cold) const {
+    uint64_t all = 0, size = 0;
+    for (const Piece& piece : pieces_) all += piece.size;
+    if (all < program_.target->branch_reach() / 2) return 0;
+    std::vector<bool> split(program_.procedures.size());
+    for (const Piece& piece : pieces_)
+      if (piece.hot) split[piece.procedure] = true;
+    for (const uint32_t p : cold) size += pieces_[p].size;
+    std::vector<std::pair<int, uint32_t>> rings;  // from one end to the other; 2 is the middle
+    uint64_t seen = 0;
+    size_t before = 0;
+    for (const uint32_t p : cold) {
+      const bool first_half = seen < size / 2, own = split[pieces_[p].procedure];
+      rings.emplace_back(first_half ? (own ? 1 : 0) : (own ? 3 : 4), p);
+      before += first_half;
+      seen += pieces_[p].size;
+    }
+    std::sort(rings.begin(), rings.end());
+    for (size_t i = 0; i < rings.size(); ++i) cold[i] = rings[i].second;
+    return before;
+  }
+
   void find_pieces() {
     uint32_t blocks = 0;
     for (const Procedure& procedure : program_.procedures) {
@@ -174,7 +210,7 @@ class Builder {
     }
     std::vector<Affinity> affinities = find_affinities(hot, number);
     if (options_.pieces == Pieces::colour)
-      return in_conflict_aware_order(hot, number, sizes, heat, std::move(affinities));
+      return in_conflict_aware_order(hot, sizes, heat, std::move(affinities));
     std::vector<uint32_t> order = options_.pieces == Pieces::cache_sorted
                                       ? place_cache_directed(sizes, heat, affinities)
                                       : place_by_affinity(sizes, heat, std::move(affinities));
@@ -183,30 +219,29 @@ class Builder {
   }
 
   std::vector<uint32_t> in_conflict_aware_order(const std::vector<uint32_t>& hot,
-                                                const std::vector<uint32_t>& number,
                                                 std::span<const uint64_t> sizes,
                                                 std::span<const double> heat,
                                                 std::vector<Affinity> affinities) {
     const CacheShape cache;
-    const auto rows = rows_by_affinity(sizes, std::move(affinities), kLongestRow);
-    std::vector<uint32_t> lines;  // by row
-    std::vector<double> row_heat;
-    std::vector<uint64_t> place(hot.size());  // by piece, in bytes from the first row's start
+    const auto rows =
+        by_heat(rows_by_affinity(sizes, std::move(affinities), kLongestRow), sizes, heat);
+    std::vector<uint32_t> lines;  // by row, of those that are coloured
+    std::vector<uint64_t> place(hot.size(),
+                                kNowhere);  // by piece, bytes from the first row's start
     uint64_t end = 0;
     for (const auto& row : rows) {
+      if (end >= kMostColoured) break;
       const uint64_t start = end;
-      double sum = 0;
       for (const uint32_t piece : row) {
         place[piece] = end;
         end += sizes[piece];
-        sum += heat[piece];
       }
-      row_heat.push_back(sum / static_cast<double>(end - start + 1));
       end = (end + cache.line - 1) / cache.line * cache.line;
       lines.push_back(static_cast<uint32_t>((end - start) / cache.line));
     }
-    std::vector<uint64_t> block_place(piece_of_.size());
+    std::vector<uint64_t> block_place(piece_of_.size(), kNowhere);
     for (uint32_t i = 0; i < hot.size(); ++i) {
+      if (place[i] == kNowhere) continue;
       const Piece& piece = pieces_[hot[i]];
       uint64_t at = place[i];
       for (size_t b = 0; b < piece.blocks.size(); ++b) {
@@ -216,9 +251,8 @@ class Builder {
     }
     const std::vector<uint64_t> line_sizes(end / cache.line, cache.line);
     const auto lines_of = [&](ProcedureId id, BlockId b) -> std::pair<uint32_t, uint32_t> {
-      const uint32_t piece = piece_of_[first_[id] + b];
-      if (piece == kNone || number[piece] == kNone) return {0, 0};
       const uint64_t at = block_place[first_[id] + b];
+      if (at == kNowhere) return {0, 0};
       const uint64_t size = code_size(*program_.target, program_[id].blocks[b]);
       return {static_cast<uint32_t>(at / cache.line),
               static_cast<uint32_t>((at + std::max<uint64_t>(size, 1) - 1) / cache.line + 1)};
@@ -226,7 +260,9 @@ class Builder {
     const auto turns =
         find_turns(program_, lines_of, line_sizes, 2 * uint64_t{cache.line} * cache.sets);
     std::vector<uint32_t> order;
-    for (const uint32_t r : order_by_conflicts(lines, row_heat, turns, cache))
+    for (const uint32_t r : order_by_conflicts(lines, turns, cache))
+      for (const uint32_t piece : rows[r]) order.push_back(hot[piece]);
+    for (size_t r = lines.size(); r < rows.size(); ++r)
       for (const uint32_t piece : rows[r]) order.push_back(hot[piece]);
     for (const auto& row : rows) pieces_[hot[row.front()]].alignment = cache.line;
     return order;

@@ -3,19 +3,23 @@
 
 #include "optimizer/layout/turns.h"
 
-#include <llvm/ADT/DenseMap.h>
+#include <limits>
 
 #include "optimizer/layout/walk.h"
 
 namespace respike {
 namespace {
 
-constexpr uint64_t kSteps = 500'000;  // blocks of the walk
+constexpr uint64_t kSteps = 1'000'000;  // blocks of the walk
 
 class Recent {
  public:
   Recent(std::span<const uint64_t> sizes, uint64_t window)
-      : sizes_(sizes), window_(window), links_(sizes.size() + 1), listed_(sizes.size()) {
+      : sizes_(sizes),
+        window_(window),
+        links_(sizes.size() + 1),
+        listed_(sizes.size()),
+        turns_(sizes.size() * sizes.size()) {
     clear();
   }
 
@@ -29,8 +33,9 @@ class Recent {
   void run(uint32_t piece) {
     if (links_[end()].next == piece) return;
     if (listed_[piece]) {
+      Count* turns = &turns_[size_t{piece} * end()];
       for (uint32_t p = links_[end()].next; p != piece; p = links_[p].next)
-        ++turns_[p < piece ? key(p, piece) : key(piece, p)];
+        turns[p] += turns[p] != std::numeric_limits<Count>::max();
       remove(piece);
     }
     insert_first(piece);
@@ -39,19 +44,20 @@ class Recent {
 
   std::vector<Affinity> turns() const {
     std::vector<Affinity> result;
-    for (const auto& [pair, count] : turns_)
-      result.push_back({static_cast<uint32_t>(pair >> 32), static_cast<uint32_t>(pair),
-                        static_cast<double>(count)});
+    for (uint32_t p = 0; p < end(); ++p)
+      for (uint32_t q = 0; q < end(); ++q)
+        if (const Count count = turns_[size_t{p} * end() + q]; count != 0)
+          result.push_back({p, q, static_cast<double>(count)});
     return result;
   }
 
  private:
+  using Count = uint16_t;
   struct Link {
     uint32_t previous, next;
   };
 
   uint32_t end() const { return static_cast<uint32_t>(sizes_.size()); }
-  static uint64_t key(uint32_t low, uint32_t high) { return uint64_t{low} << 32 | high; }
 
   void insert_first(uint32_t piece) {
     links_[piece] = {end(), links_[end()].next};
@@ -72,8 +78,8 @@ class Recent {
   const uint64_t window_;
   std::vector<Link> links_;  // a ring; the last is its end
   std::vector<bool> listed_;
-  uint64_t bytes_ = 0;  // of the list
-  llvm::DenseMap<uint64_t, uint32_t> turns_;
+  uint64_t bytes_ = 0;        // of the list
+  std::vector<Count> turns_;  // by the piece that runs again, and the other
 };
 
 }  // namespace

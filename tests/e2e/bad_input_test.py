@@ -3,7 +3,8 @@
 
 Truncated files, flipped bytes, files of other formats and machines, images without relocations,
 stripped images, folders, missing files, full disks and unwritable places, for every command that
-reads an image. A file that is damaged where it does not matter may be accepted."""
+reads an image; and profiles that are damaged, of other programs or none. A file that is damaged
+where it does not matter may be accepted."""
 
 import os
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 import common
+import profiles
 
 TIMEOUT = 60.0
 COMMANDS = {
@@ -204,6 +206,71 @@ def check_relocation_hint(scratch):
     )
 
 
+# --- Profiles -------------------------------------------------------------------------------------
+
+
+def check_profile_refused(profile, scratch, what, reason=b""):
+    image = common.find_program("calls.dynamic").image
+    out = scratch.file("result")
+    outcome = common.respike("image", "optimize", image, "-o", out, "--profile", profile)
+    check_refused(outcome, out, what)
+    common.expect(reason in outcome.stderr, f"{what}: {outcome.stderr!r}")
+
+
+def check_wrong_profiles(scratch):
+    check_profile_refused(scratch.file("absent"), scratch, "a profile that does not exist")
+    check_profile_refused(scratch.folder(), scratch, "a folder as a profile")
+    check_profile_refused("/dev/null", scratch, "a special file as a profile")
+    check_profile_refused(write(scratch, "empty", b""), scratch, "an empty profile")
+    image = common.find_program("calls.dynamic").image
+    check_profile_refused(image, scratch, "an image as a profile")
+
+
+def check_foreign_profiles(scratch):
+    """Of another program, and of other images of the same source."""
+    for name in ("strings.dynamic", "calls.static", "calls.pie", "calls.O0.dynamic"):
+        image = common.find_program(name).image
+        profile = profiles.make("random", "1", image, scratch.file("profile"))
+        check_profile_refused(profile, scratch, f"a profile of {name}", b"another program")
+
+
+def check_damaged_profiles(scratch, count):
+    image = common.find_program("calls.dynamic").image
+    data = profiles.make("random", "1", image, scratch.file("profile")).read_bytes()
+    generator = random.Random(7)
+    for size in (1, 23, 24, len(data) // 2, len(data) - 1):
+        profile = write(scratch, "cut", data[:size])
+        check_profile_refused(profile, scratch, f"a profile cut after {size} bytes")
+    for _ in range(count):
+        changed = bytearray(data)
+        at = generator.randrange(len(data))
+        changed[at] ^= 1 + generator.randrange(255)
+        profile = write(scratch, "changed", changed)
+        check_profile_refused(profile, scratch, f"byte {at} of a profile changed")
+
+
+def check_other_build(scratch):
+    """A profile of another build is used as far as it fits, with a warning."""
+    source = (
+        "int g(int);\n__attribute__((noinline)) int f(int x) { return x ? g(x) : 1; }\n"
+        "__attribute__((noinline)) int g(int x) { BODY }\n"
+        "int main(int n, char** v) { return f(n); }\n"
+    )
+    images = [
+        compile_alpha(source.replace("BODY", body), scratch.file("image"), "-O1", "-Wl,-q")
+        for body in ("return x * 3;", "for (int i = 0; i < 9; i++) x ^= x * i; return x & 63;")
+    ]
+    profile = profiles.make("random", "1", images[0], scratch.file("profile"))
+    out = scratch.file("result")
+    outcome = common.optimize(images[1], out, "--profile", profile)
+    text = outcome.stderr.decode()
+    common.expect(
+        len(text.splitlines()) == 1 and "another build" in text, f"no warning but {text!r}"
+    )
+    before, after = (common.run_command([*common.QEMU, image]) for image in (images[1], out))
+    common.expect(before.behaviour() == after.behaviour(), "it behaves differently")
+
+
 # --- Places that cannot be written ----------------------------------------------------------------
 
 
@@ -324,6 +391,14 @@ def main():
         cases.append(
             common.Case("wrong file: says how to link", lambda: check_relocation_hint(scratch))
         )
+        cases += [
+            common.Case("profile: none", lambda: check_wrong_profiles(scratch)),
+            common.Case("profile: foreign", lambda: check_foreign_profiles(scratch)),
+            common.Case(
+                "profile: damaged", lambda: check_damaged_profiles(scratch, args.per_place)
+            ),
+            common.Case("profile: other build", lambda: check_other_build(scratch)),
+        ]
         cases += output_cases(scratch)
         cases += damage_cases(scratch, args.per_place)
         return common.run_cases(cases, args)

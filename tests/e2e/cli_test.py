@@ -10,6 +10,7 @@ import re
 import sys
 
 import common
+import profiles
 
 MAX_OPAQUE_PROCEDURES = 0.01
 MAX_OPAQUE_BYTES = 0.02
@@ -183,6 +184,17 @@ def check_report(program, scratch):
     common.expect(data["layout"] == "random" and data["seed"] == 2, "layout or seed are missing")
 
 
+def check_profile_report(program, scratch):
+    output, report, profile = (scratch.file(n) for n in ("output", "report.json", "profile"))
+    profiles.make("random", "1", program.image, profile)
+    common.optimize(program.image, output, "--profile", profile, "--report", report)
+    data = json.loads(report.read_text())
+    common.expect(data["profile"] == str(profile), f"profile {data['profile']!r}")
+    common.expect(data["profiled_procedures"] == data["procedures"], "not all procedures matched")
+    common.expect(data["profiled_share"] == 1, f"{data['profiled_share']} of the work matched")
+    common.expect(data["dropped_nops"] > 0, "no no-op was dropped")
+
+
 def check_help(arguments):
     outcome = common.respike(*arguments, "--help")
     text = outcome.stdout.decode()
@@ -204,7 +216,13 @@ def wrong_usages(image, scratch):
     yield "unknown option", ["image", "info", image, "--frobnicate"]
     yield "optimize without image", ["image", "optimize"]
     yield "optimize without output", ["image", "optimize", image]
-    yield "unknown layout", ["image", "optimize", image, "-o", out, "--layout", "spiral"]
+    for layout in (
+        *("spiral", "", ",", "chain,", ",chain", "Chain", "chain split"),
+        *("chain,chain", "split,split", "chain,ext-tsp", "place,segments", "segments,cdsort"),
+        *("random,split", "chain,original"),
+    ):
+        yield f"layout {layout!r}", ["image", "optimize", image, "-o", out, "--layout", layout]
+    yield "profile without a name", ["image", "optimize", image, "-o", out, "--profile", ""]
     yield "seed is no number", [
         "image",
         "optimize",
@@ -275,6 +293,7 @@ def main():
                 lambda: check_unknown_name(program, scratch, "--skip"),
             ),
             common.Case("--report", lambda: check_report(program, scratch)),
+            common.Case("--profile --report", lambda: check_profile_report(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
         ]
         for arguments in (

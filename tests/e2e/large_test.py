@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Images larger than a branch reaches: far stubs, several windows of a random layout, rewriting again.
+"""Images larger than a branch reaches: far stubs, several windows of a random layout, rewriting again; also
+in the default layout, by estimates and by random counts.
 
 The image comes from bench/synthetic-image.py: 1.5 million instructions, 6 MB of text, of which every
 procedure is called once.
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import common
+import profiles
 
 INSTRUCTIONS = 1_500_000
 MAKE_IMAGE = common.ROOT / "bench" / "synthetic-image.py"
@@ -23,12 +25,12 @@ def check(image, expected, options, scratch):
     folder = scratch.folder()
     out, report = folder / "out", folder / "report.json"
     common.optimize(image, out, *options, "--report", report)
-    common.expect(output_of(out) == expected, f"other output with {' '.join(options)}")
+    common.expect(output_of(out) == expected, f"other output with {' '.join(map(str, options))}")
     stubs = json.loads(report.read_text())["far_stubs"]
     common.expect(stubs > 0, "no far stub was needed: the image is too small to test them")
     again = folder / "again"
     common.optimize(out, again, "--layout", "random", "--seed", "11")
-    common.expect(output_of(again) == expected, f"other output when {' '.join(options)} is rewritten again")
+    common.expect(output_of(again) == expected, f"other output when {' '.join(map(str, options))} is rewritten again")
 
 
 def main():
@@ -37,9 +39,10 @@ def main():
         image = scratch.folder() / "synthetic"
         subprocess.run([sys.executable, MAKE_IMAGE, image, "--instructions", str(INSTRUCTIONS)], check=True)
         expected = output_of(image)
-        cases = [common.Case(" ".join(o), lambda o=o: check(image, expected, o, scratch))
+        counts = profiles.random_options(image, 4, scratch)
+        cases = [common.Case(" ".join(map(str, o)), lambda o=o: check(image, expected, o, scratch))
                  for o in (["--layout", "random", "--seed", "1"], ["--layout", "random", "--seed", "2"],
-                           ["--layout", "scatter", "--seed", "3"])]
+                           ["--layout", "scatter", "--seed", "3"], ["--layout", "chain,split,segments"], counts)]
         return common.run_cases(cases, args)
 
 

@@ -29,21 +29,25 @@ def choose_images(program, number):
     return [main + libraries, libraries, main][number % 3]
 
 
-def check_layout(program, options, number, scratch):
+def check_images(program, options, scratch):
+    """Rewrites images (role -> options of `image optimize`) and runs the program."""
     folder = scratch.folder()
     rewritten = {}
-    chosen = choose_images(program, number)
     for role, path in program.images():
-        if role in chosen:
+        if role in options:
             rewritten[role] = folder / path.name
-            common.optimize(path, rewritten[role], *options)
+            common.optimize(path, rewritten[role], *options[role])
     libraries = common.link_libraries(program, folder / "libraries", rewritten)
     image = rewritten.get("main", program.image)
-    common.check_behaviour(
-        program, image, libraries, what=f"rewritten {'+'.join(chosen)} with {' '.join(options)}"
-    )
+    words = " ".join(map(str, next(iter(options.values()))))
+    what = f"rewritten {'+'.join(rewritten)} {words and 'with '}{words}"
+    common.check_behaviour(program, image, libraries, what=what.strip())
     for path in rewritten.values():
         path.unlink()
+
+
+def check_layout(program, options, number, scratch):
+    check_images(program, {role: options for role in choose_images(program, number)}, scratch)
 
 
 def cases(args, scratch):

@@ -3,7 +3,8 @@
 
 The sources are tests/programs/rare/*.c. Lines `build: FLAGS` of a head comment say how each is built, once
 per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
-scatter; one output per layout is rewritten again, twice. `expect: NAME: REASON` names a procedure that has
+scatter and in the default layout by estimates and by random counts; one output per layout is rewritten
+again, twice. `expect: NAME: REASON` names a procedure that has
 to be left alone in every build.
 """
 
@@ -13,6 +14,7 @@ import re
 import sys
 
 import common
+import profiles
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "programs" / "rare"
 STATIC = "-static -Wl,--defsym=__ehdr_start=0x120000000"
@@ -51,11 +53,15 @@ def check_build(source, flags, scratch):
         raise common.Failure(f"it does not compile: {built.stderr.decode(errors='replace')[-400:]}")
     expected = run_image(image)
     check_opaque(source, image)
-    layouts = [("original", 1)]
-    layouts += [(layout, seed) for layout in ("random", "scatter") for seed in range(1, SEEDS + 1)]
-    for layout, seed in layouts:
+    layouts = [("original", 1, ["--layout", "original"]), ("default", 1, [])]
+    for seed in range(1, SEEDS + 1):
+        for layout in ("random", "scatter"):
+            layouts.append((layout, seed, ["--layout", layout, "--seed", seed]))
+        if seed <= 2:
+            layouts.append(("profiled", seed, profiles.random_options(image, seed, scratch)))
+    for layout, seed, options in layouts:
         output = folder / f"{layout}.{seed}"
-        common.optimize(image, output, "--layout", layout, "--seed", seed)
+        common.optimize(image, output, *options)
         check_same(expected, output, f"{layout} {seed}")
         for generation in range(2) if seed == 1 else ():
             again = folder / f"{layout}.{seed}.{generation}"

@@ -3,17 +3,31 @@
 
 For every program: readelf and objdump read the output without a word on stderr that the original
 does not cause, and `image verify` accepts it. For one program of each kind also: a stripped output
-still runs, an output can be rewritten again and still runs, two runs give the same bytes, the mode
-bits are kept, the input is not touched, and `image verify` finds changed code."""
+still runs, an output can be rewritten again and still runs, but is refused to be instrumented, two
+runs give the same bytes, the mode bits are kept, the input is not touched, and `image verify` finds
+changed code. Outputs are of a random layout and of the default one by random counts."""
 
 import os
 import random
 import sys
 
 import common
+import profiles
+from bad_input_test import check_refused
 
 NOOPS = [bytes.fromhex(word) for word in ("0000fe2f", "1f04ff47", "1f04ff5f")]  # unop, nop, fnop
 RANDOM = ["--layout", "random", "--seed", "77"]
+
+
+def random_layout(image, scratch):
+    return RANDOM
+
+
+def default_layout(image, scratch):
+    return profiles.random_options(image, 77, scratch)
+
+
+LAYOUTS = {"random": random_layout, "default": default_layout}  # options of `image optimize`
 
 
 def complaints(tool, options, image):
@@ -29,9 +43,9 @@ def complaints(tool, options, image):
     ]
 
 
-def check_readable(image, scratch):
+def check_readable(image, layout, scratch):
     output = scratch.file(image.name)
-    common.optimize(image, output, *RANDOM)
+    common.optimize(image, output, *layout(image, scratch))
     for tool, options in (
         ("readelf", ["-aW"]),
         ("readelf", ["-wfFlri"]),
@@ -47,13 +61,13 @@ def check_readable(image, scratch):
     output.unlink()
 
 
-def rewrite(program, scratch, options=RANDOM):
+def rewrite(program, layout, scratch):
     """Rewrites all images of the program; returns {role: path}."""
     folder = scratch.folder()
     outputs = {}
     for role, path in program.images():
         outputs[role] = folder / path.name
-        common.optimize(path, outputs[role], *options)
+        common.optimize(path, outputs[role], *layout(path, scratch))
     return outputs
 
 
@@ -62,29 +76,49 @@ def run(program, outputs, scratch, what):
     common.check_behaviour(program, outputs["main"], libraries, what=what)
 
 
-def check_stripped(program, scratch, options):
-    outputs = rewrite(program, scratch)
+def check_stripped(program, layout, scratch, options):
+    outputs = rewrite(program, layout, scratch)
     for path in outputs.values():
         common.binutils("strip", *options, path)
     run(program, outputs, scratch, f"the output after strip {' '.join(options)}")
 
 
 def check_rewritten_again(program, scratch):
-    outputs = rewrite(program, scratch)
-    for generation, layout in enumerate(
-        (["random", "--seed", "5"], ["scatter", "--seed", "6"], ["original"]), 2
-    ):
+    outputs = rewrite(program, random_layout, scratch)
+    layouts = (
+        lambda image: default_layout(image, scratch),
+        lambda image: ["--layout", "random", "--seed", "5"],
+        lambda image: [],
+        lambda image: ["--layout", "scatter", "--seed", "6"],
+        lambda image: ["--layout", "original"],
+    )
+    for generation, options in enumerate(layouts, 2):
         for role, path in outputs.items():
             again = path.with_name(f"{path.name}.{generation}")
-            common.optimize(path, again, "--layout", *layout)
+            common.optimize(path, again, *options(path))
             common.respike_ok("image", "verify", path, again)
             outputs[role] = again
         run(program, outputs, scratch, f"generation {generation}")
 
 
+def check_not_instrumented(program, layout, scratch):
+    """Instrumenting an output is refused: where the counters would be is the code that was added."""
+    for path in rewrite(program, layout, scratch).values():
+        counting = scratch.file("counting")
+        outcome = common.respike("image", "instrument", path, "-o", counting)
+        check_refused(outcome, counting, f"instrument {path.name}")
+        common.expect(b"use the image it was made from" in outcome.stderr, outcome.stderr)
+
+
 def check_reproducible(program, scratch):
     for _, image in program.images():
-        for options in (["--layout", "original"], RANDOM, ["--layout", "scatter", "--seed", "3"]):
+        for options in (
+            ["--layout", "original"],
+            RANDOM,
+            ["--layout", "scatter", "--seed", "3"],
+            [],
+            default_layout(image, scratch),
+        ):
             hashes = set()
             for attempt in range(2):
                 # The output's name must not matter either.
@@ -92,7 +126,8 @@ def check_reproducible(program, scratch):
                 common.optimize(image, output, *options)
                 hashes.add(common.hash_file(output))
             common.expect(
-                len(hashes) == 1, f"two runs with {' '.join(options)} give different bytes"
+                len(hashes) == 1,
+                f"two runs with {common.shorten_command(options)} give different bytes",
             )
 
 
@@ -169,9 +204,11 @@ def first_words(image, generator, count):
 
 def cases(scratch):
     for name, image in common.all_images():
-        yield common.Case(
-            f"readelf and objdump: {name}", lambda i=image: check_readable(i, scratch)
-        )
+        for layout, options in LAYOUTS.items():
+            yield common.Case(
+                f"readelf and objdump: {name} {layout}",
+                lambda i=image, o=options: check_readable(i, o, scratch),
+            )
     thorough = [
         "calls.dynamic",
         "exceptions.static",
@@ -183,10 +220,15 @@ def cases(scratch):
         "interpreter.static",
     ]
     for program in filter(None, map(common.find_program, thorough)):
-        for options in (["--strip-all"], ["--strip-debug"], ["--strip-unneeded"]):
+        for layout, of_image in LAYOUTS.items():
+            for options in (["--strip-all"], ["--strip-debug"], ["--strip-unneeded"]):
+                yield common.Case(
+                    f"strip {options[0]}: {program.name} {layout}",
+                    lambda p=program, l=of_image, o=options: check_stripped(p, l, scratch, o),
+                )
             yield common.Case(
-                f"strip {options[0]}: {program.name}",
-                lambda p=program, o=options: check_stripped(p, scratch, o),
+                f"instrumented: {program.name} {layout}",
+                lambda p=program, l=of_image: check_not_instrumented(p, l, scratch),
             )
         yield common.Case(
             f"again: {program.name}", lambda p=program: check_rewritten_again(p, scratch)

@@ -2,8 +2,8 @@
 """Sequences that must stay as they are do so in every shuffled image, as objdump reads it.
 
 Every image of the manifest, libraries too, and one assembled here are rewritten with --layout
-original, random and scatter and compared with the original. Three kinds of sequences are looked
-for:
+original, random and scatter and in the default layout by random counts, which drops no-ops, and
+compared with the original. Three kinds of sequences are looked for:
 
 - Locked: from each ldl_l or ldq_l along the fall-through path to the first stl_c or stq_c. Nothing
   may be inserted and no fall-through may become a taken branch, else the store might never succeed
@@ -28,7 +28,7 @@ So that nothing passes for want of sequences, MINIMA says how many some images h
 compilers' shadows never cross a branch, and their code for EV6 has no trapb at all; the assembled
 image has shadows that do, and signal return code outside of glibc.
 
-Seeds of the random and the scattered layout each: --seeds N (environment
+Seeds of the random and the scattered layout and of the counts each: --seeds N (environment
 RESPIKE_UNTOUCHABLE_SEEDS, default 1)."""
 
 import collections
@@ -39,6 +39,7 @@ import re
 import sys
 
 import common
+import profiles
 
 LOCKED_LOAD = re.compile(r"ld[lq]_l$")
 CONDITIONAL_STORE = re.compile(r"st[lq]_c$")
@@ -243,7 +244,10 @@ def check_image(name, image, layouts, scratch):
     check_minima(name, before)
     for layout in layouts:
         output = scratch.file(image.name)
-        common.optimize(image, output, "--layout", *layout)
+        options = ["--layout", *layout]
+        if layout[0] == "profile":
+            options = profiles.random_options(image, layout[1], scratch)
+        common.optimize(image, output, *options)
         after = collect(output)
         try:
             for kind in before.lines:
@@ -285,7 +289,9 @@ def check_names(names):
 def cases(args, scratch):
     seeds = [str(s) for s in range(1, args.seeds + 1)]
     layouts = [["original"]] + [[l, "--seed", s] for s in seeds for l in ("random", "scatter")]
-    many = layouts + [["random", "--seed", str(s)] for s in range(args.seeds + 1, 31)]
+    layouts += [["profile", s] for s in seeds]
+    more = [str(s) for s in range(args.seeds + 1, 31)]
+    many = layouts + [["random", "--seed", s] for s in more] + [["profile", s] for s in more]
     images = common.all_images()
     yield common.Case("names", lambda: check_names([*(name for name, _ in images), "assembled"]))
     yield common.Case("assembled", lambda: check_assembled(many, scratch))

@@ -1,0 +1,56 @@
+"""Profiles for the end-to-end tests: those of a program's own runs, and those that no run would
+give (tests/profiles/make_profile.cc). Both are per image: {role: path}, see
+common.Program.images()."""
+
+import pathlib
+
+import common
+
+MAKE_PROFILE = pathlib.Path(common.RESPIKE).parent / "tests" / "make_profile"
+
+
+def make(kind, *arguments):
+    """Calls make_profile; the last argument is the profile's path, which is returned."""
+    outcome = common.run_command([MAKE_PROFILE, kind, *arguments])
+    common.expect(
+        outcome.status == 0, f"make_profile {kind}: {outcome.stderr.decode(errors='replace')}"
+    )
+    return arguments[-1]
+
+
+def random_options(image, seed, scratch):
+    """Options of `image optimize` for the default layout by random counts."""
+    return ["--profile", make("random", str(seed), image, scratch.file("profile"))]
+
+
+def make_random(program, seed, folder):
+    return {
+        role: make("random", str(seed), path, folder / f"random-{seed}-{role}")
+        for role, path in program.images()
+    }
+
+
+def make_zero(program, folder):
+    return {role: make("zero", path, folder / f"zero-{role}") for role, path in program.images()}
+
+
+def invert(profiles, folder):
+    return {
+        role: make("inverted", path, folder / f"inverted-{role}") for role, path in profiles.items()
+    }
+
+
+def count(program, folder):
+    """Instruments all images of the program, runs it as the manifest says, and collects."""
+    spools, images = {}, {}
+    for role, path in program.images():
+        spools[role], images[role] = folder / f"spool-{role}", folder / f"counting-{role}"
+        common.respike_ok("image", "instrument", path, "-o", images[role], "--spool", spools[role])
+    libraries = common.link_libraries(program, folder / "counting-libraries", images)
+    common.check_behaviour(program, images["main"], libraries, what="the instrumented image")
+    profiles = {}
+    for role, spool in spools.items():
+        profiles[role] = folder / f"profile-{role}"
+        common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profiles[role])
+        images[role].unlink()
+    return profiles

@@ -1,0 +1,309 @@
+// Layouts by counts: what is hot, which no-ops go, and that no counts make a layout wrong.
+
+#include "optimizer/layout/profiled.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "optimizer/ir/text.h"
+#include "optimizer/ir/verify.h"
+#include "optimizer/layout/hotness.h"
+#include "optimizer/layout/nops.h"
+#include "tests/unit/layout_testing.h"
+
+namespace respike {
+namespace {
+
+// ---- hotness
+
+/// Bytes executed by blocks with less than `count`.
+double executed_below(const Program& program, uint64_t count) {
+  double sum = 0;
+  for (const Procedure& procedure : program.procedures) {
+    if (!procedure.movable()) continue;
+    for (const BasicBlock& block : procedure.blocks)
+      if (block.count < count)
+        sum += static_cast<double>(block.count) *
+               static_cast<double>(code_size(*program.target, block));
+  }
+  return sum;
+}
+
+TEST(Hotness, IsTheHighestThresholdThatLeavesNoMoreThanTheShare) {
+  Random random(1);
+  for (int round = 0; round < 300; ++round) {
+    LayoutProgram p;
+    for (uint32_t i = 1 + below(random, 4); i > 0; --i) {
+      p.add_random_procedure(random, 1 + below(random, 12));
+      for (BasicBlock& block : p.program.procedures.back().blocks)
+        block.count = below(random, 2) == 0 ? below(random, 5) : below(random, 2000);
+      if (below(random, 4) == 0) p.program.procedures.back().state = Procedure::State::pinned;
+    }
+    const double all = executed_below(p.program, UINT64_MAX);
+    for (const double share : {0.0, 0.01, 0.1, 0.5, 0.99, 1.0}) {
+      uint64_t expected = 1;
+      for (const Procedure& procedure : p.program.procedures)
+        for (const BasicBlock& block : procedure.blocks)
+          if (procedure.movable() && block.count > expected &&
+              executed_below(p.program, block.count) <= share * all)
+            expected = block.count;
+      EXPECT_EQ(hot_threshold(p.program, share), expected) << round << " " << share;
+    }
+  }
+}
+
+TEST(Hotness, WhatNeverRanIsCold) {
+  Random random(2);
+  LayoutProgram p;
+  EXPECT_EQ(hot_threshold(p.program, 0.01), 1u);
+  p.add_random_procedure(random, 5);
+  EXPECT_EQ(hot_threshold(p.program, 0), 1u);
+  EXPECT_EQ(hot_threshold(p.program, 0.01), 1u);
+  for (BasicBlock& block : p.program.procedures[0].blocks) block.count = UINT64_MAX;
+  EXPECT_EQ(hot_threshold(p.program, 0.01), UINT64_MAX);
+}
+
+// ---- no-ops
+
+/// The opcodes' names of a block after drop_nops().
+std::string left_of(const Program& program, BlockId block) {
+  std::string names;
+  for (const Instruction& i : program[0].blocks[block].instructions)
+    names += (names.empty() ? "" : " ") +
+             (i.is_pseudo() ? "cfi"
+                            : std::string(FakeTarget::kRows[i.opcode - kFirstTargetOpcode].name));
+  return names;
+}
+
+Program parse_fake(const std::string& procedures) {
+  return parse_program("program fake\n" + procedures, fake_target());
+}
+
+TEST(Nops, GoFromEverywhereInABlock) {
+  Program program = parse_fake(R"(
+procedure 0 "f"
+  block 0 entry
+    nop
+    add r1,r1,1
+    nop
+    nop
+    load r1,r1,1
+    nop
+    -> 1 fall_through
+  block 1
+    nop
+    ret r1,r0,0
+)");
+  EXPECT_EQ(drop_nops(program), 5u);
+  EXPECT_EQ(left_of(program, 0), "add load");
+  EXPECT_EQ(left_of(program, 1), "ret");
+  EXPECT_EQ(find_violation(program), std::nullopt);
+  EXPECT_EQ(drop_nops(program), 0u);
+}
+
+TEST(Nops, StayWhereABlockHasNothingElse) {
+  Program program = parse_fake(R"(
+procedure 0 "f"
+  block 0 entry
+    nop
+    nop
+    -> 1 fall_through
+  block 1 address_taken
+    nop
+    -> 2 fall_through
+  block 2
+    ret r1,r0,0
+)");
+  EXPECT_EQ(drop_nops(program), 0u);
+  EXPECT_EQ(left_of(program, 0), "nop nop");
+  EXPECT_EQ(left_of(program, 1), "nop");
+}
+
+TEST(Nops, StayWhenTheyReferToSomething) {
+  Program program = parse_fake(R"(
+procedure 0 "f"
+  block 0 entry
+    nop r0,r0,0 !gp_low(0x5000)
+    nop
+    ret r1,r0,0
+)");
+  EXPECT_EQ(drop_nops(program), 1u);
+  EXPECT_EQ(left_of(program, 0), "nop ret");
+}
+
+TEST(Nops, StayInSequencesThatAreNotToBeTouched) {
+  Program program = parse_fake(R"(
+procedure 0 "f"
+  block 0 entry
+    nop
+    ll r1,r2,0
+    nop
+    beq r1,r0,0
+    -> 1 fall_through
+    -> 3 taken
+  block 1
+    nop
+    add r1,r1,1
+    -> 2 fall_through
+  block 2
+    nop
+    sc r1,r2,0
+    -> 3 fall_through
+  block 3
+    nop
+    fadd r1,r2,0
+    nop
+    trapb r0,r0,0
+    nop
+    ret r1,r0,0
+)");
+  for (const BlockId b : {0u, 1u}) program[0].blocks[b].flags |= BasicBlock::kGluedToNext;
+  EXPECT_EQ(drop_nops(program), 0u);
+}
+
+TEST(Nops, StayInPinnedAndOpaqueProcedures) {
+  for (const std::string state : {"pinned", "opaque"}) {
+    Program program =
+        parse_fake("procedure 0 \"f\" " + state + "\n  block 0 entry\n    nop\n    ret r1,r0,0\n");
+    EXPECT_EQ(drop_nops(program), 0u) << state;
+  }
+}
+
+// ---- layouts
+
+std::vector<LayoutOptions> all_options() {
+  using Blocks = LayoutOptions::Blocks;
+  using Pieces = LayoutOptions::Pieces;
+  std::vector<LayoutOptions> result;
+  for (const Blocks blocks : {Blocks::original, Blocks::chain, Blocks::ext_tsp})
+    for (const bool split : {false, true})
+      for (const Pieces pieces : {Pieces::original, Pieces::place, Pieces::segments, Pieces::colour,
+                                  Pieces::cache_sorted})
+        result.push_back({.blocks = blocks, .split = split, .pieces = pieces});
+  return result;
+}
+
+std::string name_of(const LayoutOptions& options) {
+  return fmt::format("blocks {} split {} pieces {}", static_cast<int>(options.blocks),
+                     options.split, static_cast<int>(options.pieces));
+}
+
+Program random_program(Random& random) {
+  LayoutProgram p;
+  for (uint32_t i = 1 + below(random, 8); i > 0; --i) {
+    p.add_random_procedure(random, 1 + below(random, 15));
+    glue(random, p.program.procedures.back(), 5);
+    if (below(random, 4) != 0) continue;
+    p.program.procedures.back().state = Procedure::State::pinned;
+    p.program.procedures.back().reason = "a test";
+  }
+  return std::move(p.program);
+}
+
+void set_counts(Random& random, Program& program, int kind) {
+  if (kind == 0) return;  // nothing ran
+  if (kind == 1)
+    for (Procedure& procedure : program.procedures) walk(random, procedure, 1 + below(random, 99));
+  if (kind == 2) count_anything(random, program);
+}
+
+TEST(ProfiledLayout, HoldsEveryBlockOnceWhateverTheCounts) {
+  Random random(3);
+  for (int round = 0; round < 150; ++round) {
+    Program program = random_program(random);
+    ASSERT_EQ(find_violation(program), std::nullopt);
+    set_counts(random, program, round % 3);
+    for (const LayoutOptions& options : all_options())
+      EXPECT_EQ(find_violation(program, profiled_layout(program, options)), std::nullopt)
+          << "round " << round << ", " << name_of(options);
+  }
+}
+
+TEST(ProfiledLayout, PutsColdCodeBehindHotCode) {
+  Random random(4);
+  for (int round = 0; round < 100; ++round) {
+    Program program = random_program(random);
+    set_counts(random, program, 1 + round % 2);
+    for (const LayoutOptions& options : all_options()) {
+      if (!options.split) continue;
+      const uint64_t threshold = hot_threshold(program, options.cold_share);
+      bool cold = false;  // seen
+      for (const auto& fragment : profiled_layout(program, options).fragments)
+        for (const BlockId b : fragment.blocks) {
+          const BasicBlock& block = program[fragment.procedure].blocks[b];
+          if (block.count >= threshold) {
+            EXPECT_FALSE(cold) << "round " << round << ", " << name_of(options);
+          }
+          // Of glued blocks one may be hot and the others not.
+          const bool glued =
+              block.has(BasicBlock::kGluedToNext) ||
+              (b > 0 && program[fragment.procedure].blocks[b - 1].has(BasicBlock::kGluedToNext));
+          cold |= block.count < threshold && !glued;
+        }
+    }
+  }
+}
+
+TEST(ProfiledLayout, KeepsTheOrderOfWhatNeverRan) {
+  Random random(5);
+  for (int round = 0; round < 20; ++round) {
+    const Program program = random_program(random);
+    for (const LayoutOptions& options : all_options()) {
+      std::vector<ProcedureId> order;
+      for (const auto& fragment : profiled_layout(program, options).fragments)
+        order.push_back(fragment.procedure);
+      EXPECT_TRUE(std::is_sorted(order.begin(), order.end())) << name_of(options);
+      EXPECT_EQ(std::set(order.begin(), order.end()).size(), order.size()) << name_of(options);
+    }
+  }
+}
+
+/// A loop that calls g(), and an error path; h() never runs.
+TEST(ProfiledLayout, PutsACalleeBesideTheLoopThatCallsIt) {
+  Program program = parse_fake(R"(
+procedure 0 "f" address=0x0 size=24
+  block 0 at=0x0 size=4 count=1 entry
+    0: add r1,r1,1
+    -> 1 fall_through count=1
+  block 1 at=0x4 size=4 count=1000
+    4: bsr r0,r0,0 !branch(2#0)
+    -> 2 fall_through count=1000
+  block 2 at=0x8 size=4 count=1000
+    8: beq r1,r0,0
+    -> 3 fall_through count=0
+    -> 4 taken count=1000
+  block 3 at=0xc size=4
+    c: halt
+  block 4 at=0x10 size=4 count=1000
+    10: bne r1,r0,0
+    -> 5 fall_through count=1
+    -> 1 taken count=999
+  block 5 at=0x14 size=4 count=1
+    14: ret r1,r0,0
+procedure 1 "h" address=0x18 size=4
+  block 0 at=0x18 size=4 entry
+    18: ret r1,r0,0
+procedure 2 "g" address=0x1c size=4
+  block 0 at=0x1c size=4 count=1000 entry
+    1c: ret r1,r0,0
+range 0x0..0x18 procedure=0 blocks=0..6
+range 0x18..0x1c procedure=1 blocks=0..1
+range 0x1c..0x20 procedure=2 blocks=0..1
+)");
+  ASSERT_EQ(find_violation(program), std::nullopt);
+  const Layout layout = profiled_layout(program, {.pieces = LayoutOptions::Pieces::segments});
+  ASSERT_EQ(layout.fragments.size(), 4u);
+  std::map<ProcedureId, std::set<BlockId>> hot;
+  for (size_t i = 0; i < 2; ++i)
+    for (const BlockId b : layout.fragments[i].blocks) hot[layout.fragments[i].procedure].insert(b);
+  EXPECT_EQ(hot[0], (std::set<BlockId>{1, 2, 4}));
+  EXPECT_EQ(hot[2], (std::set<BlockId>{0}));
+  EXPECT_EQ(layout.fragments[2].procedure, 0u);
+  EXPECT_EQ(layout.fragments[2].blocks, (std::vector<BlockId>{0, 5, 3}));  // 3 never ran
+  EXPECT_EQ(layout.fragments[3].procedure, 1u);
+}
+
+}  // namespace
+}  // namespace respike
