@@ -108,7 +108,7 @@ def sqlite3(make, sources, folder):
         return (Run(("-batch", "work.db"), write(folder / f"sqlite3-{kind}.sql", text)),)
 
     image = make("sqlite3", *build.real_sources(sources)["sqlite3"])
-    return image, run("training", sql.training(360)), run("reference", sql.reference(270))
+    return image, run("training", sql.training(360)), run("reference", sql.reference(480))
 
 
 def lua(make, sources, folder):
