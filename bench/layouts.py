@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What layouts gain: a table over workloads and layouts, on the machine model of respike measure.
+"""What layouts gain: a table over workloads and layouts, by the model of respike measure.
 
   bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
 
-A layout is what `image optimize --layout` takes; `default` is what it does when not told. The profile is of
-the training input. `different` runs the reference input with it, `same` the training input again. Rows of the
-original are absolute: millions of instructions and events per 100 instructions (of the instruction TLB per
-10,000). Other rows are against the original: changes of instructions and taken jumps, changes of misses and
-mispredicts per instruction of their own (where the original has next to none: the rate itself), and how many
-times fewer cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
+A layout is what `image optimize --layout` takes; `default` is what it does when not told. The
+profile is of the training input. `different` runs the reference input with it, `same` the
+training input again. Rows of the original are absolute: millions of instructions and events per
+100 instructions (of the instruction TLB per 10,000). Other rows are against the original:
+changes of instructions and taken jumps, changes of misses and mispredicts per instruction of
+their own (where the original has next to none: the rate itself), and how many times fewer
+cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
 
 import argparse
 import json
@@ -78,14 +79,41 @@ def relative(figures, original):
     return cells + [f"{original[n] / figures[n]:.3f}x" for n in ("cycles_c", "cycles")]
 
 
+def originals(figures):
+    """[(workload, input, figures of the original)]."""
+    return [
+        (name, i, f) for (name, i, layout), f in figures.items() if layout == measuring.ORIGINAL
+    ]
+
+
+def full_rows(figures, layouts):
+    rows = []
+    for name, input_name, original in originals(figures):
+        rows.append([name, input_name, measuring.ORIGINAL, *absolute(original)])
+        for layout in layouts:
+            cells = relative(figures[name, input_name, layout], original)
+            rows.append([name, input_name, layout, *cells])
+    return rows
+
+
+def speedup_rows(figures, layouts):
+    return [
+        [name, i, *(relative(figures[name, i, layout], original)[-2] for layout in layouts)]
+        for name, i, original in originals(figures)
+    ]
+
+
 def print_table(head, rows):
-    """A Markdown table that can be read as it is."""
-    widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
-    line = lambda cells: "| " + " | ".join(
-        c.ljust(w) if i < 3 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))
-    ) + " |"  # fmt: skip
+    """A Markdown table that can be read as it is. Columns of numbers are aligned at the right."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    numbers = [not row_text[:1].isalpha() for row_text in rows[0]]
+
+    def line(cells):
+        padded = zip(cells, widths, numbers)
+        return "| " + " | ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in padded) + " |"
+
     print(line(head))
-    print("|" + "|".join("-" * (w + 1) + ("-" if i < 3 else ":") for i, w in enumerate(widths)) + "|")
+    print("|" + "|".join("-" * (w + 1) + "-:"[n] for w, n in zip(widths, numbers)) + "|")
     for row in rows:
         print(line(row))
 
@@ -104,6 +132,9 @@ def main():
     parser.add_argument("--inputs", type=inputs_of, default=list(INPUTS), metavar="NAME,...")
     parser.add_argument("--respike", default=measuring.RESPIKE, help="the command to measure")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument(
+        "--speedups", action="store_true", help="only how many times fewer cycles, by model C"
+    )
     parser.add_argument("--json", action="store_true", help="the figures as they were measured")
     args = parser.parse_args()
     layouts = [l for l in args.layouts if l != measuring.ORIGINAL]
@@ -117,15 +148,10 @@ def main():
         keys = ("workload", "input", "layout")
         print(json.dumps([dict(zip(keys, k)) | v for k, v in figures.items()], indent=1))
         return
-    rows = []
-    for workload in made:
-        for input_name in args.inputs:
-            original = figures[workload.name, input_name, measuring.ORIGINAL]
-            rows.append([workload.name, input_name, measuring.ORIGINAL, *absolute(original)])
-            for layout in layouts:
-                cells = relative(figures[workload.name, input_name, layout], original)
-                rows.append([workload.name, input_name, layout, *cells])
-    print_table(HEAD, rows)
+    if args.speedups:
+        print_table(["workload", "input", *layouts], speedup_rows(figures, layouts))
+    else:
+        print_table(HEAD, full_rows(figures, layouts))
 
 
 if __name__ == "__main__":

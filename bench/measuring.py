@@ -1,9 +1,9 @@
 """What the benchmarks do with workloads: collect profiles, lay out images, measure their runs.
 
-Everything is kept in a folder under names made of content: a measurement under the hashes of the image, of
-what its runs read and of the plugin with the machine model, so that nothing that was measured is measured
-again, and whatever changed is. Runs are repeatable: an empty folder, an empty environment, the same argv[0],
-no address randomization."""
+Everything is kept in a folder under names made of content: a measurement under the hashes of
+the image, of what its runs read and of the plugin with the machine model, so that nothing that
+was measured is measured again, and whatever changed is. Runs are repeatable: an empty folder,
+an empty environment, the same argv[0], no address randomization."""
 
 import concurrent.futures
 import hashlib
@@ -20,7 +20,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESPIKE = pathlib.Path(os.environ.get("RESPIKE", ROOT / "build" / "respike"))
 SYSROOT = "/usr/alpha-linux-gnu"
 TIMEOUT = 600.0
-ORIGINAL, DEFAULT = "original", "default"  # DEFAULT: what `image optimize` does when not told otherwise
+ORIGINAL, DEFAULT = (
+    "original",
+    "default",
+)  # DEFAULT: what `image optimize` does when not told otherwise
 
 
 class Failure(Exception):
@@ -55,7 +58,8 @@ class Progress:
 
 
 def run_all(tasks, jobs, label):
-    """Runs functions [(name, function)] in parallel with a progress bar; returns their results in order."""
+    """Runs functions [(name, function)] in parallel with a progress bar; returns their results
+    in order."""
     progress = Progress(len(tasks), label)
 
     def run(name, function):
@@ -111,7 +115,7 @@ class Lab:
         with self._guard:
             return self._locks.setdefault(key, threading.Lock())
 
-    def _cached(self, path, make):
+    def cached(self, path, make):
         """The JSON in a file; made and written there when it is not."""
         with self._locked(path):
             if not path.exists():
@@ -202,7 +206,7 @@ class Lab:
         total = {}
         for run in runs:
             key = digest(self.hash_file(image), self.key_of_run(run), self.hash_file(self.plugin))
-            figures = self._cached(
+            figures = self.cached(
                 self.folder / "measurements" / f"{key}.json", lambda: self._measure(image, run)
             )
             for name, value in figures.items():

@@ -3,12 +3,12 @@
 
   bench/workloads.py [--folder DIR] [--workloads NAME,...]     builds them and lists their runs
 
-All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite, Lua, bzip2,
-zlib, Duktape, the Tiny C Compiler), fetched by scripts/fetch-sources.sh, and our own interpreter in C++,
-workloads/script.cc. A training input is of the same kind of use as the reference input, but shares no
-statement, script or file with it: a profile's worth shows on what it has not seen. What is built lands in a
-folder (--folder, $RESPIKE_BENCH, default build/benchmarks) and is built again when an input changed.
-workloads/README.md says what each run does."""
+All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite,
+Lua, bzip2, zlib, Duktape, the Tiny C Compiler), fetched by scripts/fetch-sources.sh, and our
+own interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
+reference input, but shares no statement, script or file with it: a profile's worth shows on
+what it has not seen. bench/README.md describes them. What is built lands in a folder (--folder,
+$RESPIKE_BENCH, default build/benchmarks) and is built again when an input changed."""
 
 import argparse
 import bz2
@@ -34,7 +34,8 @@ KINDS = ("training", "reference")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One start of a program, in an empty folder. Arguments that are paths are files that it reads."""
+    """One start of a program, in an empty folder. Arguments that are paths are files that it
+    reads."""
 
     args: tuple = ()
     stdin: pathlib.Path | None = None
@@ -81,12 +82,13 @@ def excerpt(paths, size):
 
 
 def compressor_inputs(folder, sources):
-    """What bzip2 and minigzip get: {name: path}. Training is prose; the reference C and a program."""
+    """What bzip2 and minigzip get: {name: path}. Training is prose; the reference C and a
+    program."""
     sqlite = sources / "sqlite3-amalgamation" / "sqlite3.c"
     prose = [sources / "lua5.4" / "doc" / "manual.html", sources / "bzip2" / "manual.html"]
-    program = sources / "zlib" / "zlib.3.pdf"
+    pdf = sources / "zlib" / "zlib.3.pdf"
     code = sqlite.read_bytes()[200_000:340_000]
-    mixed = code[:90_000] + program.read_bytes()[:20_000] + code[90_000:]
+    mixed = code[:90_000] + pdf.read_bytes()[:20_000] + code[90_000:]
     text = excerpt(prose, 200_000)
     return {
         "training": write(folder / "prose", text),
@@ -106,7 +108,7 @@ def sqlite3(make, sources, folder):
         return (Run(("-batch", "work.db"), write(folder / f"sqlite3-{kind}.sql", text)),)
 
     image = make("sqlite3", *build.real_sources(sources)["sqlite3"])
-    return image, run("training", sql.training(360)), run("reference", sql.reference(270))
+    return image, run("training", sql.training(360)), run("reference", sql.reference(480))
 
 
 def lua(make, sources, folder):
@@ -117,7 +119,11 @@ def lua(make, sources, folder):
 def duktape(make, sources, folder):
     top = sources / "duktape"
     folders = ["src", "examples/cmdline", "extras/print-alert"]
-    files = ["src/duktape.c", "examples/cmdline/duk_cmdline.c", "extras/print-alert/duk_print_alert.c"]
+    files = [
+        "src/duktape.c",
+        "examples/cmdline/duk_cmdline.c",
+        "extras/print-alert/duk_print_alert.c",
+    ]
     flags = ["-O2", "-DDUK_CMDLINE_PRINTALERT_SUPPORT", *(f"-I{top / f}" for f in folders)]
     image = make("duktape", [top / f for f in files], flags)
     return image, *((Run((INPUTS / f"{kind}.js",)),) for kind in KINDS)
@@ -132,8 +138,14 @@ def tcc(make, sources, folder):
     # It compiles for x86-64, with the headers of the cross compiler's C library.
     options = ["-r", "-o", "out.o", "-nostdinc", "-I", str(top / "include")]
     options += ["-I", "/usr/alpha-linux-gnu/include", "-D__LONG_DOUBLE_128__", "-DHAVE_UNISTD_H"]
-    zlib, lua, sqlite = sources / "zlib", sources / "lua5.4" / "src", sources / "sqlite3-amalgamation"
-    training = [zlib / f"{n}.c" for n in ("inflate", "deflate", "trees", "gzlib", "gzread", "gzwrite")]
+    zlib, lua, sqlite = (
+        sources / "zlib",
+        sources / "lua5.4" / "src",
+        sources / "sqlite3-amalgamation",
+    )
+    training = [
+        zlib / f"{n}.c" for n in ("inflate", "deflate", "trees", "gzlib", "gzread", "gzwrite")
+    ]
     reference = [lua / f"{n}.c" for n in ("lparser", "lvm", "lstrlib")] + [sqlite / "shell.c"]
     return image, (Run((*options, *training)),), (Run((*options, *reference)),)
 
@@ -172,8 +184,8 @@ OWN = ["script"]  # needs none of Debian's sources
 
 
 def prepare(names=None, folder=FOLDER, jobs=None):
-    """Builds the workloads `names` (default: all) in a folder; returns them in the order of the tables.
-    Raises Unavailable."""
+    """Builds the workloads `names` (default: all) in a folder; returns them in the order of the
+    tables. Raises Unavailable."""
     folder = pathlib.Path(folder).resolve()
     wanted = [(w, title) for w, title in WORKLOADS.items() if not names or w.__name__ in names]
     sources = folder / "sources"
@@ -205,7 +217,9 @@ def names_of(text):
 
 
 def add_options(parser):
-    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER, help="where everything is kept")
+    parser.add_argument(
+        "--folder", type=pathlib.Path, default=FOLDER, help="where everything is kept"
+    )
     parser.add_argument("--workloads", type=names_of, metavar="NAME,...", help=", ".join(NAMES))
 
 

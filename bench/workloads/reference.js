@@ -1,5 +1,6 @@
-// The reference run of Duktape (JavaScript): other programs than those of the training. A scheduler in the
-// manner of Richards, symbolic derivatives, a trie, a maze, big numbers, dates by hand, and a text layout.
+// The reference run of Duktape (JavaScript): other programs than those of the training. A scheduler
+// in the manner of Richards, symbolic derivatives, a trie, a maze, big numbers, dates by hand, and
+// a text layout.
 
 var seed = 99;
 function random(limit) {
@@ -47,7 +48,7 @@ Device.prototype.handle = function (packet, scheduler) {
 var scheduler = new Scheduler();
 for (var i = 0; i < 9; i++) scheduler.add(i % 3 ? new Worker(i) : new Device());
 for (i = 0; i < 14; i++) scheduler.send(i, { hops: i, data: [] });
-scheduler.run(200);
+scheduler.run(110);
 print("scheduler", scheduler.trace);
 
 // Symbolic derivatives of expressions
@@ -99,7 +100,7 @@ function collect(node, prefix, out) {
   }
   return out;
 }
-for (i = 0; i < 1300; i++) {
+for (i = 0; i < 900; i++) {
   var w = "";
   for (var j = 0; j < 3 + i % 4; j++) w += "etaoinshr"[random(9)];
   insert(w);
@@ -128,7 +129,10 @@ while (queue.length) {
   var key = queue.shift(), p = key.split(",").map(Number);
   [[0, 1], [1, 0], [0, -1], [-1, 0]].forEach(function (d) {
     var y = p[0] + d[0], x = p[1] + d[1], k = y + "," + x;
-    if (maze[y][x] === " " && distance[k] === undefined) { distance[k] = distance[key] + 1; queue.push(k); }
+    if (maze[y][x] === " " && distance[k] === undefined) {
+      distance[k] = distance[key] + 1;
+      queue.push(k);
+    }
   });
 }
 print("maze", distance[(size - 2) + "," + (size - 2)], maze[1].join(""));
@@ -148,14 +152,21 @@ print("factorial", digits.length, digits.slice().reverse().slice(0, 4).join(",")
 
 // Paragraphs: text cut into lines of even width, with regular expressions and string functions
 var prose = "";
-for (i = 0; i < 60; i++) prose += "The quick-brown fox no. " + i + " jumps over " + (i * 37 % 11) + " lazy dogs, again & again. ";
-prose = prose.replace(/&/g, "and").replace(/(\d+) lazy (\w+)/g, function (all, n, what) { return n === "1" ? "one lazy dog" : n + " sleepy " + what; });
+for (i = 0; i < 60; i++) {
+  prose += "The quick-brown fox no. " + i + " jumps over " + (i * 37 % 11);
+  prose += " lazy dogs, again & again. ";
+}
+prose = prose.replace(/&/g, "and").replace(/(\d+) lazy (\w+)/g, function (all, n, what) {
+  return n === "1" ? "one lazy dog" : n + " sleepy " + what;
+});
 var lines = [], line = "";
 prose.split(/[\s-]+/).forEach(function (word) {
   if (line.length + word.length + 1 > 66) { lines.push(line); line = ""; }
   line += (line ? " " : "") + word;
 });
-lines = lines.map(function (l) { return (new Array(Math.floor((70 - l.length) / 2) + 1).join(" ") + l).substring(0, 70); });
+lines = lines.map(function (l) {
+  return (new Array(Math.floor((70 - l.length) / 2) + 1).join(" ") + l).substring(0, 70);
+});
 print("layout", lines.length, lines[7].trim(), encodeURIComponent(lines[3]).length);
 
 // Memoized functions and typed arrays
@@ -169,7 +180,8 @@ function memoize(f) {
 var distanceOf = memoize(function (i, j) {
   if (i === 0 || j === 0) return i + j;
   var same = "kitten in the hat".charAt(i - 1) === "sitting on a mat!".charAt(j - 1);
-  return Math.min(distanceOf(i - 1, j) + 1, distanceOf(i, j - 1) + 1, distanceOf(i - 1, j - 1) + (same ? 0 : 1));
+  var change = distanceOf(i - 1, j - 1) + (same ? 0 : 1);
+  return Math.min(distanceOf(i - 1, j) + 1, distanceOf(i, j - 1) + 1, change);
 });
 print("edit distance", distanceOf(17, 17));
 var sieve = new Uint8Array(6000), primes = 0;

@@ -1,5 +1,6 @@
--- The reference run of Lua: other programs than those of the training. A JSON reader, an interpreter of
--- arithmetic, queens, matrices, a heap, LZW, coroutines, sets by metatables, Markdown to HTML, and life.
+-- The reference run of Lua: other programs than those of the training. A JSON reader, an
+-- interpreter of arithmetic, queens, matrices, a heap, LZW, coroutines, sets by metatables,
+-- Markdown to HTML, and life.
 
 local seed = 42
 local function rnd(limit)
@@ -24,6 +25,7 @@ end
 print("permutations", inversions)
 
 -- JSON: write and read
+local function escape(c) return string.format("\\u%04x", c:byte()) end
 local function encode(v)
   local t = type(v)
   if t == "table" then
@@ -38,7 +40,7 @@ local function encode(v)
     for _, k in ipairs(keys) do out[#out + 1] = encode(k) .. ":" .. encode(v[k]) end
     return "{" .. table.concat(out, ",") .. "}"
   elseif t == "string" then
-    return '"' .. v:gsub('[%c"\\]', function(c) return string.format("\\u%04x", c:byte()) end) .. '"'
+    return '"' .. v:gsub('[%c"\\]', escape) .. '"'
   end
   return tostring(v)
 end
@@ -93,7 +95,8 @@ local function decode(text)
 end
 local document = { people = {}, title = 'a "quoted" title' }
 for i = 1, 300 do
-  document.people[i] = { name = "person " .. i, tags = { "t" .. i % 7, "u" .. i % 5 }, score = i * 3.25, active = i % 3 == 0 }
+  local tags = { "t" .. i % 7, "u" .. i % 5 }
+  document.people[i] = { name = "person " .. i, tags = tags, score = i * 3.25, active = i % 3 == 0 }
 end
 local json = encode(document)
 print("json", #json, encode(decode(json)) == json)
@@ -147,7 +150,9 @@ local function evaluate(s)
   return sum()
 end
 local result = 0
-for i = 1, 500 do result = result + evaluate(i .. " * (3 + 4.5) - 2 ^ 3 / (1 + " .. i % 9 .. ") + -(2 - 7)") end
+for i = 1, 500 do
+  result = result + evaluate(i .. " * (3 + 4.5) - 2 ^ 3 / (1 + " .. i % 9 .. ") + -(2 - 7)")
+end
 print("calculator", string.format("%.6f", result))
 
 -- Queens
@@ -186,7 +191,9 @@ Matrix.__mul = function(a, b)
     return s % 10007
   end)
 end
-Matrix.__add = function(a, b) return Matrix.new(a.n, function(i, j) return a[i][j] + b[i][j] end) end
+Matrix.__add = function(a, b)
+  return Matrix.new(a.n, function(i, j) return a[i][j] + b[i][j] end)
+end
 Matrix.__eq = function(a, b)
   for i = 1, a.n do for j = 1, a.n do if a[i][j] ~= b[i][j] then return false end end end
   return true
@@ -290,11 +297,13 @@ end
 print("shapes", described)
 
 -- Markdown to HTML
-local source = ("# Title *one*\n\nSome **bold** text with `code` and a [link](http://x.y/z).\n- item one\n- item *two*\n\n"):rep(55)
+local paragraph = "Some **bold** text with `code` and a [link](http://x.y/z)."
+local source = ("# Title *one*\n\n" .. paragraph .. "\n- item one\n- item *two*\n\n"):rep(55)
 local html = {}
 for line in source:gmatch("([^\n]*)\n") do
   line = line:gsub("&", "&amp;"):gsub("<", "&lt;")
-  line = line:gsub("%*%*(.-)%*%*", "<b>%1</b>"):gsub("%*(.-)%*", "<i>%1</i>"):gsub("`(.-)`", "<code>%1</code>")
+  line = line:gsub("%*%*(.-)%*%*", "<b>%1</b>"):gsub("%*(.-)%*", "<i>%1</i>")
+  line = line:gsub("`(.-)`", "<code>%1</code>")
   line = line:gsub("%[(.-)%]%((.-)%)", '<a href="%2">%1</a>')
   local level, title = line:match("^(#+)%s*(.*)")
   if level then

@@ -1,12 +1,12 @@
-// A workload in C++: an interpreter of a small language, with virtual calls, containers, strings and
-// exceptions, as such programs are written.
+// A workload in C++: an interpreter of a small language, with virtual calls, containers, strings
+// and exceptions, as such programs are written.
 //
 //   script FILE        runs the program in FILE
 //
-// Statements are `let x = e;`, `x = e;`, `e[i] = e;`, `if e {} else {}`, `while e {}`, `for x in e {}`,
-// `fn f(a, b) {}`, `return e;`, `break;`, `throw e;`, `try {} catch x {}` and expressions. Values are
-// numbers, strings, lists, maps, functions and nil. What `throw` throws is a C++ exception, as are errors of
-// the program.
+// Statements are `let x = e;`, `x = e;`, `e[i] = e;`, `if e {} else {}`, `while e {}`, `for x in e
+// {}`, `fn f(a, b) {}`, `return e;`, `break;`, `throw e;`, `try {} catch x {}` and expressions.
+// Values are numbers, strings, lists, maps, functions and nil. What `throw` throws is a C++
+// exception, as are errors of the program.
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +59,9 @@ T& as(Value& value, const char* what) {
   throw ScriptError(std::string("this is no ") + what);
 }
 
-double number(Value& value) { return as<double>(value, "number"); }
+double number(Value& value) {
+  return as<double>(value, "number");
+}
 
 bool truth(const Value& value) {
   if (const auto* n = std::get_if<double>(&value.v)) return *n != 0;
@@ -68,14 +70,16 @@ bool truth(const Value& value) {
 
 std::string text_of(const Value& value) {
   switch (value.v.index()) {
-    case 0: return "nil";
+    case 0:
+      return "nil";
     case 1: {
       const double n = std::get<double>(value.v);
       char buffer[32];
       std::snprintf(buffer, sizeof buffer, n == std::floor(n) ? "%.0f" : "%.6g", n);
       return buffer;
     }
-    case 2: return std::get<std::string>(value.v);
+    case 2:
+      return std::get<std::string>(value.v);
     case 3: {
       std::string text = "[";
       for (const Value& item : *std::get<std::shared_ptr<List>>(value.v))
@@ -90,7 +94,8 @@ std::string text_of(const Value& value) {
       out << '}';
       return out.str();
     }
-    default: return "function";
+    default:
+      return "function";
   }
 }
 
@@ -436,9 +441,13 @@ class Parser {
         continue;
       }
       if (std::isalpha(c) || c == '_')
-        while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_')) ++i;
+        while (i < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'))
+          ++i;
       else if (std::isdigit(c))
-        while (i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) || text[i] == '.')) ++i;
+        while (i < text.size() &&
+               (std::isdigit(static_cast<unsigned char>(text[i])) || text[i] == '.'))
+          ++i;
       else if (c == '"')
         i = text.find('"', i + 1) + 1;
       else
@@ -546,7 +555,8 @@ class Parser {
         require(";");
       });
     require(";");
-    return make<ExpressionStatement>([&](ExpressionStatement& s) { s.expression = std::move(first); });
+    return make<ExpressionStatement>(
+        [&](ExpressionStatement& s) { s.expression = std::move(first); });
   }
 
   using Maker = std::unique_ptr<Binary> (*)();
@@ -635,7 +645,8 @@ class Parser {
         }
       });
     if (token[0] == '"')
-      return make<Constant>([&](Constant& c) { c.value = Value(token.substr(1, token.size() - 2)); });
+      return make<Constant>(
+          [&](Constant& c) { c.value = Value(token.substr(1, token.size() - 2)); });
     if (std::isdigit(static_cast<unsigned char>(token[0])))
       return make<Constant>([&](Constant& c) { c.value = Value(std::stod(token)); });
     if (token == "nil") return std::make_unique<Constant>();
@@ -649,15 +660,20 @@ class Parser {
 // ---- Functions of the language ----
 
 void add_builtins(Scope& scope) {
-  const auto add = [&](const char* name, size_t count, std::function<Value(std::vector<Value>&)> body) {
+  const auto add = [&](const char* name, size_t count,
+                       std::function<Value(std::vector<Value>&)> body) {
     auto function = std::make_shared<Function>();
     function->builtin = [count, body = std::move(body), name](std::vector<Value>& a) {
-      if (a.size() != count) throw ScriptError(std::string("wrong number of arguments for ") + name);
+      if (a.size() != count)
+        throw ScriptError(std::string("wrong number of arguments for ") + name);
       return body(a);
     };
     scope.define(name, std::shared_ptr<const Function>(std::move(function)));
   };
-  add("print", 1, [](auto& a) { std::cout << text_of(a[0]) << '\n'; return Value(); });
+  add("print", 1, [](auto& a) {
+    std::cout << text_of(a[0]) << '\n';
+    return Value();
+  });
   add("text", 1, [](auto& a) { return Value(text_of(a[0])); });
   add("number", 1, [](auto& a) {
     try {
@@ -669,8 +685,10 @@ void add_builtins(Scope& scope) {
   add("floor", 1, [](auto& a) { return Value(std::floor(number(a[0]))); });
   add("sqrt", 1, [](auto& a) { return Value(std::sqrt(number(a[0]))); });
   add("size", 1, [](auto& a) {
-    if (auto* list = std::get_if<std::shared_ptr<List>>(&a[0].v)) return Value(double((*list)->size()));
-    if (auto* map = std::get_if<std::shared_ptr<Map>>(&a[0].v)) return Value(double((*map)->size()));
+    if (auto* list = std::get_if<std::shared_ptr<List>>(&a[0].v))
+      return Value(double((*list)->size()));
+    if (auto* map = std::get_if<std::shared_ptr<Map>>(&a[0].v))
+      return Value(double((*map)->size()));
     return Value(double(as<std::string>(a[0], "string").size()));
   });
   add("push", 2, [](auto& a) {
@@ -686,7 +704,8 @@ void add_builtins(Scope& scope) {
   });
   add("sort", 1, [](auto& a) {
     List& list = *as<std::shared_ptr<List>>(a[0], "list");
-    std::sort(list.begin(), list.end(), [](const Value& x, const Value& y) { return compare(x, y) < 0; });
+    std::sort(list.begin(), list.end(),
+              [](const Value& x, const Value& y) { return compare(x, y) < 0; });
     return a[0];
   });
   add("sort_by", 2, [](auto& a) {
@@ -711,7 +730,8 @@ void add_builtins(Scope& scope) {
     return Value(text);
   });
   add("split", 2, [](auto& a) {
-    const std::string &text = as<std::string>(a[0], "string"), &by = as<std::string>(a[1], "string");
+    const std::string &text = as<std::string>(a[0], "string"),
+                      &by = as<std::string>(a[1], "string");
     auto list = std::make_shared<List>();
     for (size_t from = 0; from <= text.size();) {
       const size_t to = std::min(text.find(by, from), text.size());

@@ -1,5 +1,5 @@
-// The training run of Duktape (JavaScript): a shop. Orders are made, priced, grouped and printed; a tokenizer
-// reads a configuration; events go to listeners.
+// The training run of Duktape (JavaScript): a shop. Orders are made, priced, grouped and printed; a
+// tokenizer reads a configuration; events go to listeners.
 "use strict";
 
 var seed = 7;
@@ -27,12 +27,15 @@ Discounted.prototype.total = function (count) {
 
 var items = [];
 for (var i = 0; i < 60; i++) {
-  items.push(i % 3 ? new Item("item" + i, 1 + random(900) / 10) : new Discounted("offer" + i, 5 + random(50), 10 + i % 4));
+  if (i % 3) items.push(new Item("item" + i, 1 + random(900) / 10));
+  else items.push(new Discounted("offer" + i, 5 + random(50), 10 + i % 4));
 }
 var orders = [];
 for (i = 0; i < 500; i++) {
   var lines = [];
-  for (var j = 0; j <= random(4); j++) lines.push({ item: random(items.length), count: 1 + random(9) });
+  for (var j = 0; j <= random(4); j++) {
+    lines.push({ item: random(items.length), count: 1 + random(9) });
+  }
   orders.push({ id: "A" + (1000 + i), customer: "customer " + random(40), lines: lines });
 }
 function price(order) {
@@ -57,13 +60,20 @@ var copy = JSON.parse(text);
 print(text.length, JSON.stringify(copy) === text);
 var letter = "Dear NAME, your COUNT orders cost SUM.";
 var letters = best.map(function (name) {
-  return letter.replace("NAME", name.toUpperCase()).replace(/COUNT/g, groups[name].orders).replace(/SUM/, groups[name].sum.toFixed(2));
+  var group = groups[name];
+  return letter
+    .replace("NAME", name.toUpperCase())
+    .replace(/COUNT/g, group.orders)
+    .replace(/SUM/, group.sum.toFixed(2));
 });
 print(letters.join("\n").length, letters[0]);
 
 // A tokenizer by regular expressions
 var config = "";
-for (i = 0; i < 40; i++) config += "section" + i + " {\n  width = " + i * 3 + ";\n  title = \"name " + i + "\"; # comment\n}\n";
+for (i = 0; i < 40; i++) {
+  config += "section" + i + " {\n  width = " + i * 3 + ";\n  title = \"name " + i;
+  config += "\"; # comment\n}\n";
+}
 var pattern = /\s*(?:#[^\n]*|([a-z]+\d*)|(\d+)|("[^"]*")|([{}=;]))/g;
 var kinds = [0, 0, 0, 0], match;
 while ((match = pattern.exec(config)) !== null && match[0] !== "") {

@@ -1,5 +1,6 @@
--- The training run of Lua: what small scripts do. A report is built from records, words are counted, a
--- template is filled, objects of three classes live in a simulation, records are written and read back.
+-- The training run of Lua: what small scripts do. A report is built from records, words are
+-- counted, a template is filled, objects of three classes live in a simulation, records are written
+-- and read back.
 
 local function random(seed)
   return function(limit)
@@ -42,7 +43,9 @@ for w in report:gmatch("%a+") do
   end
   counts[w] = counts[w] + 1
 end
-table.sort(order, function(a, b) return counts[a] > counts[b] or counts[a] == counts[b] and a < b end)
+table.sort(order, function(a, b)
+  return counts[a] > counts[b] or counts[a] == counts[b] and a < b
+end)
 for i = 1, 5 do print(order[i], counts[order[i]]) end
 
 -- A template filled by gsub with a function, and key = value lines parsed
@@ -63,7 +66,9 @@ print(letters, parsed)
 -- Classes: a bank of accounts with interest and limits
 local Account = {}
 Account.__index = Account
-function Account.new(owner, balance) return setmetatable({ owner = owner, balance = balance }, Account) end
+function Account.new(owner, balance)
+  return setmetatable({ owner = owner, balance = balance }, Account)
+end
 function Account:deposit(x) self.balance = self.balance + x end
 function Account:withdraw(x)
   if x > self:limit() then error({ code = "limit", owner = self.owner }) end
@@ -91,15 +96,27 @@ end
 print(refused, tostring(accounts[1]))
 
 -- Closures: counters, filters and maps over sequences
-local function map(t, f) local r = {} for i, v in ipairs(t) do r[i] = f(v) end return r end
-local function filter(t, f) local r = {} for _, v in ipairs(t) do if f(v) then r[#r + 1] = v end end return r end
-local function fold(t, f, x) for _, v in ipairs(t) do x = f(x, v) end return x end
+local function map(t, f)
+  local r = {}
+  for i, v in ipairs(t) do r[i] = f(v) end
+  return r
+end
+local function filter(t, f)
+  local r = {}
+  for _, v in ipairs(t) do if f(v) then r[#r + 1] = v end end
+  return r
+end
+local function fold(t, f, x)
+  for _, v in ipairs(t) do x = f(x, v) end
+  return x
+end
 local function compose(f, g) return function(x) return f(g(x)) end end
 local checksum = 0
 for round = 1, 40 do
   local amounts = map(records, function(r) return r.amount end)
   local big = filter(amounts, function(x) return x > 10 * round end)
-  checksum = checksum + fold(map(big, compose(math.floor, function(x) return x / round end)), function(a, b) return a + b end, 0)
+  local whole = map(big, compose(math.floor, function(x) return x / round end))
+  checksum = checksum + fold(whole, function(a, b) return a + b end, 0)
 end
 print(checksum)
 

@@ -1,0 +1,211 @@
+"""The plots of bench/paper: each function takes numbers and returns the text of an SVG.
+
+One message per figure; what it is stands in the page's heading, so the plots have no titles of
+their own. Colours are those of Okabe and Ito, which colour-blind people can tell apart;
+programs keep theirs, and their markers, in all figures."""
+
+import io
+import re
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
+
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PURPLE, SKY, DARK, GREY = "#CC79A7", "#56B4E9", "#333333", "#999999"
+STYLES = [
+    (BLUE, "o"),
+    (ORANGE, "s"),
+    (GREEN, "^"),
+    (RED, "D"),
+    (PURPLE, "v"),
+    (DARK, "P"),
+    (GREY, "X"),
+]
+
+plt.rcParams.update(
+    {
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": "#555555",
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "#e2e2e2",
+        "grid.linewidth": 0.8,
+        "legend.frameon": False,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 5,
+        "svg.fonttype": "path",
+        "figure.constrained_layout.use": True,
+    }
+)
+
+
+def percent(value, sign=False):
+    """A whole percentage as text, without a negative zero."""
+    text = f"{round(value) + 0:+d}%" if sign and round(value) else f"{round(value) + 0:d}%"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _svg(figure, name):
+    """The figure as text; `name` keeps the ids of several figures in one page apart."""
+    plt.rcParams["svg.hashsalt"] = name
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :].replace("<svg", '<svg role="img"', 1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    for mark in ('id="', 'href="#', "url(#"):
+        svg = svg.replace(mark, f"{mark}{name}-")
+    return svg
+
+
+def _percent_axis(axis):
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}%".replace("-", "\N{MINUS SIGN}")))
+
+
+def _powers_axis(axes, last, first=1):
+    """A logarithmic x axis with every power of two, or every second, named."""
+    ticks = [2**k for k in range(0, 20) if first <= 2**k <= last]
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(first * 0.9, last * 1.1)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+
+
+def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, legend=True):
+    """Lines of percentages over powers of two: [(label, {x: percent}, style index)]. `marks`:
+    points (x, percent, text) to name."""
+    figure, axes = plt.subplots(figsize=(7.6, 4.2))
+    for label, points, style in curves:
+        colour, marker = STYLES[style]
+        axes.plot(list(points), list(points.values()), color=colour, marker=marker, label=label)
+    for x, y, text in marks:
+        axes.annotate(
+            text,
+            (x, y),
+            xytext=(14, -22),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "-", "color": "#555555", "linewidth": 0.8},
+        )
+    _powers_axis(axes, last, first)
+    _percent_axis(axes.yaxis)
+    axes.set_ylim(0, 103)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    if legend:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return _svg(figure, name)
+
+
+def stacked(name, rows, parts, x_label):
+    """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]."""
+    figure, axes = plt.subplots(figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)))
+    labels = [label for label, _ in rows]
+    left = [0.0] * len(rows)
+    for index, part in enumerate(parts):
+        values = [values[index] for _, values in rows]
+        axes.barh(
+            labels, values, left=left, color=(BLUE, ORANGE, GREEN)[index], label=part, height=0.64
+        )
+        left = [l + v for l, v in zip(left, values)]
+    for row, total in enumerate(left):
+        axes.text(total + 0.2, row, f"{total:.1f}%", va="center")
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(left) * 1.12)
+    _percent_axis(axes.xaxis)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(x_label)
+    axes.legend(loc="lower right")
+    return _svg(figure, name)
+
+
+def bars(name, groups, series, y_label):
+    """Groups of vertical bars of percentages: groups [(label, [value, ...])], series [(label,
+    colour)]."""
+    figure, axes = plt.subplots(figsize=(7.6, 4.2))
+    width = 0.8 / len(series)
+    for index, (label, colour) in enumerate(series):
+        places = [g - 0.4 + (index + 0.5) * width for g in range(len(groups))]
+        values = [values[index] for _, values in groups]
+        axes.bar(places, values, width * 0.92, color=colour, label=label)
+        if len(series) <= 2:
+            for place, value in zip(places, values):
+                axes.annotate(
+                    percent(value),
+                    (place, max(value, 0)),
+                    xytext=(0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=9,
+                )
+    axes.axhline(0, color="#555555", linewidth=0.8)
+    axes.set_xticks(range(len(groups)), [label for label, _ in groups])
+    axes.tick_params(axis="x", length=0)
+    axes.grid(axis="x", visible=False)
+    axes.margins(x=0.02)
+    _percent_axis(axes.yaxis)
+    axes.set_ylabel(y_label)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(3, len(series)))
+    return _svg(figure, name)
+
+
+def dots(name, rows, series, x_label, line):
+    """One row per program with a dot per series: rows [(label, [value, ...])], series [(label,
+    colour, marker)]; `line`: the value of the original."""
+    figure, axes = plt.subplots(figsize=(7.6, 0.42 * len(rows) + 1.5))
+    for row, (_, values) in enumerate(rows):
+        axes.plot([min(values), max(values)], [row, row], color="#cccccc", linewidth=2, zorder=1)
+    for index, (label, colour, marker) in enumerate(series):
+        values = [values[index] for _, values in rows]
+        axes.scatter(
+            values, range(len(rows)), color=colour, marker=marker, s=52, label=label, zorder=2
+        )
+    axes.axvline(line, color="#555555", linewidth=0.8, zorder=0)
+    axes.set_yticks(range(len(rows)), [label for label, _ in rows])
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(x_label)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(series))
+    return _svg(figure, name)
+
+
+def panels(name, rows, columns):
+    """Panels side by side with a horizontal bar per row: rows [(label, [value, ...])], columns
+    [(title, colour)]. Values are percentages."""
+    figure, all_axes = plt.subplots(
+        1, len(columns), figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)), sharey=True
+    )
+    labels = [label for label, _ in rows]
+    for index, (axes, (title, colour)) in enumerate(zip(all_axes, columns)):
+        values = [values[index] for _, values in rows]
+        axes.barh(labels, values, color=colour, height=0.64)
+        low, high = min(0, *values), max(0, *values)
+        room = 0.24 * (high - low)
+        for row, value in enumerate(values):
+            axes.annotate(
+                percent(value, sign=True),
+                (value, row),
+                xytext=(-4 if value < 0 else 4, 0),
+                textcoords="offset points",
+                ha="right" if value < 0 else "left",
+                va="center",
+            )
+        axes.set_xlim(low - (room if low < 0 else 0), high + (room if high > 0 else 0))
+        axes.axvline(0, color="#555555", linewidth=0.8)
+        _percent_axis(axes.xaxis)
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(title)
+    all_axes[0].invert_yaxis()
+    return _svg(figure, name)

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The benchmarks run: on one small program that is there anyway. A table of layouts, what is
+kept and not measured again, the page of figures (when matplotlib is there), the generated
+inputs."""
+
+import importlib.machinery
+import importlib.util
+import sys
+
+import common
+from common import Case, Skip, expect
+
+sys.path.insert(0, str(common.ROOT / "bench"))
+
+import layouts  # noqa: E402
+import measuring  # noqa: E402
+import workloads  # noqa: E402
+
+PROGRAM = "interpreter.static"
+SCRATCH = common.Scratch()
+
+
+def small_workload():
+    program = common.find_program(PROGRAM)
+    runs = tuple(workloads.Run(r.args, r.stdin) for r in program.runs)
+    return workloads.Workload("small", "a small program", program.image, runs, runs)
+
+
+def check_table():
+    lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
+    figures = layouts.measure_all(
+        lab, [small_workload()], ["random", "chain,split,place"], ["different"], 2
+    )
+    original, random, optimized = (
+        figures["small", "different", l] for l in ("original", "random", "chain,split,place")
+    )
+    expect(random["cycles_c"] > original["cycles_c"], "a random layout is not worse")
+    expect(optimized["cycles_c"] < original["cycles_c"], "an optimized layout is not better")
+    rows = [layouts.absolute(original), layouts.relative(optimized, original)]
+    expect(all(len(row) == len(layouts.HEAD) - 3 for row in rows), f"rows do not fit: {rows}")
+
+    # Again, by a lab that may start no program.
+    again = measuring.Lab(lab.folder, common.RESPIKE)
+    again._start = lambda *_: expect(False, "something was run again")
+    repeated = layouts.measure_all(again, [small_workload()], ["random"], ["different"], 2)
+    expect(repeated["small", "different", "random"] == random, "what was kept is something else")
+
+
+def check_difference_is_noticed():
+    lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
+    outputs = iter("ab")
+    lab.measure = lambda image, runs: {"instructions": 1, "output": next(outputs)}
+    try:
+        layouts.measure_all(lab, [small_workload()], ["chain"], ["same"], 1)
+    except measuring.Failure as failure:
+        expect("other output" in str(failure), str(failure))
+    else:
+        expect(False, "another output was not noticed")
+
+
+def check_page():
+    loader = importlib.machinery.SourceFileLoader("paper", str(common.ROOT / "bench" / "paper"))
+    paper = importlib.util.module_from_spec(importlib.util.spec_from_loader("paper", loader))
+    try:
+        loader.exec_module(paper)
+    except SystemExit as reason:
+        raise Skip(str(reason)) from None
+    lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
+    data = paper.Data(
+        lab, lab.respike.parent / "bench" / "bench_characteristics", [small_workload()], 2
+    )
+    text = paper.page(data)
+    for number in (2, 3, 4, 5, 6, 10, 11, *range(15, 21)):
+        expect(f"Figure {number}" in text, f"figure {number} is missing")
+    expect(text.count("<svg") >= 7, "plots are missing")
+    expect("nan" not in text.split("<svg")[0], "a number is missing")
+
+
+def check_inputs():
+    for make in (workloads.sql.training, workloads.sql.reference):
+        expect(make(40) == make(40), "a generated script changes")
+    training, reference = (
+        {s for s in make(40).splitlines() if s.startswith(("INSERT", "SELECT", "UPDATE", "DELETE"))}
+        for make in (workloads.sql.training, workloads.sql.reference)
+    )
+    expect(len(training) > 100 and len(reference) > 100, "too few statements")
+    expect(not training & reference, "training and reference share statements")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    cases = [
+        Case("table", check_table),
+        Case("another output", check_difference_is_noticed),
+        Case("page", check_page),
+        Case("inputs", check_inputs),
+    ]
+    with SCRATCH:
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
