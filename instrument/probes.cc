@@ -299,9 +299,36 @@ void ProbeInserter::shrink() {
   statistics_.routines = routines_.size();
 }
 
+/// The unwind state of a routine that keeps its return address in `link` and has no frame; kNone
+/// when no tables describe any code.
+uint32_t ProbeInserter::routine_state(Register link) {
+  UnwindTables& unwind = program_.unwind;
+  for (uint32_t c = 0; c < unwind.cies.size(); ++c) {
+    const uint32_t initial = unwind.cies[c].initial_state;
+    if (initial >= unwind.states.size()) continue;
+    CfiState state = unwind.states[initial];
+    if (state.cfa_is_expression || state.cfa_register != target_.abi().stack_pointer ||
+        state.cfa_offset != 0 || !state.rules.empty())
+      continue;
+    Cie cie = unwind.cies[c];
+    cie.augmentation = "zR";
+    cie.return_register = link;
+    cie.lsda_encoding = cie.personality_encoding = Cie{}.personality_encoding;
+    cie.personality = 0;
+    cie.signal_frame = false;
+    cie.initial_state = static_cast<uint32_t>(unwind.states.size());
+    state.cie = static_cast<uint32_t>(unwind.cies.size());
+    unwind.cies.push_back(std::move(cie));
+    unwind.states.push_back(std::move(state));
+    return unwind.cies.back().initial_state;
+  }
+  return kNone;
+}
+
 /// The routines as procedures, in the middle of the text.
 void ProbeInserter::add_routines(Layout& layout) {
   const auto middle = static_cast<ptrdiff_t>(layout.fragments.size() / 2);
+  std::map<Register, uint32_t> states;  // by the register of the return address
   for (size_t i = 0; i < routines_.size(); ++i) {
     const Routine& routine = routines_[i];
     const auto id = static_cast<ProcedureId>(program_.procedures.size());
@@ -324,7 +351,12 @@ void ProbeInserter::add_routines(Layout& layout) {
     }
     auto& last = pieces.back().instructions;
     last.insert(last.end(), code.after.begin(), code.after.end());
-    const std::vector<BlockId> blocks = add_blocks(id, BasicBlock{}, kNone, std::move(pieces), 0);
+    const Operands call = target_.operands(code_.routine_call(0, routine.registers).back());
+    const Register link = call.registers[call.uses];
+    const auto [state, fresh] = states.try_emplace(link, kNone);
+    if (fresh) state->second = routine_state(link);
+    const std::vector<BlockId> blocks =
+        add_blocks(id, BasicBlock{}, state->second, std::move(pieces), 0);
     program_[id].blocks[0].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
     layout.fragments.insert(layout.fragments.begin() + middle,
                             {.procedure = id, .blocks = blocks, .alignment = 16});

@@ -97,6 +97,7 @@ class ProbeInserter {
   void split_edge(ProcedureId id, const Probe& probe, Edited& edited);
   std::vector<BlockId> add_blocks(ProcedureId id, const BasicBlock& like, uint32_t state,
                                   std::vector<Piece> pieces, size_t first);
+  uint32_t routine_state(Register link);
   uint32_t call_site_that_unwinds(Procedure& procedure, uint32_t like);
 
   Program& program_;
