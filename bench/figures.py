@@ -125,7 +125,7 @@ def stacked(name, rows, parts, x_label):
     for row, total in enumerate(left):
         axes.text(total + 0.2, row, f"{total:.1f}%", va="center")
     axes.invert_yaxis()
-    axes.set_xlim(0, max(left) * 1.12)
+    axes.set_xlim(0, max(1.0, max(left) * 1.12))
     _percent_axis(axes.xaxis)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
