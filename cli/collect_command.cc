@@ -23,6 +23,8 @@ struct CollectArguments {
 
 void run_collect(const CollectArguments& arguments) {
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  refuse_overwriting(arguments.output, arguments.files);
+  refuse_overwriting(arguments.output, {arguments.image});
   std::optional<std::filesystem::path> image;
   if (!arguments.image.empty()) image = arguments.image;
   const Profile profile = collect(files, image);

@@ -294,6 +294,8 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
 }
 
 void run_optimize(OptimizeArguments& arguments) {
+  refuse_overwriting(arguments.output, {arguments.profile});
+  refuse_overwriting(arguments.report, {arguments.profile});
   for (const std::string* other : {&arguments.output, &arguments.image})
     if (!arguments.report.empty() && std::filesystem::weakly_canonical(arguments.report) ==
                                          std::filesystem::weakly_canonical(*other))

@@ -63,6 +63,8 @@ void write_block_map(const std::string& path, const InstrumentResult& result) {
 }
 
 void run_instrument(const InstrumentArguments& arguments) {
+  refuse_overwriting(arguments.output, {arguments.weights});
+  refuse_overwriting(arguments.block_map, {arguments.image, arguments.output, arguments.weights});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);

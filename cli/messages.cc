@@ -1,6 +1,7 @@
 #include "cli/messages.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,16 @@ std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
   for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return text;
+}
+
+void refuse_overwriting(const std::string& written, const std::vector<std::string>& others) {
+  std::error_code ignored;
+  for (const std::string& other : others)
+    if (!written.empty() && !other.empty() &&
+        (std::filesystem::equivalent(written, other, ignored) ||
+         std::filesystem::weakly_canonical(written, ignored) ==
+             std::filesystem::weakly_canonical(other, ignored)))
+      throw Error("it would be overwritten, but is needed for something else, too", written);
 }
 
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {

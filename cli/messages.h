@@ -22,6 +22,9 @@ std::string text_of(const Json& json);
 std::string percent(double part, double whole);
 /// 1234567 as 1,234,567.
 std::string grouped(uint64_t number);
+/// Throws Error when a file to be written is one of the others, which are read or written, too.
+/// Empty names are no files.
+void refuse_overwriting(const std::string& written, const std::vector<std::string>& others);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
 /// else, so that an image for another machine is not told how to be linked.

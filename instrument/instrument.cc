@@ -419,7 +419,8 @@ InstrumentResult Instrumenter::run() {
   start_ = start_code(image_.machine);
   check(nullptr);
   result_.procedures = program_.procedures.size();
-  if (options_.weights != nullptr) annotate(program_, *options_.weights);
+  if (options_.weights != nullptr && annotate(program_, *options_.weights).matched == 0)
+    diagnostics_.warn("the weights are of another program: it knows none of the procedures");
 
   step("analyse", 0.25);
   const CodeFacts facts(program_);

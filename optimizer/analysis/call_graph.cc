@@ -205,8 +205,13 @@ class CallGraphBuilder {
     for (const Procedure& procedure : program_.procedures)
       for (const BasicBlock& block : procedure.blocks)
         for (const Instruction& i : block.instructions) {
-          if (i.is_pseudo() || i.has_reference() || !target_.is_lower_half(i)) continue;
+          if (i.is_pseudo()) continue;
           const Operands operands = target_.operands(i);
+          // A copy of gp reaches the slots as well.
+          if (target_.value_source(i) == ValueSource::copied && operands.uses != 0 &&
+              operands.registers[operands.uses - 1] == *gp)
+            return slots_loaded_.clear();
+          if (i.has_reference() || !target_.is_lower_half(i)) continue;
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
           if (!procedure.gp) return slots_loaded_.clear();
           const uint64_t slot = *procedure.gp +
@@ -227,6 +232,7 @@ class CallGraphBuilder {
   }
 
   void add_image_entries() {
+    for (const Cie& cie : program_.unwind.cies) enter_at(cie.personality);
     const Image* image = program_.image;
     if (image == nullptr) return;
     enter_at(image->entry);

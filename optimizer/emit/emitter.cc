@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/image/provenance.h"
 
 namespace respike {
@@ -25,6 +26,10 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
       target_(*program.target),
       diagnostics_(diagnostics),
       unwind_(program.unwind) {
+  // A personality that is not reached through a slot of data is code, and moves.
+  for (Cie& cie : unwind_.cies)
+    if ((cie.personality_encoding & eh_pe::kIndirect) == 0)
+      cie.personality = new_address(cie.personality).value_or(cie.personality);
   out_.contents.assign(image_.file.begin(), image_.file.end());
   if (placement.added_end() > placement.added_start()) {
     added_text_ = static_cast<uint32_t>(out_.added.size());

@@ -103,7 +103,10 @@ class SequenceGluer {
             break;
         }
       }
-      if (reserved) glue_from(id, SequenceRole::reservation_end);
+      if (reserved) {
+        glue_from(id, SequenceRole::reservation_end);
+        if (reservation_branches(id)) stay("a locked sequence takes branches");
+      }
       if (shadow) glue_from(id, SequenceRole::shadow_end);
     }
   }
@@ -120,7 +123,8 @@ class SequenceGluer {
       const BasicBlock& block = procedure_.blocks[id];
       const Instruction& last = block.instructions.back();
       const ControlFlow flow = target_.control_flow(last);
-      if (last.origin == kNone) return stay();  // runs into another procedure, see append_branch
+      if (last.origin == kNone)
+        return stay(kCrosses);  // runs into another procedure, see append_branch
       if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
       const Edge* next = block.edge(Edge::Kind::fall_through);
       if (next == nullptr) return;
@@ -133,16 +137,76 @@ class SequenceGluer {
             return !i.is_pseudo() && target_.sequence_role(i) == end;
           }))
         continue;
-      if (crosses) return stay();
+      if (crosses) return stay(kCrosses);
       for (BlockId glued : path) procedure_.blocks[glued].flags |= BasicBlock::kGluedToNext;
       return;
     }
   }
 
-  void stay() {
+  static constexpr const char* kCrosses =
+      "a sequence that must stay contiguous runs from one piece into another";
+
+  /// What a block does to a reservation that is held where it starts.
+  enum class Passage { begins, ends, goes_on };
+  Passage passage(const BasicBlock& block) const {
+    for (const Instruction& i : block.instructions) {
+      const SequenceRole role = i.is_pseudo() ? SequenceRole::none : target_.sequence_role(i);
+      if (role == SequenceRole::reservation_begin) return Passage::begins;
+      if (role == SequenceRole::reservation_end) return Passage::ends;
+    }
+    return Passage::goes_on;
+  }
+
+  /// Whether a way from the end of `id` to the end of its locked sequence is not the straight one
+  /// that is glued. Nothing says then which code lies between the two.
+  bool reservation_branches(BlockId id) const {
+    constexpr size_t kMost = 64;  // blocks
+    std::vector<BlockId> inside = {id};
+    bool branched = false;  // some block inside is not reached by glued edges alone
+    for (size_t i = 0; i < inside.size(); ++i) {
+      const BasicBlock& block = procedure_.blocks[inside[i]];
+      for (const Edge& edge : block.successors) {
+        if (edge.kind == Edge::Kind::landing_pad) continue;
+        if (is_call(target_.control_flow(block.instructions.back()))) continue;
+        const bool glued =
+            block.has(BasicBlock::kGluedToNext) && edge.kind == Edge::Kind::fall_through;
+        const Passage passes = passage(procedure_.blocks[edge.target]);
+        if (passes == Passage::begins) continue;
+        if (passes == Passage::ends) {
+          if (!glued || branched) return true;
+          continue;
+        }
+        if (std::find(inside.begin(), inside.end(), edge.target) != inside.end()) continue;
+        if (inside.size() == kMost) return false;
+        inside.push_back(edge.target);
+        branched |= !glued && leads_to_end(edge.target);
+      }
+    }
+    return branched;
+  }
+
+  /// Whether a reservation held at the start of a block may come to its end from there.
+  bool leads_to_end(BlockId start) const {
+    constexpr size_t kMost = 64;  // blocks
+    std::vector<BlockId> seen = {start};
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const BasicBlock& block = procedure_.blocks[seen[i]];
+      const Passage passes = passage(block);
+      if (passes == Passage::ends) return true;
+      if (passes == Passage::begins) continue;
+      if (is_call(target_.control_flow(block.instructions.back()))) continue;
+      for (const Edge& edge : block.successors)
+        if (edge.kind != Edge::Kind::landing_pad && seen.size() < kMost &&
+            std::find(seen.begin(), seen.end(), edge.target) == seen.end())
+          seen.push_back(edge.target);
+    }
+    return false;
+  }
+
+  void stay(const char* reason) {
     if (!procedure_.movable()) return;
     procedure_.state = Procedure::State::pinned;
-    procedure_.reason = "a sequence that must stay contiguous runs from one piece into another";
+    procedure_.reason = reason;
   }
 
   Procedure& procedure_;

@@ -4,7 +4,7 @@
 The sources are tests/programs/rare/*.c. Lines `build: FLAGS` of a head comment say how each is built, once
 per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
 scatter and in the default layout by estimates and by random counts; one output per layout is rewritten
-again, twice. `expect: NAME: REASON` names a procedure that has
+again, twice; and it is instrumented. `expect: NAME: REASON` names a procedure that has
 to be left alone in every build.
 """
 
@@ -68,6 +68,11 @@ def check_build(source, flags, scratch):
             common.optimize(output, again, "--layout", "random", "--seed", seed + 10 + generation)
             check_same(expected, again, f"{layout} {seed}, then again {generation + 1} times")
             output = again
+    for counters in ("shared", "atomic"):
+        counting = folder / f"counting.{counters}"
+        options = ["--spool", folder / "spool", "--counters", counters]
+        common.respike_ok("image", "instrument", image, "-o", counting, *options)
+        check_same(expected, counting, f"instrumented with {counters} counters")
 
 
 def cases(scratch):
