@@ -67,6 +67,11 @@ def _svg(figure, name):
     return svg
 
 
+def _height(rows):
+    """Inches for a plot with a row per program."""
+    return max(2.4, 1.4 + 0.42 * len(rows))
+
+
 def _percent_axis(axis):
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}%".replace("-", "\N{MINUS SIGN}")))
 
@@ -108,7 +113,7 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
 
 def stacked(name, rows, parts, x_label):
     """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]."""
-    figure, axes = plt.subplots(figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)))
+    figure, axes = plt.subplots(figsize=(7.6, _height(rows)))
     labels = [label for label, _ in rows]
     left = [0.0] * len(rows)
     for index, part in enumerate(parts):
@@ -120,7 +125,7 @@ def stacked(name, rows, parts, x_label):
     for row, total in enumerate(left):
         axes.text(total + 0.2, row, f"{total:.1f}%", va="center")
     axes.invert_yaxis()
-    axes.set_xlim(0, max(left) * 1.12)
+    axes.set_xlim(0, max(1.0, max(left) * 1.12))
     _percent_axis(axes.xaxis)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
@@ -162,7 +167,7 @@ def bars(name, groups, series, y_label):
 def dots(name, rows, series, x_label, line):
     """One row per program with a dot per series: rows [(label, [value, ...])], series [(label,
     colour, marker)]; `line`: the value of the original."""
-    figure, axes = plt.subplots(figsize=(7.6, 0.42 * len(rows) + 1.5))
+    figure, axes = plt.subplots(figsize=(7.6, _height(rows)))
     for row, (_, values) in enumerate(rows):
         axes.plot([min(values), max(values)], [row, row], color="#cccccc", linewidth=2, zorder=1)
     for index, (label, colour, marker) in enumerate(series):
@@ -183,9 +188,7 @@ def dots(name, rows, series, x_label, line):
 def panels(name, rows, columns):
     """Panels side by side with a horizontal bar per row: rows [(label, [value, ...])], columns
     [(title, colour)]. Values are percentages."""
-    figure, all_axes = plt.subplots(
-        1, len(columns), figsize=(7.6, max(0.42 * len(rows) + 1.3, 2.4)), sharey=True
-    )
+    figure, all_axes = plt.subplots(1, len(columns), figsize=(7.6, _height(rows)), sharey=True)
     labels = [label for label, _ in rows]
     for index, (axes, (title, colour)) in enumerate(zip(all_axes, columns)):
         values = [values[index] for _, values in rows]

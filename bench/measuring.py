@@ -83,6 +83,15 @@ def digest(*parts):
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:24]
 
 
+def call(*command):
+    """Runs a command, which has to succeed; returns its stdout."""
+    command = [str(word) for word in command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        raise Failure(f"{command[0]}: exit status {done.returncode}: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
 class Lab:
     """Profiles, layouts and measurements, cached in a folder. May be used by several threads."""
 
@@ -128,15 +137,6 @@ class Lab:
 
     # ---- running ----
 
-    def call(self, *args):
-        """Runs respike, which has to succeed; returns its stdout."""
-        done = subprocess.run(
-            [self.respike, *map(str, args)], capture_output=True, text=True, timeout=TIMEOUT
-        )
-        if done.returncode != 0:
-            raise Failure(done.stderr.strip()[-400:])
-        return done.stdout
-
     @staticmethod
     def _start(image, run, command):
         """Runs a command that ends in the program; returns (stdout, stderr)."""
@@ -171,7 +171,7 @@ class Lab:
             if stamp.exists() and json.loads(stamp.read_text()) == tool and profile.exists():
                 return profile
             folder.mkdir(parents=True, exist_ok=True)
-            self.call("image", "instrument", image, "-o", counting, "--spool", spool)
+            call(self.respike, "image", "instrument", image, "-o", counting, "--spool", spool)
             # Another version of respike may well make the same counting image.
             if not ran.exists() or ran.read_text() != self.hash_file(counting):
                 shutil.rmtree(spool, ignore_errors=True)
@@ -180,7 +180,7 @@ class Lab:
                     qemu = ["qemu-alpha", "-L", SYSROOT, "../program"]
                     self._start(counting, run, qemu)
                 ran.write_text(self.hash_file(counting))
-            self.call("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+            call(self.respike, "image", "collect", *sorted(spool.iterdir()), "-o", profile)
             stamp.write_text(json.dumps(tool))
         return profile
 
@@ -198,7 +198,17 @@ class Lab:
         with self._locked(output):
             if not (output.exists() and report.exists()):
                 output.parent.mkdir(parents=True, exist_ok=True)
-                self.call("image", "optimize", image, "-o", output, "--report", report, *options)
+                call(
+                    self.respike,
+                    "image",
+                    "optimize",
+                    image,
+                    "-o",
+                    output,
+                    "--report",
+                    report,
+                    *options,
+                )
         return output, json.loads(report.read_text())
 
     def measure(self, image, runs):

@@ -25,6 +25,7 @@ INPUTS = HERE / "workloads"
 sys.path[:0] = [str(ROOT / "tests" / "programs"), str(INPUTS)]
 
 import build  # noqa: E402
+import measuring  # noqa: E402
 import sql  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("RESPIKE_BENCH", ROOT / "build" / "benchmarks"))
@@ -82,8 +83,7 @@ def excerpt(paths, size):
 
 
 def compressor_inputs(folder, sources):
-    """What bzip2 and minigzip get: {name: path}. Training is prose; the reference C and a
-    program."""
+    """What bzip2 and minigzip get: {name: path}. Training is prose; the reference C and a PDF."""
     sqlite = sources / "sqlite3-amalgamation" / "sqlite3.c"
     prose = [sources / "lua5.4" / "doc" / "manual.html", sources / "bzip2" / "manual.html"]
     pdf = sources / "zlib" / "zlib.3.pdf"
@@ -138,15 +138,10 @@ def tcc(make, sources, folder):
     # It compiles for x86-64, with the headers of the cross compiler's C library.
     options = ["-r", "-o", "out.o", "-nostdinc", "-I", str(top / "include")]
     options += ["-I", "/usr/alpha-linux-gnu/include", "-D__LONG_DOUBLE_128__", "-DHAVE_UNISTD_H"]
-    zlib, lua, sqlite = (
-        sources / "zlib",
-        sources / "lua5.4" / "src",
-        sources / "sqlite3-amalgamation",
-    )
-    training = [
-        zlib / f"{n}.c" for n in ("inflate", "deflate", "trees", "gzlib", "gzread", "gzwrite")
-    ]
-    reference = [lua / f"{n}.c" for n in ("lparser", "lvm", "lstrlib")] + [sqlite / "shell.c"]
+    zlib = "inflate deflate trees gzlib gzread gzwrite".split()
+    training = [sources / "zlib" / f"{name}.c" for name in zlib]
+    reference = [sources / "lua5.4" / "src" / f"{n}.c" for n in ("lparser", "lvm", "lstrlib")]
+    reference.append(sources / "sqlite3-amalgamation" / "shell.c")
     return image, (Run((*options, *training)),), (Run((*options, *reference)),)
 
 
@@ -169,7 +164,7 @@ def minigzip(make, sources, folder):
     return image, training, (Run(("-9",), data["reference"]), Run(("-d",), data["reference.gz"]))
 
 
-# In the order of the tables: the most call-intensive first.
+# In the order of the tables, call-intensive programs first.
 WORKLOADS = {
     sqlite3: "SQLite, SQL scripts",
     lua: "Lua, scripts",
@@ -200,10 +195,15 @@ def prepare(names=None, folder=FOLDER, jobs=None):
 
     data = folder / "inputs"
     made = [Workload(w.__name__, title, *w(make, sources, data)) for w, title in wanted]
+    progress = measuring.Progress(len(builder.steps), "building")
+    for output, step in builder.steps.items():
+        step.add_done_callback(lambda _, name=output.name: progress.step(name.split("-")[0]))
     try:
         builder.finish()
     except build.Failure as failure:
         raise Unavailable(str(failure)) from None
+    finally:
+        progress.end()
     return made
 
 
