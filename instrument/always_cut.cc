@@ -2,8 +2,50 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
+
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
 
 namespace respike {
+namespace {
+
+std::string_view without_underscores(std::string_view name) {
+  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+  return name;
+}
+
+/// Comes back in two processes.
+bool forks(std::string_view name) {
+  constexpr std::string_view kNames[] = {"fork", "vfork", "Fork", "libc_fork", "libc_vfork"};
+  return std::find(std::begin(kNames), std::end(kNames), without_underscores(name)) !=
+         std::end(kNames);
+}
+
+/// Names that the dynamic linker binds, by the address of the slot.
+std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image) {
+  std::unordered_map<uint64_t, std::string_view> names;
+  for (const DynamicRelocationTable& table : image.dynamic_relocations)
+    for (const Relocation& relocation : table.relocations)
+      if (relocation.symbol != 0 && relocation.symbol < image.dynamic_symbols.size())
+        names.emplace(relocation.address, image.dynamic_symbols[relocation.symbol].name);
+  return names;
+}
+
+bool calls_fork_by_name(const Program& program, const CodeFacts& facts, ProcedureId id,
+                        const std::unordered_map<uint64_t, std::string_view>& names) {
+  for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
+    const Instruction& last = program[id].blocks[b].instructions.back();
+    if (program.target->control_flow(last) != ControlFlow::indirect_call) continue;
+    const auto slot = facts.linkage_slot(id, b);
+    if (!slot) continue;
+    const auto name = names.find(*slot);
+    if (name != names.end() && forks(name->second)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 bool comes_back_otherwise(std::string_view name) {
   constexpr std::string_view kNames[] = {"clone",
@@ -27,8 +69,33 @@ bool comes_back_otherwise(std::string_view name) {
                                          "Unwind_RaiseException",
                                          "Unwind_Resume",
                                          "Unwind_Resume_or_Rethrow"};
-  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return std::find(std::begin(kNames), std::end(kNames), without_underscores(name)) !=
+         std::end(kNames);
+}
+
+std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts) {
+  const auto names = bound_names(*program.image);
+  std::vector<bool> result;
+  std::vector<ProcedureId> twice;
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    const Procedure& procedure = program[id];
+    const bool by_name = procedure.movable() && procedure.returns && !names.empty() &&
+                         calls_fork_by_name(program, facts, id, names);
+    result.push_back(by_name || comes_back_otherwise(procedure.name));
+    if (by_name || forks(procedure.name)) twice.push_back(id);
+  }
+  const CallGraph& calls = facts.calls();
+  while (!twice.empty()) {
+    const ProcedureId id = twice.back();
+    twice.pop_back();
+    for (const uint32_t call : calls.callers_of(id)) {
+      const ProcedureId caller = calls.calls()[call].caller;
+      if (result[caller] || !program[caller].returns) continue;
+      result[caller] = true;
+      twice.push_back(caller);
+    }
+  }
+  return result;
 }
 
 }  // namespace respike

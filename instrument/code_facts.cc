@@ -28,13 +28,13 @@ bool CodeFacts::first_block_entered(ProcedureId procedure) const {
                      [&](uint32_t call) { return calls_.calls()[call].entry == 0; });
 }
 
-bool CodeFacts::calls_by_name(ProcedureId id, BlockId block_id) const {
+std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id) const {
   const Target& target = *program_.target;
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const auto gp = target.abi().global_pointer;
   const Section* table = program_.image->section_named(".got");
-  if (!gp || !procedure.gp || table == nullptr) return false;
+  if (!gp || !procedure.gp || table == nullptr) return std::nullopt;
   const Register called = target.probes()->jump_register(block.instructions.back());
   for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
@@ -43,13 +43,14 @@ bool CodeFacts::calls_by_name(ProcedureId id, BlockId block_id) const {
     const auto defined = std::span(operands.registers).subspan(operands.uses);
     const auto end = defined.begin() + (operands.size - operands.uses);
     if (std::find(defined.begin(), end, called) == end) continue;
-    if (!target.is_lower_half(instruction) || instruction.has_reference()) return false;
-    if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return false;
+    if (!target.is_lower_half(instruction) || instruction.has_reference()) return std::nullopt;
+    if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return std::nullopt;
     const uint64_t slot =
         *procedure.gp + static_cast<uint64_t>(target.field(instruction, ReferenceKind::gp_low));
-    return slot - table->address < table->size;
+    if (slot - table->address >= table->size) return std::nullopt;
+    return slot;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace respike

@@ -1,6 +1,7 @@
 #pragma once
 // What the instrumenter asks of the analyses of a program.
 
+#include <optional>
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
@@ -26,9 +27,9 @@ class CodeFacts {
   std::vector<PointFacts> points(ProcedureId procedure, BlockId block) const;
   /// Whether some call, or code that is not known, may enter a procedure at its first block.
   bool first_block_entered(ProcedureId procedure) const;
-  /// Whether the call that ends a block loads its target from the linkage table (.got): it is a
-  /// call of a name, which the linker binds once and for all.
-  bool calls_by_name(ProcedureId procedure, BlockId block) const;
+  /// The slot of the linkage table (.got) that the call which ends a block loads its target from:
+  /// it is a call of a name, which the linker binds once and for all. nullopt: no such call.
+  std::optional<uint64_t> linkage_slot(ProcedureId procedure, BlockId block) const;
   const CallGraph& calls() const { return calls_; }
 
  private:

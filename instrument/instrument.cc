@@ -167,7 +167,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     // Where the targets of a jump are known, counts of its edges tell more, for less.
     const bool unknown_jump =
         flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
-    const bool unknown_call = flow == ControlFlow::indirect_call && !facts.calls_by_name(id, b);
+    const bool unknown_call = flow == ControlFlow::indirect_call && !facts.linkage_slot(id, b);
     if (!unknown_call && !unknown_jump) continue;
     chosen.indirect.push_back({b, words_});
     words_ += 2;
@@ -182,9 +182,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
 }
 
 void Instrumenter::choose_counters(const CodeFacts& facts) {
-  std::vector<bool> returns_otherwise;
-  for (const Procedure& procedure : program_.procedures)
-    returns_otherwise.push_back(comes_back_otherwise(procedure.name));
+  const std::vector<bool> returns_otherwise = find_always_cut(program_, facts);
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
     if (!procedure.movable()) {

@@ -36,6 +36,30 @@ static int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+/* A call that returns twice and one that never returns, in one procedure: they cancel out. */
+static volatile int spawned;
+__attribute__((noinline, noclone)) static pid_t spawn(void) {
+  spawned++;
+  return fork();
+}
+__attribute__((noinline, noclone)) static void run_child(int number) {
+  if (number < 0) return;
+  _exit(number);
+}
+__attribute__((noinline, noclone)) static int serve(int children) {
+  int sum = 0;
+  for (int i = 0; i < children; i++) {
+    pid_t child = spawn();
+    if (child == 0) {
+      run_child(i);
+      sum += 1000;
+    } else {
+      sum += wait_for(child);
+    }
+  }
+  return sum;
+}
+
 int main(void) {
   atexit(first);
   atexit(goodbye);
@@ -59,6 +83,8 @@ int main(void) {
     close(pipes[0]);
     printf("child %d: %016lx status %d\n", i, result, wait_for(child));
   }
+  fflush(stdout);
+  printf("served %d\n", serve(5));
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
