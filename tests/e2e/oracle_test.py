@@ -496,7 +496,9 @@ UNSTEADY = ("threads", "concurrency", "signals", "processes")
 
 # Called more or less often in a rewritten static program: by the unwinder, which reads the new
 # tables, and by Lua, whose hashes depend on addresses of code.
-VARYING = ("memset", "strcmp", "strlen", "_Unwind_GetCFA", "_Unwind_GetIP")
+VARYING = (
+    "memset", "strcmp", "strlen", "memcmp", "bcmp", "__memcmpeq", "_Unwind_GetCFA", "_Unwind_GetIP"
+)
 
 
 def count_program(program, image, libraries, replaced=None):
