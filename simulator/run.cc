@@ -54,11 +54,16 @@ class OpenFile {
   int number_;
 };
 
+/// For mkdtemp and its like, which put letters for the Xs.
+std::string temporary_name() {
+  return (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+}
+
 /// A fresh folder for the link and the results, removed in the end.
 class Folder {
  public:
   Folder() {
-    std::string name = (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+    std::string name = temporary_name();
     if (name.find(',') != std::string::npos)
       throw Error("a folder for results must not have a comma in its name", name);
     if (mkdtemp(name.data()) == nullptr) throw Error(std::strerror(errno), name);
@@ -253,7 +258,7 @@ Measurement measure_in(const Folder& folder, const ModelInfo& model, const Progr
 
 /// A file without a name.
 OpenFile temporary_file() {
-  std::string name = (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+  std::string name = temporary_name();
   const int number = mkostemp(name.data(), O_CLOEXEC);
   if (number < 0) throw Error(fmt::format("no temporary file: {}", std::strerror(errno)), name);
   unlink(name.c_str());

@@ -91,6 +91,12 @@ struct Abi {
   std::vector<Register> scratch;
 };
 
+/// Of the instruction cache that layouts avoid conflicts in, taken as direct mapped.
+struct CacheShape {
+  uint32_t line = 0;  // bytes
+  uint32_t sets = 0;
+};
+
 /// Names code addresses for the printer: "name" or "name+0x8"; nullopt prints a number.
 class SymbolNamer {
  public:
@@ -135,6 +141,7 @@ class Target {
   virtual bool is_get_pc(const Instruction&) const = 0;
   virtual ValueSource value_source(const Instruction&) const = 0;
   virtual const Abi& abi() const = 0;
+  virtual CacheShape instruction_cache() const = 0;
   /// Code that kernels' signal delivery relies on and unwinders match by bytes.
   virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
 

@@ -11,11 +11,13 @@ namespace respike {
 struct CodeCall {
   ProcedureId caller = kNone;
   BlockId block = kNone;
-  CodeLocation callee;   // a block of a procedure
-  bool returns = false;  // control comes back to the block's fall-through successor
+  ProcedureId callee = kNone;
+  BlockId entry = kNone;  // of the callee
+  bool returns = false;   // control comes back to the block's fall-through successor
 };
 
-/// The direct ones and, where a profile saw them, indirect ones; by caller, block.
+/// Those of the call graph whose callees are known and, where a profile saw them, indirect ones; by
+/// caller, block.
 std::vector<CodeCall> find_calls(const Program& program);
 
 }  // namespace respike

@@ -18,7 +18,7 @@
 namespace respike {
 namespace {
 
-// Costs in cycles of a jump that is taken and of a branch instruction (model C, docs/how-it-works).
+// Cycles of a jump that is taken and of a branch instruction (model C, simulator/README.md).
 constexpr double kTaken = 1.0;
 constexpr double kInstruction = 1.1;
 

@@ -6,14 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "optimizer/ir/target.h"
 #include "optimizer/layout/cluster.h"
 
 namespace respike {
-
-struct CacheShape {
-  uint32_t line = 32;  // bytes
-  uint32_t sets = 256;
-};
 
 /// An order of rows of code of `lines` lines each, placed one behind the other from set 0 on. Lines
 /// are numbered through all rows. Wherever the next row has to start, the one is taken that gains

@@ -1,8 +1,8 @@
 // Orders without a profile.
 //
-// Random layouts move everything that can be moved: whatever the rewriter forgets to adjust breaks
-// under some seed. The generator and the shuffle are our own, so that a seed means the same layout
-// on every machine.
+// Random layouts move everything that can be moved: whatever the rewriter forgets to adjust
+// breaks under some seed. The generator and the shuffle are our own, so that a seed means the same
+// layout on every machine.
 
 #include "optimizer/layout/orders.h"
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/base/random.h"
 #include "optimizer/layout/glued_runs.h"
-#include "optimizer/layout/random.h"
 
 namespace respike {
 namespace {
@@ -25,7 +25,7 @@ constexpr uint64_t kWindow = uint64_t{5} << 19;  // 2.5 MB of text that random l
 class Windows {
  public:
   explicit Windows(uint64_t seed) : random_(seed), windows_(1) {}
-  Random& random() { return random_; }
+  SplitMix64& random() { return random_; }
 
   void add(ProcedureId procedure, uint64_t size, std::vector<std::vector<BlockId>> fragments) {
     for (auto& blocks : fragments)
@@ -48,7 +48,7 @@ class Windows {
   }
 
  private:
-  Random random_;
+  SplitMix64 random_;
   std::vector<std::vector<Layout::Fragment>> windows_;
   uint64_t size_ = 0;
 };

@@ -7,12 +7,16 @@
 // splitting takes away what never runs, and placement puts together what calls each other. Placing
 // the chains of a hot half apart from each other lets a procedure's error path or second loop stand
 // far from its first one, and beside what it calls.
+//
+// Where conflicts count, pieces form short rows by affinity, and rows are put in the order in which
+// those that take turns share few lines of the cache (colour.h). Sizes have to be exact for that:
+// they are those in the output, with branches dropped and added, and rows start at lines.
 
 #include "optimizer/layout/profiled.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/layout/calls.h"
 #include "optimizer/layout/chains.h"
@@ -37,16 +41,15 @@ struct Piece {
   uint32_t alignment = 4;
 };
 
-constexpr uint64_t kLongestRow = 1024;  // bytes, of rows that are coloured as one
-
+constexpr uint64_t kLongestRow = 1024;         // bytes, of rows that are coloured as one
 constexpr uint64_t kMostColoured = 128 << 10;  // bytes, of the hottest rows
-constexpr uint64_t kNowhere = ~uint64_t{0};
 
 class Builder {
  public:
   Builder(const Program& program, const LayoutOptions& options)
       : program_(program),
         options_(options),
+        calls_(find_calls(program)),
         threshold_(options.split ? hot_threshold(program, options.cold_share,
                                                  program.target->branch_reach() / 4)
                                  : 1) {}
@@ -59,12 +62,10 @@ class Builder {
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
       if (program_[id].movable()) cut(id);
     find_pieces();
+    const bool apart = options_.split || options_.pieces != Pieces::original;
     std::vector<uint32_t> hot, cold;
     for (uint32_t p = 0; p < pieces_.size(); ++p)
-      (options_.pieces == Pieces::original && !options_.split ? hot
-       : pieces_[p].hot                                       ? hot
-                                                              : cold)
-          .push_back(p);
+      (pieces_[p].hot || !apart ? hot : cold).push_back(p);
     const size_t before = arrange(cold);
     Layout layout;
     for (size_t i = 0; i < before; ++i) append(layout, pieces_[cold[i]]);
@@ -102,7 +103,6 @@ class Builder {
   std::vector<std::vector<BlockId>> chains_of(ProcedureId id,
                                               const std::vector<bool>& wanted) const {
     const Procedure& procedure = program_[id];
-    std::vector<std::vector<BlockId>> chains;
     switch (options_.blocks) {
       case Blocks::chain:
         return chain_blocks(procedure, wanted);
@@ -112,11 +112,10 @@ class Builder {
       case Blocks::original: {
         std::vector<BlockId> blocks = input_order_[id];
         std::erase_if(blocks, [&](BlockId b) { return !wanted[b]; });
-        chains.push_back(std::move(blocks));
-        break;
+        return {std::move(blocks)};
       }
     }
-    return chains;
+    return {};
   }
 
   /// An order of blocks as chains: each block but the first of a chain can follow the one before.
@@ -209,63 +208,65 @@ class Builder {
       heat.push_back(pieces_[hot[i]].heat);
     }
     std::vector<Affinity> affinities = find_affinities(hot, number);
+    std::vector<uint32_t> order;
     if (options_.pieces == Pieces::colour)
-      return in_conflict_aware_order(hot, sizes, heat, std::move(affinities));
-    std::vector<uint32_t> order = options_.pieces == Pieces::cache_sorted
-                                      ? place_cache_directed(sizes, heat, affinities)
-                                      : place_by_affinity(sizes, heat, std::move(affinities));
+      order = coloured_order(hot, sizes, heat, std::move(affinities));
+    else if (options_.pieces == Pieces::cache_sorted)
+      order = place_cache_directed(sizes, heat, affinities);
+    else
+      order = place_by_affinity(sizes, heat, std::move(affinities));
     for (uint32_t& each : order) each = hot[each];
     return order;
   }
 
-  std::vector<uint32_t> in_conflict_aware_order(const std::vector<uint32_t>& hot,
-                                                std::span<const uint64_t> sizes,
-                                                std::span<const double> heat,
-                                                std::vector<Affinity> affinities) {
-    const CacheShape cache;
+  /// By index in `hot`: hot pieces in rows of those with affinity, rows by their turns.
+  std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
+                                       std::span<const uint64_t> sizes,
+                                       std::span<const double> heat,
+                                       std::vector<Affinity> affinities) {
+    const CacheShape cache = program_.target->instruction_cache();
     const auto rows =
         by_heat(rows_by_affinity(sizes, std::move(affinities), kLongestRow), sizes, heat);
-    std::vector<uint32_t> lines;  // by row, of those that are coloured
-    std::vector<uint64_t> place(hot.size(),
-                                kNowhere);  // by piece, bytes from the first row's start
+    for (const auto& row : rows) pieces_[hot[row.front()]].alignment = cache.line;
+    std::vector<uint32_t> lines;  // by row, of the hottest: those are coloured
+    std::vector<std::pair<uint32_t, uint64_t>> starts;  // of pieces, in bytes, in a row of all rows
     uint64_t end = 0;
-    for (const auto& row : rows) {
-      if (end >= kMostColoured) break;
+    for (size_t r = 0; r < rows.size() && end < kMostColoured; ++r) {
       const uint64_t start = end;
-      for (const uint32_t piece : row) {
-        place[piece] = end;
+      for (const uint32_t piece : rows[r]) {
+        starts.emplace_back(hot[piece], end);
         end += sizes[piece];
       }
-      end = (end + cache.line - 1) / cache.line * cache.line;
+      end = align_up(end, cache.line);
       lines.push_back(static_cast<uint32_t>((end - start) / cache.line));
     }
-    std::vector<uint64_t> block_place(piece_of_.size(), kNowhere);
-    for (uint32_t i = 0; i < hot.size(); ++i) {
-      if (place[i] == kNowhere) continue;
-      const Piece& piece = pieces_[hot[i]];
-      uint64_t at = place[i];
+    std::vector<uint32_t> order;
+    for (const uint32_t r : order_by_conflicts(lines, turns_of_lines(starts, end, cache), cache))
+      order.insert(order.end(), rows[r].begin(), rows[r].end());
+    for (size_t r = lines.size(); r < rows.size(); ++r)
+      order.insert(order.end(), rows[r].begin(), rows[r].end());
+    return order;
+  }
+
+  /// The turns that cache lines take when pieces stand at `starts`, the last of them up to `end`.
+  std::vector<Affinity> turns_of_lines(std::span<const std::pair<uint32_t, uint64_t>> starts,
+                                       uint64_t end, const CacheShape& cache) const {
+    std::vector<std::pair<uint32_t, uint32_t>> lines(piece_of_.size());  // by block, half-open
+    for (auto [p, at] : starts) {
+      const Piece& piece = pieces_[p];
       for (size_t b = 0; b < piece.blocks.size(); ++b) {
-        block_place[first_[piece.procedure] + piece.blocks[b]] = at;
-        at += size_in(piece.procedure, piece.blocks, b);
+        const uint64_t size = size_in(piece.procedure, piece.blocks, b);
+        if (size != 0)
+          lines[first_[piece.procedure] + piece.blocks[b]] = {
+              static_cast<uint32_t>(at / cache.line),
+              static_cast<uint32_t>((at + size - 1) / cache.line + 1)};
+        at += size;
       }
     }
-    const std::vector<uint64_t> line_sizes(end / cache.line, cache.line);
-    const auto lines_of = [&](ProcedureId id, BlockId b) -> std::pair<uint32_t, uint32_t> {
-      const uint64_t at = block_place[first_[id] + b];
-      if (at == kNowhere) return {0, 0};
-      const uint64_t size = code_size(*program_.target, program_[id].blocks[b]);
-      return {static_cast<uint32_t>(at / cache.line),
-              static_cast<uint32_t>((at + std::max<uint64_t>(size, 1) - 1) / cache.line + 1)};
-    };
-    const auto turns =
-        find_turns(program_, lines_of, line_sizes, 2 * uint64_t{cache.line} * cache.sets);
-    std::vector<uint32_t> order;
-    for (const uint32_t r : order_by_conflicts(lines, turns, cache))
-      for (const uint32_t piece : rows[r]) order.push_back(hot[piece]);
-    for (size_t r = lines.size(); r < rows.size(); ++r)
-      for (const uint32_t piece : rows[r]) order.push_back(hot[piece]);
-    for (const auto& row : rows) pieces_[hot[row.front()]].alignment = cache.line;
-    return order;
+    const std::vector<uint64_t> sizes(end / cache.line, cache.line);
+    return find_turns(
+        program_, calls_, [&](ProcedureId id, BlockId b) { return lines[first_[id] + b]; }, sizes,
+        2 * uint64_t{cache.line} * cache.sets);
   }
 
   /// Calls, and jumps from piece to piece. `number`: index in `hot` by piece.
@@ -285,11 +286,10 @@ class Builder {
         for (const Edge& edge : block.successors) add(i, piece.procedure, edge.target, edge.count);
       }
     }
-    for (const CodeCall& call : find_calls(program_)) {
+    for (const CodeCall& call : calls_) {
       const uint32_t piece = piece_of_[first_[call.caller] + call.block];
       if (piece != kNone && number[piece] != kNone)
-        add(number[piece], call.callee.procedure, call.callee.block,
-            program_[call.caller].blocks[call.block].count);
+        add(number[piece], call.callee, call.entry, program_[call.caller].blocks[call.block].count);
     }
     return affinities;
   }
@@ -305,6 +305,7 @@ class Builder {
 
   const Program& program_;
   const LayoutOptions& options_;
+  const std::vector<CodeCall> calls_;
   const uint64_t threshold_;
   std::vector<std::vector<BlockId>> input_order_;  // by procedure
   std::vector<Piece> pieces_;

@@ -84,11 +84,12 @@ class Recent {
 
 }  // namespace
 
-std::vector<Affinity> find_turns(const Program& program, const PiecesOf& pieces_of,
-                                 std::span<const uint64_t> sizes, uint64_t window) {
+std::vector<Affinity> find_turns(const Program& program, std::span<const CodeCall> calls,
+                                 const PiecesOf& pieces_of, std::span<const uint64_t> sizes,
+                                 uint64_t window) {
   Recent recent(sizes, window);
   walk(
-      program, kSteps,
+      program, calls, kSteps,
       [&](ProcedureId procedure, BlockId block) {
         const auto [first, end] = pieces_of(procedure, block);
         for (uint32_t piece = first; piece < end; ++piece) recent.run(piece);

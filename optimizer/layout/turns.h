@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "optimizer/ir/program.h"
+#include "optimizer/layout/calls.h"
 #include "optimizer/layout/cluster.h"
 
 namespace respike {
@@ -21,7 +22,8 @@ using PiecesOf = std::function<std::pair<uint32_t, uint32_t>(ProcedureId, BlockI
 /// walk.h. `pieces_of`: the pieces that hold a block, indices
 /// of `sizes`, half-open; none for code that is not looked at.
 /// Takes 2 bytes for every two pieces.
-std::vector<Affinity> find_turns(const Program& program, const PiecesOf& pieces_of,
-                                 std::span<const uint64_t> sizes, uint64_t window);
+std::vector<Affinity> find_turns(const Program& program, std::span<const CodeCall> calls,
+                                 const PiecesOf& pieces_of, std::span<const uint64_t> sizes,
+                                 uint64_t window);
 
 }  // namespace respike

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "optimizer/layout/calls.h"
-#include "optimizer/layout/random.h"
+#include "optimizer/base/random.h"
 
 namespace respike {
 namespace {
@@ -25,7 +24,7 @@ class Lottery {
     tickets_.emplace_back(sum_, prize);
   }
   bool empty() const { return tickets_.empty(); }
-  uint32_t draw(Random& random) const {
+  uint32_t draw(SplitMix64& random) const {
     const double at = random.fraction() * sum_;
     const auto ticket =
         std::upper_bound(tickets_.begin(), tickets_.end(), at,
@@ -40,7 +39,8 @@ class Lottery {
 
 class Walker {
  public:
-  explicit Walker(const Program& program) : program_(program), calls_(find_calls(program)) {
+  Walker(const Program& program, std::span<const CodeCall> calls)
+      : program_(program), calls_(calls) {
     uint32_t blocks = 0;
     for (const Procedure& procedure : program.procedures) {
       first_.push_back(blocks);
@@ -51,7 +51,7 @@ class Walker {
     for (uint32_t c = 0; c < calls_.size(); ++c) {
       const CodeCall& call = calls_[c];
       call_at_[first_[call.caller] + call.block] = c;
-      if (call.returns) returns_to_[call.callee.procedure].add(block_of(call).count, c);
+      if (call.returns) returns_to_[call.callee].add(block_of(call).count, c);
     }
     for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
       if (!program[id].movable()) continue;
@@ -87,7 +87,7 @@ class Walker {
             stack_.erase(stack_.begin(), stack_.begin() + kDeepest / 2);
           stack_.push_back(c);
         }
-        at_ = {call.callee.procedure, call.callee.block};
+        at_ = {call.callee, call.entry};
         return program_[at_.procedure].movable() || come_back();
       }
     }
@@ -125,22 +125,22 @@ class Walker {
   }
 
   const Program& program_;
-  const std::vector<CodeCall> calls_;
+  const std::span<const CodeCall> calls_;
   std::vector<uint32_t> first_;      // by procedure, of its blocks
   std::vector<uint32_t> call_at_;    // by block
   std::vector<Lottery> returns_to_;  // by procedure: calls of it
   Lottery starts_;
-  Random random_{1};
+  SplitMix64 random_{1};
   std::vector<uint32_t> stack_;  // calls
   Place at_;
 };
 
 }  // namespace
 
-void walk(const Program& program, uint64_t steps,
+void walk(const Program& program, std::span<const CodeCall> calls, uint64_t steps,
           const std::function<void(ProcedureId, BlockId)>& visit,
           const std::function<void()>& cut) {
-  Walker walker(program);
+  Walker walker(program, calls);
   for (uint64_t done = 0; done < steps;) {
     if (!walker.start()) return;
     cut();

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "optimizer/ir/program.h"
+#include "optimizer/layout/calls.h"
 
 namespace respike {
 
@@ -13,7 +15,7 @@ namespace respike {
 /// gets, drawn by their counts. Starts anew every kWalk blocks at a block drawn by its count, so
 /// that all phases of a program get their share. Calls `visit` for each of `steps` blocks of
 /// movable procedures, and `cut` where a new walk starts. The same program gives the same walk.
-void walk(const Program& program, uint64_t steps,
+void walk(const Program& program, std::span<const CodeCall> calls, uint64_t steps,
           const std::function<void(ProcedureId, BlockId)>& visit, const std::function<void()>& cut);
 
 }  // namespace respike

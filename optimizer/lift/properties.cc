@@ -157,32 +157,21 @@ class SequenceGluer {
     return Passage::goes_on;
   }
 
-  /// Whether a way from the end of `id` to the end of its locked sequence is not the straight one
+  /// Whether a way from the end of `id` to the end of its locked sequence leaves the straight one
   /// that is glued. Nothing says then which code lies between the two.
   bool reservation_branches(BlockId id) const {
-    constexpr size_t kMost = 64;  // blocks
-    std::vector<BlockId> inside = {id};
-    bool branched = false;  // some block inside is not reached by glued edges alone
-    for (size_t i = 0; i < inside.size(); ++i) {
-      const BasicBlock& block = procedure_.blocks[inside[i]];
-      for (const Edge& edge : block.successors) {
-        if (edge.kind == Edge::Kind::landing_pad) continue;
-        if (is_call(target_.control_flow(block.instructions.back()))) continue;
-        const bool glued =
-            block.has(BasicBlock::kGluedToNext) && edge.kind == Edge::Kind::fall_through;
-        const Passage passes = passage(procedure_.blocks[edge.target]);
-        if (passes == Passage::begins) continue;
-        if (passes == Passage::ends) {
-          if (!glued || branched) return true;
-          continue;
-        }
-        if (std::find(inside.begin(), inside.end(), edge.target) != inside.end()) continue;
-        if (inside.size() == kMost) return false;
-        inside.push_back(edge.target);
-        branched |= !glued && leads_to_end(edge.target);
-      }
+    for (;;) {
+      const BasicBlock& block = procedure_.blocks[id];
+      if (is_call(target_.control_flow(block.instructions.back()))) return false;
+      const Edge* glued =
+          block.has(BasicBlock::kGluedToNext) ? block.edge(Edge::Kind::fall_through) : nullptr;
+      for (const Edge& edge : block.successors)
+        if (&edge != glued && edge.kind != Edge::Kind::landing_pad && leads_to_end(edge.target))
+          return true;
+      if (glued == nullptr || passage(procedure_.blocks[glued->target]) != Passage::goes_on)
+        return false;
+      id = glued->target;
     }
-    return branched;
   }
 
   /// Whether a reservation held at the start of a block may come to its end from there.

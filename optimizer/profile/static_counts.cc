@@ -36,7 +36,7 @@ void set_static_counts(Program& program) {
   const CallGraph graph(program);
   std::vector<double> calls(program.procedures.size());
   for (ProcedureId id = 0; id < calls.size(); ++id)
-    calls[id] = graph.outside(id) == CallGraph::Outside::none ? 0 : 1;
+    calls[id] = graph.outside(id) == CallGraph::Outside::none || graph.unused(id) ? 0 : 1;
   const auto order = graph.bottom_up();
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     if (!program[*id].movable()) continue;

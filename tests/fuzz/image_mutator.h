@@ -5,24 +5,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "optimizer/base/random.h"
+
 namespace respike {
 
-/// SplitMix64: the same damage for the same seed on every machine.
-class FuzzRandom {
+class FuzzRandom : public SplitMix64 {
  public:
-  explicit FuzzRandom(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  using SplitMix64::SplitMix64;
   /// 0 .. limit - 1; 0 when `limit` is 0.
   uint64_t below(uint64_t limit) { return limit == 0 ? 0 : next() % limit; }
   bool one_in(uint64_t n) { return below(n) == 0; }
-
- private:
-  uint64_t state_;
 };
 
 /// Changes one or a few things that an ELF file says: a field of a header, a symbol, a relocation,

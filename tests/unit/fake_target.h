@@ -120,6 +120,7 @@ class FakeTarget final : public Target {
   SequenceRole sequence_role(const Instruction& i) const override {
     return i.opcode < kFirstTargetOpcode ? SequenceRole::none : row(i).role;
   }
+  CacheShape instruction_cache() const override { return {.line = 16, .sets = 8}; }
   const Abi& abi() const override {
     static const Abi abi{};
     return abi;

@@ -1,5 +1,5 @@
 #pragma once
-// Random numbers that are the same on every machine.
+// SplitMix64 numbers that are the same on every machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace respike {
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-class Random {
+/// Steele, Lea and Flood, OOPSLA 2014, "Fast splittable pseudorandom number generators".
+class SplitMix64 {
  public:
-  explicit Random(uint64_t seed) : state_(seed) {}
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
   uint64_t next() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
