@@ -4,7 +4,8 @@
 //     -> an order of the pieces -> fragments
 //
 // After Spike (Cohn et al., DTJ 1997, "Code layout"), where chaining makes frequent paths straight,
-// splitting takes away what never runs, and placement puts together what calls each other. Placing
+// splitting takes away what seldom runs, and placement puts together what calls each other. What
+// seldom runs and what never ran are kept apart, too: mixed, they would touch many pages. Placing
 // the chains of a hot half apart from each other lets a procedure's error path or second loop stand
 // far from its first one, and beside what it calls.
 //
@@ -31,11 +32,18 @@
 namespace respike {
 namespace {
 
+/// The parts of a procedure; kinds of code that stand apart.
+enum class Part : uint8_t {
+  hot,
+  cold,  // ran, below the threshold
+  idle,  // never ran
+};
+
 /// Blocks of one procedure that stand together.
 struct Piece {
   ProcedureId procedure = kNone;
   std::vector<BlockId> blocks;
-  bool hot = false;
+  Part part = Part::hot;
   uint64_t size = 0;  // bytes
   double heat = 0;    // bytes executed
   uint32_t alignment = 4;
@@ -63,14 +71,14 @@ class Builder {
       if (program_[id].movable()) cut(id);
     find_pieces();
     const bool apart = options_.split || options_.pieces != Pieces::original;
-    std::vector<uint32_t> hot, cold;
+    std::vector<uint32_t> hot, others;
     for (uint32_t p = 0; p < pieces_.size(); ++p)
-      (pieces_[p].hot || !apart ? hot : cold).push_back(p);
-    const size_t before = arrange(cold);
+      (pieces_[p].part == Part::hot || !apart ? hot : others).push_back(p);
+    const size_t before = arrange(others);
     Layout layout;
-    for (size_t i = 0; i < before; ++i) append(layout, pieces_[cold[i]]);
+    for (size_t i = 0; i < before; ++i) append(layout, pieces_[others[i]]);
     for (const uint32_t p : in_order(hot)) append(layout, pieces_[p]);
-    for (size_t i = before; i < cold.size(); ++i) append(layout, pieces_[cold[i]]);
+    for (size_t i = before; i < others.size(); ++i) append(layout, pieces_[others[i]]);
     return layout;
   }
 
@@ -82,22 +90,24 @@ class Builder {
 
   void cut(ProcedureId id) {
     const Procedure& procedure = program_[id];
-    std::vector<bool> hot(procedure.blocks.size());
-    for (const auto& run : glued_runs(procedure))
-      if (std::any_of(run.begin(), run.end(),
-                      [&](BlockId b) { return procedure.blocks[b].count >= threshold_; }))
-        for (const BlockId b : run) hot[b] = true;
+    std::vector<Part> parts(procedure.blocks.size());
+    for (const auto& run : glued_runs(procedure)) {
+      uint64_t most = 0;
+      for (const BlockId b : run) most = std::max(most, procedure.blocks[b].count);
+      for (const BlockId b : run)
+        parts[b] = most >= threshold_ ? Part::hot : most != 0 ? Part::cold : Part::idle;
+    }
     if (!options_.split) {
-      const bool any = std::find(hot.begin(), hot.end(), true) != hot.end();
-      add_pieces(id, chains_of(id, std::vector<bool>(hot.size(), true)), any);
+      const Part hottest =
+          parts.empty() ? Part::idle : *std::min_element(parts.begin(), parts.end());
+      add_pieces(id, chains_of(id, std::vector<bool>(parts.size(), true)), hottest);
       return;
     }
-    auto hot_chains = chains_of(id, hot);
-    std::vector<bool> rest(hot.size(), true);
-    for (const auto& chain : hot_chains)
-      for (const BlockId b : chain) rest[b] = false;
-    add_pieces(id, std::move(hot_chains), true);
-    add_pieces(id, chains_of(id, rest), false);
+    for (const Part part : {Part::hot, Part::cold, Part::idle}) {
+      std::vector<bool> wanted;
+      for (const Part each : parts) wanted.push_back(each == part);
+      add_pieces(id, chains_of(id, wanted), part);
+    }
   }
 
   std::vector<std::vector<BlockId>> chains_of(ProcedureId id,
@@ -135,13 +145,13 @@ class Builder {
     return chains;
   }
 
-  void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, bool hot) {
-    const bool apart =
-        hot && (options_.pieces == Pieces::segments || options_.pieces == Pieces::colour);
+  void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, Part part) {
+    const bool apart = part == Part::hot &&
+                       (options_.pieces == Pieces::segments || options_.pieces == Pieces::colour);
     bool first = true;
     for (auto& chain : chains) {
       if (chain.empty()) continue;
-      if (first || apart) pieces_.push_back({.procedure = id, .blocks = {}, .hot = hot});
+      if (first || apart) pieces_.push_back({.procedure = id, .blocks = {}, .part = part});
       first = false;
       Piece& piece = pieces_.back();
       for (size_t i = 0; i < chain.size(); ++i) {
@@ -161,28 +171,33 @@ class Builder {
 
   // ---- their order ----
 
-  /// Sorts cold pieces and tells how many of them come before hot code: none, unless branches might
-  /// not reach from one end of all code to the other. Then hot code is in the middle, next to it
-  /// the cold parts of its own procedures, and everything else outside.
-  size_t arrange(std::vector<uint32_t>& cold) const {
+  /// Sorts the pieces that are not hot and tells how many of them come before hot code: none,
+  /// unless branches might not reach from one end of all code to the other. Then hot code is in the
+  /// middle. Next to it is what ran, so that it lies in few pages, then what else there is of
+  /// procedures that ran, and then everything else.
+  size_t arrange(std::vector<uint32_t>& others) const {
     uint64_t all = 0, size = 0;
-    for (const Piece& piece : pieces_) all += piece.size;
-    if (all < program_.target->branch_reach() / 2) return 0;
-    std::vector<bool> split(program_.procedures.size());
-    for (const Piece& piece : pieces_)
-      if (piece.hot) split[piece.procedure] = true;
-    for (const uint32_t p : cold) size += pieces_[p].size;
-    std::vector<std::pair<int, uint32_t>> rings;  // from one end to the other; 2 is the middle
+    std::vector<bool> ran(program_.procedures.size());
+    for (const Piece& piece : pieces_) {
+      all += piece.size;
+      if (piece.part != Part::idle) ran[piece.procedure] = true;
+    }
+    for (const uint32_t p : others) size += pieces_[p].size;
+    const uint64_t first_half = all < program_.target->branch_reach() / 2 ? 0 : size / 2;
+    std::vector<std::pair<int, uint32_t>>
+        places;  // from one end to the other; 0 is behind hot code
     uint64_t seen = 0;
     size_t before = 0;
-    for (const uint32_t p : cold) {
-      const bool first_half = seen < size / 2, own = split[pieces_[p].procedure];
-      rings.emplace_back(first_half ? (own ? 1 : 0) : (own ? 3 : 4), p);
-      before += first_half;
-      seen += pieces_[p].size;
+    for (const uint32_t p : others) {
+      const Piece& piece = pieces_[p];
+      const int distance = piece.part == Part::cold ? 0 : ran[piece.procedure] ? 1 : 2;
+      const bool in_front = seen < first_half;
+      places.emplace_back(in_front ? -1 - distance : distance, p);
+      before += in_front;
+      seen += piece.size;
     }
-    std::sort(rings.begin(), rings.end());
-    for (size_t i = 0; i < rings.size(); ++i) cold[i] = rings[i].second;
+    std::sort(places.begin(), places.end());
+    for (size_t i = 0; i < places.size(); ++i) others[i] = places[i].second;
     return before;
   }
 

@@ -221,7 +221,7 @@ TEST(ProfiledLayout, HoldsEveryBlockOnceWhateverTheCounts) {
   }
 }
 
-TEST(ProfiledLayout, PutsColdCodeBehindHotCode) {
+TEST(ProfiledLayout, PutsColdCodeBehindHotCodeAndIdleCodeLast) {
   Random random(4);
   for (int round = 0; round < 100; ++round) {
     Program program = random_program(random);
@@ -229,18 +229,22 @@ TEST(ProfiledLayout, PutsColdCodeBehindHotCode) {
     for (const LayoutOptions& options : all_options()) {
       if (!options.split) continue;
       const uint64_t threshold = hot_threshold(program, options.cold_share);
-      bool cold = false;  // seen
+      bool cold = false, idle = false;  // seen
       for (const auto& fragment : profiled_layout(program, options).fragments)
         for (const BlockId b : fragment.blocks) {
           const BasicBlock& block = program[fragment.procedure].blocks[b];
           if (block.count >= threshold) {
             EXPECT_FALSE(cold) << "round " << round << ", " << name_of(options);
           }
+          if (block.count != 0) {
+            EXPECT_FALSE(idle) << "round " << round << ", " << name_of(options);
+          }
           // Of glued blocks one may be hot and the others not.
           const bool glued =
               block.has(BasicBlock::kGluedToNext) ||
               (b > 0 && program[fragment.procedure].blocks[b - 1].has(BasicBlock::kGluedToNext));
           cold |= block.count < threshold && !glued;
+          idle |= block.count == 0 && !glued;
         }
     }
   }
