@@ -403,8 +403,7 @@ void add_image_commands(CLI::App& app) {
   optimize
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "its name is empty" : ""; }, "FILE"));
+      ->check(CLI::Validator(name_problem, "FILE"));
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
       ->capture_default_str();

@@ -100,10 +100,13 @@ void add_instrument_command(CLI::App& image) {
   auto arguments = std::make_shared<InstrumentArguments>();
   command->callback([arguments] { run_instrument(*arguments); });
   command->add_option("IMAGE", arguments->image, "executable or shared library")->required();
-  command->add_option("-o,--output", arguments->output, "file to write")->required();
+  command->add_option("-o,--output", arguments->output, "file to write")
+      ->required()
+      ->check(CLI::Validator(name_problem, "FILE"));
   command
       ->add_option("--spool", arguments->spool,
                    "directory for counter files; made if there is none")
+      ->check(CLI::Validator(name_problem, "DIR"))
       ->capture_default_str();
   command
       ->add_option("--counters", arguments->counters,

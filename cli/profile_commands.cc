@@ -108,10 +108,11 @@ void print_json(const Profile& profile, const ShowArguments& arguments) {
   fmt::print("{}\n", text_of(json));
 }
 
-double instructions_of(const Profile& profile) {
-  return std::accumulate(profile.procedures.begin(), profile.procedures.end(), 0.0,
-                         [](double sum, const ProcedureProfile& procedure) {
-                           return sum + static_cast<double>(procedure.instructions());
+/// At most 2^64 - 1.
+uint64_t instructions_of(const Profile& profile) {
+  return std::accumulate(profile.procedures.begin(), profile.procedures.end(), uint64_t{0},
+                         [](uint64_t sum, const ProcedureProfile& procedure) {
+                           return saturating_add(sum, procedure.instructions());
                          });
 }
 
@@ -128,11 +129,11 @@ void print_summary(const Profile& profile) {
   fmt::print("runs          {:g}\n", profile.runs);
   fmt::print("procedures    {}, {} executed, {} not exact\n", grouped(profile.procedures.size()),
              grouped(entered), grouped(doubtful));
-  fmt::print("instructions  {:.6g} executed\n", instructions_of(profile));
+  fmt::print("instructions  {} executed\n", grouped(instructions_of(profile)));
 }
 
 void print_table(const Profile& profile, const ShowArguments& arguments) {
-  const double all = instructions_of(profile);
+  const double all = static_cast<double>(instructions_of(profile));
   const auto procedures = chosen(profile, arguments);
   fmt::print("\n{:>8} {:>8} {:>20} {:>16}  {}\n", "share", "sum", "instructions", "entries",
              "procedure");

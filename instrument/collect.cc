@@ -11,11 +11,15 @@
 #include "instrument/collect.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstring>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "instrument/solve_program.h"
 #include "optimizer/base/bytes.h"
@@ -176,6 +180,20 @@ class ProfileBuilder {
   mutable std::vector<BlockId> returning_;
 };
 
+/// A file that is named twice, by whatever names, would count twice.
+void refuse_repeated(std::span<const std::filesystem::path> files) {
+  std::map<std::pair<dev_t, ino_t>, const std::filesystem::path*> seen;
+  for (const auto& path : files) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0) continue;  // reading it says why
+    const auto [first, fresh] = seen.emplace(std::pair(status.st_dev, status.st_ino), &path);
+    if (!fresh)
+      throw Error(fmt::format("its counts would be added twice: it is the same file as {}",
+                              first->second->string()),
+                  path);
+  }
+}
+
 }  // namespace
 
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path) {
@@ -283,6 +301,7 @@ Profile CounterSum::profile() const {
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image_path) {
   if (files.empty()) throw Error("there is no counter file");
+  refuse_repeated(files);
   CounterFile file = read_counter_file(files[0]);
   if (!image_path && file.image_path.empty())
     throw Error("the counter file does not name its image: give it with --image", file.path);

@@ -55,8 +55,8 @@ class CounterSum {
 };
 
 /// The profile of some counter files. The image is the one that their headers name, or `image`.
-/// Throws Error when there is no such image, it is not the one that ran, or files are of different
-/// images.
+/// Throws Error when there is no such image, it is not the one that ran, files are of different
+/// images, or one file is named twice.
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image);
 

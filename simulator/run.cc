@@ -108,7 +108,13 @@ fs::path find_emulator(const ModelInfo& model) {
 
 /// The plugin lies beside the command.
 fs::path find_plugin() {
-  const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / kPlugin;
+  std::error_code error;
+  const fs::path command = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw Error(
+        fmt::format("the emulator's plugin cannot be found without it: {}", error.message()),
+        "/proc/self/exe");
+  const fs::path path = command.parent_path() / kPlugin;
   if (!fs::exists(path)) throw Error("the emulator's plugin is missing", path);
   if (path.string().find(',') != std::string::npos)
     throw Error("the emulator takes no plugin with a comma in its name", path);
@@ -122,7 +128,7 @@ void require_program(const fs::path& path, const ModelInfo& model) {
   if (!fs::exists(status)) throw Error("there is no such program", path);
   if (!fs::is_regular_file(status)) throw Error("it is not a program", path);
   if (access(path.c_str(), R_OK) != 0) throw Error("it cannot be read", path);
-  std::array<uint8_t, 20> header{};
+  std::array<uint8_t, 32> header{};
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(header.data()), header.size());
   const unsigned kind = header[16] | header[17] << 8, machine = header[18] | header[19] << 8;
@@ -133,6 +139,9 @@ void require_program(const fs::path& path, const ModelInfo& model) {
     throw Error("it is not an ELF program", path);
   if (machine != model.elf_machine)
     throw Error(fmt::format("it is not a program for {}", model.machine), path);
+  uint64_t entry = 0;
+  std::memcpy(&entry, &header[24], sizeof entry);
+  if (entry == 0) throw Error("it is a library: there is no place to start it at", path);
   if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
 }
 

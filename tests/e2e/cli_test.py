@@ -223,6 +223,8 @@ def wrong_usages(image, scratch):
     ):
         yield f"layout {layout!r}", ["image", "optimize", image, "-o", out, "--layout", layout]
     yield "profile without a name", ["image", "optimize", image, "-o", out, "--profile", ""]
+    yield "spool without a name", ["image", "instrument", image, "-o", out, "--spool", ""]
+    yield "instrumented image without a name", ["image", "instrument", image, "-o", ""]
     yield "seed is no number", [
         "image",
         "optimize",
@@ -268,6 +270,43 @@ def check_verify(program, scratch):
     common.expect(outcome.status == 1 and outcome.stderr, f"another program is accepted: {outcome}")
 
 
+# Objects without a source file's name: the linker names them in the symbol table.
+NAMELESS = """
+        .set    noat
+        .text
+        .globl  __start, leave
+        .ent    __start
+__start:
+        .frame  $30, 0, $26, 0
+        .prologue 0
+local:
+        br      leave
+        .end    __start
+        .ent    leave
+leave:
+        .frame  $30, 0, $26, 0
+        .prologue 0
+        bis     $31, 1, $0
+        call_pal 0x83
+        .end    leave
+"""
+
+
+def check_verify_rebuilt(scratch):
+    """The same code out of objects of other names, as compilers make them up, is the same."""
+    folder, images = scratch.folder(), []
+    for name in ("one", "two"):
+        (folder / f"{name}.s").write_text(NAMELESS)
+        link = ["-nostdlib", "-static", "-Wl,-q,-e,__start", f"{name}.o", "-o", name]
+        for command in (["-c", f"{name}.s"], link):
+            outcome = common.run_command(["alpha-linux-gnu-gcc", *command], cwd=folder)
+            common.expect(outcome.status == 0, outcome.stderr.decode())
+        images.append(folder / name)
+        names = [s.name for s in common.read_symbols(images[-1])]
+        common.expect(f"{name}.o" in names, f"no symbol of the object: {names}")
+    common.respike_ok("image", "verify", *images)
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     program = common.find_program("calls.dynamic")
@@ -295,6 +334,7 @@ def main():
             common.Case("--report", lambda: check_report(program, scratch)),
             common.Case("--profile --report", lambda: check_profile_report(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
+            common.Case("verify a rebuilt program", lambda: check_verify_rebuilt(scratch)),
         ]
         for arguments in (
             [],

@@ -276,6 +276,7 @@ def problems(scratch):
     locked.chmod(0o644)
     aborts = common.first_program("signals.static").image
     nowhere = {"PATH": "/nowhere"}
+    library = next(path for name, path in common.all_images() if name.startswith("libplugin"))
     dynamic = common.first_program("calls.dynamic").image
     no_sysroot = dict(os.environ, QEMU_LD_PREFIX="/nowhere")
     return [
@@ -291,6 +292,7 @@ def problems(scratch):
         ("folder", ["measure", "--", folder], 1, "not a program", {}),
         ("script", ["measure", "--", script], 1, "not an ELF program", {}),
         ("host's", ["measure", "--", sys.executable], 1, "not a program for Alpha", {}),
+        ("library", ["measure", "--", library], 1, "it is a library", {}),
         ("not executable", ["measure", "--", locked], 1, "may not be executed", {}),
         ("no emulator", ["measure", "--", program], 1, "qemu-alpha is not", {"env": nowhere}),
     ], [

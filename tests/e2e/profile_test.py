@@ -280,7 +280,26 @@ def check_format(setup):
     common.expect(decoded == shown, "the description of the format does not lead to the same")
 
 
+def check_summary(setup):
+    """The header's numbers are those of the procedures, written like those of the table."""
+    text = common.respike_ok("profile", "show", setup.profile).stdout.decode()
+    executed = sum(p["instructions"] for p in show(setup.profile)["procedures"])
+    common.expect(executed > 1000, f"only {executed} instructions")
+    common.expect(f"\ninstructions  {executed:,} executed\n" in text, text.split("\n\n")[0])
+
+
 # ---- what is refused ----
+
+
+def check_repeated(setup):
+    """A file counts once, whatever its names are."""
+    first, second = setup.files
+    output, link = setup.scratch.file("profile"), setup.scratch.file("link")
+    link.symlink_to(first)
+    for again in (first, link, first.parent / ".." / first.parent.name / first.name):
+        message = refused("repeated", "image", "collect", first, second, again, output=output)
+        common.expect(f"{again}: its counts would be added twice" in message, message)
+        common.expect(f"same file as {first}" in message, message)
 
 
 def check_foreign(setup, other):
@@ -379,6 +398,8 @@ def main():
             check_shown,
             check_merged,
             check_same_bytes,
+            check_summary,
+            check_repeated,
             check_counter_file_damage,
             check_any_counters,
             check_map_damage,
