@@ -308,6 +308,9 @@ void run_optimize(OptimizeArguments& arguments) {
   if (!arguments.profile.empty()) {
     profile = read_profile(std::filesystem::path(arguments.profile));
     arguments.options.profile = &*profile;
+    if (arguments.options.order != OptimizeOptions::Order::profiled)
+      diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",
+                                   arguments.layout));
   }
   arguments.options.description =
       fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);

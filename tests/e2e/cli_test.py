@@ -307,6 +307,25 @@ def check_verify_rebuilt(scratch):
     common.respike_ok("image", "verify", *images)
 
 
+def check_unused_profile(program, scratch):
+    """Layouts that go by no counts say so when they get some."""
+    output, report, profile = (scratch.file(n) for n in ("output", "report.json", "profile"))
+    profiles.make("random", "1", program.image, profile)
+    for layout in ("original", "random", "scatter"):
+        outcome = common.optimize(
+            *(program.image, output, "--layout", layout),
+            *("--profile", profile, "--report", report),
+        )
+        warning = f"the profile is not used: the layout {layout} goes by no counts"
+        common.expect(
+            outcome.stderr.decode() == f"respike: warning: {warning}\n",
+            f"{layout}: {outcome.stderr!r}",
+        )
+        common.expect(warning in json.loads(report.read_text())["warnings"], "not reported")
+    outcome = common.optimize(program.image, output, "--layout", "chain", "--profile", profile)
+    common.expect(not outcome.stderr, f"chain: {outcome.stderr!r}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     program = common.find_program("calls.dynamic")
@@ -333,6 +352,7 @@ def main():
             ),
             common.Case("--report", lambda: check_report(program, scratch)),
             common.Case("--profile --report", lambda: check_profile_report(program, scratch)),
+            common.Case("unused profile", lambda: check_unused_profile(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
             common.Case("verify a rebuilt program", lambda: check_verify_rebuilt(scratch)),
         ]
