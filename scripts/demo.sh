@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the packages that are missing, builds respike, and does its main job on SQLite for Alpha: rewrites
-# the program with two layouts, runs original and outputs under an emulator and prints a table of what
-# happened. When Debian's sources are unreachable, one of this project's own programs takes SQLite's place.
+# the program with three layouts, runs original and outputs under an emulator, measures what a layout by a profile
+# gains, and prints tables of what happened. When Debian's sources are unreachable, one of this project's own
+# programs takes SQLite's place, without that last part.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
