@@ -6,24 +6,21 @@
 //
 //   {"instructions": executed, "static_instructions": of the image, "threshold": N,
 //    "procedures": [{"name", "instructions": executed, "static_instructions", "blocks",
-//    "hot_blocks",
-//                    "trip_count", "entry_hottest", "leaf", "adjustments", "saves", "restores"}]}
+//                    "hot_blocks", "trip_count", "entry_hottest", "leaf", "adjustments", "saves",
+//                    "restores"}]}
 //
 // Only procedures that ran are listed; the last three count executed instructions. The paper's
 // measures are defined in words only, so these are our choices:
 //
 // - The trip count of a procedure is that of its most frequently executed natural loop, the one
-// whose
-//   header runs most: executions of the header over entries from outside of the loop. Without a
-//   loop that ran it is 0.
+//   whose header runs most: executions of the header over entries from outside of the loop. Without
+//   a loop that ran it is 0.
 // - A procedure may have several entry blocks, such as one with and one without the load of the
-// global
-//   pointer; entry_hottest says whether one of them runs as often as any block.
+//   global pointer; entry_hottest says whether one of them runs as often as any block.
 // - Our blocks end at calls. A block that does nothing but go on behind a call counts as part of
-// the
-//   block with the call, so that the count tells of control flow. Only blocks that an entry reaches
-//   count. Hot are those that run at least as often as the threshold for splitting says: all others
-//   together are 1% of the execution.
+//   the block with the call, so that the count tells of control flow. Only blocks that an entry
+//   reaches count. Hot are those above Spike's threshold for splitting: all others together are 1%
+//   of the execution.
 // - Prolog and epilog work is what frame_shape.h finds: adjustments of the stack pointer (setting a
 //   frame pointer included), saves and restores of registers.
 

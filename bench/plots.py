@@ -1,4 +1,4 @@
-"""The plots of bench/paper: each function takes numbers and returns the text of an SVG.
+"""The kinds of plots that bench/paper draws: each function takes numbers and returns an SVG's text.
 
 One message per figure; what it is stands in the page's heading, so the plots have no titles of
 their own. Colours are those of Okabe and Ito, which colour-blind people can tell apart;

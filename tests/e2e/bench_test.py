@@ -66,7 +66,7 @@ def check_page():
     except SystemExit as reason:
         raise Skip(str(reason)) from None
     lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
-    data = paper.Data(
+    data = paper.Evaluation(
         lab, lab.respike.parent / "bench" / "bench_characteristics", [small_workload()], 2
     )
     text = paper.page(data)
