@@ -184,8 +184,7 @@ class Builder {
     }
     for (const uint32_t p : others) size += pieces_[p].size;
     const uint64_t first_half = all < program_.target->branch_reach() / 2 ? 0 : size / 2;
-    std::vector<std::pair<int, uint32_t>>
-        places;  // from one end to the other; 0 is behind hot code
+    std::vector<std::pair<int, uint32_t>> places;  // below 0: in front of hot code
     uint64_t seen = 0;
     size_t before = 0;
     for (const uint32_t p : others) {
