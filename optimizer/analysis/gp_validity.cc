@@ -12,6 +12,9 @@
 // the callee. Division routines in other images are called like that. Other calls of unknown
 // procedures, and landing pads, leave it invalid until it is loaded again.
 //
+// Evidence::proof does without `relies`, and takes a callee's word only if nothing else comes back
+// behind the call (plain_returns.h): whoever calls longjmp may have another gp.
+//
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
 
@@ -20,7 +23,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/dataflow.h"
+#include "optimizer/analysis/plain_returns.h"
 
 namespace respike {
 
@@ -34,9 +39,16 @@ class GpSolver {
   static constexpr State kValid = GpValidity::kValid, kInvalid = GpValidity::kInvalid,
                          kUnreached = GpValidity::kUnreached;
 
-  GpSolver(const Program& program, const CallGraph& calls, GpValidity& result)
-      : program_(program), calls_(calls), result_(result), keeps_(program.procedures.size()) {
-    for (ProcedureId p = 0; p < program.procedures.size(); ++p) keeps_[p] = is_known(p);
+  GpSolver(const Program& program, const CallGraph& calls, GpValidity::Evidence evidence,
+           GpValidity& result)
+      : program_(program),
+        calls_(calls),
+        trusts_code_(evidence == GpValidity::Evidence::code),
+        result_(result),
+        keeps_(program.procedures.size(), true) {
+    if (!trusts_code_) keeps_ = find_plain_returns(program, calls);
+    for (ProcedureId p = 0; p < program.procedures.size(); ++p)
+      if (!is_known(p)) keeps_[p] = false;
   }
 
   void run() {
@@ -61,7 +73,7 @@ class GpSolver {
       if (is_known(p)) {
         for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
           effects_[result_.first_[p] + b] = effect_of(program_[p], program_[p].blocks[b]);
-        find_reliance(p);
+        if (trusts_code_) find_reliance(p);
       }
   }
 
@@ -129,13 +141,7 @@ class GpSolver {
     return effect;
   }
 
-  bool writes_gp(const Instruction& i) const {
-    if (i.is_pseudo()) return false;
-    const Operands operands = program_.target->operands(i);
-    const auto end = operands.registers + operands.size;
-    return std::find(operands.registers + operands.uses, end,
-                     *program_.target->abi().global_pointer) != end;
-  }
+  bool writes_gp(const Instruction& i) const { return result_.writes_gp(i); }
 
   State after(uint32_t node, State state) const {
     const Effect& effect = effects_[node];
@@ -152,6 +158,7 @@ class GpSolver {
 
     State start() const { return kUnreached; }
     State initial(BlockId block) const {
+      if (solver.program_[procedure].blocks[block].has(BasicBlock::kLandingPad)) return kInvalid;
       const auto entries = solver.calls_.entries_of(procedure);
       const auto entry = std::lower_bound(entries.begin(), entries.end(), block);
       if (entry == entries.end() || *entry != block) return kUnreached;
@@ -222,6 +229,7 @@ class GpSolver {
           program_.target->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
       if ((tail || returns) && values.after[b] != kValid) return false;
       if (tail && !callee_keeps(*call)) return false;
+      if (end_of(*program_.target, program_[p], blocks[b]) == End::anything) return false;
     }
     return true;
   }
@@ -278,6 +286,7 @@ class GpSolver {
 
   const Program& program_;
   const CallGraph& calls_;
+  const bool trusts_code_;
   GpValidity& result_;
   std::vector<Effect> effects_;
   std::vector<bool> relies_;                      // per block
@@ -285,10 +294,10 @@ class GpSolver {
   std::vector<std::vector<State>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
-GpValidity::GpValidity(const Program& program, const CallGraph& calls)
+GpValidity::GpValidity(const Program& program, const CallGraph& calls, Evidence evidence)
     : program_(program), target_(*program.target) {
   if (target_.abi().global_pointer) {
-    GpSolver(program, calls, *this).run();
+    GpSolver(program, calls, evidence, *this).run();
     return;
   }
   uint32_t count = 0;
@@ -310,15 +319,19 @@ GpValidity::State GpValidity::step(const Procedure& procedure, const Instruction
   return state == load ? kValid : kInvalid;
 }
 
+bool GpValidity::writes_gp(const Instruction& instruction) const {
+  const auto gp = target_.abi().global_pointer;
+  if (instruction.is_pseudo() || !gp) return false;
+  if (instruction.opcode == kInvalid) return true;
+  const Operands operands = target_.operands(instruction);
+  const auto end = operands.registers + operands.size;
+  return std::find(operands.registers + operands.uses, end, *gp) != end;
+}
+
 /// Over any instruction.
 GpValidity::State GpValidity::follow(const Procedure& procedure, const Instruction& instruction,
                                      State state) const {
-  const auto gp = target_.abi().global_pointer;
-  if (instruction.is_pseudo() || !gp) return state;
-  const Operands operands = target_.operands(instruction);
-  for (unsigned k = operands.uses; k < operands.size; ++k)
-    if (operands.registers[k] == *gp) return step(procedure, instruction, state);
-  return state;
+  return writes_gp(instruction) ? step(procedure, instruction, state) : state;
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {

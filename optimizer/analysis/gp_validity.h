@@ -13,8 +13,14 @@ namespace respike {
 
 class GpValidity {
  public:
+  /// What a place behind a call may be called valid for.
+  enum class Evidence : uint8_t {
+    proof,  // the callee is known, and control gets there in no other way than by its return
+    code,   // or the code there uses gp: whoever made it knew the callee
+  };
+
   /// The program must outlive it and not change. Linear; 4 bytes per block are kept.
-  GpValidity(const Program& program, const CallGraph& calls);
+  GpValidity(const Program& program, const CallGraph& calls, Evidence evidence = Evidence::code);
 
   /// Whether the register holds Procedure::gp before instruction `index` of a block; with the
   /// number of instructions for `index`, behind the last one and before a callee starts. Never in
@@ -32,6 +38,7 @@ class GpValidity {
   static constexpr State kValid = -1, kInvalid = -2, kUnreached = -3;  // else: half of that load
 
  private:
+  bool writes_gp(const Instruction& instruction) const;
   State follow(const Procedure& procedure, const Instruction& instruction, State state) const;
   State step(const Procedure& procedure, const Instruction& instruction, State state) const;
 
