@@ -12,8 +12,9 @@
 // the callee. Division routines in other images are called like that. Other calls of unknown
 // procedures, and landing pads, leave it invalid until it is loaded again.
 //
-// Evidence::proof does without `relies`, and takes a callee's word only if nothing else comes back
-// behind the call (plain_returns.h): whoever calls longjmp may have another gp.
+// A proof does without `relies`, and takes a callee's word only if nothing else comes back
+// behind the call (plain_returns.h): whoever calls longjmp may have another gp. It is asked for few
+// procedures, so only those are solved for whose entries these depend on.
 //
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
@@ -39,42 +40,68 @@ class GpSolver {
   static constexpr State kValid = GpValidity::kValid, kInvalid = GpValidity::kInvalid,
                          kUnreached = GpValidity::kUnreached;
 
-  GpSolver(const Program& program, const CallGraph& calls, GpValidity::Evidence evidence,
-           GpValidity& result)
+  GpSolver(const Program& program, const CallGraph& calls, GpValidity& result)
       : program_(program),
         calls_(calls),
-        trusts_code_(evidence == GpValidity::Evidence::code),
         result_(result),
-        keeps_(program.procedures.size(), true) {
-    if (!trusts_code_) keeps_ = find_plain_returns(program, calls);
-    for (ProcedureId p = 0; p < program.procedures.size(); ++p)
-      if (!is_known(p)) keeps_[p] = false;
-  }
+        keeps_(program.procedures.size(), true),
+        wanted_(program.procedures.size(), true) {}
 
   void run() {
-    number_blocks();
-    find_keepers();
-    find_entries();
+    find_effects();
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
+      if (is_known(p)) find_reliance(p);
+    solve();
+  }
+
+  void prove(std::span<const ProcedureId> procedures) {
+    find_effects();
+    keeps_ = find_plain_returns(program_, calls_);
+    find_wanted(procedures);
+    solve();
   }
 
  private:
   bool is_known(ProcedureId p) const { return respike::is_known(program_[p]); }
 
-  void number_blocks() {
-    uint32_t count = 0;
-    for (const Procedure& procedure : program_.procedures) {
-      result_.first_.push_back(count);
-      count += static_cast<uint32_t>(procedure.blocks.size());
-    }
-    result_.state_.assign(count, kInvalid);
-    effects_.resize(count);
-    relies_.resize(count);
+  void solve() {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
-      if (is_known(p)) {
-        for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
-          effects_[result_.first_[p] + b] = effect_of(program_[p], program_[p].blocks[b]);
-        if (trusts_code_) find_reliance(p);
+      if (!is_known(p)) keeps_[p] = false;
+    find_keepers();
+    find_entries();
+  }
+
+  void find_effects() {
+    effects_.resize(result_.state_.size());
+    relies_.resize(result_.state_.size());
+    leaves_alone_.assign(program_.procedures.size(), true);
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (!is_known(p)) continue;
+      for (BlockId b = 0; b < program_[p].blocks.size(); ++b) {
+        const BasicBlock& block = program_[p].blocks[b];
+        Effect& effect = effects_[result_.first_[p] + b];
+        effect = effect_of(program_[p], block);
+        if (effect.changes || block.has(BasicBlock::kLandingPad) ||
+            end_of(*program_.target, program_[p], block) == End::anything)
+          leaves_alone_[p] = false;
       }
+    }
+  }
+
+  /// Those asked for, and whoever calls a wanted one at an entry that depends on its callers.
+  void find_wanted(std::span<const ProcedureId> procedures) {
+    wanted_.assign(program_.procedures.size(), false);
+    std::vector<ProcedureId> work(procedures.begin(), procedures.end());
+    while (!work.empty()) {
+      const ProcedureId p = work.back();
+      work.pop_back();
+      if (wanted_[p]) continue;
+      wanted_[p] = true;
+      for (const uint32_t index : calls_.callers_of(p)) {
+        const Call& call = calls_.calls()[index];
+        if (!is_behind_load(p, call.entry)) work.push_back(call.caller);
+      }
+    }
   }
 
   enum class Access : uint8_t { none, reads, writes };
@@ -197,7 +224,7 @@ class GpSolver {
            program_[call.callee].gp == program_[call.caller].gp;
   }
 
-  BlockValues<State> solve(ProcedureId p, const std::vector<State>& entry_states) const {
+  BlockValues<State> states_of(ProcedureId p, const std::vector<State>& entry_states) const {
     return solve_blocks<Direction::forward>(make_block_graph(program_[p]),
                                             Problem{*this, p, entry_states});
   }
@@ -217,8 +244,12 @@ class GpSolver {
   }
 
   bool is_kept(ProcedureId p) const {
+    const auto calls = calls_.calls_of(p);
+    if (leaves_alone_[p] && std::all_of(calls.begin(), calls.end(),
+                                        [&](const Call& call) { return callee_keeps(call); }))
+      return true;
     const std::vector<State> valid(calls_.entries_of(p).size(), kValid);
-    const auto values = solve(p, valid);
+    const auto values = states_of(p, valid);
     const auto& blocks = program_[p].blocks;
     for (BlockId b = 0; b < blocks.size(); ++b) {
       if (values.after[b] == kUnreached) continue;
@@ -249,9 +280,10 @@ class GpSolver {
     const auto order = calls_.bottom_up();
     Worklist work(std::vector<uint32_t>(order.rbegin(), order.rend()), true);
     for (ProcedureId p = work.pop(); p != kNone; p = work.pop()) {
+      if (!wanted_[p]) continue;
       BlockValues<State> values;
       if (is_known(p)) {
-        values = solve(p, entry_states_[p]);
+        values = states_of(p, entry_states_[p]);
         std::copy(values.before.begin(), values.before.end(),
                   result_.state_.begin() + result_.first_[p]);
       }
@@ -286,22 +318,31 @@ class GpSolver {
 
   const Program& program_;
   const CallGraph& calls_;
-  const bool trusts_code_;
   GpValidity& result_;
   std::vector<Effect> effects_;
   std::vector<bool> relies_;                      // per block
+  std::vector<bool> leaves_alone_;                // per procedure: itself, leaving out its callees
   std::vector<bool> keeps_;                       // per procedure
+  std::vector<bool> wanted_;                      // per procedure
   std::vector<std::vector<State>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
-GpValidity::GpValidity(const Program& program, const CallGraph& calls, Evidence evidence)
+GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), target_(*program.target) {
-  if (target_.abi().global_pointer) {
-    GpSolver(program, calls, evidence, *this).run();
-    return;
-  }
+  number_blocks();
+  if (target_.abi().global_pointer) GpSolver(program, calls, *this).run();
+}
+
+GpValidity::GpValidity(const Program& program, const CallGraph& calls,
+                       std::span<const ProcedureId> procedures)
+    : program_(program), target_(*program.target) {
+  number_blocks();
+  if (target_.abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+}
+
+void GpValidity::number_blocks() {
   uint32_t count = 0;
-  for (const Procedure& procedure : program.procedures) {
+  for (const Procedure& procedure : program_.procedures) {
     first_.push_back(count);
     count += static_cast<uint32_t>(procedure.blocks.size());
   }

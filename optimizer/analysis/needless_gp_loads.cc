@@ -5,7 +5,7 @@
 // load, the load writes what is there. Leaving out one changes no register at any place, so the
 // proof of the others holds on, and all may go.
 //
-// Only loads that compute gp from the return address of a call are looked at. The one at a
+// Only loads that compute gp from the return address of a direct call are looked at. The one at a
 // procedure's entry is there for callers that are not known, and its symbol tells of it; landing
 // pads are entered from everywhere. Both halves must be in one block, and nothing between them may
 // look at the register, which holds only half of the sum there.
@@ -26,16 +26,15 @@ class LoadFinder {
   LoadFinder(const Program& program, ProcedureId id, Register gp)
       : target_(*program.target), procedure_(program[id]), id_(id), gp_(gp) {}
 
-  void find(const GpValidity& validity, std::vector<GpLoad>& loads) const {
+  /// All loads behind direct calls.
+  void find(std::vector<GpLoad>& loads) const {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       const auto& list = procedure_.blocks[b].instructions;
-      std::vector<bool> valid;
       for (uint32_t i = 0; i < list.size(); ++i) {
-        if (!is_half(list[i]) || !target_.is_upper_half(list[i])) continue;
+        if (!is_half(list[i]) || !target_.is_upper_half(list[i]) || !is_behind_call(list[i]))
+          continue;
         const uint32_t lower = lower_half(list.span(), i);
-        if (lower == kNone || !is_behind_call(list[i])) continue;
-        if (valid.empty()) valid = validity.valid_points(id_, b);
-        if (valid[i] && valid[lower + 1]) loads.push_back({id_, b, i, lower, list[i].immediate});
+        if (lower != kNone) loads.push_back({id_, b, i, lower, list[i].immediate});
       }
     }
   }
@@ -51,7 +50,7 @@ class LoadFinder {
     const CodeLocation& anchor = procedure_.references[static_cast<uint32_t>(i.immediate)].target;
     if (anchor.where != CodeLocation::Where::return_point || anchor.procedure != id_) return false;
     const auto& list = procedure_.blocks[anchor.block].instructions;
-    return !list.empty() && is_call(target_.control_flow(list.back()));
+    return !list.empty() && target_.control_flow(list.back()) == ControlFlow::call;
   }
 
   /// The other half of the load at `upper`; kNone when it is not here, or when anything between
@@ -86,11 +85,19 @@ std::vector<GpLoad> find_needless_gp_loads(const Program& program) {
   std::vector<GpLoad> loads;
   const auto gp = program.target->abi().global_pointer;
   if (!gp) return loads;
-  const CallGraph calls(program);
-  const GpValidity validity(program, calls, GpValidity::Evidence::proof);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
-    if (program[id].state != Procedure::State::opaque)
-      LoadFinder(program, id, *gp).find(validity, loads);
+    if (program[id].state != Procedure::State::opaque) LoadFinder(program, id, *gp).find(loads);
+  if (loads.empty()) return loads;
+  std::vector<ProcedureId> procedures;
+  for (const GpLoad& load : loads)
+    if (procedures.empty() || procedures.back() != load.procedure)
+      procedures.push_back(load.procedure);
+  const CallGraph calls(program);
+  const GpValidity validity(program, calls, procedures);
+  std::erase_if(loads, [&](const GpLoad& load) {
+    return !validity.before(load.procedure, load.block, load.upper) ||
+           !validity.before(load.procedure, load.block, load.lower + 1);
+  });
   return loads;
 }
 
