@@ -13,7 +13,9 @@
 // procedures, and landing pads, leave it invalid until it is loaded again.
 //
 // A proof does without `relies`, and takes a callee's word only if nothing else comes back
-// behind the call (plain_returns.h): whoever calls longjmp may have another gp. It is asked for few
+// behind the call (plain_returns.h): whoever calls longjmp may have another gp. So may whoever
+// jumps to a label of another procedure: those whose addresses are kept for that are formed by
+// code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
 // procedures, so only those are solved for whose entries these depend on.
 //
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
@@ -27,6 +29,7 @@
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/dataflow.h"
 #include "optimizer/analysis/plain_returns.h"
+#include "optimizer/image/image.h"
 
 namespace respike {
 
@@ -57,6 +60,7 @@ class GpSolver {
   void prove(std::span<const ProcedureId> procedures) {
     find_effects();
     keeps_ = find_plain_returns(program_, calls_);
+    find_loose_labels();
     find_wanted(procedures);
     solve();
   }
@@ -86,6 +90,28 @@ class GpSolver {
           leaves_alone_[p] = false;
       }
     }
+  }
+
+  /// Blocks, besides entries, whose addresses code forms or takes from the global offset table.
+  void find_loose_labels() {
+    loose_.resize(result_.state_.size());
+    const auto mark = [&](const CodeLocation& label) {
+      if (label.procedure == kNone || label.block == 0) return;
+      loose_[result_.first_[label.procedure] + label.block] = true;
+      leaves_alone_[label.procedure] = false;
+    };
+    for (const Procedure& procedure : program_.procedures)
+      for (const Reference& reference : procedure.references)
+        if (reference.kind != ReferenceKind::branch &&
+            reference.kind != ReferenceKind::branch_hint &&
+            reference.kind != ReferenceKind::gp_load_high &&
+            reference.kind != ReferenceKind::gp_load_low)
+          mark(reference.target);
+    const Section* table =
+        program_.image == nullptr ? nullptr : program_.image->section_named(kOffsetTable);
+    if (table == nullptr) return;
+    for (const CodePointer& pointer : program_.code_pointers)
+      if (table->contains(pointer.address)) mark(pointer.target);
   }
 
   /// Those asked for, and whoever calls a wanted one at an entry that depends on its callers.
@@ -168,6 +194,10 @@ class GpSolver {
     return effect;
   }
 
+  bool is_loose(ProcedureId p, BlockId b) const {
+    return !loose_.empty() && loose_[result_.first_[p] + b];
+  }
+
   bool writes_gp(const Instruction& i) const { return result_.writes_gp(i); }
 
   State after(uint32_t node, State state) const {
@@ -186,6 +216,7 @@ class GpSolver {
     State start() const { return kUnreached; }
     State initial(BlockId block) const {
       if (solver.program_[procedure].blocks[block].has(BasicBlock::kLandingPad)) return kInvalid;
+      if (solver.is_loose(procedure, block)) return kInvalid;
       const auto entries = solver.calls_.entries_of(procedure);
       const auto entry = std::lower_bound(entries.begin(), entries.end(), block);
       if (entry == entries.end() || *entry != block) return kUnreached;
@@ -316,11 +347,14 @@ class GpSolver {
     return effects_[result_.first_[p]].of_invalid == kValid;
   }
 
+  static constexpr const char* kOffsetTable = ".got";
+
   const Program& program_;
   const CallGraph& calls_;
   GpValidity& result_;
   std::vector<Effect> effects_;
   std::vector<bool> relies_;                      // per block
+  std::vector<bool> loose_;                       // per block; empty: trusted
   std::vector<bool> leaves_alone_;                // per procedure: itself, leaving out its callees
   std::vector<bool> keeps_;                       // per procedure
   std::vector<bool> wanted_;                      // per procedure

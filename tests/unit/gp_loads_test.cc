@@ -158,6 +158,20 @@ TEST(GpLoads, AreNeededInLandingPads) {
   EXPECT_EQ(count(main("  block 1 landing_pad\n")), 0u);  // any instruction may throw
 }
 
+TEST(GpLoads, AreNeededBehindLabelsThatGetAround) {
+  const auto text = [](const std::string& forms) {
+    return "code_pointer 0x100 address64 0#1\nprocedure 0 \"main\" gp=0x10000\n"
+           "  block 0 entry\n" +
+           entry_load(0) + forms +
+           "    jmp (t0)\n    -> 1 indirect\n  block 1 address_taken\n"
+           "    bsr ra,0 !branch(1#0)\n    -> 2 fall_through\n  block 2\n" +
+           reload(0, 1, forms.empty() ? 2 : 3) +
+           "    mov v0,t0\n    ret\nprocedure 1 \"f\" gp=0x10000\n  block 0 entry\n    ret\n";
+  };
+  EXPECT_EQ(count(text("")), 1u);  // a computed goto
+  EXPECT_EQ(count(text("    ldah t1,0(gp) !gp_high!1(0#1)\n")), 0u);
+}
+
 TEST(GpLoads, AreNeededWherePathsDiffer) {
   const auto loop = [](const std::string& back, const std::string& more = "") {
     return "procedure 0 \"main\" gp=0x10000\n  block 0 entry\n" + entry_load(0) +
@@ -209,8 +223,7 @@ TEST(GpLoads, AreKeptWhereSomethingElseRestsOnThem) {
   EXPECT_EQ(dropped("", "    mov t0,t1\n    ret\n"), 1u);
   EXPECT_EQ(dropped("address_taken", "    mov t0,t1\n    ret\n"), 0u);
   EXPECT_EQ(dropped("", "    mov t0,t1\n    ret\n", "pinned"), 0u);
-  EXPECT_EQ(dropped("glued", "    mov t0,t1\n    -> 2 fall_through\n  block 2\n    ret\n"),
-            0u);
+  EXPECT_EQ(dropped("glued", "    mov t0,t1\n    -> 2 fall_through\n  block 2\n    ret\n"), 0u);
   EXPECT_EQ(dropped("", "    trapb\n    mov t0,t1\n    ret\n"), 0u);
   // Without them the block would be one that does nothing.
   EXPECT_EQ(dropped("", "    -> 2 fall_through\n  block 2\n    ret\n"), 0u);
