@@ -15,6 +15,7 @@
 
 #include "optimizer/emit/compare.h"
 #include "optimizer/ir/verify.h"
+#include "optimizer/layout/gp_loads.h"
 #include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/lift/lift.h"
@@ -159,12 +160,15 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   watch.lap("lift");
 
   select_procedures(program, options);
+  DroppedGpLoads gp_loads;
   if (options.order == OptimizeOptions::Order::profiled) {
     if (options.profile != nullptr)
       result.annotated = apply_profile(program, *options.profile, diagnostics);
     else
       set_static_counts(program);
     watch.lap("counts");
+    gp_loads = drop_gp_loads(program);
+    result.dropped_gp_loads = gp_loads.loads;
     result.dropped_nops = drop_nops(program);  // from here on no instruction changes
     check(program, nullptr);
   }
@@ -180,7 +184,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
   progress("verify", 0.55);
   const Image written = view_image(result.bytes, "the rewritten image");
-  Diagnostics ignored;  // of the second lift: the same as those of the first
+  put_back(program, gp_loads);  // the comparison has to find out for itself that they are needless
+  Diagnostics ignored;          // of the second lift: the same as those of the first
   const Program lifted = lift(written, ignored);
   if (const auto difference = find_difference(program, lifted))
     throw Error("the rewritten image would differ: " + *difference, image.path);

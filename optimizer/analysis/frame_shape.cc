@@ -217,6 +217,7 @@ class FrameAnalysis {
   }
 
   void step(const Instruction& i, State& state) {
+    if (target_.is_nop(i)) return;  // it may look like an access to the frame
     const Operands operands = target_.operands(i);
     bool touches_frame = false;
     for (unsigned k = 0; k < operands.uses; ++k)

@@ -12,6 +12,12 @@
 // the callee. Division routines in other images are called like that. Other calls of unknown
 // procedures, and landing pads, leave it invalid until it is loaded again.
 //
+// A proof does without `relies`, and takes a callee's word only if nothing else comes back
+// behind the call (plain_returns.h): whoever calls longjmp may have another gp. So may whoever
+// jumps to a label of another procedure: those whose addresses are kept for that are formed by
+// code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
+// procedures, so only those are solved for whose entries these depend on.
+//
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
 
@@ -20,7 +26,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/dataflow.h"
+#include "optimizer/analysis/plain_returns.h"
+#include "optimizer/image/image.h"
 
 namespace respike {
 
@@ -35,34 +44,90 @@ class GpSolver {
                          kUnreached = GpValidity::kUnreached;
 
   GpSolver(const Program& program, const CallGraph& calls, GpValidity& result)
-      : program_(program), calls_(calls), result_(result), keeps_(program.procedures.size()) {
-    for (ProcedureId p = 0; p < program.procedures.size(); ++p) keeps_[p] = is_known(p);
-  }
+      : program_(program),
+        calls_(calls),
+        result_(result),
+        keeps_(program.procedures.size(), true),
+        wanted_(program.procedures.size(), true) {}
 
   void run() {
-    number_blocks();
-    find_keepers();
-    find_entries();
+    find_effects();
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
+      if (is_known(p)) find_reliance(p);
+    solve();
+  }
+
+  void prove(std::span<const ProcedureId> procedures) {
+    find_effects();
+    keeps_ = find_plain_returns(program_, calls_);
+    find_loose_labels();
+    find_wanted(procedures);
+    solve();
   }
 
  private:
   bool is_known(ProcedureId p) const { return respike::is_known(program_[p]); }
 
-  void number_blocks() {
-    uint32_t count = 0;
-    for (const Procedure& procedure : program_.procedures) {
-      result_.first_.push_back(count);
-      count += static_cast<uint32_t>(procedure.blocks.size());
-    }
-    result_.state_.assign(count, kInvalid);
-    effects_.resize(count);
-    relies_.resize(count);
+  void solve() {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
-      if (is_known(p)) {
-        for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
-          effects_[result_.first_[p] + b] = effect_of(program_[p], program_[p].blocks[b]);
-        find_reliance(p);
+      if (!is_known(p)) keeps_[p] = false;
+    find_keepers();
+    find_entries();
+  }
+
+  void find_effects() {
+    effects_.resize(result_.state_.size());
+    relies_.resize(result_.state_.size());
+    leaves_alone_.assign(program_.procedures.size(), true);
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (!is_known(p)) continue;
+      for (BlockId b = 0; b < program_[p].blocks.size(); ++b) {
+        const BasicBlock& block = program_[p].blocks[b];
+        Effect& effect = effects_[result_.first_[p] + b];
+        effect = effect_of(program_[p], block);
+        if (effect.changes || block.has(BasicBlock::kLandingPad) ||
+            end_of(*program_.target, program_[p], block) == End::anything)
+          leaves_alone_[p] = false;
       }
+    }
+  }
+
+  /// Blocks, besides entries, whose addresses code forms or takes from the global offset table.
+  void find_loose_labels() {
+    loose_.resize(result_.state_.size());
+    const auto mark = [&](const CodeLocation& label) {
+      if (label.procedure == kNone || label.block == 0) return;
+      loose_[result_.first_[label.procedure] + label.block] = true;
+      leaves_alone_[label.procedure] = false;
+    };
+    for (const Procedure& procedure : program_.procedures)
+      for (const Reference& reference : procedure.references)
+        if (reference.kind != ReferenceKind::branch &&
+            reference.kind != ReferenceKind::branch_hint &&
+            reference.kind != ReferenceKind::gp_load_high &&
+            reference.kind != ReferenceKind::gp_load_low)
+          mark(reference.target);
+    const Section* table =
+        program_.image == nullptr ? nullptr : program_.image->section_named(kOffsetTable);
+    if (table == nullptr) return;
+    for (const CodePointer& pointer : program_.code_pointers)
+      if (table->contains(pointer.address)) mark(pointer.target);
+  }
+
+  /// Those asked for, and whoever calls a wanted one at an entry that depends on its callers.
+  void find_wanted(std::span<const ProcedureId> procedures) {
+    wanted_.assign(program_.procedures.size(), false);
+    std::vector<ProcedureId> work(procedures.begin(), procedures.end());
+    while (!work.empty()) {
+      const ProcedureId p = work.back();
+      work.pop_back();
+      if (wanted_[p]) continue;
+      wanted_[p] = true;
+      for (const uint32_t index : calls_.callers_of(p)) {
+        const Call& call = calls_.calls()[index];
+        if (!is_behind_load(p, call.entry)) work.push_back(call.caller);
+      }
+    }
   }
 
   enum class Access : uint8_t { none, reads, writes };
@@ -129,13 +194,11 @@ class GpSolver {
     return effect;
   }
 
-  bool writes_gp(const Instruction& i) const {
-    if (i.is_pseudo()) return false;
-    const Operands operands = program_.target->operands(i);
-    const auto end = operands.registers + operands.size;
-    return std::find(operands.registers + operands.uses, end,
-                     *program_.target->abi().global_pointer) != end;
+  bool is_loose(ProcedureId p, BlockId b) const {
+    return !loose_.empty() && loose_[result_.first_[p] + b];
   }
+
+  bool writes_gp(const Instruction& i) const { return result_.writes_gp(i); }
 
   State after(uint32_t node, State state) const {
     const Effect& effect = effects_[node];
@@ -152,6 +215,8 @@ class GpSolver {
 
     State start() const { return kUnreached; }
     State initial(BlockId block) const {
+      if (solver.program_[procedure].blocks[block].has(BasicBlock::kLandingPad)) return kInvalid;
+      if (solver.is_loose(procedure, block)) return kInvalid;
       const auto entries = solver.calls_.entries_of(procedure);
       const auto entry = std::lower_bound(entries.begin(), entries.end(), block);
       if (entry == entries.end() || *entry != block) return kUnreached;
@@ -190,7 +255,7 @@ class GpSolver {
            program_[call.callee].gp == program_[call.caller].gp;
   }
 
-  BlockValues<State> solve(ProcedureId p, const std::vector<State>& entry_states) const {
+  BlockValues<State> states_of(ProcedureId p, const std::vector<State>& entry_states) const {
     return solve_blocks<Direction::forward>(make_block_graph(program_[p]),
                                             Problem{*this, p, entry_states});
   }
@@ -210,8 +275,12 @@ class GpSolver {
   }
 
   bool is_kept(ProcedureId p) const {
+    const auto calls = calls_.calls_of(p);
+    if (leaves_alone_[p] && std::all_of(calls.begin(), calls.end(),
+                                        [&](const Call& call) { return callee_keeps(call); }))
+      return true;
     const std::vector<State> valid(calls_.entries_of(p).size(), kValid);
-    const auto values = solve(p, valid);
+    const auto values = states_of(p, valid);
     const auto& blocks = program_[p].blocks;
     for (BlockId b = 0; b < blocks.size(); ++b) {
       if (values.after[b] == kUnreached) continue;
@@ -222,6 +291,7 @@ class GpSolver {
           program_.target->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
       if ((tail || returns) && values.after[b] != kValid) return false;
       if (tail && !callee_keeps(*call)) return false;
+      if (end_of(*program_.target, program_[p], blocks[b]) == End::anything) return false;
     }
     return true;
   }
@@ -241,9 +311,10 @@ class GpSolver {
     const auto order = calls_.bottom_up();
     Worklist work(std::vector<uint32_t>(order.rbegin(), order.rend()), true);
     for (ProcedureId p = work.pop(); p != kNone; p = work.pop()) {
+      if (!wanted_[p]) continue;
       BlockValues<State> values;
       if (is_known(p)) {
-        values = solve(p, entry_states_[p]);
+        values = states_of(p, entry_states_[p]);
         std::copy(values.before.begin(), values.before.end(),
                   result_.state_.begin() + result_.first_[p]);
       }
@@ -276,23 +347,36 @@ class GpSolver {
     return effects_[result_.first_[p]].of_invalid == kValid;
   }
 
+  static constexpr const char* kOffsetTable = ".got";
+
   const Program& program_;
   const CallGraph& calls_;
   GpValidity& result_;
   std::vector<Effect> effects_;
   std::vector<bool> relies_;                      // per block
+  std::vector<bool> loose_;                       // per block; empty: trusted
+  std::vector<bool> leaves_alone_;                // per procedure: itself, leaving out its callees
   std::vector<bool> keeps_;                       // per procedure
+  std::vector<bool> wanted_;                      // per procedure
   std::vector<std::vector<State>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), target_(*program.target) {
-  if (target_.abi().global_pointer) {
-    GpSolver(program, calls, *this).run();
-    return;
-  }
+  number_blocks();
+  if (target_.abi().global_pointer) GpSolver(program, calls, *this).run();
+}
+
+GpValidity::GpValidity(const Program& program, const CallGraph& calls,
+                       std::span<const ProcedureId> procedures)
+    : program_(program), target_(*program.target) {
+  number_blocks();
+  if (target_.abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+}
+
+void GpValidity::number_blocks() {
   uint32_t count = 0;
-  for (const Procedure& procedure : program.procedures) {
+  for (const Procedure& procedure : program_.procedures) {
     first_.push_back(count);
     count += static_cast<uint32_t>(procedure.blocks.size());
   }
@@ -310,15 +394,19 @@ GpValidity::State GpValidity::step(const Procedure& procedure, const Instruction
   return state == load ? kValid : kInvalid;
 }
 
+bool GpValidity::writes_gp(const Instruction& instruction) const {
+  const auto gp = target_.abi().global_pointer;
+  if (instruction.is_pseudo() || !gp) return false;
+  if (instruction.opcode == kInvalid) return true;
+  const Operands operands = target_.operands(instruction);
+  const auto end = operands.registers + operands.size;
+  return std::find(operands.registers + operands.uses, end, *gp) != end;
+}
+
 /// Over any instruction.
 GpValidity::State GpValidity::follow(const Procedure& procedure, const Instruction& instruction,
                                      State state) const {
-  const auto gp = target_.abi().global_pointer;
-  if (instruction.is_pseudo() || !gp) return state;
-  const Operands operands = target_.operands(instruction);
-  for (unsigned k = operands.uses; k < operands.size; ++k)
-    if (operands.registers[k] == *gp) return step(procedure, instruction, state);
-  return state;
+  return writes_gp(instruction) ? step(procedure, instruction, state) : state;
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {

@@ -3,6 +3,7 @@
 // inserted there can form addresses from it.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
@@ -13,8 +14,13 @@ namespace respike {
 
 class GpValidity {
  public:
-  /// The program must outlive it and not change. Linear; 4 bytes per block are kept.
+  /// The program must outlive it and not change. Linear; 4 bytes per block are kept. Trusts code: a
+  /// place behind a call is valid, too, if code there uses gp.
   GpValidity(const Program& program, const CallGraph& calls);
+  /// By proof alone: behind a call only if the callee is known, and control gets there in no other
+  /// way than by its return. For the procedures of the list; never valid in others.
+  GpValidity(const Program& program, const CallGraph& calls,
+             std::span<const ProcedureId> procedures);
 
   /// Whether the register holds Procedure::gp before instruction `index` of a block; with the
   /// number of instructions for `index`, behind the last one and before a callee starts. Never in
@@ -32,6 +38,10 @@ class GpValidity {
   static constexpr State kValid = -1, kInvalid = -2, kUnreached = -3;  // else: half of that load
 
  private:
+  friend class GpSolver;
+
+  void number_blocks();
+  bool writes_gp(const Instruction& instruction) const;
   State follow(const Procedure& procedure, const Instruction& instruction, State state) const;
   State step(const Procedure& procedure, const Instruction& instruction, State state) const;
 
@@ -39,7 +49,6 @@ class GpValidity {
   const Target& target_;
   std::vector<uint32_t> first_;  // per procedure, of state_
   std::vector<State> state_;     // at the start of each block
-  friend class GpSolver;
 };
 
 }  // namespace respike

@@ -13,6 +13,11 @@
 // conditional branch and its inverse; the targets of branches and references are new pairs, the
 // unwind states must be equal in content, and calls must be covered alike by call sites.
 //
+// A layout may also drop a load of gp that does nothing. The walk passes over the two halves of one
+// that the output has not, and only if the analysis of the input (needless_gp_loads.h) proves that
+// the register holds the same before. Up to there both programs did the same, so it holds that in
+// the output, too.
+//
 // A pair is remembered when the input's side enters a block: every infinite walk does that again
 // and again, so the walk ends. Nearly every block has one partner, which is kept in a flat array; a
 // hash set keeps the others. Time and memory are linear in the size of the programs; the price is
@@ -32,6 +37,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "optimizer/emit/compare_internal.h"
 #include "optimizer/image/image.h"
@@ -176,6 +183,7 @@ void Comparison::walk(const Item& item) {
   Cursor x = cursor_at(before_, item.before);
   Cursor y = cursor_at(after_, item.after);
   open_sequences_ = 0;
+  dropped_load_ = -1;
   do {
     const Rest rest = settle(before_, x);
     if (rest != settle(after_, y)) return differ(x, y, "code ends in one place only");
@@ -191,6 +199,7 @@ void Comparison::walk(const Item& item) {
 bool Comparison::step(Cursor& x, Cursor& y) {
   const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
   const Instruction &i = x_list[x.at.index], &j = y_list[y.at.index];
+  if (is_dropped(x, y)) return ++x.at.index, true;
   ++compared_;
   if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
   const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
@@ -233,6 +242,40 @@ bool Comparison::step(Cursor& x, Cursor& y) {
         differ(x, y, "the operands differ");
       return false;
   }
+}
+
+/// Whether the instruction of the input is half of a needless gp load that the output has not. Both
+/// halves are in one block, with nothing between them that leaves it.
+bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Reference* load = reference_of(*x.procedure, i);
+  if (load == nullptr ||
+      (load->kind != ReferenceKind::gp_load_high && load->kind != ReferenceKind::gp_load_low))
+    return false;
+  if (!before_.target.is_upper_half(i)) {
+    if (i.immediate != dropped_load_) return false;
+    dropped_load_ = -1;
+    return true;
+  }
+  const Instruction& j = y.block->instructions[y.at.index];
+  const Reference* other = reference_of(*y.procedure, j);
+  const bool kept = other != nullptr && other->kind == load->kind && same_operation(i, j) &&
+                    (other->target.where != load->target.where ||
+                     load->target.where != CodeLocation::Where::return_point ||
+                     same_call(load->target, other->target));
+  if (kept || !is_needless(x.at)) return false;
+  dropped_load_ = i.immediate;
+  return true;
+}
+
+bool Comparison::is_needless(const CodeCursor& at) {
+  if (!needless_loads_) needless_loads_ = find_needless_gp_loads(before_.program);
+  const auto place = std::tie(at.procedure, at.block, at.index);
+  const auto load = std::lower_bound(
+      needless_loads_->begin(), needless_loads_->end(), place,
+      [](const GpLoad& l, const auto& p) { return std::tie(l.procedure, l.block, l.upper) < p; });
+  return load != needless_loads_->end() &&
+         std::tie(load->procedure, load->block, load->upper) == place;
 }
 
 void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
@@ -331,6 +374,14 @@ void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
   const Instruction& j = y.block->instructions[y.at.index];
   if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
     return differ(x, y, "the operands differ");
+}
+
+/// Whether the calls at the ends of two blocks were compared, or may still be.
+bool Comparison::same_call(const CodeLocation& before, const CodeLocation& after) const {
+  const uint32_t call = before_.number(before.procedure, before.block);
+  const uint32_t partner = after_.number(after.procedure, after.block);
+  return call_partner_[call] == kNone || call_partner_[call] == partner ||
+         more_call_partners_.contains({call, partner});
 }
 
 void Comparison::references(const Cursor& x, const Cursor& y) {

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/emit/compare.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
@@ -120,12 +121,15 @@ class Comparison {
   bool visit(uint32_t before, const CodeCursor& after);
   void walk(const Item& item);
   bool step(Cursor& x, Cursor& y);
+  bool is_dropped(const Cursor& x, const Cursor& y);
+  bool is_needless(const CodeCursor& at);
   void conditional_branch(const Cursor& x, const Cursor& y);
   void remember_call(const Cursor& x, const Cursor& y);
   bool returns_nowhere(const Cursor& x);
   void call(const Cursor& x, const Cursor& y);
   void call_site(const Cursor& x, const Cursor& y);
   void indirect_jump(const Cursor& x, const Cursor& y);
+  bool same_call(const CodeLocation& before, const CodeLocation& after) const;
   void references(const Cursor& x, const Cursor& y);
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
   void expected_calls();
@@ -173,6 +177,9 @@ class Comparison {
   Rests before_rests_, after_rests_;
   std::vector<uint32_t> path_;                                           // of settle()
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
+  // Loads of gp that the input could do without, by procedure, block and place; found when needed.
+  std::optional<std::vector<GpLoad>> needless_loads_;
+  int32_t dropped_load_ = -1;    // the reference of the load whose first half was passed over
   unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
   uint64_t compared_ = 0;        // instructions
   std::optional<std::string> difference_;

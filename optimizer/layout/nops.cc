@@ -1,29 +1,11 @@
 #include "optimizer/layout/nops.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "optimizer/ir/target.h"
 
 namespace respike {
 namespace {
-
-/// Blocks whose instructions stay as they are.
-std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure) {
-  std::vector<bool> result(procedure.blocks.size());
-  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
-    const BasicBlock& block = procedure.blocks[b];
-    if (std::any_of(block.instructions.begin(), block.instructions.end(),
-                    [&](const Instruction& i) {
-                      return !i.is_pseudo() && target.sequence_role(i) != SequenceRole::none;
-                    }))
-      result[b] = true;
-    if (!block.has(BasicBlock::kGluedToNext)) continue;
-    result[b] = true;
-    if (const Edge* next = block.edge(Edge::Kind::fall_through)) result[next->target] = true;
-  }
-  return result;
-}
 
 uint64_t drop_from(const Target& target, BasicBlock& block) {
   const auto is_nop = [&](const Instruction& i) {
@@ -41,6 +23,22 @@ uint64_t drop_from(const Target& target, BasicBlock& block) {
 }
 
 }  // namespace
+
+std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure) {
+  std::vector<bool> result(procedure.blocks.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    if (std::any_of(block.instructions.begin(), block.instructions.end(),
+                    [&](const Instruction& i) {
+                      return !i.is_pseudo() && target.sequence_role(i) != SequenceRole::none;
+                    }))
+      result[b] = true;
+    if (!block.has(BasicBlock::kGluedToNext)) continue;
+    result[b] = true;
+    if (const Edge* next = block.edge(Edge::Kind::fall_through)) result[next->target] = true;
+  }
+  return result;
+}
 
 uint64_t drop_nops(Program& program) {
   uint64_t dropped = 0;

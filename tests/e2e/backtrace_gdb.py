@@ -26,9 +26,11 @@ def word_at(address):
 
 
 def is_glue(word):
-    """Unconditional branches and no-ops: what a change of layout adds and removes."""
-    opcode = word >> 26
-    if opcode == 0x30 and (word >> 21 & 31) == 31:
+    """Unconditional branches, no-ops and loads of gp behind calls: what a change of layout adds and removes."""
+    opcode, a, b = word >> 26, word >> 21 & 31, word >> 16 & 31
+    if opcode == 0x30 and a == 31:
+        return True
+    if (opcode, a, b) in ((0x09, 29, 26), (0x08, 29, 29)):  # ldah gp,N(ra); lda gp,N(gp)
         return True
     return word in (0x47FF041F, 0x2FFE0000, 0x5FFF041F)  # nop, unop, fnop
 

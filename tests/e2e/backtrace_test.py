@@ -4,10 +4,10 @@ are equal, in shuffled images and in those laid out by the profile of their own 
 
 A stop has to be the same point of the execution in both images, though addresses and instruction
 counts differ. It is: the N-th pass through the body of a procedure, then K substantial instructions
-further, where unconditional branches and no-ops do not count, because layouts add and remove them.
-Everything else runs in the same order in both images, with one exception: code that reads what
-describes the image, namely start-up code and the C++ unwinder, which walk program headers and frame
-descriptions.
+further, where unconditional branches, no-ops and loads of gp behind calls do not count, because
+layouts add and remove them. Everything else runs in the same order in both images, with one
+exception: code that reads what describes the image, namely start-up code and the C++ unwinder,
+which walk program headers and frame descriptions.
 
 The plan comes from logs in which qemu names the procedures of both images as they are entered, from
 main on. Procedures whose entries make the two logs differ belong to the exception and are dropped;

@@ -1,6 +1,7 @@
 // Overwrites registers that hold nothing, to test the analyses that say so.
 //
 //   poison [--share PERCENT] [--seed N] [--until N] [--wrong] IN OUT
+//   poison --gp-loads [--until N] [--wrong] IN OUT
 //
 // In front of a random share of all instructions (default 10 %) a random half of the registers that
 // RegisterFlow calls dead there get a random value. Where GpValidity says that gp is known, some of
@@ -8,6 +9,9 @@
 // nothing survives unless it is 0; odd seeds do that, even ones overwrite gp where it is dead. The
 // image must behave as before. --wrong overwrites registers that are live, so that a test can see
 // whether it would notice.
+//
+// --gp-loads overwrites nothing, but computes gp in this way in front of every load of gp that is
+// called needless; with --wrong, in front of all others behind calls.
 //
 // To find what is wrong when it does not: --until does only the first N of all changes and says
 // what the last one is, so halving N leads to the culprit.
@@ -29,6 +33,7 @@
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/gp_validity.h"
+#include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
@@ -48,6 +53,7 @@ struct Options {
   uint64_t seed = 1;
   uint64_t until = UINT64_MAX;
   bool wrong = false;
+  bool gp_loads = false;
 };
 
 class Poisoner {
@@ -60,7 +66,8 @@ class Poisoner {
         checks_gp_(options.seed % 2 != 0),
         calls_(program),
         registers_(program, calls_),
-        gp_(program, calls_) {
+        gp_(program, calls_),
+        needless_loads_(find_needless_gp_loads(program)) {
     for (Register r = 0; r < target_.register_count(); ++r) {
       const std::string name = target_.register_name(r);
       floating_.push_back(name.starts_with("$f"));
@@ -81,7 +88,7 @@ class Poisoner {
       if (!program_[p].movable()) continue;
       const std::vector<bool> closed = closed_blocks(program_[p]);
       for (BlockId b = 0; b < closed.size(); ++b)
-        if (!closed[b]) changed.push_back({p, b, poison(p, b)});
+        if (!closed[b]) changed.push_back({p, b, options_.gp_loads ? check(p, b) : poison(p, b)});
     }
     for (const Changed& c : changed)
       program_[c.procedure].blocks[c.block].instructions.assign(*program_.arena, c.instructions);
@@ -121,6 +128,38 @@ class Poisoner {
       result.push_back(instruction);
     }
     return result;
+  }
+
+  /// Checks gp in front of loads behind calls.
+  std::vector<Instruction> check(ProcedureId p, BlockId b) {
+    const BasicBlock& block = program_[p].blocks[b];
+    const std::vector<RegisterSet> live = registers_.live_points(p, b);
+    std::vector<Instruction> result;
+    bool open = true;
+    for (uint32_t i = 0; i < block.instructions.size(); ++i) {
+      const Instruction& instruction = block.instructions[i];
+      place_ = {p, b, i};
+      if (open && is_load_behind_call(program_[p], instruction) && is_needless() != options_.wrong)
+        check_gp(program_[p], live[i], result);
+      open &= instruction.is_pseudo() || target_.sequence_role(instruction) == SequenceRole::none;
+      result.push_back(instruction);
+    }
+    return result;
+  }
+
+  bool is_load_behind_call(const Procedure& procedure, const Instruction& instruction) const {
+    if (instruction.is_pseudo() || !instruction.has_reference() ||
+        !target_.is_upper_half(instruction))
+      return false;
+    const Reference& reference = procedure.references[instruction.immediate];
+    return reference.kind == ReferenceKind::gp_load_high &&
+           reference.target.where == CodeLocation::Where::return_point;
+  }
+
+  bool is_needless() const {
+    return std::any_of(needless_loads_.begin(), needless_loads_.end(), [&](const GpLoad& load) {
+      return std::tie(load.procedure, load.block, load.upper) == place_;
+    });
   }
 
   void overwrite(const RegisterSet& live, std::vector<Instruction>& code) {
@@ -181,6 +220,7 @@ class Poisoner {
   const CallGraph calls_;
   const RegisterFlow registers_;
   const GpValidity gp_;
+  const std::vector<GpLoad> needless_loads_;
   std::vector<bool> floating_, data_;  // by register
 };
 
@@ -213,13 +253,16 @@ int main(int argc, char** argv) {
       options.seed = std::strtoull(argv[++i], nullptr, 10);
     else if (argument == "--until" && i + 1 < argc)
       options.until = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--gp-loads")
+      options.gp_loads = true;
     else if (argument == "--wrong")
       options.wrong = true;
     else
       files.emplace_back(argument);
   }
   if (files.size() != 2) {
-    std::fputs("poison [--share PERCENT] [--seed N] [--until N] [--wrong] IN OUT\n", stderr);
+    std::fputs("poison [--share PERCENT] [--seed N] [--gp-loads] [--until N] [--wrong] IN OUT\n",
+               stderr);
     return 2;
   }
   options.in = files[0];

@@ -67,6 +67,23 @@ procedure 0 "f"
   EXPECT_EQ(names(saved_in(s.shape, s.program, s.program[0], 0)), "");
 }
 
+TEST(FrameShape, IgnoresNoOps) {
+  const std::string prolog = R"(
+procedure 0 "f"
+  block 0 cfi=0 entry
+    lda sp,-48(sp)
+    stq s0,8(sp)
+    .cfi_state 1
+    mov a0,s0
+    ldq_u zero,8(sp)
+    -> 1 fall_through
+  block 1 cfi=1
+)";
+  const Shaped s(prolog + "    ldq s0,8(sp)\n    lda sp,48(sp)\n    ret\n");
+  EXPECT_EQ(s.restored(), "s0");  // the no-op between does not write to the slot
+  EXPECT_EQ(names(s.shape.overwritten[1]), "s0");
+}
+
 /// The body of a procedure with the usual prolog and epilog around it.
 std::string with_body(const std::string& body, const std::string& epilog = "    ldq s0,8(sp)\n") {
   return R"(

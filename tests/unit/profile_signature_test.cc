@@ -36,7 +36,7 @@ void expect_same_in_any_layout(const std::filesystem::path& path) {
   const Image image = read_image(path);
   const auto before = signatures_of(lifted(image));
   for (const auto order : {OptimizeOptions::Order::random, OptimizeOptions::Order::scatter,
-                           OptimizeOptions::Order::original}) {
+                           OptimizeOptions::Order::original, OptimizeOptions::Order::profiled}) {
     OptimizeOptions options;
     options.order = order;
     Diagnostics diagnostics;

@@ -1,0 +1,26 @@
+#pragma once
+// Loads of the global pointer that change nothing.
+
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// The two instructions of a gp load, both in one block.
+struct GpLoad {
+  ProcedureId procedure = kNone;
+  BlockId block = kNone;
+  uint32_t upper = 0, lower = 0;  // indices of instructions
+  int32_t reference = 0;          // of the procedure, shared by both
+
+  bool operator==(const GpLoad&) const = default;
+};
+
+/// Loads behind calls for which it is proven that the register holds the same value already: the
+/// callee and all that it calls are known and leave gp as it is, or load the same again. All of
+/// them together may be left out. By procedure, block and place. Linear.
+std::vector<GpLoad> find_needless_gp_loads(const Program& program);
+
+}  // namespace respike
