@@ -6,7 +6,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/emit/compare.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
@@ -59,18 +59,6 @@ void select_procedures(Program& program, const OptimizeOptions& options) {
   pin_followers(program);
 }
 
-/// The address behind the last @, without or with 0x; nullopt when there is none.
-std::optional<uint64_t> address_in(std::string_view text) {
-  const size_t at = text.rfind('@');
-  if (at == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(at + 1);
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  uint64_t address = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return address;
-}
-
 AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
   const AnnotateResult result = annotate(program, profile);
   if (result.entered != 0 && result.entered_matched == 0)
@@ -110,12 +98,12 @@ std::vector<bool> procedures_named(const Program& program, const std::vector<std
     const auto [first, last] = by_name.equal_range(text);
     for (auto each = first; each != last; ++each) named[each->second] = true;
     if (first != last) continue;  // names may have an @ of their own
-    const auto address = address_in(text);
+    const auto meant = split_addressed_name(text);
     const auto at = std::lower_bound(
-        program.procedures.begin(), program.procedures.end(), address.value_or(0),
+        program.procedures.begin(), program.procedures.end(), meant ? meant->address : 0,
         [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
-    if (!address || at == program.procedures.end() || at->address != *address ||
-        at->name != std::string_view(text).substr(0, text.rfind('@')))
+    if (!meant || at == program.procedures.end() || at->address != meant->address ||
+        at->name != meant->name)
       throw Error(fmt::format("there is no procedure {}", text), program.image->path);
     named[static_cast<size_t>(at - program.procedures.begin())] = true;
   }
