@@ -17,6 +17,7 @@
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
+#include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
 
@@ -59,16 +60,27 @@ void select_procedures(Program& program, const OptimizeOptions& options) {
   pin_followers(program);
 }
 
-AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
-  const AnnotateResult result = annotate(program, profile);
-  if (result.entered != 0 && result.entered_matched == 0)
-    throw Error("the profile is of another program: it knows none of the procedures",
-                program.image->path);
-  if (result.entered_matched != result.entered)
-    diagnostics.warn(fmt::format(
-        "the profile is of another build: {} of its {} procedures that ran are known here",
-        result.entered_matched, result.entered));
-  return result;
+void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult& result,
+                Diagnostics& diagnostics) {
+  if (options.profile != nullptr) {
+    result.annotated = apply_profile(program, *options.profile, diagnostics);
+    if (result.annotated.entered != 0) return;
+    diagnostics.warn("nothing ran in the profile: how often code runs is estimated instead");
+  }
+  set_static_counts(program);
+}
+
+void warn_of_opaque(const Program& program, Diagnostics& diagnostics) {
+  std::vector<LeftOut> opaque;
+  std::vector<uint64_t> others;
+  for (const Procedure& procedure : program.procedures)
+    if (procedure.state == Procedure::State::opaque)
+      opaque.push_back({procedure.name, procedure.size});
+    else
+      others.push_back(procedure.size);
+  if (const auto text =
+          describe_left_out(std::move(opaque), others, "is opaque and stays as it is"))
+    diagnostics.warn(*text + "; image info says why");
 }
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
@@ -131,6 +143,18 @@ ProgramSummary summarize(const Program& program) {
   return summary;
 }
 
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
+  const AnnotateResult result = annotate(program, profile);
+  if (result.entered != 0 && result.entered_matched == 0)
+    throw Error("the profile is of another program: it knows none of the procedures",
+                program.image->path);
+  if (result.entered_matched != result.entered)
+    diagnostics.warn(fmt::format(
+        "the profile is of another build: {} of its {} procedures that ran are known here",
+        result.entered_matched, result.entered));
+  return result;
+}
+
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics) {
   OptimizeResult result;
@@ -148,10 +172,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
   select_procedures(program, options);
   if (options.order == OptimizeOptions::Order::profiled) {
-    if (options.profile != nullptr)
-      result.annotated = apply_profile(program, *options.profile, diagnostics);
-    else
-      set_static_counts(program);
+    set_counts(program, options, result, diagnostics);
+    warn_of_opaque(program, diagnostics);
     watch.lap("counts");
     result.dropped_nops = drop_nops(program);  // from here on no instruction changes
     check(program, nullptr);
