@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "instrument/collect.h"
@@ -24,12 +25,13 @@ struct CollectArguments {
 void run_collect(const CollectArguments& arguments) {
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   refuse_overwriting(arguments.output, arguments.files);
-  refuse_overwriting(arguments.output, {arguments.image});
+  const std::string named = read_counter_file(files.front()).image_path;
+  refuse_overwriting(arguments.output, {arguments.image.empty() ? named : arguments.image});
   std::optional<std::filesystem::path> image;
   if (!arguments.image.empty()) image = arguments.image;
-  const Profile profile = collect(files, image);
-  write_profile(arguments.output, profile);
   Diagnostics diagnostics;
+  const Profile profile = collect(files, image, &diagnostics);
+  write_profile(arguments.output, profile);
   const auto doubtful =
       std::count_if(profile.procedures.begin(), profile.procedures.end(),
                     [](const ProcedureProfile& procedure) { return !procedure.exact; });
@@ -51,7 +53,7 @@ void add_collect_command(CLI::App& image) {
       ->add_option("COUNTERFILE", arguments->files,
                    "what an instrumented image left in its spool; all of one image")
       ->required();
-  command->add_option("-o,--output", arguments->output, "profile to write")->required();
+  add_output_option(*command, arguments->output, "profile to write");
   command->add_option("--image", arguments->image,
                       "the instrumented image, if it is not where it was when it ran");
 }

@@ -8,7 +8,8 @@
 namespace respike::cli {
 
 void add_image_commands(CLI::App& app);
-/// Adds itself to the group `image`.
+/// These add themselves to the group `image`.
+void add_disasm_command(CLI::App& image);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);

@@ -2,24 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/targets.h"
 
 namespace respike::cli {
 namespace {
@@ -55,9 +51,11 @@ void print_info(const Image& image, const Program& program, const ProgramSummary
              percent(s.opaque.size(), s.procedures));
   fmt::print("opaque bytes           {} ({})\n", s.opaque_bytes,
              percent(s.opaque_bytes, s.text_bytes));
-  for (const ProcedureNote& note : s.opaque) fmt::print("  {}: {}\n", note.name, note.reason);
+  for (const ProcedureNote& note : s.opaque)
+    fmt::print("  {}: {}\n", printable(note.name), note.reason);
   fmt::print("pinned procedures      {}\n", s.pinned.size());
-  for (const ProcedureNote& note : s.pinned) fmt::print("  {}: {}\n", note.name, note.reason);
+  for (const ProcedureNote& note : s.pinned)
+    fmt::print("  {}: {}\n", printable(note.name), note.reason);
 }
 
 void run_info(const InfoArguments& arguments) {
@@ -84,125 +82,6 @@ void run_info(const InfoArguments& arguments) {
     fmt::print("{}\n", text_of(json));
   } else {
     print_info(image, program, s);
-  }
-  print_warnings(diagnostics);
-}
-
-// ---- disasm ----
-
-struct DisasmArguments {
-  std::string image;
-  std::vector<std::string> procedures;
-  bool objdump = false;
-  bool ir = false;
-};
-
-/// Every unit of every executable section as objdump has it: address, what the decoded instruction
-/// encodes to, text.
-void print_raw(const Image& image) {
-  const Target& target = target_for(image.machine);
-  const unsigned unit = target.code_alignment();
-  for (const Section& section : image.sections) {
-    if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    const auto code = section.contents.first(section.contents.size() / unit * unit);
-    std::vector<Instruction> instructions(target.decoded_count(code));
-    target.decode(code, 0, instructions.data());
-    std::string out;
-    std::vector<uint8_t> encoded;
-    for (const Instruction& instruction : instructions) {
-      const uint64_t address = section.address + instruction.origin;
-      encoded.clear();
-      target.encode({&instruction, 1}, encoded);
-      uint32_t word = 0;
-      std::copy_n(encoded.data(), std::min(encoded.size(), sizeof word),
-                  reinterpret_cast<uint8_t*>(&word));
-      fmt::format_to(std::back_inserter(out), "{:x}: {:08x} {}\n", address, word,
-                     target.print(instruction, address));
-    }
-    fmt::print("{}", out);
-  }
-}
-
-std::string edges_text(const BasicBlock& block) {
-  std::string text;
-  for (const Edge& edge : block.successors) {
-    const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
-                       : edge.kind == Edge::Kind::indirect    ? "indirect "
-                       : edge.kind == Edge::Kind::landing_pad ? "landing pad "
-                                                              : "";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
-  }
-  return text;
-}
-
-std::string location_text(const Program& program, const CodeLocation& location) {
-  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
-  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
-  return fmt::format("{}{}{}",
-                     location.where == CodeLocation::Where::return_point ? "return of " : "",
-                     program[location.procedure].name, block);
-}
-
-/// The instruction as it stands in the input, with the numbers that references replaced.
-std::string input_text(const Program& program, const Instruction& instruction) {
-  if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
-  const uint64_t address = program.origin_base + instruction.origin;
-  const auto bytes = program.image->bytes_at(address, program.target->code_alignment());
-  Instruction read = instruction;
-  if (bytes) program.target->decode(*bytes, instruction.origin, &read);
-  return program.target->print(read, address);
-}
-
-std::string counted(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-void print_listing(const Program& program, const Procedure& procedure) {
-  fmt::print("\n{:x} <{}>: {}, {}", procedure.address, procedure.name,
-             counted(procedure.size, "byte"), counted(procedure.blocks.size(), "block"));
-  if (!procedure.reason.empty())
-    fmt::print(", {}: {}", procedure.state == Procedure::State::opaque ? "opaque" : "pinned",
-               procedure.reason);
-  fmt::print("\n");
-  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-    const BasicBlock& block = procedure.blocks[id];
-    const std::string edges = edges_text(block);
-    fmt::print("  block {}{}\n", id, edges.empty() ? "" : " -> " + edges);
-    for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo()) continue;
-      const std::string address =
-          instruction.origin == kNone
-              ? "added"
-              : fmt::format("{:x}", program.origin_base + instruction.origin);
-      std::string note;
-      if (instruction.has_reference())
-        note = "  ; " + location_text(program, procedure.references[instruction.immediate].target);
-      std::string text = input_text(program, instruction);
-      for (char& c : text) c = c == '\t' ? ' ' : c;
-      fmt::print("    {}:  {}{}\n", address, text, note);
-    }
-  }
-}
-
-void run_disasm(const DisasmArguments& arguments) {
-  Diagnostics diagnostics;
-  const Image image = read_image(std::filesystem::path(arguments.image));
-  require_target(image);
-  if (arguments.objdump) return print_raw(image);
-  require_rewritable(image);
-  const Program program = lift(image, diagnostics);
-  if (arguments.ir && arguments.procedures.empty()) {
-    fmt::print("{}", print(program));
-    return;
-  }
-  const std::vector<bool> chosen = procedures_named(program, arguments.procedures);
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    if (!arguments.procedures.empty() && !chosen[id]) continue;
-    const Procedure& procedure = program[id];
-    if (arguments.ir)
-      fmt::print("{}", print(program, procedure));
-    else
-      print_listing(program, procedure);
   }
   print_warnings(diagnostics);
 }
@@ -263,8 +142,8 @@ double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void write_report(const OptimizeArguments& arguments, const Image& image,
-                  const OptimizeResult& result, const Diagnostics& diagnostics) {
+std::string report_text(const OptimizeArguments& arguments, const Image& image,
+                        const OptimizeResult& result, const Diagnostics& diagnostics) {
   Json timings = Json::object();
   for (const Timing& timing : result.timings) timings[timing.step] = timing.seconds;
   const Json json = {{"input", arguments.image},
@@ -290,17 +169,12 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
                      {"output_bytes", result.bytes.size()},
                      {"seconds", timings},
                      {"warnings", diagnostics.warnings()}};
-  const std::string text = text_of(json) + "\n";
-  write_file(arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {});
+  return text_of(json) + "\n";
 }
 
 void run_optimize(OptimizeArguments& arguments) {
   refuse_overwriting(arguments.output, {arguments.profile});
-  refuse_overwriting(arguments.report, {arguments.profile});
-  for (const std::string* other : {&arguments.output, &arguments.image})
-    if (!arguments.report.empty() && std::filesystem::weakly_canonical(arguments.report) ==
-                                         std::filesystem::weakly_canonical(*other))
-      throw Error("the report would overwrite the input or the output", arguments.report);
+  refuse_overwriting(arguments.report, {arguments.profile, arguments.image, arguments.output});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
@@ -319,15 +193,13 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
   bar.clear();
-  // The report first: a failure must not leave an output behind.
-  if (!arguments.report.empty()) write_report(arguments, image, result, diagnostics);
-  try {
-    write_file(arguments.output, result.bytes, arguments.image);
-  } catch (const Error&) {
-    std::error_code ignored;
-    if (!arguments.report.empty()) std::filesystem::remove(arguments.report, ignored);
-    throw;
+  std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
+  std::string report;
+  if (!arguments.report.empty()) {
+    report = report_text(arguments, image, result, diagnostics);
+    outputs.push_back({arguments.report, bytes_of(report), {}});
   }
+  write_files(outputs);
   print_warnings(diagnostics);
 }
 
@@ -344,14 +216,6 @@ void run_verify(const VerifyArguments& arguments) {
   if (const auto difference = verify_images(before, after, diagnostics))
     throw Error(*difference, arguments.after);
   fmt::print("{} behaves as {}\n", arguments.after, arguments.before);
-}
-
-/// What is wrong with a seed, or nothing: the parser would clamp numbers that are too large.
-std::string seed_problem(const std::string& text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return {};
-  return "a seed is a number from 0 to 18446744073709551615";
 }
 
 std::string layout_problem(const std::string& text) {
@@ -378,25 +242,14 @@ void add_image_commands(CLI::App& app) {
   info->add_option("IMAGE", info_arguments->image, "executable or shared library")->required();
   info->add_flag("--json", info_arguments->json, "print JSON");
 
-  CLI::App* disasm = image->add_subcommand("disasm", "List procedures, blocks and instructions");
-  auto disasm_arguments =
-      arguments_of<DisasmArguments>(*disasm, [](DisasmArguments& a) { run_disasm(a); });
-  disasm->add_option("IMAGE", disasm_arguments->image, "executable or shared library")->required();
-  disasm
-      ->add_option("--procedure", disasm_arguments->procedures,
-                   "only this procedure, NAME or NAME@ADDRESS (repeatable)")
-      ->allow_extra_args(false);
-  disasm->add_flag("--objdump", disasm_arguments->objdump,
-                   "every word of every executable section: ADDRESS: WORD TEXT");
-  disasm->add_flag("--ir", disasm_arguments->ir,
-                   "the text form of the intermediate representation");
+  add_disasm_command(*image);
 
   CLI::App* optimize = image->add_subcommand("optimize", "Write a rewritten image, checked");
   auto optimize_arguments =
       arguments_of<OptimizeArguments>(*optimize, [](OptimizeArguments& a) { run_optimize(a); });
   optimize->add_option("IMAGE", optimize_arguments->image, "executable or shared library")
       ->required();
-  optimize->add_option("-o,--output", optimize_arguments->output, "file to write")->required();
+  add_output_option(*optimize, optimize_arguments->output, "file to write");
   optimize
       ->add_option("--layout", optimize_arguments->layout,
                    "original: the order of the input; random: every block of every movable "
@@ -409,7 +262,7 @@ void add_image_commands(CLI::App& app) {
                    "how it ran; without one, estimates from the shape of the code")
       ->check(CLI::Validator(name_problem, "FILE"));
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
-      ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
+      ->check(whole_number())
       ->capture_default_str();
   optimize
       ->add_option("--only", optimize_arguments->options.only,
@@ -419,7 +272,8 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--skip", optimize_arguments->options.skip,
                    "leave this procedure in place, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
-  optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON");
+  optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON")
+      ->check(name_of_output());
 
   CLI::App* verify = image->add_subcommand("verify", "Prove that two images run the same code");
   auto verify_arguments =

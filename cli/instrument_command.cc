@@ -6,13 +6,16 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "instrument/instrument.h"
+#include "optimizer/base/deferred_signals.h"
 
 namespace respike::cli {
 namespace {
@@ -55,11 +58,50 @@ void print_result(const InstrumentArguments& arguments, const InstrumentResult& 
 }
 
 /// One line per block: its address before and after.
-void write_block_map(const std::string& path, const InstrumentResult& result) {
+std::string block_map(const InstrumentResult& result) {
   std::string text;
   for (const auto& [before, after] : result.block_addresses)
     fmt::format_to(std::back_inserter(text), "{:x} {:x}\n", before, after);
-  write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {});
+  return text;
+}
+
+/// A folder with those above it that were missing; what was made goes away again unless it is kept.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::filesystem::path& path) {
+    std::error_code error;
+    for (auto each = path; !each.empty() && !exists(each, error) && each != each.parent_path();
+         each = each.parent_path())
+      made_.push_back(each);
+    std::filesystem::create_directories(path, error);
+    if (!error) return;
+    remove();
+    throw Error(fmt::format("the spool cannot be made: {}", error.message()), path);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolder() { remove(); }
+  void keep() { made_.clear(); }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    for (const auto& path : made_) std::filesystem::remove(path, ignored);
+  }
+
+  std::vector<std::filesystem::path> made_;  // innermost first
+};
+
+/// The image, its block map and its spool: all or none.
+void write_result(const InstrumentArguments& arguments, const InstrumentOptions& options,
+                  const InstrumentResult& result) {
+  const DeferredSignals signals;
+  NewFolder spool(options.spool);
+  std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
+  const std::string map = block_map(result);
+  if (!arguments.block_map.empty()) outputs.push_back({arguments.block_map, bytes_of(map), {}});
+  write_files(outputs);
+  spool.keep();
 }
 
 void run_instrument(const InstrumentArguments& arguments) {
@@ -82,12 +124,7 @@ void run_instrument(const InstrumentArguments& arguments) {
   options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const InstrumentResult result = instrument(image, options, diagnostics);
   bar.clear();
-  std::error_code error;
-  std::filesystem::create_directories(options.spool, error);
-  if (error)
-    throw Error(fmt::format("the spool cannot be made: {}", error.message()), options.spool);
-  write_file(arguments.output, result.bytes, arguments.image);
-  if (!arguments.block_map.empty()) write_block_map(arguments.block_map, result);
+  write_result(arguments, options, result);
   print_result(arguments, result);
   print_warnings(diagnostics);
 }
@@ -100,9 +137,7 @@ void add_instrument_command(CLI::App& image) {
   auto arguments = std::make_shared<InstrumentArguments>();
   command->callback([arguments] { run_instrument(*arguments); });
   command->add_option("IMAGE", arguments->image, "executable or shared library")->required();
-  command->add_option("-o,--output", arguments->output, "file to write")
-      ->required()
-      ->check(CLI::Validator(name_problem, "FILE"));
+  add_output_option(*command, arguments->output, "file to write");
   command
       ->add_option("--spool", arguments->spool,
                    "directory for counter files; made if there is none")
@@ -115,8 +150,10 @@ void add_instrument_command(CLI::App& image) {
       ->capture_default_str();
   command->add_option("--weights", arguments->weights,
                       "an older profile of the image: counters go where it ran seldom");
-  command->add_option("--block-map", arguments->block_map,
-                      "write where the counted blocks went: old and new address, a block a line");
+  command
+      ->add_option("--block-map", arguments->block_map,
+                   "write where the counted blocks went: old and new address, a block a line")
+      ->check(name_of_output());
   command->add_flag("--json", arguments->json, "print JSON");
 }
 

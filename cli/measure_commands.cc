@@ -94,7 +94,7 @@ void run_measure(const MeasureArguments& arguments) {
     fmt::print("{:<22}  {:>17}  {:>8} of the cycles\n", component.name, grouped(component.cycles),
                percent(static_cast<double>(component.cycles), static_cast<double>(m.cycles)));
   if (m.exit_status != 0)
-    fmt::print(stderr, "respike: note: the program's exit status was {}\n", m.exit_status);
+    complain(fmt::format("note: the program's exit status was {}", m.exit_status));
 }
 
 // ---- compare ----
@@ -141,6 +141,8 @@ void run_compare(const MeasureArguments& arguments) {
   if (!c.difference.empty())
     throw Error(fmt::format("it does not behave like {}: {}", arguments.before, c.difference),
                 arguments.after);
+  if (c.before.exit_status != 0 && !arguments.json)
+    complain(fmt::format("note: the exit status of both programs was {}", c.before.exit_status));
 }
 
 // ---- the commands ----

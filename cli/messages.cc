@@ -1,5 +1,9 @@
+// Messages quote names, which may hold anything. What is not text is made visible here, for all of
+// them, and not where names are put into messages.
+
 #include "cli/messages.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -9,14 +13,58 @@
 #include "optimizer/target/targets.h"
 
 namespace respike::cli {
+namespace {
+
+/// Bytes of the character that the text begins with; 0 when it is none that prints: no UTF-8, or a
+/// control character.
+size_t printing_character(std::string_view text) {
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const size_t size = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (size == 0 || text.size() < size) return 0;
+  uint32_t code = first & (0x7fu >> size);
+  for (size_t at = 1; at < size; ++at) {
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(at) & 0x3fu);
+  }
+  const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0: control characters
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return code < least[size] || code > 0x10ffff || surrogate ? 0 : size;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t size = printing_character(text);
+    if (size != 0)
+      result += text.substr(0, size);
+    else if (text[0] == '\n' || text[0] == '\t')
+      result += text[0] == '\n' ? "\\n" : "\\t";
+    else
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    text.remove_prefix(std::max<size_t>(1, size));
+  }
+  return result;
+}
+
+void complain(std::string_view text) {
+  const std::string line = fmt::format("respike: {}\n", printable(text));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 void print_warnings(const Diagnostics& diagnostics) {
-  for (const std::string& warning : diagnostics.warnings())
-    fmt::print(stderr, "respike: warning: {}\n", warning);
+  for (const std::string& warning : diagnostics.warnings()) complain("warning: " + warning);
 }
 
 std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
 std::string percent(double part, double whole) {
@@ -30,12 +78,16 @@ std::string grouped(uint64_t number) {
 }
 
 void refuse_overwriting(const std::string& written, const std::vector<std::string>& others) {
-  std::error_code ignored;
+  namespace fs = std::filesystem;
+  const auto same = [](const fs::path& a, const fs::path& b) {
+    std::error_code error;
+    if (fs::equivalent(a, b, error)) return true;
+    const fs::path place = fs::weakly_canonical(a, error);
+    if (error) return false;  // a file that cannot be written either
+    return place == fs::weakly_canonical(b, error) && !error;
+  };
   for (const std::string& other : others)
-    if (!written.empty() && !other.empty() &&
-        (std::filesystem::equivalent(written, other, ignored) ||
-         std::filesystem::weakly_canonical(written, ignored) ==
-             std::filesystem::weakly_canonical(other, ignored)))
+    if (!written.empty() && !other.empty() && same(written, other))
       throw Error("it would be overwritten, but is needed for something else, too", written);
 }
 

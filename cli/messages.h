@@ -2,7 +2,9 @@
 // What the subcommands print alike.
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,9 +17,16 @@ namespace respike::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// The text with what would spoil a line of a terminal or a log (control characters, bytes that are
+/// no UTF-8) written as \n, \t or \x1b.
+std::string printable(std::string_view text);
+/// Prints "respike: TEXT" as one line on stderr. That stderr cannot be written changes nothing.
+void complain(std::string_view text);
 void print_warnings(const Diagnostics& diagnostics);
 /// Names need not be UTF-8; JSON must be.
 std::string text_of(const Json& json);
+/// For files; valid while the text is.
+std::span<const uint8_t> bytes_of(std::string_view text);
 /// "12.34%"; of nothing, 0.
 std::string percent(double part, double whole);
 /// 1234567 as 1,234,567.

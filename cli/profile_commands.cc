@@ -13,19 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/profile/profile.h"
 
 namespace respike::cli {
 namespace {
-
-/// Control characters would spoil the table.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return text;
-}
 
 // ---- show ----
 
@@ -38,8 +33,9 @@ struct ShowArguments {
 
 /// NAME, or NAME@ADDRESS where several have the name.
 bool is_meant(const ProcedureProfile& procedure, const std::string& text) {
-  return procedure.name == text ||
-         fmt::format("{}@{:x}", procedure.name, procedure.address) == text;
+  if (procedure.name == text) return true;
+  const auto meant = split_addressed_name(text);
+  return meant && procedure.name == meant->name && procedure.address == meant->address;
 }
 
 /// The procedures to show, hottest first.
@@ -54,7 +50,11 @@ std::vector<const ProcedureProfile*> chosen(const Profile& profile,
   for (const std::string& text : arguments.procedures)
     if (std::none_of(weighed.begin(), weighed.end(),
                      [&](const auto& entry) { return is_meant(*entry.second, text); }))
-      throw Error(fmt::format("there is no procedure {}", text), arguments.profile);
+      throw Error(
+          fmt::format("it has no procedure {}: the image has none, or it is not counted, as "
+                      "what is opaque, pinned or never used is not",
+                      text),
+          arguments.profile);
   std::stable_sort(weighed.begin(), weighed.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const ProcedureProfile*> result;
@@ -238,6 +238,7 @@ void run_merge(const MergeArguments& arguments) {
   std::vector<std::string> names;
   for (const std::string& text : arguments.profiles) {
     const auto [name, weight] = weighted(text);
+    refuse_overwriting(arguments.output, {name});
     profiles.push_back(read_profile(name));
     weights.push_back(weight);
     names.push_back(name);
@@ -259,6 +260,7 @@ void add_profile_commands(CLI::App& app) {
                    "blocks and edges of this procedure (repeatable)")
       ->allow_extra_args(false);
   show->add_option("--top", show_arguments->top, "how many procedures to list; 0: all")
+      ->check(whole_number())
       ->capture_default_str();
   show->add_flag("--json", show_arguments->json, "print JSON, always of all procedures");
 
@@ -270,7 +272,7 @@ void add_profile_commands(CLI::App& app) {
                    "profile, and what its counts are multiplied by (1)")
       ->required()
       ->check(CLI::Validator(weight_problem, ""));
-  merge->add_option("-o,--output", merge_arguments->output, "profile to write")->required();
+  add_output_option(*merge, merge_arguments->output, "profile to write");
 }
 
 }  // namespace respike::cli

@@ -15,6 +15,12 @@ namespace {
 constexpr std::chrono::milliseconds kMoment(300);
 constexpr int kWidth = 30;  // characters
 
+/// A terminal may be gone; the work goes on.
+void draw(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 ProgressBar::ProgressBar()
@@ -23,15 +29,14 @@ ProgressBar::ProgressBar()
 void ProgressBar::show(std::string_view step, double done) {
   if (!terminal_ || std::chrono::steady_clock::now() - start_ < kMoment) return;
   const int filled = std::clamp(static_cast<int>(done * kWidth), 0, kWidth);
-  fmt::print(stderr, "\r[{}{}] {:<10}", std::string(filled, '#'), std::string(kWidth - filled, ' '),
-             step);
-  std::fflush(stderr);
+  draw(fmt::format("\r[{}{}] {:<10}", std::string(filled, '#'), std::string(kWidth - filled, ' '),
+                   step));
   shown_ = true;
 }
 
 void ProgressBar::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r{:{}}\r", "", kWidth + 13);
+  draw(fmt::format("\r{:{}}\r", "", kWidth + 13));
   shown_ = false;
 }
 

@@ -194,6 +194,18 @@ void refuse_repeated(std::span<const std::filesystem::path> files) {
   }
 }
 
+Image read_counting_image(const CounterFile& file,
+                          const std::optional<std::filesystem::path>& path) {
+  if (path) return read_image(*path);
+  try {
+    return read_image(std::filesystem::path(file.image_path));
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("{}; {} names it as its image: if it is elsewhere, give it with --image",
+                    error.what(), file.path));
+  }
+}
+
 }  // namespace
 
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path) {
@@ -299,7 +311,7 @@ Profile CounterSum::profile() const {
 }
 
 Profile collect(std::span<const std::filesystem::path> files,
-                const std::optional<std::filesystem::path>& image_path) {
+                const std::optional<std::filesystem::path>& image_path, Diagnostics* diagnostics) {
   if (files.empty()) throw Error("there is no counter file");
   refuse_repeated(files);
   CounterFile file = read_counter_file(files[0]);
@@ -307,7 +319,7 @@ Profile collect(std::span<const std::filesystem::path> files,
     throw Error("the counter file does not name its image: give it with --image", file.path);
   const std::string first = file.path;
   const ImageId id = file.image_id;
-  const Image image = read_image(image_path.value_or(file.image_path));
+  const Image image = read_counting_image(file, image_path);
   if (read_image_id(image) != id)
     throw Error(fmt::format("this is not the image that wrote {}: its identity is {}, not {}",
                             first, hex(read_image_id(image)), hex(id)),
@@ -321,6 +333,8 @@ Profile collect(std::span<const std::filesystem::path> files,
       throw Error(fmt::format("it is of another image than {}", first), file.path);
     sum.add(file);
   }
+  if (const auto text = describe_left_out(map); text && diagnostics != nullptr)
+    diagnostics->warn(*text);
   return sum.profile();
 }
 

@@ -57,7 +57,9 @@ class CounterSum {
 /// The profile of some counter files. The image is the one that their headers name, or `image`.
 /// Throws Error when there is no such image, it is not the one that ran, files are of different
 /// images, or one file is named twice.
+/// `diagnostics` hears of code that was not counted.
 Profile collect(std::span<const std::filesystem::path> files,
-                const std::optional<std::filesystem::path>& image);
+                const std::optional<std::filesystem::path>& image,
+                Diagnostics* diagnostics = nullptr);
 
 }  // namespace respike

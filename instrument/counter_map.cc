@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 #include "optimizer/base/hash.h"
 #include "optimizer/profile/records.h"
@@ -24,7 +25,7 @@ namespace {
 using ProcedureMap = CounterMap::ProcedureMap;
 using Kind = FlowEdge::Kind;
 
-constexpr SealedFormat kFormat = {"RSPKCMAP", 1, "counter map"};
+constexpr SealedFormat kFormat = {"RSPKCMAP", 2, "counter map"};
 
 constexpr unsigned kAtomic = 1;                        // flags of the map
 constexpr unsigned kBlockCounter = 1, kBlockPad = 2;   // the two bits of a block
@@ -274,6 +275,11 @@ std::vector<uint8_t> encode_counter_map(const CounterMap& map) {
     write_difference(out, place.original - place.address, last.original - last.address);
     last = place;
   }
+  out.uleb128(map.left_out.size());
+  for (const LeftOut& procedure : map.left_out) {
+    write_text(out, procedure.name);
+    out.uleb128(procedure.bytes);
+  }
   return seal(kFormat, out.bytes());
 }
 
@@ -306,11 +312,25 @@ CounterMap decode_counter_map(std::span<const uint8_t> bytes) {
       if (place.address < last.address) throw Error("places are out of order");
       last = place;
     }
+    map.left_out.resize(read_count(in, 2));
+    for (LeftOut& procedure : map.left_out) {
+      procedure.name = read_text(in);
+      procedure.bytes = in.uleb128();
+    }
     if (!in.at_end()) throw Error("something follows its end");
     return map;
   } catch (const Error& error) {
     throw Error(fmt::format("the counter map is damaged: {}", error.what()));
   }
+}
+
+std::optional<std::string> describe_left_out(const CounterMap& map) {
+  std::vector<uint64_t> others;
+  for (const ProcedureMap& procedure : map.procedures)
+    others.push_back(std::accumulate(
+        procedure.blocks.begin(), procedure.blocks.end(), uint64_t{0},
+        [](uint64_t sum, const CounterMap::Block& block) { return sum + block.size; }));
+  return describe_left_out(map.left_out, others, "is not counted");
 }
 
 ImageId make_image_id(std::span<const uint8_t> original, std::string_view options,

@@ -13,6 +13,7 @@
 
 #include "instrument/runtime/counter_file.h"
 #include "optimizer/image/image.h"
+#include "optimizer/left_out.h"
 #include "optimizer/profile/flow_graph.h"
 #include "optimizer/profile/profile.h"
 
@@ -69,6 +70,7 @@ struct CounterMap {
   uint64_t counters_address = 0;         // as linked
   std::vector<ProcedureMap> procedures;  // the instrumented ones, by address
   std::vector<Place> places;             // by `address`
+  std::vector<LeftOut> left_out;         // procedures without counters that had better have some
   bool operator==(const CounterMap&) const = default;
 };
 
@@ -76,6 +78,9 @@ struct CounterMap {
 /// range, and the edges without counters form a forest. decode throws Error without a file name.
 std::vector<uint8_t> encode_counter_map(const CounterMap& map);
 CounterMap decode_counter_map(std::span<const uint8_t> bytes);
+
+/// Says that procedures are not counted, if they are much of the code.
+std::optional<std::string> describe_left_out(const CounterMap& map);
 
 /// The identity of an instrumented image: the same for the same original, options and map.
 ImageId make_image_id(std::span<const uint8_t> original, std::string_view options,

@@ -157,6 +157,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
                                   [&](const FlowGraph& graph) { return weigh(id, graph); });
   if (!placement) {
     result_.left_out.push_back({procedure.name, "too much of it must stay as it is"});
+    map_.left_out.push_back({procedure.name, procedure.size});
     return;
   }
   Chosen chosen{id, std::move(*placement), words_, {}};
@@ -187,6 +188,9 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     const Procedure& procedure = program_[id];
     if (!procedure.movable()) {
       result_.left_out.push_back({procedure.name, procedure.reason});
+      // The pinned ones are few, and the linker's or the kernel's.
+      if (procedure.state == Procedure::State::opaque)
+        map_.left_out.push_back({procedure.name, procedure.size});
     } else if (facts.calls().unused(id)) {
       ++result_.unused;
       result_.blocks += procedure.blocks.size();
@@ -426,6 +430,7 @@ InstrumentResult Instrumenter::run() {
   step("choose counters", 0.4);
   choose_counters(facts);
   describe();
+  if (const auto text = describe_left_out(map_)) diagnostics_.warn(*text + "; --json says why");
   result_.text_bytes = text_size();
 
   step("insert probes", 0.55);

@@ -6,7 +6,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <unordered_map>
 #include <utility>
@@ -14,10 +13,12 @@
 #include <fmt/format.h>
 
 #include "optimizer/emit/compare.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/gp_loads.h"
 #include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
+#include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
 
@@ -60,28 +61,27 @@ void select_procedures(Program& program, const OptimizeOptions& options) {
   pin_followers(program);
 }
 
-/// The address behind the last @, without or with 0x; nullopt when there is none.
-std::optional<uint64_t> address_in(std::string_view text) {
-  const size_t at = text.rfind('@');
-  if (at == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(at + 1);
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  uint64_t address = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return address;
+void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult& result,
+                Diagnostics& diagnostics) {
+  if (options.profile != nullptr) {
+    result.annotated = apply_profile(program, *options.profile, diagnostics);
+    if (result.annotated.entered != 0) return;
+    diagnostics.warn("nothing ran in the profile: how often code runs is estimated instead");
+  }
+  set_static_counts(program);
 }
 
-AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
-  const AnnotateResult result = annotate(program, profile);
-  if (result.entered != 0 && result.entered_matched == 0)
-    throw Error("the profile is of another program: it knows none of the procedures",
-                program.image->path);
-  if (result.entered_matched != result.entered)
-    diagnostics.warn(fmt::format(
-        "the profile is of another build: {} of its {} procedures that ran are known here",
-        result.entered_matched, result.entered));
-  return result;
+void warn_of_opaque(const Program& program, Diagnostics& diagnostics) {
+  std::vector<LeftOut> opaque;
+  std::vector<uint64_t> others;
+  for (const Procedure& procedure : program.procedures)
+    if (procedure.state == Procedure::State::opaque)
+      opaque.push_back({procedure.name, procedure.size});
+    else
+      others.push_back(procedure.size);
+  if (const auto text =
+          describe_left_out(std::move(opaque), others, "is opaque and stays as it is"))
+    diagnostics.warn(*text + "; image info says why");
 }
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
@@ -111,12 +111,12 @@ std::vector<bool> procedures_named(const Program& program, const std::vector<std
     const auto [first, last] = by_name.equal_range(text);
     for (auto each = first; each != last; ++each) named[each->second] = true;
     if (first != last) continue;  // names may have an @ of their own
-    const auto address = address_in(text);
+    const auto meant = split_addressed_name(text);
     const auto at = std::lower_bound(
-        program.procedures.begin(), program.procedures.end(), address.value_or(0),
+        program.procedures.begin(), program.procedures.end(), meant ? meant->address : 0,
         [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
-    if (!address || at == program.procedures.end() || at->address != *address ||
-        at->name != std::string_view(text).substr(0, text.rfind('@')))
+    if (!meant || at == program.procedures.end() || at->address != meant->address ||
+        at->name != meant->name)
       throw Error(fmt::format("there is no procedure {}", text), program.image->path);
     named[static_cast<size_t>(at - program.procedures.begin())] = true;
   }
@@ -144,6 +144,18 @@ ProgramSummary summarize(const Program& program) {
   return summary;
 }
 
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
+  const AnnotateResult result = annotate(program, profile);
+  if (result.entered != 0 && result.entered_matched == 0)
+    throw Error("the profile is of another program: it knows none of the procedures",
+                program.image->path);
+  if (result.entered_matched != result.entered)
+    diagnostics.warn(fmt::format(
+        "the profile is of another build: {} of its {} procedures that ran are known here",
+        result.entered_matched, result.entered));
+  return result;
+}
+
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics) {
   OptimizeResult result;
@@ -162,10 +174,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   select_procedures(program, options);
   DroppedGpLoads gp_loads;
   if (options.order == OptimizeOptions::Order::profiled) {
-    if (options.profile != nullptr)
-      result.annotated = apply_profile(program, *options.profile, diagnostics);
-    else
-      set_static_counts(program);
+    set_counts(program, options, result, diagnostics);
+    warn_of_opaque(program, diagnostics);
     watch.lap("counts");
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;

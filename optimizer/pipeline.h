@@ -22,7 +22,7 @@ struct OptimizeOptions {
   enum class Order { original, random, scatter, profiled };
   Order order = Order::profiled;
   LayoutOptions layout;              // Order::profiled
-  const Profile* profile = nullptr;  // nullptr: static estimates
+  const Profile* profile = nullptr;  // nullptr, or nothing ran in it: static estimates
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
@@ -57,6 +57,10 @@ struct OptimizeResult {
 /// or NAME@ADDRESS with the address of one of them in hexadecimal. Throws Error for an entry that
 /// names none.
 std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list);
+
+/// Sets the counts of the program from a profile. Throws Error when the profile is of another
+/// program; warns when it is of another build.
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics);
 
 /// Figures of a lifted program.
 struct ProgramSummary {

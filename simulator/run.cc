@@ -9,11 +9,16 @@
 //
 // Results are read from the files of all processes when the first process has ended. Processes that
 // it left running count as far as they are.
+//
+// Who interrupts a run (SIGINT, SIGTERM and their like) finds nothing left of it: such signals wait
+// while there are temporary files, and are looked for where the time is spent, in the wait for the
+// program. It is killed, the files go away, and then the signal does its work.
 
 #include "simulator/run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
@@ -28,6 +33,7 @@
 #include <optional>
 #include <utility>
 
+#include "optimizer/base/deferred_signals.h"
 #include "optimizer/base/error.h"
 #include "simulator/measurement_file.h"
 
@@ -54,19 +60,32 @@ class OpenFile {
   int number_;
 };
 
-/// For mkdtemp and its like, which put letters for the Xs.
-std::string temporary_name() {
-  return (fs::temp_directory_path() / "respike-measure-XXXXXX").string();
+/// As POSIX has it.
+fs::path temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  return fs::absolute(named != nullptr && *named != '\0' ? named : "/tmp");
 }
 
-/// A fresh folder for the link and the results, removed in the end.
+/// For mkdtemp and its like, which put letters for the Xs.
+std::string temporary_name() {
+  return (temporary_folder() / "respike-measure-XXXXXX").string();
+}
+
+[[noreturn]] void fail_temporary() {
+  throw Error(
+      fmt::format("nothing temporary can be made in this folder, which TMPDIR may change: {}",
+                  std::strerror(errno)),
+      temporary_folder());
+}
+
+/// A fresh folder for the link and the results, removed in the end. Signals wait while it exists.
 class Folder {
  public:
   Folder() {
     std::string name = temporary_name();
     if (name.find(',') != std::string::npos)
       throw Error("a folder for results must not have a comma in its name", name);
-    if (mkdtemp(name.data()) == nullptr) throw Error(std::strerror(errno), name);
+    if (mkdtemp(name.data()) == nullptr) fail_temporary();
     path_ = name;
   }
   ~Folder() {
@@ -78,6 +97,7 @@ class Folder {
 
   fs::path link() const { return path_ / "program"; }
   fs::path results() const { return path_ / "results"; }
+  const DeferredSignals& signals() const { return signals_; }
 
   /// Makes the link lead to `program`, and forgets older results.
   void prepare(const fs::path& program) const {
@@ -88,6 +108,7 @@ class Folder {
   }
 
  private:
+  DeferredSignals signals_;  // outlives the files
   fs::path path_;
 };
 
@@ -187,32 +208,72 @@ class FixedAddresses {
   int before_;
 };
 
+/// Of a child that gets the file numbers of `run`, and signals as they were before ours.
+class SpawnOptions {
+ public:
+  SpawnOptions(const ProgramRun& run, const DeferredSignals& signals) {
+    posix_spawn_file_actions_init(&actions_);
+    // Not in place: one of the numbers may be another one's source.
+    const std::array<int, 3> sources = {run.input, run.output, run.errors};
+    constexpr int kAside = 100;
+    for (int i = 0; i < 3; ++i) posix_spawn_file_actions_adddup2(&actions_, sources[i], kAside + i);
+    for (int i = 0; i < 3; ++i) {
+      posix_spawn_file_actions_adddup2(&actions_, kAside + i, i);
+      posix_spawn_file_actions_addclose(&actions_, kAside + i);
+    }
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGXFSZ);  // the command ignores it
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigdefault(&attributes_, &ours);
+    posix_spawnattr_setsigmask(&attributes_, &signals.mask_before());
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  SpawnOptions(const SpawnOptions&) = delete;
+  SpawnOptions& operator=(const SpawnOptions&) = delete;
+  ~SpawnOptions() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+/// Waits for the end of a child and returns the status of waitpid(). A signal that would end this
+/// process kills the child, and goes on waiting for the end of `signals`.
+int wait_for_end(pid_t process, const DeferredSignals& signals) {
+  for (;;) {
+    int status = 0;
+    const pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended == process) return status;
+    if (ended < 0) throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
+    const int number = sigwaitinfo(&signals.waiting(), nullptr);
+    if (number < 0 || number == SIGCHLD) continue;
+    kill(process, SIGKILL);
+    waitpid(process, &status, 0);
+    raise(number);
+    throw Error(fmt::format("interrupted by signal {} ({})", number, strsignal(number)));
+  }
+}
+
 /// Starts the emulator and waits for its end; returns the status of waitpid().
 int run_to_end(const fs::path& emulator, std::vector<std::string> arguments,
-               std::vector<std::string> environment, const ProgramRun& run) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  // Not in place: one of the numbers may be another one's source.
-  const std::array<int, 3> sources = {run.input, run.output, run.errors};
-  constexpr int kAside = 100;
-  for (int i = 0; i < 3; ++i) posix_spawn_file_actions_adddup2(&actions, sources[i], kAside + i);
-  for (int i = 0; i < 3; ++i) {
-    posix_spawn_file_actions_adddup2(&actions, kAside + i, i);
-    posix_spawn_file_actions_addclose(&actions, kAside + i);
-  }
+               std::vector<std::string> environment, const ProgramRun& run,
+               const DeferredSignals& signals) {
+  const SpawnOptions options(run, signals);
   pid_t process = 0;
   int error = 0;
   {
     const FixedAddresses fixed;
-    error = posix_spawn(&process, emulator.c_str(), &actions, nullptr,
+    error = posix_spawn(&process, emulator.c_str(), options.actions(), options.attributes(),
                         pointers_to(arguments).data(), pointers_to(environment).data());
   }
-  posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw Error(std::strerror(error), emulator);
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0)
-    if (errno != EINTR) throw Error(std::strerror(errno), emulator);
-  return status;
+  return wait_for_end(process, signals);
 }
 
 // ---- after the run ----
@@ -244,7 +305,8 @@ Measurement measure_in(const Folder& folder, const ModelInfo& model, const Progr
   folder.prepare(run.program);
   std::vector<std::string> arguments = {emulator, "-0", run.argv0, folder.link()};
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
-  const int status = run_to_end(emulator, arguments, environment_for(model, folder), run);
+  const int status =
+      run_to_end(emulator, arguments, environment_for(model, folder), run, folder.signals());
   if (WIFSIGNALED(status))
     throw Error(fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
                             strsignal(WTERMSIG(status))),
@@ -267,9 +329,10 @@ Measurement measure_in(const Folder& folder, const ModelInfo& model, const Progr
 
 /// A file without a name.
 OpenFile temporary_file() {
+  const DeferredSignals signals;
   std::string name = temporary_name();
   const int number = mkostemp(name.data(), O_CLOEXEC);
-  if (number < 0) throw Error(fmt::format("no temporary file: {}", std::strerror(errno)), name);
+  if (number < 0) fail_temporary();
   unlink(name.c_str());
   return OpenFile(number);
 }
@@ -330,8 +393,8 @@ Comparison compare(const ModelInfo& model, const fs::path& before, const fs::pat
                    const std::vector<std::string>& arguments) {
   if (model.make != nullptr)
     for (const fs::path& program : {before, after}) require_program(program, model);
-  const Folder folder;
   const OpenFile input = copy_of_input();
+  const Folder folder;  // from here on signals wait
   const auto run = [&](const fs::path& program, const Outputs& outputs) {
     lseek(input.number(), 0, SEEK_SET);
     return measure_in(folder, model,

@@ -216,8 +216,15 @@ bool has_spare_dynamic_entry(const Image& image);
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);
 
-/// Writes `bytes` beside `path` and renames, with the mode bits of `like`, or those of any new file
-/// when `like` is empty; throws Error and leaves nothing behind on failure.
+struct OutputFile {
+  std::filesystem::path path;
+  std::span<const uint8_t> bytes;
+  std::filesystem::path like;  // the input, whose mode bits it gets; empty: those of any new file
+};
+
+/// Writes the files beside their paths and renames all of them when all are complete; throws Error
+/// and leaves nothing behind on failure. An output is never written over its `like`.
+void write_files(std::span<const OutputFile> outputs);
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like);
 

@@ -1,9 +1,13 @@
-// Puts a finished output in its place, all or nothing.
+// Puts finished outputs in their places, all or nothing.
 //
 // The bytes go to a temporary file in the directory of the target, which a rename then puts in
-// place: who looks at the target sees the old file or the new one. Any failure removes the
-// temporary file. Bits that lend the owner's identity (setuid) are not copied, since the owner of
-// the output is the caller.
+// place: who looks at the target sees the old file or the new one. Several outputs are renamed when
+// all of them are complete. Any failure removes the temporary files; signals that would end the
+// process wait meanwhile. Only SIGKILL leaves one behind. Bits that lend the owner's identity
+// (setuid) are not copied, since the owner of the output is the caller.
+//
+// Limit: of several outputs, some are in place when a rename fails, which after all these checks
+// takes somebody else's hand.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +16,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 
+#include "optimizer/base/deferred_signals.h"
 #include "optimizer/image/image.h"
 
 namespace respike {
@@ -52,11 +58,14 @@ class TemporaryFile {
     }
   }
 
-  void put_in_place(mode_t mode) {
+  void complete(mode_t mode) {
     if (fchmod(descriptor_, mode) != 0) fail(target_, "the output's mode cannot be set", errno);
     const int closed = close(descriptor_);
     descriptor_ = -1;
     if (closed != 0) fail(target_, "the output cannot be written", errno);
+  }
+
+  void put_in_place() {
     if (rename(name_.c_str(), target_.c_str()) != 0)
       fail(target_, "the output cannot be put in place", errno);
     name_.clear();
@@ -75,29 +84,56 @@ mode_t mode_of_new_files() {
   return 0666 & ~mask;
 }
 
-}  // namespace
-
-void write_file(const std::filesystem::path& name, std::span<const uint8_t> bytes,
-                const std::filesystem::path& like) {
-  if (name.empty()) throw Error("the output has no name");
-  // A link keeps being one: the file that it leads to is replaced.
+/// The file that is to be replaced. A link keeps being one: the file that it leads to is meant,
+/// whether it exists or not.
+std::filesystem::path target_of(const std::filesystem::path& name) {
+  constexpr int kMostLinks = 40;  // as in Linux
   std::error_code error;
-  const auto path = std::filesystem::is_symlink(name, error)
-                        ? std::filesystem::weakly_canonical(name, error)
-                        : name;
+  auto target = name;
+  for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+    if (links == kMostLinks) fail(name, "the output cannot be created", ELOOP);
+    const auto next = std::filesystem::read_symlink(target, error);
+    if (error) fail(name, "the output cannot be created", error.value());
+    target = target.parent_path() / next;
+  }
+  return target;
+}
+
+/// The mode bits of the output; throws when there is no putting it there.
+mode_t check_place(const std::filesystem::path& target, const std::filesystem::path& like) {
   struct stat input = {}, output = {};
   if (!like.empty() && stat(like.c_str(), &input) != 0)
     fail(like, "the input cannot be looked at", errno);
-  if (stat(path.c_str(), &output) == 0) {
+  if (stat(target.c_str(), &output) == 0) {
     if (!like.empty() && output.st_dev == input.st_dev && output.st_ino == input.st_ino)
-      throw Error("the output would overwrite the input, which is never modified", path.string());
-    if (S_ISDIR(output.st_mode)) fail(path, "the output cannot be created", EISDIR);
+      throw Error("the output would overwrite the input, which is never modified", target.string());
+    if (S_ISDIR(output.st_mode)) fail(target, "the output cannot be created", EISDIR);
     if (!S_ISREG(output.st_mode))
-      throw Error("the output cannot be created: this is not a regular file", path.string());
+      throw Error("the output cannot be created: this is not a regular file", target.string());
   }
-  TemporaryFile file(path);
-  file.write_all(bytes);
-  file.put_in_place(like.empty() ? mode_of_new_files() : input.st_mode & 0777);
+  return like.empty() ? mode_of_new_files() : input.st_mode & 0777;
+}
+
+}  // namespace
+
+void write_files(std::span<const OutputFile> outputs) {
+  const DeferredSignals signals;
+  std::deque<TemporaryFile> files;
+  for (const OutputFile& output : outputs) {
+    if (output.path.empty()) throw Error("the output has no name");
+    const auto target = target_of(output.path);
+    const mode_t mode = check_place(target, output.like);
+    TemporaryFile& file = files.emplace_back(target);
+    file.write_all(output.bytes);
+    file.complete(mode);
+  }
+  for (TemporaryFile& file : files) file.put_in_place();
+}
+
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
+                const std::filesystem::path& like) {
+  const OutputFile output{path, bytes, like};
+  write_files({&output, 1});
 }
 
 }  // namespace respike

@@ -84,6 +84,7 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
   clear_counts(program);
   const std::vector<ProcedureSignature> signatures = sign(program);
   AnnotateResult result;
+  result.known.resize(program.procedures.size());
   for (const ProcedureProfile& counted : profile.procedures) {
     const bool entered = counted.entered();
     const uint64_t instructions = counted.instructions();
@@ -101,6 +102,7 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
     set_counts(*procedure, counted);
     add_observed_calls(program, static_cast<ProcedureId>(procedure - program.procedures.begin()),
                        counted);
+    result.known[static_cast<size_t>(procedure - program.procedures.begin())] = true;
     ++result.matched;
     result.entered_matched += entered;
     result.instructions_matched = saturating_add(result.instructions_matched, instructions);

@@ -2,6 +2,7 @@
 // Counts of a profile on the blocks and edges of a program, and back.
 
 #include <cstdint>
+#include <vector>
 
 #include "optimizer/ir/program.h"
 #include "optimizer/profile/profile.h"
@@ -16,6 +17,7 @@ struct AnnotateResult {
   size_t entered_matched = 0;
   uint64_t instructions = 0;  // executed, of the profile
   uint64_t instructions_matched = 0;
+  std::vector<bool> known;  // by ProcedureId: its counts are those of the profile
 };
 
 /// Sets the counts of all blocks and edges of `program` from a profile of the same image, those of

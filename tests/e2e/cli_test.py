@@ -6,6 +6,7 @@ Also, over all programs: at most 1% of the procedures and 2% of the text bytes a
 a reason. The exception is `offsets`, whose purpose is a procedure that cannot be understood."""
 
 import json
+import pathlib
 import re
 import sys
 
@@ -260,6 +261,125 @@ def check_usage(arguments):
     common.expect(text.strip(), "no message on stderr")
 
 
+def usage_messages(image, scratch):
+    """[(arguments, part of the message)]"""
+    out, profile = scratch.file("out"), scratch.file("profile")
+    yield ["frobnicate"], "unknown command frobnicate: the commands are image, profile,"
+    yield ["frobnicate", "--json", image], "unknown command frobnicate"
+    yield ["image", "frobnicate", image], "unknown command frobnicate: the commands are info,"
+    yield ["--frobnicate"], "unknown option --frobnicate"
+    yield [], "no command: the commands are image"
+    yield ["image", "info", image, "a.profile", "--profile"], "not expected: a.profile --profile"
+    yield ["image", "--fast", "info", image], "not expected: --fast"
+    for number in ("-1", "99999999999999999999", "", "1.5", "0x3", " 1", "1 "):
+        yield ["profile", "show", profile, "--top", number], f'--top: "{number}" is no number'
+        yield ["image", "optimize", image, "-o", out, "--seed", number], "--seed: "
+    yield ["image", "optimize", image, "-o", "-"], "standard output"
+    yield ["image", "optimize", image, "-o", out, "--report", "-"], "standard output"
+    yield ["image", "instrument", image, "-o", "-"], "standard output"
+    yield ["image", "instrument", image, "-o", out, "--block-map", "-"], "standard output"
+    yield ["image", "collect", profile, "-o", "-"], "standard output"
+    yield ["profile", "merge", profile, "-o", "-"], "standard output"
+    for option in (["--ir"], ["--procedure", "main"], ["--profile", profile]):
+        yield ["image", "disasm", image, "--objdump", *option], f"{option[0]} excludes --objdump"
+
+
+def check_usage_messages(image, scratch):
+    for arguments, part in usage_messages(image, scratch):
+        outcome = common.respike(*arguments)
+        message = outcome.stderr.decode()
+        common.expect(outcome.status == 2, f"{arguments}: exit status {outcome.status}")
+        common.expect(part in message, f"{arguments}: {message!r}")
+        common.expect(message.count("\n") == 1, f"{arguments}: {message!r}")
+    common.expect(not list(scratch.path.glob("*/-")), "a file called - was written")
+
+
+def to_int(text):
+    return int(text.replace(",", ""))
+
+
+def check_disasm_counts(program, scratch):
+    """Blocks and edges have the counts of the profile; what it does not know is not counted."""
+    image, profile = program.image, scratch.file("profile")
+    counting, spool = scratch.file("counting"), scratch.folder()
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
+    common.run_program(counting, program.runs[0])
+    common.respike_ok("image", "collect", *spool.iterdir(), "-o", profile)
+    shown = json.loads(common.respike_ok("profile", "show", profile, "--json").stdout)
+    expected = {p["name"]: [b["count"] for b in p["blocks"]] for p in shown["procedures"]}
+    edges = {p["name"]: sorted(e["count"] for e in p["edges"]) for p in shown["procedures"]}
+    text = common.respike_ok("image", "disasm", image, "--profile", profile).stdout.decode()
+    found = set()
+    for part in text.strip().split("\n\n"):
+        name = re.search(r"<(.*)>", part)[1]
+        counts = [to_int(n) for n in re.findall(r"^  block \d+, ran ([\d,]+)", part, re.M)]
+        if "not counted" in part.splitlines()[0]:
+            common.expect(name not in expected and not counts, f"{name} is counted")
+            continue
+        found.add(name)
+        common.expect(counts == expected[name], f"{name}: {counts}, not {expected[name]}")
+        ways = " ".join(re.findall(r"^  block .* -> (.*)", part, re.M))
+        along = sorted(to_int(n) for n in re.findall(r": ([\d,]*\d)", ways))
+        common.expect(along == edges[name], f"{name}: {along}, not {edges[name]}")
+    common.expect(found == set(expected), f"not listed: {set(expected) - found}")
+    plain = common.respike_ok("image", "disasm", image).stdout
+    common.expect(b", ran" not in plain and b"not counted" not in plain, "counts of nothing")
+    other = common.find_program("strings.dynamic").image
+    outcome = common.respike("image", "disasm", other, "--profile", profile)
+    common.expect(outcome.status == 1 and not outcome.stdout, f"another program: {outcome}")
+
+
+def check_addresses(program, scratch):
+    """disasm, optimize and profile show take the same NAME@ADDRESS."""
+    image, profile = program.image, scratch.file("profile")
+    profiles.make("random", "1", image, profile)
+    address = next(s.value for s in common.read_symbols(image) if s.name == "ackermann")
+    for digits in (f"{address:x}", f"0x{address:x}", f"{address:X}"):
+        name = f"ackermann@{digits}"
+        common.respike_ok("image", "disasm", image, "--procedure", name)
+        common.respike_ok("profile", "show", profile, "--procedure", name)
+        common.optimize(image, scratch.file("out"), "--only", name)
+    name = f"ackermann@{address + 4:x}"
+    outcome = common.respike("profile", "show", profile, "--procedure", name)
+    common.expect(outcome.status == 1 and b"has no procedure" in outcome.stderr, f"{outcome}")
+
+
+def check_left_out(scratch):
+    """Opaque code is told of when it is much of the code, by all who leave it as it is."""
+    program = common.find_program("offsets.dynamic")
+    (opaque,) = read_info(program.image)["opaque"]
+    counting, spool, profile = scratch.file("counting"), scratch.folder(), scratch.file("profile")
+    outcomes = [
+        common.respike_ok("image", "instrument", program.image, "-o", counting, "--spool", spool)
+    ]
+    common.run_program(counting, program.runs[0])
+    outcomes.append(common.respike_ok("image", "collect", *spool.iterdir(), "-o", profile))
+    outcomes.append(common.optimize(program.image, scratch.file("out")))
+    for outcome in outcomes:
+        line = rf"respike: warning: \d+\.\d\d% of the code is .*: {opaque['name']} \(\d+ bytes\)"
+        common.expect(re.match(line, outcome.stderr.decode()), f"{outcome.stderr!r}")
+        common.expect(outcome.stderr.count(b"\n") == 1, f"{outcome.stderr!r}")
+    static = common.find_program("offsets.static").image  # where it is next to nothing
+    outcome = common.optimize(static, scratch.file("out"))
+    common.expect(not outcome.stderr, f"{outcome.stderr!r}")
+
+
+def check_empty_profile(program, scratch):
+    """A profile in which nothing ran is as good as none, which is told."""
+    zero, plain, report = scratch.file("zero"), scratch.file("plain"), scratch.file("report")
+    profile = profiles.make("random", "1", program.image, scratch.file("profile"))
+    common.respike_ok("profile", "merge", f"{profile}:0", "-o", zero)
+    options = ["--profile", zero, "--report", report]
+    outcome = common.optimize(program.image, scratch.file("out"), *options)
+    common.expect(b"nothing ran in the profile" in outcome.stderr, f"{outcome.stderr!r}")
+    data = json.loads(report.read_text())
+    common.expect("nothing ran" in data["warnings"][0], f"{data['warnings']}")
+    common.optimize(program.image, plain)
+    common.expect(
+        plain.read_bytes() == pathlib.Path(data["output"]).read_bytes(), "not as without a profile"
+    )
+
+
 def check_verify(program, scratch):
     output = scratch.file("output")
     common.optimize(program.image, output, "--layout", "random")
@@ -355,6 +475,11 @@ def main():
             common.Case("unused profile", lambda: check_unused_profile(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
             common.Case("verify a rebuilt program", lambda: check_verify_rebuilt(scratch)),
+            common.Case("usage messages", lambda: check_usage_messages(image, scratch)),
+            common.Case("disasm --profile", lambda: check_disasm_counts(program, scratch)),
+            common.Case("addresses", lambda: check_addresses(program, scratch)),
+            common.Case("left out", lambda: check_left_out(scratch)),
+            common.Case("empty profile", lambda: check_empty_profile(program, scratch)),
         ]
         for arguments in (
             [],

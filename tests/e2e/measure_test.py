@@ -10,9 +10,12 @@ processor time of plain QEMU a measured run may take (default 8)."""
 import json
 import os
 import pathlib
+import signal
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 
 import common
 import oracle
@@ -253,6 +256,70 @@ def check_different(scratch):
         expect(what in message and message.count("\n") == 1, f"{what}: {message!r}")
 
 
+def check_same_failure(scratch):
+    """Two programs that fail alike are told from two that succeed."""
+    echo = build_echo(scratch, status=4)
+    outcome = common.respike_ok("compare", echo, echo, "--", "x")
+    expect(b"exit status of both programs was 4\n" in outcome.stderr, f"{outcome.stderr!r}")
+    outcome = common.respike_ok("compare", echo, echo, "--json", "--", "x")
+    expect(not outcome.stderr, f"{outcome.stderr!r}")
+
+
+def check_library_path(scratch):
+    """The program's own libraries are found where LD_LIBRARY_PATH says."""
+    folder = scratch.folder()
+    (folder / "own.c").write_text("int own(void) { return 9; }")
+    (folder / "main.c").write_text("int own(void); int main(void) { return own(); }")
+    for words in (["-shared", "-fPIC", "own.c", "-o", "libown.so"], ["main.c", "-L.", "-lown"]):
+        built = common.run_command(["alpha-linux-gnu-gcc", *words], cwd=folder)
+        expect(built.status == 0, built.stderr.decode())
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(folder))
+    expect(measure(folder / "a.out", env=environment)["exit_status"] == 9, "no library")
+    same = ["compare", folder / "a.out", folder / "a.out"]
+    common.respike_ok(*same, env=environment)
+
+
+# --- Interrupted ----------------------------------------------------------------------------------
+
+ENDLESS = "int main(int argc, char** argv) { for (volatile int i = argc;; i++); }"
+
+
+def children_of(process):
+    path = f"/proc/{process.pid}/task/{process.pid}/children"
+    return [int(child) for child in pathlib.Path(path).read_text().split()]
+
+
+def check_interrupted(command, number, scratch):
+    """No file is left, and no child; the signal ends the command as if nothing had waited."""
+    folder = scratch.folder()
+    process = subprocess.Popen(
+        [common.RESPIKE, *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, TMPDIR=str(folder)),
+        start_new_session=True,
+    )
+    children = []
+    try:
+        for _ in range(600):
+            children = children_of(process)
+            if list(folder.glob("*/results/*")):
+                break
+            time.sleep(0.1)
+        expect(children and list(folder.iterdir()), "the program does not run")
+        process.send_signal(number)
+        _, message = process.communicate(timeout=30)
+    finally:
+        alive = [p for p in children if pathlib.Path(f"/proc/{p}").exists()]
+        process.kill()
+        for child in alive:
+            os.kill(child, signal.SIGKILL)
+    expect(process.returncode == -number, f"{process.returncode}: {message!r}")
+    expect(not alive, "the program still runs")
+    expect(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
+
+
 # --- What is wrong --------------------------------------------------------------------------------
 
 
@@ -277,6 +344,7 @@ def problems(scratch):
     aborts = common.first_program("signals.static").image
     nowhere = {"PATH": "/nowhere"}
     library = next(path for name, path in common.all_images() if name.startswith("libplugin"))
+    temporary = [dict(os.environ, TMPDIR=name) for name in ("/nowhere", "/proc")]
     dynamic = common.first_program("calls.dynamic").image
     no_sysroot = dict(os.environ, QEMU_LD_PREFIX="/nowhere")
     return [
@@ -294,6 +362,9 @@ def problems(scratch):
         ("host's", ["measure", "--", sys.executable], 1, "not a program for Alpha", {}),
         ("library", ["measure", "--", library], 1, "it is a library", {}),
         ("not executable", ["measure", "--", locked], 1, "may not be executed", {}),
+        ("no TMPDIR", ["measure", "--", program], 1, "/nowhere: nothing tem", {"env": temporary[0]}),
+        ("no TMPDIR, two", ["compare", program, program], 1, "TMPDIR", {"env": temporary[0]}),
+        ("odd TMPDIR", ["measure", "--", program], 1, "/proc: nothing tem", {"env": temporary[1]}),
         ("no emulator", ["measure", "--", program], 1, "qemu-alpha is not", {"env": nowhere}),
     ], [
         ("killed", ["measure", "--", aborts], "killed by signal 6", {}),
@@ -323,6 +394,17 @@ def main():
             common.Case("table", lambda: check_table(scratch)),
             common.Case("equal programs", lambda: check_equal(scratch)),
             common.Case("different programs", lambda: check_different(scratch)),
+            common.Case("same failure", lambda: check_same_failure(scratch)),
+            common.Case("library path", lambda: check_library_path(scratch)),
+        ]
+        endless = build(scratch, ENDLESS, ".c")
+        cases += [
+            common.Case(
+                f"{words[0]} and {number.name}",
+                lambda w=words, n=number: check_interrupted(w, n, scratch),
+            )
+            for words in (["measure", "--", endless], ["compare", endless, endless])
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         ]
         cases += [
             common.Case(f"oracle {p.name}", lambda p=p: check_oracle(p)) for p in light + heavy

@@ -2,7 +2,8 @@
 //
 //   make_profile random SEED IMAGE OUT     any counts: most are 0 or small, some near 2^63 or 2^64,
 //                                          and none fits the others
-//   make_profile zero IMAGE OUT            nothing ever ran
+//   make_profile zero IMAGE OUT            nothing ran but the first block, without which it would
+//                                          be no profile at all
 //   make_profile inverted PROFILE OUT      what ran most never ran, and the reverse
 //
 // The random numbers are those of std::mt19937_64 without the library's distributions, so that a
@@ -98,6 +99,7 @@ bool run(std::span<const std::string_view> arguments) {
     profile = random_profile(arguments[2], seed);
   } else if (is("zero", 3)) {
     profile = profile_of_image(arguments[1]);  // a lifted program has no counts
+    profile.procedures.at(0).blocks.at(0).count = 1;
   } else if (is("inverted", 3)) {
     profile = inverted_profile(arguments[1]);
   } else {

@@ -260,7 +260,8 @@ TEST_F(CollectFiles, ImageElsewhere) {
   const auto file = good("elsewhere");
   EXPECT_EQ(collect(std::vector{file}, moved).runs, 1);
   EXPECT_EQ(error_of([&] { collect(std::vector{file}, std::nullopt); }),
-            "/nowhere/image: the file does not exist");
+            "/nowhere/image: the file does not exist; " + file.string() +
+                " names it as its image: if it is elsewhere, give it with --image");
   header_.image_path[0] = '\0';
   EXPECT_EQ(error(file_of(header_, counters_)),
             "the counter file does not name its image: give it with --image");

@@ -39,6 +39,8 @@ CounterMap random_map(Random& random) {
     address += 4 + below(random, 100);
     map.places.push_back({address, one_in(random, 2) ? address + 0x1000 : random()});
   }
+  for (uint64_t i = below(random, 3); i > 0; --i)
+    map.left_out.push_back({"left_out", random()});
   return map;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -479,6 +481,78 @@ TEST(WriteFile, LeavesNothingBehindOnFailure) {
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"like", "link", "sub"}));
+}
+
+TEST(WriteFile, FollowsLinks) {
+  const auto directory = test_directory() / "links";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  std::filesystem::create_symlink("second", directory / "first");
+  std::filesystem::create_symlink(directory / "file", directory / "second");
+  const std::vector<uint8_t> bytes = {1};
+  for (int round = 0; round < 2; ++round) {  // a file that does not exist, and one that does
+    write_file(directory / "first", bytes, {});
+    EXPECT_TRUE(std::filesystem::is_symlink(directory / "first"));
+    EXPECT_TRUE(std::filesystem::is_symlink(directory / "second"));
+    EXPECT_EQ(bytes_of(directory / "file"), bytes);
+  }
+  std::filesystem::create_symlink("loop", directory / "loop");
+  try {
+    write_file(directory / "loop", bytes, {});
+    ADD_FAILURE() << "a loop was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.file(), directory / "loop");
+  }
+}
+
+TEST(WriteFile, SeveralFilesOrNone) {
+  const auto directory = test_directory() / "several";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  write_text(directory / "old", "old");
+  const std::vector<uint8_t> one = {1}, two = {2};
+  const auto write = [&](const std::filesystem::path& second) {
+    write_files(std::vector<OutputFile>{{directory / "old", one, {}}, {second, two, {}}});
+  };
+  for (const char* second : {"/nowhere/x", "/dev/full", "/proc/x"}) {
+    EXPECT_THROW(write(second), Error);
+    EXPECT_EQ(bytes_of(directory / "old"), (std::vector<uint8_t>{'o', 'l', 'd'}));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
+  }
+  write(directory / "new");
+  EXPECT_EQ(bytes_of(directory / "old"), one);
+  EXPECT_EQ(bytes_of(directory / "new"), two);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 2);
+}
+
+/// A child is asked to end as soon as its temporary file shows.
+TEST(WriteFile, LeavesNothingBehindWhenInterrupted) {
+  const auto directory = test_directory() / "interrupted";
+  const std::vector<uint8_t> bytes(16 << 20);
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(directory), {});
+  };
+  bool caught = false;
+  for (int attempt = 0; attempt < 100 && !caught; ++attempt) {
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory);
+    const pid_t child = fork();
+    if (child == 0) {
+      write_file(directory / "x", bytes, {});
+      _exit(0);
+    }
+    int status = 0;
+    for (int look = 0; look < 1'000'000 && files() == 0; ++look) continue;
+    caught = !std::filesystem::exists(directory / "x");
+    kill(child, SIGTERM);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (!caught) continue;
+    EXPECT_TRUE(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)) << status;
+    EXPECT_EQ(files(), 1);
+    ASSERT_TRUE(std::filesystem::exists(directory / "x"));
+    EXPECT_EQ(std::filesystem::file_size(directory / "x"), bytes.size());
+  }
+  EXPECT_TRUE(caught);
 }
 
 /// A limit on the size of files stands in for a full disk.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/image/image.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/pipeline.h"
 
 namespace respike {
@@ -45,6 +47,20 @@ TEST(Selection, NamesAndAddresses) {
   EXPECT_EQ(names.chosen({"a@0x1000", "b@1010"}), "01");
   EXPECT_EQ(names.chosen({"c@1000"}), "3");  // it is called so
   EXPECT_EQ(names.chosen({"d@@V1", "d@@V1@1040"}), "4");
+}
+
+TEST(Selection, NameAndAddress) {
+  const auto parts = [](std::string_view text) {
+    const auto split = split_addressed_name(text);
+    return split ? fmt::format("{} {:x}", split->name, split->address) : "none";
+  };
+  EXPECT_EQ(parts("run@120000ef0"), "run 120000ef0");
+  EXPECT_EQ(parts("run@0x120000EF0"), "run 120000ef0");
+  EXPECT_EQ(parts("memcpy@@GLIBC_2.4@10"), "memcpy@@GLIBC_2.4 10");
+  EXPECT_EQ(parts("@1"), " 1");
+  for (const char* text : {"", "run", "run@", "run@0x", "run@x", "run@-1", "run@1 ", "run@0x0x1",
+                           "memcpy@@GLIBC_2.4", "run@10000000000000000"})
+    EXPECT_EQ(parts(text), "none") << text;
 }
 
 TEST(Selection, UnknownOnes) {

@@ -1,0 +1,38 @@
+#include "cli/arguments.h"
+
+#include <charconv>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace respike::cli {
+namespace {
+
+std::string output_problem(const std::string& name) {
+  if (name.empty()) return "its name is empty";
+  if (name == "-") return "outputs do not go to standard output: a file of this name is ./-";
+  return "";
+}
+
+std::string number_problem(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("\"{}\" is no number from 0 to {}", text, UINT64_MAX);
+}
+
+}  // namespace
+
+CLI::Validator name_of_output() {
+  return CLI::Validator(output_problem, "FILE");
+}
+
+CLI::Validator whole_number() {
+  return CLI::Validator(number_problem, "0 .. 2^64-1");
+}
+
+void add_output_option(CLI::App& command, std::string& name, const std::string& what) {
+  command.add_option("-o,--output", name, what)->required()->check(name_of_output());
+}
+
+}  // namespace respike::cli

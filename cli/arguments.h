@@ -1,0 +1,16 @@
+#pragma once
+// What the subcommands take alike.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace respike::cli {
+
+/// -o, --output: required, the name of a file.
+void add_output_option(CLI::App& command, std::string& name, const std::string& what);
+/// For other options that name a file to be written.
+CLI::Validator name_of_output();
+/// A number from 0 to 2^64 - 1: the parser would wrap, clamp or drop what is no such number.
+CLI::Validator whole_number();
+
+}  // namespace respike::cli

@@ -1,0 +1,166 @@
+// respike image disasm.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "optimizer/image/image.h"
+#include "optimizer/ir/text.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/pipeline.h"
+#include "optimizer/target/targets.h"
+
+namespace respike::cli {
+namespace {
+
+struct DisasmArguments {
+  std::string image, profile;
+  std::vector<std::string> procedures;
+  bool objdump = false;
+  bool ir = false;
+};
+
+/// Every unit of every executable section as objdump has it: address, what the decoded instruction
+/// encodes to, text.
+void print_raw(const Image& image) {
+  const Target& target = target_for(image.machine);
+  const unsigned unit = target.code_alignment();
+  for (const Section& section : image.sections) {
+    if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
+    const auto code = section.contents.first(section.contents.size() / unit * unit);
+    std::vector<Instruction> instructions(target.decoded_count(code));
+    target.decode(code, 0, instructions.data());
+    std::string out;
+    std::vector<uint8_t> encoded;
+    for (const Instruction& instruction : instructions) {
+      const uint64_t address = section.address + instruction.origin;
+      encoded.clear();
+      target.encode({&instruction, 1}, encoded);
+      uint32_t word = 0;
+      std::copy_n(encoded.data(), std::min(encoded.size(), sizeof word),
+                  reinterpret_cast<uint8_t*>(&word));
+      fmt::format_to(std::back_inserter(out), "{:x}: {:08x} {}\n", address, word,
+                     target.print(instruction, address));
+    }
+    fmt::print("{}", out);
+  }
+}
+
+/// Where the block leads to, and how often where that is known.
+std::string edges_text(const BasicBlock& block, bool counted) {
+  std::string text;
+  for (const Edge& edge : block.successors) {
+    const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
+                       : edge.kind == Edge::Kind::indirect    ? "indirect "
+                       : edge.kind == Edge::Kind::landing_pad ? "landing pad "
+                                                              : "";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
+    if (counted) text += ": " + grouped(edge.count);
+  }
+  return text;
+}
+
+std::string location_text(const Program& program, const CodeLocation& location) {
+  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
+  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
+  return fmt::format("{}{}{}",
+                     location.where == CodeLocation::Where::return_point ? "return of " : "",
+                     program[location.procedure].name, block);
+}
+
+/// The instruction as it stands in the input, with the numbers that references replaced.
+std::string input_text(const Program& program, const Instruction& instruction) {
+  if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
+  const uint64_t address = program.origin_base + instruction.origin;
+  const auto bytes = program.image->bytes_at(address, program.target->code_alignment());
+  Instruction read = instruction;
+  if (bytes) program.target->decode(*bytes, instruction.origin, &read);
+  return program.target->print(read, address);
+}
+
+std::string number_of(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// `counts`: of which procedures counts are known; empty without a profile.
+void print_listing(const Program& program, ProcedureId procedure_id,
+                   const std::vector<bool>& counts) {
+  const Procedure& procedure = program[procedure_id];
+  const bool counted = !counts.empty() && counts[procedure_id];
+  fmt::print("\n{:x} <{}>: {}, {}", procedure.address, procedure.name,
+             number_of(procedure.size, "byte"), number_of(procedure.blocks.size(), "block"));
+  if (!counts.empty() && !counted) fmt::print(", not counted");
+  if (!procedure.reason.empty())
+    fmt::print(", {}: {}", procedure.state == Procedure::State::opaque ? "opaque" : "pinned",
+               procedure.reason);
+  fmt::print("\n");
+  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+    const BasicBlock& block = procedure.blocks[id];
+    const std::string edges = edges_text(block, counted);
+    fmt::print("  block {}{}{}\n", id, counted ? ", ran " + grouped(block.count) : "",
+               edges.empty() ? "" : " -> " + edges);
+    for (const Instruction& instruction : block.instructions) {
+      if (instruction.is_pseudo()) continue;
+      const std::string address =
+          instruction.origin == kNone
+              ? "added"
+              : fmt::format("{:x}", program.origin_base + instruction.origin);
+      std::string note;
+      if (instruction.has_reference())
+        note = "  ; " + location_text(program, procedure.references[instruction.immediate].target);
+      std::string text = input_text(program, instruction);
+      for (char& c : text) c = c == '\t' ? ' ' : c;
+      fmt::print("    {}:  {}{}\n", address, text, note);
+    }
+  }
+}
+
+void run_disasm(const DisasmArguments& arguments) {
+  Diagnostics diagnostics;
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
+  if (arguments.objdump) return print_raw(image);
+  require_rewritable(image);
+  Program program = lift(image, diagnostics);
+  std::vector<bool> counts;
+  if (!arguments.profile.empty())
+    counts = apply_profile(program, read_profile(arguments.profile), diagnostics).known;
+  const std::vector<bool> chosen = procedures_named(program, arguments.procedures);
+  if (arguments.ir && arguments.procedures.empty()) fmt::print("{}", print(program));
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    if (arguments.procedures.empty() ? arguments.ir : !chosen[id]) continue;
+    if (arguments.ir)
+      fmt::print("{}", print(program, program[id]));
+    else
+      print_listing(program, id, counts);
+  }
+  print_warnings(diagnostics);
+}
+
+}  // namespace
+
+void add_disasm_command(CLI::App& image) {
+  CLI::App* command = image.add_subcommand("disasm", "List procedures, blocks and instructions");
+  auto arguments = std::make_shared<DisasmArguments>();
+  command->callback([arguments] { run_disasm(*arguments); });
+  command->add_option("IMAGE", arguments->image, "executable or shared library")->required();
+  command
+      ->add_option("--procedure", arguments->procedures,
+                   "only this procedure, NAME or NAME@ADDRESS (repeatable)")
+      ->allow_extra_args(false);
+  command->add_flag("--ir", arguments->ir, "the text form of the intermediate representation");
+  command->add_option("--profile", arguments->profile, "show how often blocks and edges ran");
+  command
+      ->add_flag("--objdump", arguments->objdump,
+                 "every word of every executable section: ADDRESS: WORD TEXT")
+      ->excludes("--procedure", "--ir", "--profile");
+}
+
+}  // namespace respike::cli

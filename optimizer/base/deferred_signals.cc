@@ -1,0 +1,25 @@
+// A handler could remove a file, but a library has no business installing one. To wait is enough:
+// who holds such files is done soon, or asks for the signals himself (sigwaitinfo).
+
+#include "optimizer/base/deferred_signals.h"
+
+#include <initializer_list>
+
+namespace respike {
+
+DeferredSignals::DeferredSignals() {
+  sigemptyset(&waiting_);
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGCHLD}) {
+    struct sigaction action = {};
+    // An ignored signal that is blocked would be kept, and seen by who waits for it.
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+      sigaddset(&waiting_, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &waiting_, &before_);
+}
+
+DeferredSignals::~DeferredSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+}  // namespace respike

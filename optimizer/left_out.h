@@ -1,0 +1,26 @@
+#pragma once
+// What users ought to know of code that a step leaves as it is.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace respike {
+
+struct LeftOut {
+  std::string name;
+  uint64_t bytes = 0;
+  bool operator==(const LeftOut&) const = default;
+};
+
+/// One sentence with the share of the code and the biggest of `left_out`, when it is much: 1% of
+/// the code, or one of the ten biggest procedures. `others`: sizes of all other procedures, in
+/// bytes. `fate`: "are not counted".
+std::optional<std::string> describe_left_out(std::vector<LeftOut> left_out,
+                                             std::span<const uint64_t> others,
+                                             std::string_view fate);
+
+}  // namespace respike
