@@ -215,11 +215,23 @@ class Connector {
     const auto next = where ? block_at(program_, *where) : std::nullopt;
     if (!next) {
       if (call) return;
+      // Likewise behind a trap. It must not run into whatever is put there, should somebody catch
+      // it and go on.
+      if (block.cfi_state != kNone &&
+          lifter_.target.control_flow(block.instructions.back()) == ControlFlow::none)
+        return append(block, lifter_.target.stop());
       lifter_.make_opaque(procedure_, "control runs off its end");
       return;
     }
     falls_into_.push_back(next->procedure);
     append_branch(id, *next);
+  }
+
+  void append(BasicBlock& block, const Instruction& instruction) {
+    ArenaList<Instruction> copy;
+    copy.assign(*program_.arena, block.instructions.span());
+    copy.push_back(*program_.arena, instruction);
+    block.instructions = copy;
   }
 
   /// Control runs from this block into other code: says so by a branch.
@@ -229,10 +241,7 @@ class Connector {
     if (lifter_.target.control_flow(block.instructions.back()) == ControlFlow::none &&
         next.procedure != id_) {
       refer(branch, ReferenceKind::branch, next);
-      ArenaList<Instruction> copy;
-      copy.assign(*program_.arena, block.instructions.span());
-      copy.push_back(*program_.arena, branch);
-      block.instructions = copy;
+      append(block, branch);
       return;
     }
     if (next.procedure == id_) {
@@ -290,7 +299,7 @@ void pin_unproven_targets(Lifter& lifter) {
       const Reference& reference = procedure.references[last.immediate];
       if (reference.kind != ReferenceKind::branch ||
           reference.target.where != CodeLocation::Where::block_start ||
-          lifter.is_relocated_branch(program.origin_base + last.origin))
+          lifter.relocation_at(program.origin_base + last.origin, RelocationRole::branch))
         continue;
       Procedure& target = program[reference.target.procedure];
       if (target.movable())

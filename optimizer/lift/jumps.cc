@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/lift/calls.h"
 #include "optimizer/lift/labels.h"
 
 namespace respike {
@@ -161,7 +162,18 @@ class JumpConnector {
       // A path that ends without a table: its address came through memory, or from elsewhere.
       if (tables.size() == found && (ended || predecessors_[id].empty())) complete = false;
       if (ended) continue;
-      for (BlockId before : predecessors_[id]) visit(before, wanted);
+      for (BlockId before : predecessors_[id]) {
+        Registers kept = wanted;
+        const BasicBlock& block = procedure_.blocks[before];
+        if (is_call(lifter_.target.control_flow(block.instructions.back())))
+          std::erase_if(kept,
+                        [&](Register r) { return !survives_call(lifter_, procedure_, block, r); });
+        // A callee's result alone does not lead to a table.
+        if (kept.empty())
+          complete = false;
+        else
+          visit(before, kept);
+      }
     }
     if (!work.empty()) return {};
     std::sort(tables.begin(), tables.end());
