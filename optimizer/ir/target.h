@@ -79,6 +79,13 @@ enum class RelocationRole : uint8_t {
   unsupported,  // the image cannot be rewritten
 };
 
+/// Calls of a compiler's run-time library that do not follow the standard.
+struct SupportCall {
+  Register link;                        // gets the return address
+  std::vector<std::string_view> names;  // of the callees, without a symbol version
+  std::vector<Register> changed;        // all others are kept
+};
+
 /// The calling standard's registers, as data.
 struct Abi {
   Register stack_pointer;
@@ -89,6 +96,7 @@ struct Abi {
   std::vector<Register> results;
   std::vector<Register> preserved;
   std::vector<Register> scratch;
+  std::vector<SupportCall> support_calls;
 };
 
 /// Of the instruction cache that layouts avoid conflicts in, taken as direct mapped.
@@ -147,6 +155,7 @@ class Target {
 
   // Branches.
   virtual Instruction branch() const = 0;  // unconditional, direct
+  virtual Instruction stop() const = 0;  // control never goes on
   virtual Instruction nop() const = 0;
   virtual bool invert(Instruction& conditional_branch) const = 0;
   virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch

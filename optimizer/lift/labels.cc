@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <set>
 
+#include "optimizer/lift/calls.h"
+
 namespace respike {
 namespace {
 
@@ -87,12 +89,11 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
     }
   }
   if (open.empty()) return true;
-  const auto& preserved = lifter_.target.abi().preserved;
   for (const BlockId before : predecessors_[wanted.block]) {
     const auto& list = procedure_.blocks[before].instructions;
     const bool call = is_call(lifter_.target.control_flow(list.back()));
     for (const Register source : open)
-      if (call && !contains(preserved, source))
+      if (call && !survives_call(lifter_, procedure_, procedure_.blocks[before], source))
         from_call_ = true;
       else
         sources.push_back({before, list.size(), source});
@@ -174,7 +175,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   }
   const ControlFlow flow = lifter_.target.control_flow(list.back());
   // What a call does with its arguments is not looked at, but its result is (see from_call()).
-  if (is_call(flow) && !contains(lifter_.target.abi().preserved, from.value)) return true;
+  if (is_call(flow) && !survives_call(lifter_, procedure_, block, from.value)) return true;
   const auto go_to = [&](BlockId to) { next.push_back({to, 0, from.value}); };
   for (const Edge& edge : block.successors) go_to(edge.target);
   if (flow != ControlFlow::indirect_jump) return true;

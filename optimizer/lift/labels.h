@@ -7,29 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/lift/lifter.h"
+#include "optimizer/lift/jumps.h"
 
 namespace respike {
-
-/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come
-/// from, or go to, everywhere. Real programs stay far below.
-struct Effort {
-  explicit Effort(const Lifter& lifter) {
-    for (const CodeSection& code : lifter.code) {
-      instructions += 64 * code.marks.size();
-      edges += 4 * code.marks.size();
-    }
-  }
-  /// Whether `amount` was left. Once it was not, nothing is.
-  static bool spend(uint64_t& budget, uint64_t amount) {
-    const bool enough = amount <= budget;
-    budget = enough ? budget - amount : 0;
-    return enough;
-  }
-
-  uint64_t instructions = 10'000'000;  // looked at
-  uint64_t edges = 1'000'000;          // made, or entries of tables read
-};
 
 /// Traces addresses of code through one procedure.
 class LabelTracer {

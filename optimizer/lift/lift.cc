@@ -100,15 +100,15 @@ bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
   return operands.uses != 0 && operands.registers[0] == target.abi().procedure_value;
 }
 
-bool Lifter::is_relocated_branch(uint64_t address) const {
+const Relocation* Lifter::relocation_at(uint64_t address, RelocationRole role) const {
   const CodeSection* section = code_at(address);
-  if (section == nullptr) return false;
+  if (section == nullptr) return nullptr;
   auto relocation =
       std::lower_bound(section->relocations->begin(), section->relocations->end(), address,
                        [](const Relocation& r, uint64_t a) { return r.address < a; });
   for (; relocation != section->relocations->end() && relocation->address == address; ++relocation)
-    if (target.relocation_role(relocation->type) == RelocationRole::branch) return true;
-  return false;
+    if (target.relocation_role(relocation->type) == role) return &*relocation;
+  return nullptr;
 }
 
 void Lifter::make_opaque(Procedure& procedure, std::string reason) {

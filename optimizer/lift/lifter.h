@@ -93,8 +93,8 @@ struct Lifter {
   /// nullopt when there is none.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
-  /// Whether a relocation says that the instruction at `address` is a direct branch.
-  bool is_relocated_branch(uint64_t address) const;
+  /// The kept relocation of code at `address` that has a role, or nullptr.
+  const Relocation* relocation_at(uint64_t address, RelocationRole role) const;
   /// Whether a gp load based on the procedure value counts from `anchor`, one of several entries.
   bool is_entry_anchor(uint64_t anchor, uint64_t gp_load) const;
   uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }

@@ -289,6 +289,19 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
   }
 }
 
+/// A table whose address the code loads from the global offset table, or forms as a short offset:
+/// compilers that leave explicit relocations to the assembler do.
+void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
+                bool loaded) {
+  const Instruction* instruction = lifter.instruction_at(relocation.address);
+  if (instruction == nullptr || lifter.is_gp_unknown(procedure)) return;
+  const uint64_t address = lifter.gp_of(procedure) + static_cast<uint64_t>(lifter.target.field(
+                                                         *instruction, ReferenceKind::gp_low));
+  const auto table = loaded ? word_at(lifter, address, 8) : address;
+  if (table && std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), *table))
+    lifter.tables.push_back({relocation.address, *table});
+}
+
 /// Slots of the global offset table have no kept relocations: the instructions that load them do.
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                    WordGps& gps) {
@@ -377,11 +390,13 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::gp_low:
       break;
     case RelocationRole::gp_relative16:
+      find_table(lifter, procedure, relocation, false);
       if (lifter.is_code_symbol(relocation.symbol))
         lifter.make_opaque(
             procedure, fmt::format("a 16-bit offset refers to code at {:#x}", relocation.address));
       break;
     case RelocationRole::got_load:
+      find_table(lifter, procedure, relocation, true);
       find_got_slot(lifter, procedure, relocation, gps);
       break;
     case RelocationRole::address64:

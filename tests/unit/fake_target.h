@@ -128,6 +128,7 @@ class FakeTarget final : public Target {
   bool is_signal_return(std::span<const Instruction>) const override { return false; }
 
   Instruction branch() const override { return of("br"); }
+  Instruction stop() const override { return of("halt"); }
   Instruction nop() const override { return of("nop"); }
   bool invert(Instruction& i) const override {
     if (i.opcode == opcode("beq"))

@@ -180,6 +180,7 @@ class AlphaTarget final : public Target {
   }
 
   Instruction branch() const override { return branch_instruction(kZero, 4); }
+  Instruction stop() const override { return decode_word(0); }          // halt
   Instruction nop() const override { return decode_word(0x2ffe0000); }  // unop
   bool invert(Instruction& instruction) const override { return alpha::invert(instruction); }
   uint64_t branch_reach() const override { return kBranchReach; }

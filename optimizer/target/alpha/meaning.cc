@@ -134,6 +134,11 @@ Abi make_abi() {
   for (Register r = 0; r < kRegisterCount; ++r) {
     if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
   }
+  // GCC's alpha.md, pattern divmoddi_internal; glibc's sysdeps/alpha/div_libc.h.
+  abi.support_calls.push_back({.link = kT9,
+                               .names = {"__divl", "__divlu", "__divq", "__divqu", "__reml",
+                                         "__remlu", "__remq", "__remqu"},
+                               .changed = {kT9, kT10, kT11, kPv, kAt}});
   return abi;
 }
 

@@ -1,0 +1,79 @@
+// What calls leave alone.
+//
+// A call by the calling standard keeps the preserved registers. Compilers call a few routines of
+// their run-time library otherwise, such as those that divide where no instruction does: with the
+// return address in another register, and everything kept but a few registers (SupportCall). So an
+// interpreter's next address may wait in any register while it divides.
+//
+// Such a call is known by two things together: the register of the return address, and the symbol
+// of the callee, from the branch or from the relocation of the slot that the address was loaded
+// from. That the callee keeps its promise is believed, as it is of the standard: the routines hand
+// arguments to the kernel's trap handler on the way, so that their code alone does not prove it.
+
+#include "optimizer/lift/calls.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace respike {
+namespace {
+
+template <typename T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// The symbol whose slot the block loads a register from, before its last instruction.
+std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& block, Register r) {
+  constexpr uint32_t kMost = 256;  // instructions looked at
+  const auto& list = block.instructions;
+  const uint32_t end = list.size() - 1;
+  for (uint32_t i = end; i-- > (end > kMost ? end - kMost : 0);) {
+    if (list[i].is_pseudo()) continue;
+    const Operands operands = lifter.target.operands(list[i]);
+    const Register* behind = operands.registers + operands.size;
+    if (std::find(operands.registers + operands.uses, behind, r) == behind) continue;
+    const Relocation* relocation =
+        lifter.relocation_at(lifter.program.origin_base + list[i].origin, RelocationRole::got_load);
+    if (relocation == nullptr || relocation->symbol >= lifter.image.symbols.size())
+      return std::nullopt;
+    return relocation->symbol;
+  }
+  return std::nullopt;
+}
+
+/// What the symbol table calls the callee of the block's call, without a version; empty when
+/// nobody knows who it is.
+std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
+                             const BasicBlock& block) {
+  const Instruction& call = block.instructions.back();
+  if (call.has_reference()) {
+    const CodeLocation& target = procedure.references[call.immediate].target;
+    if (target.where != CodeLocation::Where::block_start) return {};
+    return lifter.program[target.procedure].name;
+  }
+  const Operands operands = lifter.target.operands(call);
+  if (operands.uses != 1) return {};
+  const auto symbol = loaded_symbol(lifter, block, operands.registers[0]);
+  if (!symbol) return {};
+  const std::string_view name = lifter.image.symbols[*symbol].name;
+  return name.substr(0, name.find('@'));
+}
+
+}  // namespace
+
+bool survives_call(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
+                   Register r) {
+  const Abi& abi = lifter.target.abi();
+  if (contains(abi.preserved, r)) return true;
+  const Operands operands = lifter.target.operands(block.instructions.back());
+  if (operands.size != operands.uses + 1) return false;
+  const Register link = operands.registers[operands.uses];
+  if (link == abi.return_address) return false;
+  const std::string_view name = callee_name(lifter, procedure, block);
+  return std::any_of(abi.support_calls.begin(), abi.support_calls.end(), [&](const auto& call) {
+    return call.link == link && contains(call.names, name) && !contains(call.changed, r);
+  });
+}
+
+}  // namespace respike

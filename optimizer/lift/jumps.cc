@@ -1,0 +1,331 @@
+// Where indirect jumps lead, once all other edges of the procedure exist.
+//
+// An indirect jump is either through a jump table (found by following the jump's register back to
+// the load of a table's address, along the edges that are known by then), to labels whose addresses
+// were taken (computed goto), or a tail call. Labels that are reached by their distance to another
+// one cannot be found: an address that was added up, came back from a call, or a block that nothing
+// leads to tells of them.
+
+#include "optimizer/lift/jumps.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/calls.h"
+#include "optimizer/lift/labels.h"
+
+namespace respike {
+namespace {
+
+/// The indirect jumps of one procedure.
+class JumpConnector {
+ public:
+  JumpConnector(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges, Effort& effort)
+      : lifter_(lifter),
+        program_(lifter.program),
+        id_(id),
+        procedure_(program_[id]),
+        ranges_(ranges),
+        effort_(effort) {}
+
+  void run() {
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
+      if (lifter_.target.control_flow(procedure_.blocks[id].instructions.back()) ==
+          ControlFlow::indirect_jump)
+        jumps_.push_back(id);
+    if (!jumps_.empty()) {
+      find_predecessors();
+      for (BlockId id : jumps_) add_indirect(id);
+    }
+    check_labels();
+  }
+
+ private:
+  void add_edge(BasicBlock& block, BlockId target) {
+    block.successors.push_back(*program_.arena,
+                               Edge{.target = target, .kind = Edge::Kind::indirect});
+  }
+
+  uint64_t address_of(const Instruction& instruction) const {
+    return program_.origin_base + instruction.origin;
+  }
+
+  /// Places inside whose addresses are kept are labels where something may jump to them; elsewhere
+  /// they may as well be data.
+  void check_labels() {
+    for (const BasicBlock& block : procedure_.blocks)
+      if (block.has(BasicBlock::kMayLeave)) return;
+    for (const BasicBlock& block : procedure_.blocks) {
+      if (block.origin == kNone || block.has(BasicBlock::kEntry)) continue;
+      const uint64_t address = program_.address_of(block);
+      if ((lifter_.marks_at(address) & (kLabelMark | kEntryMark)) != kLabelMark) continue;
+      lifter_.make_opaque(procedure_, fmt::format("the address {:#x} inside of it is kept, but "
+                                                  "nothing in it jumps there",
+                                                  address));
+      return;
+    }
+  }
+
+  void add_indirect(BlockId id) {
+    BasicBlock& block = procedure_.blocks[id];
+    const Instruction& last = block.instructions.back();
+    const uint64_t place = address_of(last);
+    bool complete = true;
+    std::vector<uint64_t> tables = tables_of(id, complete);
+    if ((tables.empty() || !complete) && adds_gp(block)) {
+      tables = all_tables();
+      complete = true;
+    }
+    if (!tables.empty()) {
+      if (!complete) block.flags |= BasicBlock::kMayLeave;
+      add_tables(block, tables);
+      return;
+    }
+    block.flags |= BasicBlock::kMayLeave;
+    const std::vector<BlockId>& labels = taken_labels();
+    LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
+    if (!tracer.jumps_to_stored_address(id)) {
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+      return;
+    }
+    if (!labels.empty() && (tracer.from_call() || has_hidden_label() || !labels_are_passed_on())) {
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+      return;
+    }
+    if (!Effort::spend(effort_.edges, labels.size())) return too_many_targets(place);
+    for (BlockId label : labels) add_edge(block, label);
+    if (!labels.empty()) return;
+    const Operands operands = lifter_.target.operands(last);
+    const auto pv = lifter_.target.abi().procedure_value;
+    const bool tail_call = pv && std::find(operands.registers, operands.registers + operands.uses,
+                                           *pv) != operands.registers + operands.uses;
+    if (!tail_call)
+      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+  }
+
+  /// The blocks whose addresses are taken, but not as entries.
+  const std::vector<BlockId>& taken_labels() {
+    if (!labels_) {
+      labels_.emplace();
+      for (BlockId label = 0; label < procedure_.blocks.size(); ++label) {
+        const BasicBlock& candidate = procedure_.blocks[label];
+        if (candidate.origin == kNone) continue;
+        const uint8_t marks = lifter_.marks_at(program_.address_of(candidate));
+        if ((marks & kAddressTakenMark) != 0 && (marks & kEntryMark) == 0)
+          labels_->push_back(label);
+      }
+    }
+    return *labels_;
+  }
+
+  void too_many_targets(uint64_t place) {
+    lifter_.make_opaque(procedure_,
+                        fmt::format("the indirect jump at {:#x} has too many targets", place));
+  }
+
+  void find_predecessors() {
+    predecessors_.assign(procedure_.blocks.size(), {});
+    for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
+      for (const Edge& edge : procedure_.blocks[id].successors)
+        if (edge.kind != Edge::Kind::landing_pad) predecessors_[edge.target].push_back(id);
+  }
+
+  /// The tables that the register of the jump may come from: follows definitions backwards along
+  /// all paths until they reach the load of a table's address.
+  std::vector<uint64_t> tables_of(BlockId jump, bool& complete) {
+    using Registers = std::set<Register>;
+    const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
+    std::vector<uint64_t> tables;
+    std::vector<std::pair<BlockId, Registers>> work;
+    std::map<BlockId, Registers> seen;
+    const auto visit = [&](BlockId id, const Registers& wanted) {
+      Registers& known = seen[id];
+      if (std::includes(known.begin(), known.end(), wanted.begin(), wanted.end()) && !known.empty())
+        return;
+      known.insert(wanted.begin(), wanted.end());
+      work.emplace_back(id, wanted);
+    };
+    work.emplace_back(jump, Registers(operands.registers, operands.registers + operands.uses));
+    constexpr int kMostBlocks = 4096;
+    for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
+      auto [id, wanted] = std::move(work.back());
+      work.pop_back();
+      if (!Effort::spend(effort_.instructions,
+                         procedure_.blocks[id].instructions.size() + 16 + predecessors_[id].size()))
+        return {};
+      const size_t found = tables.size();
+      const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
+      // A path that ends without a table: its address came through memory, or from elsewhere.
+      if (tables.size() == found && (ended || predecessors_[id].empty())) complete = false;
+      if (ended) continue;
+      for (BlockId before : predecessors_[id]) {
+        Registers kept = wanted;
+        const BasicBlock& block = procedure_.blocks[before];
+        if (is_call(lifter_.target.control_flow(block.instructions.back())))
+          std::erase_if(kept,
+                        [&](Register r) { return !survives_call(lifter_, procedure_, block, r); });
+        // A callee's result alone does not lead to a table.
+        if (kept.empty())
+          complete = false;
+        else
+          visit(before, kept);
+      }
+    }
+    if (!work.empty()) return {};
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+
+  /// One block backwards. True when the path ends: a table was found or nothing is wanted any more.
+  bool follow_back(const BasicBlock& block, std::set<Register>& wanted,
+                   std::vector<uint64_t>& tables) const {
+    for (uint32_t i = block.instructions.size(); i-- > 0;) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo() || instruction.origin == kNone) continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      bool defines = false;
+      for (unsigned d = operands.uses; d < operands.size; ++d)
+        defines |= wanted.erase(operands.registers[d]) != 0;
+      if (!defines) continue;
+      const auto table =
+          std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), address_of(instruction),
+                           [](const TableReference& t, uint64_t a) { return t.place < a; });
+      if (table != lifter_.tables.end() && table->place == address_of(instruction)) {
+        tables.push_back(table->table);
+        return true;
+      }
+      for (unsigned u = 0; u < operands.uses; ++u)
+        if (operands.registers[u] != lifter_.target.abi().global_pointer)
+          wanted.insert(operands.registers[u]);
+    }
+    return wanted.empty();
+  }
+
+  /// The answer is the same for all jumps of the procedure.
+  bool labels_are_passed_on() {
+    if (!passed_on_)
+      passed_on_ =
+          LabelTracer(lifter_, id_, predecessors_, jumps_, taken_labels(), effort_).are_passed_on();
+    return *passed_on_;
+  }
+
+  /// Whether code follows a jump that nothing known leads to: labels that are reached by adding
+  /// their distance to another label have no address of their own anywhere. A procedure that was
+  /// moved before has none; but dead code may have lost what was before it.
+  bool has_hidden_label() const {
+    if (!Effort::spend(effort_.instructions, procedure_.blocks.size())) return true;
+    if (lifter_.provenance &&
+        std::any_of(lifter_.provenance->fragments.begin(), lifter_.provenance->fragments.end(),
+                    [&](const auto& f) { return f.owner == procedure_.address; }))
+      return false;
+    for (BlockId id = 1; id < procedure_.blocks.size(); ++id) {
+      const BasicBlock& block = procedure_.blocks[id];
+      if (block.origin != kNone && predecessors_[id].empty() &&
+          (lifter_.marks_at(program_.address_of(block)) & kReferenced) == 0)
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether the register of the jump is an offset to which gp was added: an entry of a table, even
+  /// where the way back to the table's address leads through memory.
+  bool adds_gp(const BasicBlock& block) const {
+    const Operands jump = lifter_.target.operands(block.instructions.back());
+    const auto gp = lifter_.target.abi().global_pointer;
+    if (jump.uses != 1 || !gp) return false;
+    for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo()) continue;
+      const Operands operands = lifter_.target.operands(instruction);
+      const auto uses = operands.registers + operands.uses,
+                 end = operands.registers + operands.size;
+      if (std::find(uses, end, jump.registers[0]) != end)
+        return std::find(operands.registers, uses, *gp) != uses;
+    }
+    return false;
+  }
+
+  /// All tables whose addresses the procedure forms.
+  std::vector<uint64_t> all_tables() {
+    std::vector<uint64_t> tables;
+    for (uint32_t index : ranges_) {
+      const CodeRange& range = program_.ranges[index];
+      auto table =
+          std::lower_bound(lifter_.tables.begin(), lifter_.tables.end(), range.start,
+                           [](const TableReference& t, uint64_t a) { return t.place < a; });
+      for (; table != lifter_.tables.end() && table->place < range.end; ++table) {
+        if (!Effort::spend(effort_.instructions, 1)) return {};
+        tables.push_back(table->table);
+      }
+      if (!Effort::spend(effort_.instructions, 16)) return {};
+    }
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+
+  void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables) {
+    std::vector<BlockId> targets;
+    for (uint64_t address : tables) {
+      const size_t before = targets.size();
+      if (effort_.edges != 0) add_entries(address, targets);
+      if (!Effort::spend(effort_.edges, targets.size() - before + 1))
+        return too_many_targets(address_of(block.instructions.back()));
+    }
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    for (BlockId target : targets) add_edge(block, target);
+    if (targets.empty())
+      lifter_.make_opaque(procedure_,
+                          fmt::format("the jump table at {:#x} is not understood", tables.front()));
+  }
+
+  /// The targets of one table. It ends where the run of words does or another one starts.
+  void add_entries(uint64_t address, std::vector<BlockId>& targets) {
+    auto word = std::lower_bound(lifter_.table_words.begin(), lifter_.table_words.end(), address);
+    auto pointer =
+        std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
+                         [](const CodePointer& p, uint64_t a) { return p.address < a; });
+    JumpTable table{.address = address};
+    for (uint64_t at = address; word != lifter_.table_words.end() && *word == at; ++word, at += 4) {
+      if (at != address && is_table_start(at)) break;
+      if (pointer == program_.code_pointers.end() || pointer->address != at) break;
+      const auto location = block_at(program_, pointer->target.address);
+      if (!location || location->procedure != id_) break;
+      targets.push_back(location->block);
+      ++pointer;
+      ++table.entries;
+    }
+    if (known_tables_.insert(address).second) procedure_.jump_tables.push_back(table);
+  }
+
+  bool is_table_start(uint64_t address) const {
+    return std::binary_search(lifter_.table_starts.begin(), lifter_.table_starts.end(), address);
+  }
+
+  Lifter& lifter_;
+  Program& program_;
+  ProcedureId id_;
+  Procedure& procedure_;
+  std::span<const uint32_t> ranges_;  // indices of Program::ranges
+  Effort& effort_;
+  std::unordered_set<uint64_t> known_tables_;
+  std::optional<bool> passed_on_;  // see labels_are_passed_on()
+  std::vector<BlockId> jumps_;     // blocks that end with an indirect jump
+  std::vector<std::vector<BlockId>> predecessors_;
+  std::optional<std::vector<BlockId>> labels_;
+};
+
+}  // namespace
+
+void connect_jumps(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges,
+                   Effort& effort) {
+  JumpConnector(lifter, id, ranges, effort).run();
+}
+
+}  // namespace respike
