@@ -58,6 +58,7 @@ enum class ValueSource : uint8_t {
   copied,    // from the last register it uses
   selected,  // from one of the registers it uses
   loaded,    // a whole address, from memory
+  equality,  // whether two are the same: 0 or 1
 };
 
 /// How the lifter treats a relocation type. `ignored` covers those that say nothing about code

@@ -18,17 +18,18 @@
 namespace respike {
 namespace {
 
+constexpr uint32_t kMostBefore = 256;  // instructions between the load of an address and the call
+
 template <typename T>
-bool contains(const std::vector<T>& list, const T& value) {
+bool has(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
 /// The symbol whose slot the block loads a register from, before its last instruction.
 std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& block, Register r) {
-  constexpr uint32_t kMost = 256;  // instructions looked at
   const auto& list = block.instructions;
   const uint32_t end = list.size() - 1;
-  for (uint32_t i = end; i-- > (end > kMost ? end - kMost : 0);) {
+  for (uint32_t i = end; i-- > (end > kMostBefore ? end - kMostBefore : 0);) {
     if (list[i].is_pseudo()) continue;
     const Operands operands = lifter.target.operands(list[i]);
     const Register* behind = operands.registers + operands.size;
@@ -62,18 +63,20 @@ std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
 
 }  // namespace
 
-bool survives_call(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
-                   Register r) {
-  const Abi& abi = lifter.target.abi();
-  if (contains(abi.preserved, r)) return true;
+Survivors::Survivors(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
+                     Effort& effort)
+    : abi_(lifter.target.abi()) {
   const Operands operands = lifter.target.operands(block.instructions.back());
-  if (operands.size != operands.uses + 1) return false;
+  if (operands.size != operands.uses + 1) return;
   const Register link = operands.registers[operands.uses];
-  if (link == abi.return_address) return false;
+  if (link == abi_.return_address || !Effort::spend(effort.instructions, kMostBefore)) return;
   const std::string_view name = callee_name(lifter, procedure, block);
-  return std::any_of(abi.support_calls.begin(), abi.support_calls.end(), [&](const auto& call) {
-    return call.link == link && contains(call.names, name) && !contains(call.changed, r);
-  });
+  for (const SupportCall& call : abi_.support_calls)
+    if (call.link == link && has(call.names, name)) convention_ = &call;
+}
+
+bool Survivors::contains(Register r) const {
+  return has(abi_.preserved, r) || (convention_ != nullptr && !has(convention_->changed, r));
 }
 
 }  // namespace respike

@@ -76,35 +76,35 @@ class JumpConnector {
     const uint64_t place = address_of(last);
     bool complete = true;
     std::vector<uint64_t> tables = tables_of(id, complete);
-    if ((tables.empty() || !complete) && adds_gp(block)) {
-      tables = all_tables();
-      complete = true;
-    }
-    if (!tables.empty()) {
-      if (!complete) block.flags |= BasicBlock::kMayLeave;
-      add_tables(block, tables);
-      return;
-    }
+    // Where a path leads to no table it may be any; or none, if the jump is not to an entry of one.
+    if (tables.empty() ? adds_gp(block) : !complete) tables = all_tables();
+    const bool table_only = !tables.empty() && (complete || adds_gp(block));
+    if (table_only) return add_tables(block, tables, {});
     block.flags |= BasicBlock::kMayLeave;
     const std::vector<BlockId>& labels = taken_labels();
-    LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
-    if (!tracer.jumps_to_stored_address(id)) {
-      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
-      return;
-    }
-    if (!labels.empty() && (tracer.from_call() || has_hidden_label() || !labels_are_passed_on())) {
-      lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
-      return;
-    }
     if (!Effort::spend(effort_.edges, labels.size())) return too_many_targets(place);
-    for (BlockId label : labels) add_edge(block, label);
-    if (!labels.empty()) return;
-    const Operands operands = lifter_.target.operands(last);
-    const auto pv = lifter_.target.abi().procedure_value;
-    const bool tail_call = pv && std::find(operands.registers, operands.registers + operands.uses,
-                                           *pv) != operands.registers + operands.uses;
-    if (!tail_call)
+    if (!tables.empty()) return add_tables(block, tables, labels);
+    if (!is_understood(id, labels)) {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
+      return;
+    }
+    for (BlockId label : labels) add_edge(block, label);
+  }
+
+  /// Whether a jump that is not through a table leads to the labels, or, without any, out of the
+  /// procedure.
+  bool is_understood(BlockId jump, const std::vector<BlockId>& labels) {
+    LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
+    if (!tracer.jumps_to_stored_address(jump)) return false;
+    if (labels.empty() && is_tail_call(procedure_.blocks[jump].instructions.back())) return true;
+    return !tracer.from_call() && !has_hidden_label() && (labels.empty() || labels_are_passed_on());
+  }
+
+  bool is_tail_call(const Instruction& jump) const {
+    const Operands operands = lifter_.target.operands(jump);
+    const auto pv = lifter_.target.abi().procedure_value;
+    const auto end = operands.registers + operands.uses;
+    return pv && std::find(operands.registers, end, *pv) != end;
   }
 
   /// The blocks whose addresses are taken, but not as entries.
@@ -165,9 +165,10 @@ class JumpConnector {
       for (BlockId before : predecessors_[id]) {
         Registers kept = wanted;
         const BasicBlock& block = procedure_.blocks[before];
-        if (is_call(lifter_.target.control_flow(block.instructions.back())))
-          std::erase_if(kept,
-                        [&](Register r) { return !survives_call(lifter_, procedure_, block, r); });
+        if (is_call(lifter_.target.control_flow(block.instructions.back()))) {
+          const Survivors survivors(lifter_, procedure_, block, effort_);
+          std::erase_if(kept, [&](Register r) { return !survivors.contains(r); });
+        }
         // A callee's result alone does not lead to a table.
         if (kept.empty())
           complete = false;
@@ -269,8 +270,8 @@ class JumpConnector {
     return tables;
   }
 
-  void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables) {
-    std::vector<BlockId> targets;
+  void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables,
+                  std::vector<BlockId> targets) {
     for (uint64_t address : tables) {
       const size_t before = targets.size();
       if (effort_.edges != 0) add_entries(address, targets);

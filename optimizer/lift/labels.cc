@@ -74,6 +74,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
       if (is_label(instruction)) continue;
       switch (lifter_.target.value_source(instruction)) {
         case ValueSource::computed:
+        case ValueSource::equality:
           return false;
         case ValueSource::loaded:
           if (!find_stores(instruction, sources)) return false;
@@ -91,9 +92,11 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   if (open.empty()) return true;
   for (const BlockId before : predecessors_[wanted.block]) {
     const auto& list = procedure_.blocks[before].instructions;
-    const bool call = is_call(lifter_.target.control_flow(list.back()));
+    std::optional<Survivors> survivors;
+    if (is_call(lifter_.target.control_flow(list.back())))
+      survivors.emplace(lifter_, procedure_, procedure_.blocks[before], effort_);
     for (const Register source : open)
-      if (call && !survives_call(lifter_, procedure_, procedure_.blocks[before], source))
+      if (survivors && !survivors->contains(source))
         from_call_ = true;
       else
         sources.push_back({before, list.size(), source});
@@ -175,7 +178,8 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   }
   const ControlFlow flow = lifter_.target.control_flow(list.back());
   // What a call does with its arguments is not looked at, but its result is (see from_call()).
-  if (is_call(flow) && !survives_call(lifter_, procedure_, block, from.value)) return true;
+  if (is_call(flow) && !Survivors(lifter_, procedure_, block, effort_).contains(from.value))
+    return true;
   const auto go_to = [&](BlockId to) { next.push_back({to, 0, from.value}); };
   for (const Edge& edge : block.successors) go_to(edge.target);
   if (flow != ControlFlow::indirect_jump) return true;
@@ -207,6 +211,8 @@ bool LabelTracer::use(const Instruction& instruction, const Operands& operands, 
     case ValueSource::selected:
       copies = std::find(operands.registers + 1, operands.registers + operands.uses, value) !=
                operands.registers + operands.uses;
+      return true;
+    case ValueSource::equality:
       return true;
     case ValueSource::computed:
     case ValueSource::loaded:

@@ -5,7 +5,7 @@ The sources are tests/programs/rare/*.c. Lines `build: FLAGS` of a head comment 
 per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
 scatter and in the default layout by estimates and by random counts; one output per layout is rewritten
 again, twice; and it is instrumented. `expect: NAME: REASON` names a procedure that has
-to be left alone in every build.
+to be left alone in every build, `rewritten: NAME` one that must not be.
 """
 
 import json
@@ -42,6 +42,10 @@ def check_opaque(source, image):
         name, reason = line.split(": ", 1)
         if reason not in opaque.get(name, ""):
             raise common.Failure(f"{name} should be left alone ({reason}), but is: {opaque.get(name, 'rewritten')}")
+    for name in head_lines(source, "rewritten"):
+        common.respike_ok("image", "disasm", image, "--procedure", name)  # fails if there is none
+        if name in opaque:
+            raise common.Failure(f"{name} should be rewritten, but: {opaque[name]}")
 
 
 def check_build(source, flags, scratch):

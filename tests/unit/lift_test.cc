@@ -200,11 +200,62 @@ TEST(Lift, ProcedureWithoutGpOfItsOwn) {
   expect_same_behaviour(path, 53);
 }
 
+TEST(Lift, TableInARegisterThatACallChanged) {
+  // $0 is a table's address in front of the call, and an index into another behind it.
+  const Path path = assembled("across_call", R"(
+.text
+.globl _start
+.ent _start
+_start:
+ br $29,1f
+1: ldgp $29,0($29)
+ ldah $9,table_right($29) !gprelhigh
+ lda $9,table_right($9) !gprellow
+ ldah $0,table_wrong($29) !gprelhigh
+ lda $0,table_wrong($0) !gprellow
+ bsr $26,one
+ s4addq $0,$9,$1
+ ldl $1,0($1)
+ addq $1,$29,$1
+ jmp ($1)
+first: lda $16,3($31)
+ br $31,leave
+second: lda $16,5($31)
+ br $31,leave
+third: lda $16,9($31)
+leave: lda $0,1($31)
+ callsys
+.end _start
+.ent one
+one: lda $0,1($31)
+ ret
+.end one
+.globl gp
+.ent gp
+gp: ldgp $29,0($27)
+ ret
+.end gp
+.section .rodata
+.align 2
+table_wrong: .gprel32 third
+ .gprel32 third
+table_right: .gprel32 first
+ .gprel32 second
+)",
+                              "");
+  const Lifted lifted(path);
+  expect_movable(lifted, "_start");
+  const auto& tables = lifted["_start"].jump_tables;
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].address, lifted.symbol("table_right"));
+  expect_same_behaviour(path, 5);
+}
+
 // ---- labels ----
 
 /// `jump` goes to the label `one`, or by its distance of 12 bytes to `two`; $17 points to memory.
-/// Exits with 7 by way of `one`, else with 2.
-Path jump_to_label(const std::string& name, const std::string& way) {
+/// Exits with 7 by way of `one`, else with 2. `more`: other procedures.
+Path jump_to_label(const std::string& name, const std::string& way, const std::string& more = "") {
   return assembled(name, R"(
 .text
 .globl _start
@@ -241,8 +292,15 @@ two:
  lda $30,32($30)
  ret
 .end jump
-)",
+)" + more,
                    "");
+}
+
+/// A routine that does what a line says and returns by a register.
+std::string routine(const std::string& name, const std::string& line, int link) {
+  return ".globl " + name + "\n.ent " + name + "\n" + name + ":\n.frame $30,0,$" +
+         std::to_string(link) + "\n " + line + "\n ret $31,($" + std::to_string(link) +
+         "),1\n.end " + name + "\n";
 }
 
 TEST(Lift, LabelsThatAreOnlyPassedOn) {
@@ -258,6 +316,40 @@ TEST(Lift, LabelsThatAreOnlyPassedOn) {
       jump_to_label("label_stored", " stq $1,8($30)\n stq $1,16($17)\n ldq $3,8($30)\n");
   expect_left_alone(Lifted(path), "jump", "unknown indirect jump");
   expect_same_behaviour(path, 7);
+}
+
+TEST(Lift, LabelsAcrossDivisions) {
+  const Path kept = jump_to_label("division", " mov $1,$3\n bsr $23,__divq\n",
+                                  routine("__divq", "lda $27,4($31)", 23));
+  expect_movable(Lifted(kept), "jump");
+  expect_same_behaviour(kept, 7);
+  // By another name, by another register, in a register that a division does change.
+  const std::string other[] = {"bsr $23,divide", "mov $26,$5\n bsr $26,__divq\n mov $5,$26"};
+  int number = 0;
+  for (const std::string& call : other) {
+    const Path path = jump_to_label(
+        "no_division_" + std::to_string(number), " mov $1,$3\n " + call + "\n",
+        routine(number == 0 ? "divide" : "__divq", "addq $3,12,$3", number == 0 ? 23 : 26));
+    expect_left_alone(Lifted(path), "jump", "unknown indirect jump");
+    expect_same_behaviour(path, 2);
+    ++number;
+  }
+  const Path changed =
+      jump_to_label("division_result", " mov $1,$27\n bsr $23,__divq\n mov $27,$3\n",
+                    routine("__divq", "addq $27,12,$27", 23));
+  expect_left_alone(Lifted(changed), "jump", "unknown indirect jump");
+  expect_same_behaviour(changed, 2);
+}
+
+TEST(Lift, LabelsThatAreCompared) {
+  const Path same = jump_to_label("compared",
+                                  " mov $1,$3\n cmpeq $1,$3,$4\n addq $0,$4,$0\n"
+                                  " subq $0,$4,$0\n");
+  expect_movable(Lifted(same), "jump");
+  expect_same_behaviour(same, 7);
+  // Which one comes first does change.
+  const Path order = jump_to_label("ordered", " mov $1,$3\n cmpult $1,$27,$4\n addq $0,$4,$0\n");
+  expect_left_alone(Lifted(order), "jump", "unknown indirect jump");
 }
 
 TEST(Lift, LabelsThatAreComputedWithOutOfSight) {

@@ -224,6 +224,7 @@ bool is_nop(const Instruction& instruction) {
 ValueSource value_source(const Instruction& instruction) {
   const uint16_t op = instruction.opcode;
   if (op == opcode("ldq")) return ValueSource::loaded;
+  if (op == opcode("cmpeq")) return ValueSource::equality;
   if (op == opcode("lda") && instruction.immediate == 0 && !instruction.has_reference())
     return ValueSource::copied;
   const auto is_zero = [&](unsigned field) { return instruction.registers[field] == kZero; };
