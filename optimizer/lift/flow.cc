@@ -58,6 +58,29 @@ class Connector {
     }
   }
 
+  /// A landing pad that loads gp takes the return address for its own, as unwinders leave it; so
+  /// does a call's return to there. With another, from a branch, gp would depend on a distance.
+  void check_landing_pads() {
+    std::vector<BlockId> loads;  // landing pads that gp is computed from
+    for (const Reference& reference : procedure_.references)
+      if (reference.kind == ReferenceKind::gp_load_high && reference.target.procedure == id_ &&
+          reference.target.where == CodeLocation::Where::block_start &&
+          procedure_.blocks[reference.target.block].has(BasicBlock::kLandingPad))
+        loads.push_back(reference.target.block);
+    if (loads.empty()) return;
+    std::sort(loads.begin(), loads.end());
+    for (const BasicBlock& block : procedure_.blocks) {
+      // Behind a call that throws no-ops seem to run into the pad.
+      for (const Edge& edge : block.successors)
+        if (edge.kind == Edge::Kind::taken &&
+            std::binary_search(loads.begin(), loads.end(), edge.target))
+          return lifter_.make_opaque(
+              procedure_, fmt::format("it may compute gp from the address of another landing pad "
+                                      "at {:#x}",
+                                      program_.address_of(procedure_.blocks[edge.target])));
+    }
+  }
+
  private:
   uint64_t address_of(const Instruction& instruction) const {
     return program_.origin_base + instruction.origin;
@@ -325,6 +348,7 @@ void connect_blocks(Lifter& lifter) {
     Connector connector(lifter, id, effort);
     connector.resolve_landing_pads();
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
+    connector.check_landing_pads();
     program[id].references.shrink_to_fit();
     for (ProcedureId next : connector.falls_into_) program.falls_into.emplace_back(id, next);
     for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
