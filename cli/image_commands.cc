@@ -88,11 +88,12 @@ void run_info(const InfoArguments& arguments) {
 
 // ---- optimize ----
 
-constexpr const char* kBestLayout = "ext-tsp,split,colour";
+// Estimates know a branch's likely side, but not what a program does often.
+constexpr const char *kBestLayout = "ext-tsp,split,colour", *kBestByEstimates = "ext-tsp";
 
 struct OptimizeArguments {
   std::string image, output, report;
-  std::string layout = kBestLayout, profile;
+  std::string layout, profile;
   OptimizeOptions options;
 };
 
@@ -110,7 +111,7 @@ std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& 
     }
   options.order = Order::profiled;
   LayoutOptions& layout = options.layout;
-  layout = {.blocks = Blocks::original, .split = false, .pieces = Pieces::original};
+  layout = {};
   const auto set = [&]<typename T>(T& choice, T value) {
     const bool again = choice != T{};
     choice = value;
@@ -178,6 +179,8 @@ void run_optimize(OptimizeArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
+  if (arguments.layout.empty())
+    arguments.layout = arguments.profile.empty() ? kBestByEstimates : kBestLayout;
   parse_layout(arguments.layout, arguments.options);
   std::optional<Profile> profile;
   if (!arguments.profile.empty()) {
@@ -256,7 +259,7 @@ void add_image_commands(CLI::App& app) {
                    "procedure moved; scatter: blocks anywhere in the text; or a list out of "
                    "chain|ext-tsp, split, place|segments|colour|cdsort")
       ->check(CLI::Validator(layout_problem, "LIST"))
-      ->capture_default_str();
+      ->default_str(fmt::format("{}; without a profile {}", kBestLayout, kBestByEstimates));
   optimize
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")

@@ -104,6 +104,7 @@ struct Abi {
 struct CacheShape {
   uint32_t line = 0;  // bytes
   uint32_t sets = 0;
+  uint32_t prefetched = 0;  // lines behind one that misses
 };
 
 /// Names code addresses for the printer: "name" or "name+0x8"; nullopt prints a number.

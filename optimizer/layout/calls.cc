@@ -1,36 +1,89 @@
 #include "optimizer/layout/calls.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "optimizer/analysis/call_graph.h"
 
 namespace respike {
+namespace {
+
+/// A branch out of the procedure may be conditional: then only what no edge took left by it.
+uint64_t count_of_jumps_out(const BasicBlock& block) {
+  uint64_t left = block.count;
+  for (const Edge& edge : block.successors) left -= std::min(left, edge.count);
+  return left;
+}
+
+/// Where the indirect calls went, by index of `calls`; kNone: not an indirect call, or not seen.
+std::vector<ProcedureId> observed_callees(const Program& program, std::span<const CodeCall> calls) {
+  std::vector<ProcedureId> callees(calls.size(), kNone);
+  auto observed = program.observed_calls.begin();
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const auto place = std::tie(calls[c].caller, calls[c].block);
+    while (observed != program.observed_calls.end() &&
+           std::tie(observed->procedure, observed->block) < place)
+      ++observed;
+    if (observed != program.observed_calls.end() && !calls[c].known() &&
+        std::tie(observed->procedure, observed->block) == place)
+      callees[c] = observed->callee;
+  }
+  return callees;
+}
+
+}  // namespace
 
 std::vector<CodeCall> find_calls(const Program& program) {
-  std::vector<CodeCall> result;
-  auto observed = program.observed_calls.begin();
+  std::vector<CodeCall> calls;
   const CallGraph graph(program);
   for (const Call& call : graph.calls()) {
-    while (observed != program.observed_calls.end() &&
-           std::tie(observed->procedure, observed->block) < std::tie(call.caller, call.block))
-      ++observed;
-    CodeCall found{
-        .caller = call.caller,
-        .block = call.block,
-        .callee = call.callee,
-        .entry = call.entry,
-        .returns = call.kind == Call::Kind::call && program[call.caller].blocks[call.block].edge(
-                                                        Edge::Kind::fall_through) != nullptr};
-    if (!call.known()) {
-      if (observed == program.observed_calls.end() || observed->procedure != call.caller ||
-          observed->block != call.block)
-        continue;
-      found.callee = observed->callee;
-      found.entry = 0;
+    const BasicBlock& block = program[call.caller].blocks[call.block];
+    const bool is_call = call.kind == Call::Kind::call;
+    calls.push_back({.caller = call.caller,
+                     .block = call.block,
+                     .callee = call.callee,
+                     .entry = call.entry,
+                     .returns = is_call && block.edge(Edge::Kind::fall_through) != nullptr,
+                     .count = is_call ? block.count : count_of_jumps_out(block)});
+  }
+  const std::vector<ProcedureId> callees = observed_callees(program, calls);
+  const std::vector<double> entries = unexplained_entries(program, calls);
+  std::vector<double> wanted(program.procedures.size());  // of `entries`
+  for (size_t c = 0; c < calls.size(); ++c)
+    if (callees[c] != kNone) wanted[callees[c]] += static_cast<double>(calls[c].count);
+  std::vector<CodeCall> result;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    CodeCall& call = calls[c];
+    if (const ProcedureId callee = callees[c]; callee != kNone) {
+      CodeCall seen = call;
+      seen.callee = callee;
+      seen.entry = 0;
+      if (entries[callee] < wanted[callee])
+        seen.count = static_cast<uint64_t>(static_cast<double>(call.count) *
+                                           (entries[callee] / wanted[callee]));
+      call.count -= std::min(call.count, seen.count);
+      result.push_back(seen);
+      if (call.count == 0) continue;
     }
-    result.push_back(found);
+    result.push_back(call);
   }
   return result;
+}
+
+std::vector<double> unexplained_entries(const Program& program, std::span<const CodeCall> calls) {
+  std::vector<double> left(program.procedures.size());
+  for (ProcedureId id = 0; id < left.size(); ++id) {
+    const Procedure& procedure = program[id];
+    if (procedure.blocks.empty()) continue;
+    left[id] = static_cast<double>(procedure.blocks[0].count);
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Edge& edge : block.successors)
+        if (edge.target == 0) left[id] -= static_cast<double>(edge.count);
+  }
+  for (const CodeCall& call : calls)
+    if (call.known() && call.entry == 0) left[call.callee] -= static_cast<double>(call.count);
+  for (double& each : left) each = std::max(each, 0.0);
+  return left;
 }
 
 }  // namespace respike

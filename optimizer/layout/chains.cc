@@ -11,6 +11,7 @@
 #include "optimizer/layout/chains.h"
 
 #include <algorithm>
+#include <queue>
 #include <tuple>
 
 #include "optimizer/layout/glued_runs.h"
@@ -46,6 +47,14 @@ class Chainer {
   }
 
  private:
+  struct Waiting {
+    uint64_t pull;
+    uint32_t chain;
+    /// The last: what is pulled most, of two alike the lower one.
+    bool operator<(const Waiting& other) const {
+      return pull != other.pull ? pull < other.pull : chain > other.chain;
+    }
+  };
   struct Link {
     double gain;
     bool adjacent;  // a fall-through of the input
@@ -95,55 +104,64 @@ class Chainer {
   }
 
   std::vector<std::vector<BlockId>> in_order() const {
-    std::vector<uint32_t> chain_of(runs_.size(), kNone);
     std::vector<uint32_t> heads;
+    std::vector<uint32_t> chain_of(runs_.size(), kNone);
     for (uint32_t r = 0; r < runs_.size(); ++r) {
       if (!wanted_[r] || entered_[r]) continue;
       for (uint32_t at = r; at != kNone; at = next_[at])
         chain_of[at] = static_cast<uint32_t>(heads.size());
       heads.push_back(r);
     }
-    std::vector<std::vector<std::pair<uint32_t, uint64_t>>> leads_to(heads.size());
+    const uint32_t entry = runs_.empty() ? kNone : chain_of[run_of_[0]];
+    std::vector<std::vector<BlockId>> result;
+    for (const uint32_t chain : by_pull(ways_between(chain_of, heads.size()), entry)) {
+      auto& blocks = result.emplace_back();
+      for (uint32_t at = heads[chain]; at != kNone; at = next_[at])
+        blocks.insert(blocks.end(), runs_[at].begin(), runs_[at].end());
+    }
+    return result;
+  }
+
+  using Ways = std::vector<std::vector<std::pair<uint32_t, uint64_t>>>;  // by chain: to, count
+
+  Ways ways_between(const std::vector<uint32_t>& chain_of, size_t chains) const {
+    Ways ways(chains);
     for (uint32_t r = 0; r < runs_.size(); ++r)
       for (const BlockId block : runs_[r])
         for (const Edge& edge : procedure_.blocks[block].successors) {
           const uint32_t from = chain_of[r], to = chain_of[run_of_[edge.target]];
           if (from != kNone && to != kNone && from != to && edge.count != 0)
-            leads_to[from].emplace_back(to, edge.count);
+            ways[from].emplace_back(to, edge.count);
         }
-    std::vector<std::vector<BlockId>> result;
-    std::vector<uint64_t> pull(heads.size());  // of the chains that stand already
-    std::vector<bool> stands(heads.size());
-    const auto stand = [&](uint32_t chain) {
-      stands[chain] = true;
-      auto& blocks = result.emplace_back();
-      for (uint32_t at = heads[chain]; at != kNone; at = next_[at])
-        blocks.insert(blocks.end(), runs_[at].begin(), runs_[at].end());
-      for (const auto& [to, count] : leads_to[chain]) {
-        pull[to] += count;
-        if (stands[to]) continue;
-        waiting_.emplace_back(pull[to], to);
-        std::push_heap(waiting_.begin(), waiting_.end(), lighter);
-      }
-    };
-    const uint32_t entry = runs_.empty() ? kNone : chain_of[run_of_[0]];
-    if (entry != kNone) stand(entry);
-    for (uint32_t next = 0;;) {
-      while (!waiting_.empty()) {
-        std::pop_heap(waiting_.begin(), waiting_.end(), lighter);
-        const auto [count, chain] = waiting_.back();
-        waiting_.pop_back();
-        if (!stands[chain] && pull[chain] == count) stand(chain);
-      }
-      while (next < heads.size() && stands[next]) ++next;
-      if (next == heads.size()) return result;
-      stand(next);
-    }
+    return ways;
   }
 
-  using Waiting = std::pair<uint64_t, uint32_t>;  // pull, chain
-  static bool lighter(const Waiting& a, const Waiting& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  /// All chains, the first one first (unless it is kNone), then always the one that those before
+  /// it lead to most often.
+  static std::vector<uint32_t> by_pull(const Ways& ways, uint32_t first) {
+    std::vector<uint32_t> order;
+    std::vector<uint64_t> pull(ways.size());  // of the chains in `order`
+    std::vector<bool> stands(ways.size());
+    std::priority_queue<Waiting> waiting;  // with what the pull was at some time
+    const auto stand = [&](uint32_t chain) {
+      stands[chain] = true;
+      order.push_back(chain);
+      for (const auto& [to, count] : ways[chain]) {
+        pull[to] += count;
+        if (!stands[to]) waiting.push({pull[to], to});
+      }
+    };
+    if (first != kNone) stand(first);
+    for (uint32_t next = 0;; ++next) {
+      while (!waiting.empty()) {
+        const Waiting top = waiting.top();
+        waiting.pop();
+        if (!stands[top.chain] && pull[top.chain] == top.pull) stand(top.chain);
+      }
+      while (next < stands.size() && stands[next]) ++next;
+      if (next == stands.size()) return order;
+      stand(next);
+    }
   }
 
   const Procedure& procedure_;
@@ -154,7 +172,6 @@ class Chainer {
   std::vector<uint32_t> next_;          // by run, in its chain
   std::vector<bool> entered_;           // from the run before it in its chain
   std::vector<uint32_t> first_, last_;  // of a chain: kept at its last and at its first run
-  mutable std::vector<Waiting> waiting_;
 };
 
 }  // namespace

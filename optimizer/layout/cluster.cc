@@ -109,8 +109,9 @@ void add_up(std::vector<Affinity>& affinities) {
   for (Affinity& a : affinities)
     if (a.from > a.to) std::swap(a.from, a.to);
   const auto pair = [](const Affinity& a) { return std::tuple(a.from, a.to); };
-  std::sort(affinities.begin(), affinities.end(),
-            [&](const Affinity& a, const Affinity& b) { return pair(a) < pair(b); });
+  // Sums of floating-point numbers depend on their order.
+  std::stable_sort(affinities.begin(), affinities.end(),
+                   [&](const Affinity& a, const Affinity& b) { return pair(a) < pair(b); });
   size_t kept = 0;
   for (size_t i = 0; i < affinities.size(); ++i) {
     if (kept != 0 && pair(affinities[kept - 1]) == pair(affinities[i]))

@@ -16,7 +16,10 @@ struct Affinity {
 /// every piece is in one. After Pettis and Hansen (PLDI 1990, "procedure positioning"): the
 /// heaviest affinity left joins the two rows that its pieces are in, so that the two come as near
 /// to each other as can be, unless the row would become longer than `longest` bytes. Affinities
-/// between the same pieces add up, whichever way they go. O((pieces + affinities) log pieces).
+/// between the same pieces add up, whichever way they go. Those between the same rows do not,
+/// unlike in Pettis and Hansen's rule: rows that grew by chance would draw in everything that has
+/// a little to do with each of their pieces, and programs get slower by it (docs/measurements.md).
+/// O((pieces + affinities) log pieces).
 std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> sizes,
                                                     std::vector<Affinity> affinities,
                                                     uint64_t longest);

@@ -1,6 +1,10 @@
 // For every line of a row that is still to be placed, and every set of the cache, the turns that it
 // takes with the lines that are there already are kept as a sum. Placing a row adds the turns of
 // its lines to those of their partners, each in one set.
+//
+// The greedy order leaves the last rows what places there are. Exchanges make up for that: of two
+// rows of one length, or of two neighbours, so that all others stay where they are. What an
+// exchange gains follows from the sums, and few are worth it, so all pairs can be tried often.
 
 #include "optimizer/layout/colour.h"
 
@@ -10,23 +14,20 @@
 namespace respike {
 namespace {
 
+constexpr uint64_t kMostTries = 2'000'000;
+constexpr double kLeastGain = 1;  // turns; sums of floats are not exact
+
 class Colouring {
  public:
-  Colouring(std::span<const uint32_t> lines, std::span<const Affinity> turns,
-            const CacheShape& cache)
-      : lines_(lines), sets_(cache.sets), first_(lines.size() + 1) {
+  Colouring(std::span<const uint32_t> lines, const Turns& turns, const CacheShape& cache)
+      : lines_(lines), turns_(turns), sets_(cache.sets), first_(lines.size() + 1) {
     std::partial_sum(lines.begin(), lines.end(), first_.begin() + 1);
     cost_.assign(size_t{first_.back()} * sets_, 0);
     mean_.assign(lines.size(), 0);
+    set_of_.assign(lines.size(), 0);
     row_of_.resize(first_.back());
     for (uint32_t r = 0; r < lines.size(); ++r)
       std::fill(row_of_.begin() + first_[r], row_of_.begin() + first_[r + 1], r);
-    partners_.resize(first_.back());
-    for (const Affinity& turn : turns) {
-      if (row_of_[turn.from] == row_of_[turn.to]) continue;
-      partners_[turn.from].push_back({turn.to, static_cast<float>(turn.weight)});
-      partners_[turn.to].push_back({turn.from, static_cast<float>(turn.weight)});
-    }
   }
 
   std::vector<uint32_t> order() {
@@ -42,20 +43,18 @@ class Colouring {
           most = gained;
           best = row;
         }
-      place(*best, set);
+      add(*best, set, 1);
+      set_of_[*best] = set;
       set = (set + lines_[*best]) % sets_;
       result.push_back(*best);
       left.erase(best);
+    }
+    while (improve(result)) {
     }
     return result;
   }
 
  private:
-  struct Partner {
-    uint32_t line;
-    float turns;
-  };
-
   double gain(uint32_t row, uint32_t set) const {
     double cost = 0;
     for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
@@ -65,29 +64,82 @@ class Colouring {
     return mean_[row] - cost;
   }
 
-  void place(uint32_t row, uint32_t set) {
+  /// Adds the turns of a row's lines, `sign` times, where it starts at `set`.
+  void add(uint32_t row, uint32_t set, int sign) {
     for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
-      for (const Partner& partner : partners_[line]) {
-        cost_[size_t{partner.line} * sets_ + set] += partner.turns;
-        mean_[row_of_[partner.line]] += static_cast<double>(partner.turns) / sets_;
+      for (uint32_t other = 0; other < first_.back(); ++other) {
+        const uint32_t turns = turns_.between(line, other);
+        if (turns == 0 || row_of_[other] == row) continue;
+        cost_[size_t{other} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
+        mean_[row_of_[other]] += static_cast<double>(turns) / sets_ * sign;
       }
       set = set + 1 == sets_ ? 0 : set + 1;
     }
   }
 
+  /// Exchanges rows once through all pairs; whether any were and it may go on.
+  bool improve(std::vector<uint32_t>& order) {
+    bool improved = false;
+    for (size_t i = 0; i < order.size(); ++i)
+      for (size_t j = i + 1; j < order.size(); ++j) {
+        const uint32_t a = order[i], b = order[j];
+        if (j != i + 1 && lines_[a] != lines_[b]) continue;
+        if (++tries_ > kMostTries) return false;
+        const uint32_t to_a = j == i + 1 ? (set_of_[a] + lines_[b]) % sets_ : set_of_[b];
+        const uint32_t to_b = set_of_[a];
+        if (change(a, to_a, b, to_b) > -kLeastGain) continue;
+        move(a, to_a);
+        move(b, to_b);
+        std::swap(order[i], order[j]);
+        improved = true;
+      }
+    return improved;
+  }
+
+  /// Of the turns that meet, when two rows move.
+  double change(uint32_t a, uint32_t to_a, uint32_t b, uint32_t to_b) const {
+    const double apart = met_without(a, to_a, b) - met_without(a, set_of_[a], b) +
+                         met_without(b, to_b, a) - met_without(b, set_of_[b], a);
+    return apart + met_by(a, to_a, b, to_b) - met_by(a, set_of_[a], b, set_of_[b]);
+  }
+  /// The turns that a row meets at a set, but for those of row `other`.
+  double met_without(uint32_t row, uint32_t set, uint32_t other) const {
+    double sum = 0;
+    for (uint32_t i = 0; i < lines_[row]; ++i)
+      sum += static_cast<double>(cost_[size_t{first_[row] + i} * sets_ + (set + i) % sets_]);
+    return sum - met_by(row, set, other, set_of_[other]);
+  }
+  /// The turns that two rows take in sets that they share.
+  double met_by(uint32_t a, uint32_t set_a, uint32_t b, uint32_t set_b) const {
+    double sum = 0;
+    for (uint32_t i = 0; i < lines_[a]; ++i) {
+      const uint32_t j = (set_a + i + sets_ - set_b) % sets_;
+      if (j < lines_[b]) sum += turns_.between(first_[a] + i, first_[b] + j);
+    }
+    return sum;
+  }
+
+  void move(uint32_t row, uint32_t set) {
+    add(row, set_of_[row], -1);
+    add(row, set, 1);
+    set_of_[row] = set;
+  }
+
   std::span<const uint32_t> lines_;
+  const Turns& turns_;
   const uint32_t sets_;
-  std::vector<uint32_t> first_;                 // by row, of its lines
-  std::vector<uint32_t> row_of_;                // by line
-  std::vector<float> cost_;                     // by line, set
-  std::vector<double> mean_;                    // by row, of its cost over all sets
-  std::vector<std::vector<Partner>> partners_;  // by line
+  std::vector<uint32_t> first_;   // by row, of its lines
+  std::vector<uint32_t> row_of_;  // by line
+  std::vector<uint32_t> set_of_;  // by row, of its first line
+  std::vector<float> cost_;       // by line, set
+  uint64_t tries_ = 0;            // to exchange two rows
+  std::vector<double> mean_;      // by row, of its cost over all sets
 };
 
 }  // namespace
 
-std::vector<uint32_t> order_by_conflicts(std::span<const uint32_t> lines,
-                                         std::span<const Affinity> turns, const CacheShape& cache) {
+std::vector<uint32_t> order_by_conflicts(std::span<const uint32_t> lines, const Turns& turns,
+                                         const CacheShape& cache) {
   return Colouring(lines, turns, cache).order();
 }
 

@@ -10,24 +10,22 @@
 // far from its first one, and beside what it calls.
 //
 // Where conflicts count, pieces form short rows by affinity, and rows are put in the order in which
-// those that take turns share few lines of the cache (colour.h). Sizes have to be exact for that:
-// they are those in the output, with branches dropped and added, and rows start at lines.
+// those that take turns share few lines of the cache (cache_order.h).
 
 #include "optimizer/layout/profiled.h"
 
 #include <algorithm>
 
-#include "optimizer/base/bytes.h"
 #include "optimizer/ir/target.h"
+#include "optimizer/layout/cache_order.h"
 #include "optimizer/layout/calls.h"
 #include "optimizer/layout/chains.h"
 #include "optimizer/layout/cluster.h"
 #include "optimizer/layout/code_layout.h"
-#include "optimizer/layout/colour.h"
 #include "optimizer/layout/glued_runs.h"
 #include "optimizer/layout/hotness.h"
 #include "optimizer/layout/orders.h"
-#include "optimizer/layout/turns.h"
+#include "optimizer/layout/walk.h"
 
 namespace respike {
 namespace {
@@ -49,8 +47,10 @@ struct Piece {
   uint32_t alignment = 4;
 };
 
-constexpr uint64_t kLongestRow = 1024;         // bytes, of rows that are coloured as one
-constexpr uint64_t kMostColoured = 128 << 10;  // bytes, of the hottest rows
+// Lengths of the walk: at most, and for each hot block.
+constexpr uint64_t kLongestWalk = 1'000'000, kWalkPerBlock = 500;
+// Blocks of a procedure: ext-TSP takes the square of their number, a tenth of a second for these.
+constexpr std::ptrdiff_t kMostForExtTsp = 2000;
 
 class Builder {
  public:
@@ -117,6 +117,8 @@ class Builder {
       case Blocks::chain:
         return chain_blocks(procedure, wanted);
       case Blocks::ext_tsp:
+        if (std::count(wanted.begin(), wanted.end(), true) > kMostForExtTsp)
+          return chain_blocks(procedure, wanted);
         return cut_where_nothing_falls(procedure,
                                        ext_tsp_blocks(*program_.target, procedure, wanted));
       case Blocks::original: {
@@ -224,7 +226,7 @@ class Builder {
     std::vector<Affinity> affinities = find_affinities(hot, number);
     std::vector<uint32_t> order;
     if (options_.pieces == Pieces::colour)
-      order = coloured_order(hot, sizes, heat, std::move(affinities));
+      order = coloured_order(hot, affinities);
     else if (options_.pieces == Pieces::cache_sorted)
       order = place_cache_directed(sizes, heat, affinities);
     else
@@ -233,54 +235,30 @@ class Builder {
     return order;
   }
 
-  /// By index in `hot`: hot pieces in rows of those with affinity, rows by their turns.
+  /// By index in `hot`.
   std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
-                                       std::span<const uint64_t> sizes,
-                                       std::span<const double> heat,
-                                       std::vector<Affinity> affinities) {
+                                       const std::vector<Affinity>& affinities) {
     const CacheShape cache = program_.target->instruction_cache();
-    const auto rows =
-        by_heat(rows_by_affinity(sizes, std::move(affinities), kLongestRow), sizes, heat);
-    for (const auto& row : rows) pieces_[hot[row.front()]].alignment = cache.line;
-    std::vector<uint32_t> lines;  // by row, of the hottest: those are coloured
-    std::vector<std::pair<uint32_t, uint64_t>> starts;  // of pieces, in bytes, in a row of all rows
-    uint64_t end = 0;
-    for (size_t r = 0; r < rows.size() && end < kMostColoured; ++r) {
-      const uint64_t start = end;
-      for (const uint32_t piece : rows[r]) {
-        starts.emplace_back(hot[piece], end);
-        end += sizes[piece];
-      }
-      end = align_up(end, cache.line);
-      lines.push_back(static_cast<uint32_t>((end - start) / cache.line));
-    }
-    std::vector<uint32_t> order;
-    for (const uint32_t r : order_by_conflicts(lines, turns_of_lines(starts, end, cache), cache))
-      order.insert(order.end(), rows[r].begin(), rows[r].end());
-    for (size_t r = lines.size(); r < rows.size(); ++r)
-      order.insert(order.end(), rows[r].begin(), rows[r].end());
-    return order;
-  }
-
-  /// The turns that cache lines take when pieces stand at `starts`, the last of them up to `end`.
-  std::vector<Affinity> turns_of_lines(std::span<const std::pair<uint32_t, uint64_t>> starts,
-                                       uint64_t end, const CacheShape& cache) const {
-    std::vector<std::pair<uint32_t, uint32_t>> lines(piece_of_.size());  // by block, half-open
-    for (auto [p, at] : starts) {
+    std::vector<CodePiece> pieces;
+    uint64_t blocks = 0;
+    for (const uint32_t p : hot) {
       const Piece& piece = pieces_[p];
-      for (size_t b = 0; b < piece.blocks.size(); ++b) {
-        const uint64_t size = size_in(piece.procedure, piece.blocks, b);
-        if (size != 0)
-          lines[first_[piece.procedure] + piece.blocks[b]] = {
-              static_cast<uint32_t>(at / cache.line),
-              static_cast<uint32_t>((at + size - 1) / cache.line + 1)};
-        at += size;
-      }
+      CodePiece& code = pieces.emplace_back();
+      code.procedure = piece.procedure;
+      code.size = piece.size;
+      code.heat = piece.heat;
+      blocks += piece.blocks.size();
+      for (size_t b = 0; b < piece.blocks.size(); ++b)
+        code.blocks.emplace_back(first_[piece.procedure] + piece.blocks[b],
+                                 size_in(piece.procedure, piece.blocks, b));
     }
-    const std::vector<uint64_t> sizes(end / cache.line, cache.line);
-    return find_turns(
-        program_, calls_, [&](ProcedureId id, BlockId b) { return lines[first_[id] + b]; }, sizes,
-        2 * uint64_t{cache.line} * cache.sets);
+    const Trace trace = walk(program_, calls_, std::min(kLongestWalk, blocks * kWalkPerBlock));
+    std::vector<uint32_t> order;
+    for (const auto& row : order_for_cache(pieces, affinities, trace, cache)) {
+      pieces_[hot[row.front()]].alignment = cache.line;
+      order.insert(order.end(), row.begin(), row.end());
+    }
+    return order;
   }
 
   /// Calls, and jumps from piece to piece. `number`: index in `hot` by piece.
@@ -302,8 +280,8 @@ class Builder {
     }
     for (const CodeCall& call : calls_) {
       const uint32_t piece = piece_of_[first_[call.caller] + call.block];
-      if (piece != kNone && number[piece] != kNone)
-        add(number[piece], call.callee, call.entry, program_[call.caller].blocks[call.block].count);
+      if (call.known() && piece != kNone && number[piece] != kNone)
+        add(number[piece], call.callee, call.entry, call.count);
     }
     return affinities;
   }

@@ -9,18 +9,18 @@ struct LayoutOptions {
   enum class Blocks {
     original,  // in the order of the input
     chain,     // chain_blocks()
-    ext_tsp,   // ext_tsp_blocks()
+    ext_tsp,   // ext_tsp_blocks(); in very large procedures chain_blocks()
   };
   enum class Pieces {
     original,      // in the order of the input
     place,         // place_by_affinity(), whole procedures or their hot parts
     segments,      // the same with every hot chain a piece of its own
-    colour,        // the same, in an order in which what takes turns shares few cache lines
+    colour,        // order_for_cache(): what takes turns shares few lines of the cache
     cache_sorted,  // place_cache_directed()
   };
-  Blocks blocks = Blocks::ext_tsp;
-  bool split = true;  // hot and cold parts of a procedure are pieces of their own
-  Pieces pieces = Pieces::colour;
+  Blocks blocks = Blocks::original;
+  bool split = false;  // hot and cold parts of a procedure are pieces of their own
+  Pieces pieces = Pieces::original;
   double cold_share = 0.002;  // of all executed instructions that cold code may run, see hotness.h
 };
 

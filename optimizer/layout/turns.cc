@@ -1,101 +1,87 @@
-// A list of pieces by the time of their last run, the latest first, as long as the window. When a
-// piece runs again, those in front of it have run in between.
+// A list of lines by the time of their last run, the latest first, as long as the window. When a
+// line runs again, those in front of it have run in between.
+//
+// Going through those in front is what takes time: the trace is left early where it has to be done
+// often, as in a loop that nearly fills the window, which looks the same after a few turns.
 
 #include "optimizer/layout/turns.h"
-
-#include <limits>
-
-#include "optimizer/layout/walk.h"
 
 namespace respike {
 namespace {
 
-constexpr uint64_t kSteps = 1'000'000;  // blocks of the walk
+constexpr uint64_t kMostTurns = 100'000'000;  // that are counted
 
 class Recent {
  public:
-  Recent(std::span<const uint64_t> sizes, uint64_t window)
-      : sizes_(sizes),
-        window_(window),
-        links_(sizes.size() + 1),
-        listed_(sizes.size()),
-        turns_(sizes.size() * sizes.size()) {
-    clear();
+  Recent(uint32_t lines, uint32_t window)
+      : end_(lines), window_(window), links_(lines + size_t{1}), listed_(lines), turns_(lines) {
+    links_[end_] = {end_, end_};
   }
 
   void clear() {
-    for (uint32_t p = links_[end()].next; bytes_ != 0 && p != end(); p = links_[p].next)
-      listed_[p] = false;
-    links_[end()] = {end(), end()};
-    bytes_ = 0;
+    while (size_ != 0) remove(links_[end_].next);
   }
 
-  void run(uint32_t piece) {
-    if (links_[end()].next == piece) return;
-    if (listed_[piece]) {
-      Count* turns = &turns_[size_t{piece} * end()];
-      for (uint32_t p = links_[end()].next; p != piece; p = links_[p].next)
-        turns[p] += turns[p] != std::numeric_limits<Count>::max();
-      remove(piece);
+  void run(uint32_t line) {
+    if (links_[end_].next == line) return;
+    if (listed_[line]) {
+      for (uint32_t other = links_[end_].next; other != line; other = links_[other].next) {
+        ++turns_.between(other, line);
+        ++counted_;
+      }
+      remove(line);
     }
-    insert_first(piece);
-    while (bytes_ > window_ && links_[end()].previous != piece) remove(links_[end()].previous);
+    insert_first(line);
+    if (size_ > window_) remove(links_[end_].previous);
   }
 
-  std::vector<Affinity> turns() const {
-    std::vector<Affinity> result;
-    for (uint32_t p = 0; p < end(); ++p)
-      for (uint32_t q = 0; q < end(); ++q)
-        if (const Count count = turns_[size_t{p} * end() + q]; count != 0)
-          result.push_back({p, q, static_cast<double>(count)});
-    return result;
-  }
+  uint64_t counted() const { return counted_; }
+  Turns& turns() { return turns_; }
 
  private:
-  using Count = uint16_t;
   struct Link {
     uint32_t previous, next;
   };
 
-  uint32_t end() const { return static_cast<uint32_t>(sizes_.size()); }
-
-  void insert_first(uint32_t piece) {
-    links_[piece] = {end(), links_[end()].next};
-    links_[links_[end()].next].previous = piece;
-    links_[end()].next = piece;
-    listed_[piece] = true;
-    bytes_ += sizes_[piece];
+  void insert_first(uint32_t line) {
+    links_[line] = {end_, links_[end_].next};
+    links_[links_[end_].next].previous = line;
+    links_[end_].next = line;
+    listed_[line] = true;
+    ++size_;
   }
-  void remove(uint32_t piece) {
-    const Link link = links_[piece];
+  void remove(uint32_t line) {
+    const Link link = links_[line];
     links_[link.previous].next = link.next;
     links_[link.next].previous = link.previous;
-    listed_[piece] = false;
-    bytes_ -= sizes_[piece];
+    listed_[line] = false;
+    --size_;
   }
 
-  std::span<const uint64_t> sizes_;
-  const uint64_t window_;
-  std::vector<Link> links_;  // a ring; the last is its end
+  const uint32_t end_;  // of the ring
+  const uint32_t window_;
+  std::vector<Link> links_;  // a ring, with its end behind the lines
   std::vector<bool> listed_;
-  uint64_t bytes_ = 0;        // of the list
-  std::vector<Count> turns_;  // by the piece that runs again, and the other
+  uint32_t size_ = 0;  // of the list
+  uint64_t counted_ = 0;
+  Turns turns_;
 };
 
 }  // namespace
 
-std::vector<Affinity> find_turns(const Program& program, std::span<const CodeCall> calls,
-                                 const PiecesOf& pieces_of, std::span<const uint64_t> sizes,
-                                 uint64_t window) {
-  Recent recent(sizes, window);
-  walk(
-      program, calls, kSteps,
-      [&](ProcedureId procedure, BlockId block) {
-        const auto [first, end] = pieces_of(procedure, block);
-        for (uint32_t piece = first; piece < end; ++piece) recent.run(piece);
-      },
-      [&] { recent.clear(); });
-  return recent.turns();
+Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
+                 uint32_t window) {
+  Recent recent(lines, window);
+  for (const uint32_t block : trace) {
+    if (recent.counted() > kMostTurns) break;
+    if (block == kNone) {
+      recent.clear();
+      continue;
+    }
+    const auto [first, end] = lines_of[block];
+    for (uint32_t line = first; line < end; ++line) recent.run(line);
+  }
+  return std::move(recent.turns());
 }
 
 }  // namespace respike

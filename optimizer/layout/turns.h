@@ -1,29 +1,41 @@
 #pragma once
-// Temporal relations: which pieces of code take turns.
+// Temporal relations: which lines of code take turns.
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "optimizer/ir/program.h"
-#include "optimizer/layout/calls.h"
-#include "optimizer/layout/cluster.h"
+#include "optimizer/layout/walk.h"
 
 namespace respike {
 
-using PiecesOf = std::function<std::pair<uint32_t, uint32_t>(ProcedureId, BlockId)>;
+/// How often every two lines of code took turns. Takes two bytes for each line times each line.
+class Turns {
+ public:
+  explicit Turns(uint32_t lines)
+      : lines_(lines), counts_(size_t{lines} * (lines + size_t{1}) / 2) {}
+  uint32_t lines() const { return lines_; }
+  /// Symmetric.
+  uint32_t& between(uint32_t a, uint32_t b) { return counts_[index(a, b)]; }
+  uint32_t between(uint32_t a, uint32_t b) const { return counts_[index(a, b)]; }
 
-/// For every two pieces of code how often one ran between two runs of the other that were near each
-/// other: fewer than `window` bytes of other code between them. Where such pieces share cache lines
-/// they throw each other out (Gloy and Smith, "Procedure placement using temporal-ordering
-/// information", TOPLAS 1999, section 4, the temporal-relation graph). Runs are made up, see
-/// walk.h. `pieces_of`: the pieces that hold a block, indices
-/// of `sizes`, half-open; none for code that is not looked at.
-/// Takes 2 bytes for every two pieces.
-std::vector<Affinity> find_turns(const Program& program, std::span<const CodeCall> calls,
-                                 const PiecesOf& pieces_of, std::span<const uint64_t> sizes,
-                                 uint64_t window);
+ private:
+  static size_t index(uint32_t a, uint32_t b) {
+    return a > b ? size_t{a} * (a + size_t{1}) / 2 + b : size_t{b} * (b + size_t{1}) / 2 + a;
+  }
+  uint32_t lines_;
+  std::vector<uint32_t> counts_;  // a triangle
+};
+
+/// Where code stands: for every block, by number, the lines that hold it, half-open.
+using LinesOfBlocks = std::vector<std::pair<uint32_t, uint32_t>>;
+
+/// For every two of `lines` cache lines how often one ran between two runs of the other that were
+/// near each other: fewer than `window` other lines between them. Where such lines share a set of
+/// the cache they throw each other out (Gloy and Smith, "Procedure placement using
+/// temporal-ordering information", TOPLAS 1999, section 4, the temporal-relation graph). Looks at
+/// the beginning of the trace only where there is much to be counted.
+Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
+                 uint32_t window);
 
 }  // namespace respike

@@ -1,6 +1,15 @@
-// A random walk has the frequencies of the counts, and it has what no table of counts has: an idea
-// of which pieces of code take turns. A history recorded by the program itself would know phases
-// and correlated branches, too; this one costs the program nothing.
+// A random walk has what no table of counts has: an idea of which pieces of code take turns. A
+// history recorded by the program itself would know phases and correlated branches, too; this one
+// costs the program nothing.
+//
+// The walk is to be stationary: when blocks are drawn by their counts, so are those one step later.
+// Edges do that where flow is conserved in a procedure; calls do where all calls of a procedure
+// together have its count, which needs the unknown ones, too. Their callees are taken to be the
+// procedures that known calls leave something of their count, by what they leave. Where the two
+// sums differ, for code that is not lifted calls and is called as well, the rest of the unknown
+// calls come back at once, or the rest of such entries start a walk only. A return whose call was
+// not seen leads behind a call of the procedure by the calls' counts, which is what the walk would
+// have come from.
 
 #include "optimizer/layout/walk.h"
 
@@ -14,18 +23,23 @@ namespace {
 
 constexpr uint64_t kWalk = 4096;   // blocks
 constexpr size_t kDeepest = 1024;  // calls that are remembered
+constexpr double kGiveUp = 0.01;
+constexpr double kGoldenRatio = 0.6180339887498949;  // its multiples spread evenly modulo 1
 
 /// Draws things with given weights.
 class Lottery {
  public:
-  void add(uint64_t weight, uint32_t prize) {
-    if (weight == 0) return;
-    sum_ += static_cast<double>(weight);
+  void add(double weight, uint32_t prize) {
+    if (weight <= 0) return;
+    sum_ += weight;
     tickets_.emplace_back(sum_, prize);
   }
   bool empty() const { return tickets_.empty(); }
-  uint32_t draw(SplitMix64& random) const {
-    const double at = random.fraction() * sum_;
+  double sum() const { return sum_; }
+  uint32_t draw(SplitMix64& random) const { return prize_at(random.fraction()); }
+  /// `fraction`: at least 0 and below 1, of all weight.
+  uint32_t prize_at(double fraction) const {
+    const double at = fraction * sum_;
     const auto ticket =
         std::upper_bound(tickets_.begin(), tickets_.end(), at,
                          [](double value, const auto& t) { return value < t.first; });
@@ -46,110 +60,147 @@ class Walker {
       first_.push_back(blocks);
       blocks += static_cast<uint32_t>(procedure.blocks.size());
     }
-    call_at_.assign(blocks, kNone);
-    returns_to_.resize(program.procedures.size());
-    for (uint32_t c = 0; c < calls_.size(); ++c) {
-      const CodeCall& call = calls_[c];
-      call_at_[first_[call.caller] + call.block] = c;
-      if (call.returns) returns_to_[call.callee].add(block_of(call).count, c);
-    }
+    first_call_.assign(blocks, kNone);
+    for (uint32_t c = static_cast<uint32_t>(calls_.size()); c-- > 0;)
+      first_call_[first_[calls_[c].caller] + calls_[c].block] = c;
     for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
       if (!program[id].movable()) continue;
       for (BlockId b = 0; b < program[id].blocks.size(); ++b)
-        starts_.add(program[id].blocks[b].count, first_[id] + b);
+        starts_.add(as_weight(program[id].blocks[b].count), first_[id] + b);
     }
+    pair_calls_with_callees();
   }
+
+  /// Of the block where the walk is.
+  uint32_t number() const { return first_[at_.procedure] + at_.block; }
 
   bool start() {
     stack_.clear();
     if (starts_.empty()) return false;
-    const uint32_t block = starts_.draw(random_);
+    start_at_ =
+        start_at_ + kGoldenRatio < 1 ? start_at_ + kGoldenRatio : start_at_ + kGoldenRatio - 1;
+    const uint32_t block = starts_.prize_at(start_at_);
     at_.procedure = static_cast<ProcedureId>(std::upper_bound(first_.begin(), first_.end(), block) -
                                              first_.begin() - 1);
     at_.block = block - first_[at_.procedure];
     return true;
   }
 
+  /// false: nobody knows how it goes on.
+  bool step() {
+    const BasicBlock& block = program_[at_.procedure].blocks[at_.block];
+    const std::span<const CodeCall> calls = calls_here();
+    const bool returns = !calls.empty() && calls.front().returns;
+    double all = 0;
+    for (const CodeCall& call : calls) all += as_weight(call.count);
+    if (returns && all == 0) return go_behind(calls.front());
+    if (!returns)
+      for (const Edge& edge : block.successors) all += as_weight(edge.count);
+    if (all == 0) return come_back();
+    double chosen = random_.fraction() * all;
+    for (const CodeCall& each : calls)
+      if ((chosen -= as_weight(each.count)) < 0) return call(each);
+    for (const Edge& edge : block.successors)
+      if (edge.count != 0) {
+        at_.block = edge.target;
+        if ((chosen -= as_weight(edge.count)) < 0) break;
+      }
+    return true;
+  }
+
+ private:
   struct Place {
     ProcedureId procedure = kNone;
     BlockId block = kNone;
   };
-  const Place& at() const { return at_; }
 
-  /// false: nobody knows how it goes on.
-  bool step() {
-    const BasicBlock& block = program_[at_.procedure].blocks[at_.block];
-    if (const uint32_t c = call_at_[first_[at_.procedure] + at_.block]; c != kNone) {
-      const CodeCall& call = calls_[c];
-      if (call.returns || block.successors.empty()) {
-        if (call.returns) {
-          if (stack_.size() == kDeepest)
-            stack_.erase(stack_.begin(), stack_.begin() + kDeepest / 2);
-          stack_.push_back(c);
-        }
-        at_ = {call.callee, call.entry};
-        return program_[at_.procedure].movable() || come_back();
-      }
-    }
-    uint64_t all = 0;
-    for (const Edge& edge : block.successors) all += edge.count;
-    if (all == 0) return come_back();
-    uint64_t chosen = random_.next() % all;
-    for (const Edge& edge : block.successors) {
-      if (chosen < edge.count) {
-        at_.block = edge.target;
-        return true;
-      }
-      chosen -= edge.count;
-    }
-    return false;
+  static double as_weight(uint64_t count) { return static_cast<double>(count); }
+
+  std::span<const CodeCall> calls_here() const {
+    const uint32_t first = first_call_[number()];
+    if (first == kNone) return {};
+    uint32_t end = first + 1;
+    while (end < calls_.size() && calls_[end].caller == at_.procedure &&
+           calls_[end].block == at_.block)
+      ++end;
+    return calls_.subspan(first, end - first);
   }
 
- private:
-  const BasicBlock& block_of(const CodeCall& call) const {
-    return program_[call.caller].blocks[call.block];
+  void pair_calls_with_callees() {
+    returns_to_.resize(program_.procedures.size());
+    for (uint32_t c = 0; c < calls_.size(); ++c)
+      (calls_[c].known() ? returns_to_[calls_[c].callee] : unknown_calls_)
+          .add(as_weight(calls_[c].count), c);
+    const std::vector<double> entries = unexplained_entries(program_, calls_);
+    for (ProcedureId id = 0; id < entries.size(); ++id) unknown_callees_.add(entries[id], id);
+    if (unknown_calls_.empty() || unknown_callees_.empty()) return;
+    const double ratio = unknown_callees_.sum() / unknown_calls_.sum();
+    reach_ = std::min(1.0, ratio);
+    for (ProcedureId id = 0; id < entries.size(); ++id)
+      returns_to_[id].add(entries[id] * std::min(1.0, 1 / ratio), kNone);
+  }
+
+  bool call(const CodeCall& call) {
+    const bool reached = call.known() || random_.fraction() < reach_;
+    if (call.returns) {
+      if (!reached) return go_behind(call);
+      if (stack_.size() == kDeepest) stack_.erase(stack_.begin(), stack_.begin() + kDeepest / 2);
+      stack_.push_back(&call);
+    }
+    if (!reached) return come_back();
+    at_ = call.known() ? Place{call.callee, call.entry} : Place{unknown_callees_.draw(random_), 0};
+    return program_[at_.procedure].movable() || come_back();
+  }
+
+  bool go_behind(const CodeCall& call) {
+    const BasicBlock& block = program_[call.caller].blocks[call.block];
+    at_ = {call.caller, block.edge(Edge::Kind::fall_through)->target};
+    return true;
   }
 
   bool come_back() {
-    uint32_t c;
     if (!stack_.empty()) {
-      c = stack_.back();
+      const CodeCall& call = *stack_.back();
       stack_.pop_back();
-    } else if (const Lottery& callers = returns_to_[at_.procedure]; !callers.empty()) {
-      c = callers.draw(random_);
-    } else {
-      return false;
+      return go_behind(call);
     }
-    at_ = {calls_[c].caller, block_of(calls_[c]).edge(Edge::Kind::fall_through)->target};
-    return true;
+    for (ProcedureId from = at_.procedure;;) {  // one turn for each jump that the call went on with
+      const Lottery& callers = returns_to_[from];
+      if (callers.empty()) return false;
+      uint32_t c = callers.draw(random_);
+      if (c == kNone) c = unknown_calls_.draw(random_);
+      if (calls_[c].returns) return go_behind(calls_[c]);
+      from = calls_[c].caller;
+      if (random_.fraction() < kGiveUp) return false;  // jumps may form a circle
+    }
   }
 
   const Program& program_;
   const std::span<const CodeCall> calls_;
-  std::vector<uint32_t> first_;      // by procedure, of its blocks
-  std::vector<uint32_t> call_at_;    // by block
-  std::vector<Lottery> returns_to_;  // by procedure: calls of it
+  std::vector<uint32_t> first_;       // by procedure, of its blocks
+  std::vector<uint32_t> first_call_;  // by block
+  std::vector<Lottery> returns_to_;   // by procedure: calls of it; kNone: any unknown one
+  Lottery unknown_calls_, unknown_callees_;
+  double reach_ = 0;  // the share of the unknown calls that reach unknown callees
   Lottery starts_;
+  double start_at_ = 0;
   SplitMix64 random_{1};
-  std::vector<uint32_t> stack_;  // calls
+  std::vector<const CodeCall*> stack_;
   Place at_;
 };
 
 }  // namespace
 
-void walk(const Program& program, std::span<const CodeCall> calls, uint64_t steps,
-          const std::function<void(ProcedureId, BlockId)>& visit,
-          const std::function<void()>& cut) {
+Trace walk(const Program& program, std::span<const CodeCall> calls, uint64_t blocks) {
   Walker walker(program, calls);
-  for (uint64_t done = 0; done < steps;) {
-    if (!walker.start()) return;
-    cut();
+  Trace trace;
+  while (blocks != 0 && walker.start()) {
+    trace.push_back(kNone);
     uint64_t length = 0;
-    do {
-      visit(walker.at().procedure, walker.at().block);
-      ++done;
-    } while (++length < kWalk && done < steps && walker.step());
+    do trace.push_back(walker.number());
+    while (--blocks != 0 && ++length < kWalk && walker.step());
   }
+  return trace;
 }
 
 }  // namespace respike

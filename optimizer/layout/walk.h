@@ -2,20 +2,25 @@
 // Made-up executions: what a program's counts say of the order in which its code runs.
 
 #include <cstdint>
-#include <functional>
 #include <span>
+#include <vector>
 
 #include "optimizer/ir/program.h"
 #include "optimizer/layout/calls.h"
 
 namespace respike {
 
+/// Blocks of movable procedures in the order in which they run, numbered through all procedures.
+/// kNone: what follows has nothing to do with what was before.
+using Trace = std::vector<uint32_t>;
+
 /// Walks at random from block to block, as often as the counts say: along edges, into callees, back
 /// behind the call, and where the call was not seen, behind one of the calls that the procedure
-/// gets, drawn by their counts. Starts anew every kWalk blocks at a block drawn by its count, so
-/// that all phases of a program get their share. Calls `visit` for each of `steps` blocks of
-/// movable procedures, and `cut` where a new walk starts. The same program gives the same walk.
-void walk(const Program& program, std::span<const CodeCall> calls, uint64_t steps,
-          const std::function<void(ProcedureId, BlockId)>& visit, const std::function<void()>& cut);
+/// gets, drawn by their counts. Calls that nobody knows the callee of go to the procedures that run
+/// more often than known calls explain. Starts anew every 4,096 blocks at a block drawn by its
+/// count, so that all phases of a program get their share. Where the counts are consistent, blocks
+/// come up as often as the counts say. `blocks`: the length, less where nothing ran. The same
+/// program gives the same walk.
+Trace walk(const Program& program, std::span<const CodeCall> calls, uint64_t blocks);
 
 }  // namespace respike

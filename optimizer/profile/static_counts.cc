@@ -1,6 +1,13 @@
+// What a loop or a call multiplies by can only be guessed, and guesses multiply along loops in
+// loops and down the call graph: one procedure of a large program then gets nearly all of the
+// execution, which one is by chance. So estimates are trusted inside a procedure only. All that may
+// run get the same share of the execution for their size, and what is hot is judged for each by
+// itself.
+
 #include "optimizer/profile/static_counts.h"
 
 #include <algorithm>
+#include <map>
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/ir/target.h"
@@ -10,15 +17,56 @@
 namespace respike {
 namespace {
 
-constexpr double kMostCalls = 1e12;
-
 uint64_t scaled(double executions) {
   return static_cast<uint64_t>(std::clamp(executions * kStaticScale, 0.0, 1e18));
 }
 
+/// How often a block jumps to another one by an indirect jump: directly, or through a hub, which
+/// passes on what it gets in the same proportions whoever it comes from.
+class IndirectFlow {
+ public:
+  IndirectFlow(const FlowGraph& graph, const std::vector<double>& flow)
+      : graph_(graph), to_hub_(graph.blocks, kNone), sent_(graph.blocks), passed_(graph.hubs) {
+    for (size_t e = graph.blocks; e < graph.edges.size(); ++e) {
+      const FlowEdge& edge = graph.edges[e];
+      if (edge.kind != FlowEdge::Kind::indirect) continue;
+      if (graph.is_hub(edge.from)) {
+        passed_[hub(edge.from)] += flow[e];
+        arrives_[{hub(edge.from), graph.block_of(edge.to)}] += flow[e];
+      } else {
+        sent_[graph.block_of(edge.from)] = flow[e];
+        if (graph.is_hub(edge.to)) to_hub_[graph.block_of(edge.from)] = hub(edge.to);
+      }
+    }
+  }
+
+  double between(BlockId from, BlockId to) const {
+    const uint32_t hub = to_hub_[from];
+    if (hub == kNone) return sent_[from];
+    const auto arrives = arrives_.find({hub, to});
+    if (arrives == arrives_.end() || passed_[hub] == 0) return 0;
+    return sent_[from] * (arrives->second / passed_[hub]);
+  }
+
+ private:
+  uint32_t hub(uint32_t node) const { return node - graph_.hub(0); }
+
+  const FlowGraph& graph_;
+  std::vector<uint32_t> to_hub_;  // by block
+  std::vector<double> sent_;      // by block
+  std::vector<double> passed_;    // by hub
+  std::map<std::pair<uint32_t, BlockId>, double> arrives_;
+};
+
 void set_counts(Procedure& procedure, const FlowGraph& graph, const std::vector<double>& flow,
                 double calls) {
-  for (BlockId b = 0; b < graph.blocks; ++b) procedure.blocks[b].count = scaled(flow[b] * calls);
+  const IndirectFlow indirect(graph, flow);
+  for (BlockId b = 0; b < graph.blocks; ++b) {
+    procedure.blocks[b].count = scaled(flow[b] * calls);
+    for (Edge& edge : procedure.blocks[b].successors)
+      if (edge.kind == Edge::Kind::indirect)
+        edge.count = scaled(indirect.between(b, edge.target) * calls);
+  }
   for (size_t e = graph.blocks; e < graph.edges.size(); ++e) {
     const FlowEdge& edge = graph.edges[e];
     if (edge.kind == FlowEdge::Kind::fall_through || edge.kind == FlowEdge::Kind::taken) {
@@ -30,23 +78,30 @@ void set_counts(Procedure& procedure, const FlowGraph& graph, const std::vector<
   }
 }
 
+/// As many calls as make a procedure execute each of its instructions kStaticScale times on the
+/// average.
+double calls_for_equal_shares(const Program& program, ProcedureId id,
+                              const std::vector<double>& flow) {
+  double size = 0, executed = 0;
+  const Procedure& procedure = program[id];
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const auto instructions = static_cast<double>(procedure.blocks[b].instructions.size());
+    size += instructions;
+    executed += instructions * flow[b];
+  }
+  return executed == 0 ? 1 : size / executed;
+}
+
 }  // namespace
 
 void set_static_counts(Program& program) {
   const CallGraph graph(program);
-  std::vector<double> calls(program.procedures.size());
-  for (ProcedureId id = 0; id < calls.size(); ++id)
-    calls[id] = graph.outside(id) == CallGraph::Outside::none || graph.unused(id) ? 0 : 1;
-  const auto order = graph.bottom_up();
-  for (auto id = order.rbegin(); id != order.rend(); ++id) {
-    if (!program[*id].movable()) continue;
-    const FlowGraph flow_graph = build_flow_graph(program, *id, {});
-    const std::vector<double> flow = estimate_flow(program, *id, flow_graph);
-    set_counts(program[*id], flow_graph, flow, calls[*id]);
-    for (const Call& call : graph.calls_of(*id))
-      if (call.known() && graph.components()[call.callee] != graph.components()[*id])
-        calls[call.callee] =
-            std::min(kMostCalls, calls[call.callee] + calls[*id] * flow[call.block]);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    if (!program[id].movable()) continue;
+    const FlowGraph flow_graph = build_flow_graph(program, id, {});
+    const std::vector<double> flow = estimate_flow(program, id, flow_graph);
+    const double calls = graph.unused(id) ? 0 : calls_for_equal_shares(program, id, flow);
+    set_counts(program[id], flow_graph, flow, calls);
   }
 }
 

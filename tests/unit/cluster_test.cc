@@ -135,6 +135,23 @@ TEST(Placement, CostsLittleMoreThanTheBestOrder) {
   EXPECT_LT(highest, 2);
 }
 
+TEST(Placement, NoRowIsLongerThanAllowed) {
+  Random random(5);
+  for (int round = 0; round < 200; ++round) {
+    const Pieces pieces(random, 2 + below(random, 20), 40);
+    const uint64_t longest = 4 * (1 + below(random, 1500));
+    const auto rows = rows_by_affinity(pieces.sizes, pieces.affinities, longest);
+    std::vector<uint32_t> all;
+    for (const auto& row : rows) {
+      uint64_t length = 0;
+      for (const uint32_t piece : row) length += pieces.sizes[piece];
+      EXPECT_TRUE(row.size() == 1 || length <= longest) << round;
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    EXPECT_TRUE(is_permutation_of(all, pieces.sizes.size()));
+  }
+}
+
 /// A chain of calls is laid out as a row, whatever the order of its weights.
 TEST(Placement, LaysAChainOutAsARow) {
   Random random(4);

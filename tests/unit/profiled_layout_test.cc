@@ -65,6 +65,22 @@ TEST(Hotness, WhatNeverRanIsCold) {
   EXPECT_EQ(hot_threshold(p.program, 0.01), UINT64_MAX);
 }
 
+TEST(Hotness, LeavesNoMoreHotBytesThanAllowed) {
+  LayoutProgram p;
+  p.add_procedure();
+  for (const uint64_t count : {100, 200, 300, 400}) {
+    p.add_block(4, "ret");
+    p.program.procedures[0].blocks.back().count = count;
+  }
+  p.program.procedures[0].blocks[0].flags |= BasicBlock::kEntry;
+  const uint64_t size = code_size(*p.program.target, p.program[0].blocks[0]);
+  EXPECT_EQ(hot_threshold(p.program, 0, 4 * size), 100u);
+  EXPECT_EQ(hot_threshold(p.program, 0, 4 * size - 1), 200u);
+  EXPECT_EQ(hot_threshold(p.program, 0, 2 * size), 300u);
+  EXPECT_EQ(hot_threshold(p.program, 0, size), 400u);
+  EXPECT_EQ(hot_threshold(p.program, 0, size - 1), 401u);
+}
+
 // ---- no-ops
 
 /// The opcodes' names of a block after drop_nops().
@@ -297,7 +313,9 @@ range 0x18..0x1c procedure=1 blocks=0..1
 range 0x1c..0x20 procedure=2 blocks=0..1
 )");
   ASSERT_EQ(find_violation(program), std::nullopt);
-  const Layout layout = profiled_layout(program, {.pieces = LayoutOptions::Pieces::segments});
+  const Layout layout = profiled_layout(program, {.blocks = LayoutOptions::Blocks::ext_tsp,
+                                                  .split = true,
+                                                  .pieces = LayoutOptions::Pieces::segments});
   ASSERT_EQ(layout.fragments.size(), 4u);
   std::map<ProcedureId, std::set<BlockId>> hot;
   for (size_t i = 0; i < 2; ++i)
@@ -307,6 +325,113 @@ range 0x1c..0x20 procedure=2 blocks=0..1
   EXPECT_EQ(layout.fragments[2].procedure, 0u);
   EXPECT_EQ(layout.fragments[2].blocks, (std::vector<BlockId>{0, 5, 3}));  // 3 never ran
   EXPECT_EQ(layout.fragments[3].procedure, 1u);
+}
+
+constexpr LayoutOptions kPlaced = {
+    .blocks = LayoutOptions::Blocks::chain, .split = true, .pieces = LayoutOptions::Pieces::place};
+
+/// Procedures of one block, of which the first one calls one of the others, all equally hot. The
+/// call is direct, or indirect and seen by a profile.
+TEST(ProfiledLayout, PutsCallersBesideTheirCallees) {
+  for (const bool observed : {false, true})
+    for (ProcedureId callee = 1; callee < 8; ++callee) {
+      LayoutProgram p;
+      p.add_procedure();
+      p.add_block(3, observed ? "jsr" : "bsr");
+      p.add_block(3, "ret");
+      p.connect(0, 1, Edge::Kind::fall_through);
+      for (int other = 1; other < 8; ++other) {
+        p.add_procedure();
+        p.add_block(3, "ret");
+      }
+      for (Procedure& procedure : p.program.procedures) {
+        procedure.blocks[0].flags |= BasicBlock::kEntry;
+        for (BasicBlock& block : procedure.blocks) block.count = 100;
+      }
+      p.program[0].blocks[0].successors[0].count = 100;
+      if (observed) {
+        p.program.observed_calls = {{.procedure = 0, .block = 0, .callee = callee}};
+      } else {
+        Instruction& call = p.program[0].blocks[0].instructions.back();
+        call.flags |= Instruction::kHasReference;
+        call.immediate = 0;
+        p.program[0].references.push_back(
+            {ReferenceKind::branch, {.procedure = callee, .block = 0}});
+      }
+      std::vector<ProcedureId> order;
+      for (const auto& fragment : profiled_layout(p.program, kPlaced).fragments)
+        order.push_back(fragment.procedure);
+      const auto place = [&](ProcedureId id) {
+        return std::find(order.begin(), order.end(), id) - order.begin();
+      };
+      EXPECT_EQ(std::abs(place(0) - place(callee)), 1) << observed << ' ' << callee;
+    }
+}
+
+/// Where branches might not reach from one end to the other, hot code is in the middle, the cold
+/// parts of its procedures next to it.
+TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
+  LayoutProgram p;
+  const uint64_t reach = p.program.target->branch_reach();
+  constexpr int kProcedures = 40;
+  const size_t plain = reach / kProcedures / 4;
+  for (int id = 0; id < kProcedures; ++id) {
+    p.add_procedure();
+    p.add_block(1, "ret");
+    p.add_block(plain, "ret");
+    p.program.procedures.back().blocks[0].flags |= BasicBlock::kEntry;
+    if (id % 4 == 0) p.program.procedures.back().blocks[0].count = 100;
+  }
+  const Layout layout = profiled_layout(p.program, kPlaced);
+  ASSERT_EQ(find_violation(p.program, layout), std::nullopt);
+  uint64_t before = 0, behind = 0;
+  bool hot_seen = false;
+  std::string kinds;  // h: hot, o: cold part of a procedure with a hot one, c: others
+  for (const auto& fragment : layout.fragments) {
+    uint64_t size = 0;
+    for (const BlockId b : fragment.blocks)
+      size += code_size(*p.program.target, p.program[fragment.procedure].blocks[b]);
+    const bool own = fragment.procedure % 4 == 0;
+    const bool hot = own && fragment.blocks.front() == 0;
+    hot_seen |= hot;
+    if (!hot) (hot_seen ? behind : before) += size;
+    const char kind = hot ? 'h' : own ? 'o' : 'c';
+    if (kinds.empty() || kinds.back() != kind) kinds += kind;
+  }
+  EXPECT_EQ(kinds, "cohoc");
+  EXPECT_NEAR(static_cast<double>(before), static_cast<double>(behind), 0.1 * (before + behind));
+}
+
+/// Two loops that take turns with what they call, in more code than the cache holds.
+TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
+  LayoutProgram p;
+  Random random(6);
+  for (int id = 0; id < 12; ++id) p.add_random_procedure(random, 12);
+  for (Procedure& procedure : p.program.procedures) walk(random, procedure, 50);
+  const Layout layout = profiled_layout(p.program, {.blocks = LayoutOptions::Blocks::ext_tsp,
+                                                    .split = true,
+                                                    .pieces = LayoutOptions::Pieces::colour});
+  const uint32_t line = p.program.target->instruction_cache().line;
+  const auto aligned =
+      std::count_if(layout.fragments.begin(), layout.fragments.end(),
+                    [&](const auto& fragment) { return fragment.alignment == line; });
+  EXPECT_GE(aligned, 1);
+  EXPECT_EQ(layout.fragments.front().alignment, line);
+}
+
+/// ext-TSP would take the square of these blocks.
+TEST(ProfiledLayout, VeryLargeProceduresAreChainedGreedily) {
+  LayoutProgram p;
+  Random random(7);
+  p.add_random_procedure(random, 3000);
+  for (BasicBlock& block : p.program.procedures[0].blocks) {
+    block.count = 1 + below(random, 1000);
+    for (Edge& edge : block.successors) edge.count = 1 + below(random, 1000);
+  }
+  const auto blocks_of = [&](LayoutOptions::Blocks blocks) {
+    return profiled_layout(p.program, {.blocks = blocks}).fragments.at(0).blocks;
+  };
+  EXPECT_EQ(blocks_of(LayoutOptions::Blocks::ext_tsp), blocks_of(LayoutOptions::Blocks::chain));
 }
 
 }  // namespace

@@ -171,7 +171,9 @@ class AlphaTarget final : public Target {
   }
   const Abi& abi() const override { return alpha::abi(); }
   /// Of the 21164: 8 KB (Hardware Reference Manual, 2.1.1).
-  CacheShape instruction_cache() const override { return {.line = 32, .sets = 256}; }
+  CacheShape instruction_cache() const override {
+    return {.line = 32, .sets = 256, .prefetched = 4};
+  }
   bool is_system_call(const Instruction& instruction) const override {
     return alpha::is_system_call(instruction);
   }

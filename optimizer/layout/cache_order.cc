@@ -1,0 +1,182 @@
+// Candidates and a judge.
+//
+// Turns of lines say which pairs of lines should not share a set, but the sum of the turns that
+// meet is not the number of misses: two lines that throw out a third one count twice, and a line
+// that is prefetched costs little. The number of misses can only be had by running code through a
+// cache, which a trace of a million blocks does in a few milliseconds. So orders are made with rows
+// of several lengths, and the one that misses least is taken.
+//
+// Where that gains next to nothing, as where hot code fits into the cache, what counts is all that
+// the trace does not show: seldom run code, shared libraries, other inputs. There the hot parts of
+// procedures stay whole and stand by affinity alone, which serves those better.
+//
+// Sizes have to be exact for that: they are those in the output, with branches dropped and added.
+// Places are relative: what is in front of all rows moves them alike.
+
+#include "optimizer/layout/cache_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/layout/colour.h"
+
+namespace respike {
+namespace {
+
+using Rows = std::vector<std::vector<uint32_t>>;
+
+constexpr uint64_t kLongestRows[] = {1024, 768};  // bytes, of rows that are coloured as one
+constexpr uint64_t kMostColoured = 128 << 10;     // bytes, of the hottest rows
+
+// Cycles of a line from the second level, and of one that a miss before it prefetched (model C).
+constexpr double kMiss = 8, kPrefetched = 2;
+constexpr double kLeastGain = 0.02;         // cycles of a block, which takes four or five
+constexpr uint64_t kMostLines = 4'000'000;  // that the trace runs through, to know the cost
+
+uint32_t lines_of(std::span<const CodePiece> pieces, std::span<const uint32_t> row,
+                  const CacheShape& cache) {
+  uint64_t size = 0;
+  for (const uint32_t piece : row) size += pieces[piece].size;
+  return static_cast<uint32_t>(align_up(size, cache.line) / cache.line);
+}
+
+/// Where blocks are when the rows stand one behind the other.
+LinesOfBlocks place_blocks(std::span<const CodePiece> pieces,
+                           std::span<const std::vector<uint32_t>> rows, size_t blocks,
+                           const CacheShape& cache) {
+  LinesOfBlocks lines(blocks);
+  uint64_t at = 0;
+  for (const auto& row : rows) {
+    for (const uint32_t piece : row)
+      for (const auto& [block, size] : pieces[piece].blocks) {
+        if (size != 0)
+          lines[block] = {static_cast<uint32_t>(at / cache.line),
+                          static_cast<uint32_t>((at + size - 1) / cache.line + 1)};
+        at += size;
+      }
+    at = align_up(at, cache.line);
+  }
+  return lines;
+}
+
+size_t count_blocks(std::span<const CodePiece> pieces, const Trace& trace) {
+  size_t count = 0;
+  for (const uint32_t block : trace)
+    if (block != kNone) count = std::max<size_t>(count, block + size_t{1});
+  for (const CodePiece& piece : pieces)
+    for (const auto& [block, size] : piece.blocks) count = std::max<size_t>(count, block + 1);
+  return count;
+}
+
+/// Rows in the order of their heat, those that can be coloured in an order by conflicts.
+Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
+              const CacheShape& cache) {
+  Rows chosen, rest;
+  std::vector<uint32_t> lengths;  // of those chosen, in lines
+  uint32_t all = 0;
+  for (auto& row : rows) {
+    const uint32_t length = lines_of(pieces, row, cache);
+    // For what is longer than the cache no place is better than another.
+    if (length > cache.sets || (all + uint64_t{length}) * cache.line > kMostColoured) {
+      rest.push_back(std::move(row));
+      continue;
+    }
+    all += length;
+    lengths.push_back(length);
+    chosen.push_back(std::move(row));
+  }
+  const auto places = place_blocks(pieces, chosen, count_blocks(pieces, trace), cache);
+  const Turns turns = find_turns(trace, places, all, cache.sets);
+  Rows result;
+  for (const uint32_t row : order_by_conflicts(lengths, turns, cache))
+    result.push_back(std::move(chosen[row]));
+  for (auto& row : rest) result.push_back(std::move(row));
+  return result;
+}
+
+/// Rows of whole procedures by affinity, the hottest first.
+Rows whole_procedures(std::span<const CodePiece> pieces, const std::vector<Affinity>& affinities) {
+  std::vector<uint64_t> sizes;
+  std::vector<double> heat;
+  Rows members;  // by procedure
+  std::vector<uint32_t> procedure_of;
+  std::map<ProcedureId, uint32_t> index;
+  for (uint32_t p = 0; p < pieces.size(); ++p) {
+    const auto [known, fresh] =
+        index.try_emplace(pieces[p].procedure, static_cast<uint32_t>(members.size()));
+    if (fresh) {
+      sizes.push_back(0);
+      heat.push_back(0);
+      members.emplace_back();
+    }
+    procedure_of.push_back(known->second);
+    sizes[known->second] += pieces[p].size;
+    heat[known->second] += pieces[p].heat;
+    members[known->second].push_back(p);
+  }
+  std::vector<Affinity> between;
+  for (const Affinity& a : affinities)
+    between.push_back({procedure_of[a.from], procedure_of[a.to], a.weight});
+  Rows rows;
+  for (const auto& row :
+       by_heat(rows_by_affinity(sizes, std::move(between), std::numeric_limits<uint64_t>::max()),
+               sizes, heat)) {
+    rows.emplace_back();
+    for (const uint32_t procedure : row)
+      rows.back().insert(rows.back().end(), members[procedure].begin(), members[procedure].end());
+  }
+  return rows;
+}
+
+}  // namespace
+
+double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
+                  const Trace& trace, const CacheShape& cache) {
+  const auto places = place_blocks(pieces, rows, count_blocks(pieces, trace), cache);
+  std::vector<uint32_t> held(cache.sets, std::numeric_limits<uint32_t>::max());  // line by set
+  uint32_t from = 0, ahead = 0;  // lines that were prefetched, half-open
+  double cycles = 0, blocks = 0;
+  uint64_t lines = 0;
+  for (const uint32_t block : trace) {
+    if (block == kNone) continue;
+    if (lines > kMostLines) break;
+    lines += places[block].second - places[block].first;
+    ++blocks;
+    for (uint32_t line = places[block].first; line < places[block].second; ++line) {
+      uint32_t& place = held[line % cache.sets];
+      if (place == line) continue;
+      place = line;
+      const bool prefetched = from <= line && line < ahead;
+      cycles += prefetched ? kPrefetched : kMiss;
+      from = line + 1;
+      ahead = from + cache.prefetched;
+    }
+  }
+  return blocks == 0 ? 0 : cycles / blocks;
+}
+
+std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
+                                                   const std::vector<Affinity>& affinities,
+                                                   const Trace& trace, const CacheShape& cache) {
+  std::vector<uint64_t> sizes;
+  std::vector<double> heat;
+  for (const CodePiece& piece : pieces) {
+    sizes.push_back(piece.size);
+    heat.push_back(piece.heat);
+  }
+  Rows best = whole_procedures(pieces, affinities);
+  double least = fetch_cost(pieces, best, trace, cache) - kLeastGain;
+  for (const uint64_t longest : kLongestRows) {
+    Rows rows = by_heat(rows_by_affinity(sizes, affinities, longest), sizes, heat);
+    rows = coloured(pieces, std::move(rows), trace, cache);
+    const double cost = fetch_cost(pieces, rows, trace, cache);
+    if (cost >= least) continue;
+    least = cost;
+    best = std::move(rows);
+  }
+  return best;
+}
+
+}  // namespace respike

@@ -1,0 +1,36 @@
+#pragma once
+// An order of hot code for a direct-mapped instruction cache.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "optimizer/ir/target.h"
+#include "optimizer/layout/cluster.h"
+#include "optimizer/layout/walk.h"
+
+namespace respike {
+
+/// Code of one procedure that stays together.
+struct CodePiece {
+  ProcedureId procedure = kNone;
+  uint64_t size = 0;                                  // bytes
+  double heat = 0;                                    // bytes executed
+  std::vector<std::pair<uint32_t, uint64_t>> blocks;  // number as in a trace, bytes
+};
+
+/// All pieces, by index, in rows that are to start at cache lines, in the order in which fetching
+/// what `trace` runs costs least: short rows by affinity (cluster.h) in an order by conflicts
+/// (colour.h), or all pieces of each procedure together, procedures by affinity. Takes a few tens
+/// of megabytes for 128 KB of code or more.
+std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
+                                                   const std::vector<Affinity>& affinities,
+                                                   const Trace& trace, const CacheShape& cache);
+
+/// The cycles that an order costs in misses when `trace` runs through an empty cache, per block.
+/// Looks at the beginning of the trace only where blocks are very large.
+double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
+                  const Trace& trace, const CacheShape& cache);
+
+}  // namespace respike

@@ -1,0 +1,153 @@
+// Orders for a cache, and what they cost, against a cache written down as simply as can be.
+
+#include "optimizer/layout/cache_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "tests/unit/layout_testing.h"
+
+namespace respike {
+namespace {
+
+constexpr CacheShape kCache = {.line = 16, .sets = 8, .prefetched = 2};
+
+using Rows = std::vector<std::vector<uint32_t>>;
+
+/// Pieces of one block each, which has the piece's number.
+std::vector<CodePiece> pieces_of(const std::vector<uint64_t>& sizes) {
+  std::vector<CodePiece> pieces;
+  for (uint32_t p = 0; p < sizes.size(); ++p)
+    pieces.push_back({.procedure = p, .size = sizes[p], .heat = 1, .blocks = {{p, sizes[p]}}});
+  return pieces;
+}
+
+/// Byte by byte: where it is, what the set holds, what a miss fetches ahead.
+double cost_by_definition(const std::vector<CodePiece>& pieces, const Rows& rows,
+                          const Trace& trace) {
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> bytes;  // by block, half-open
+  uint64_t at = 0;
+  for (const auto& row : rows) {
+    while (at % kCache.line != 0) ++at;
+    for (const uint32_t piece : row)
+      for (const auto& [block, size] : pieces[piece].blocks) {
+        bytes[block] = {at, at + size};
+        at += size;
+      }
+  }
+  std::map<uint64_t, uint64_t> held;  // line by set
+  std::vector<uint64_t> ahead;
+  double cycles = 0, blocks = 0;
+  for (const uint32_t block : trace) {
+    if (block == kNone) continue;
+    ++blocks;
+    for (uint64_t byte = bytes[block].first; byte < bytes[block].second; ++byte) {
+      const uint64_t line = byte / kCache.line, set = line % kCache.sets;
+      if (held.contains(set) && held[set] == line) continue;
+      held[set] = line;
+      cycles += std::find(ahead.begin(), ahead.end(), line) != ahead.end() ? 2 : 8;
+      ahead.clear();
+      for (uint32_t i = 1; i <= kCache.prefetched; ++i) ahead.push_back(line + i);
+    }
+  }
+  return blocks == 0 ? 0 : cycles / blocks;
+}
+
+TEST(FetchCost, AgainstItsDefinition) {
+  Random random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<uint64_t> sizes(1 + below(random, 12));
+    for (uint64_t& size : sizes) size = 4 * below(random, 20);
+    const auto pieces = pieces_of(sizes);
+    Rows rows;
+    for (uint32_t p = 0; p < sizes.size(); ++p) {
+      if (rows.empty() || below(random, 2) == 0) rows.emplace_back();
+      rows.back().push_back(p);
+    }
+    std::shuffle(rows.begin(), rows.end(), random);
+    Trace trace;
+    for (uint32_t i = below(random, 300); i > 0; --i)
+      trace.push_back(below(random, 20) == 0 ? kNone : below(random, sizes.size()));
+    EXPECT_DOUBLE_EQ(fetch_cost(pieces, rows, trace, kCache),
+                     cost_by_definition(pieces, rows, trace))
+        << round;
+  }
+}
+
+std::vector<uint32_t> sorted_pieces(const Rows& rows) {
+  std::vector<uint32_t> all;
+  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(CacheOrder, HoldsEveryPieceOnceAndCostsNoMoreThanAffinityAlone) {
+  Random random(2);
+  double gained = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<uint64_t> sizes(1 + below(random, 30));
+    for (uint64_t& size : sizes) size = 4 * (1 + below(random, below(random, 4) == 0 ? 100 : 12));
+    auto pieces = pieces_of(sizes);
+    for (CodePiece& piece : pieces) piece.procedure = below(random, pieces.size());
+    Trace trace = {kNone};
+    for (int i = 0; i < 400; ++i)
+      trace.push_back(below(random, 2) == 0   ? below(random, pieces.size())
+                      : trace[i / 2] == kNone ? 0
+                                              : trace[i / 2]);
+    std::vector<Affinity> affinities;
+    for (size_t i = 2; i < trace.size(); ++i) affinities.push_back({trace[i - 1], trace[i], 1});
+    const Rows rows = order_for_cache(pieces, affinities, trace, kCache);
+    std::vector<uint32_t> any(pieces.size());
+    std::iota(any.begin(), any.end(), 0);
+    ASSERT_EQ(sorted_pieces(rows), any);
+    std::vector<double> heat(sizes.size(), 1);
+    const Rows alone = {place_by_affinity(sizes, heat, affinities)};
+    gained += fetch_cost(pieces, alone, trace, kCache) - fetch_cost(pieces, rows, trace, kCache);
+  }
+  EXPECT_GT(gained, 0);
+}
+
+/// Three procedures of half a cache each, of which the first and the last take turns.
+TEST(CacheOrder, KeepsWhatTakesTurnsApart) {
+  const auto pieces = pieces_of({64, 64, 64});
+  Trace trace = {kNone};
+  for (int i = 0; i < 1000; ++i) trace.push_back(i % 2 == 0 ? 0 : 2);
+  const Rows rows = order_for_cache(pieces, {}, trace, kCache);
+  EXPECT_LT(fetch_cost(pieces, rows, trace, kCache), 0.1);
+  EXPECT_GT(fetch_cost(pieces, Rows{{0}, {1}, {2}}, trace, kCache), 8);
+}
+
+/// No order gains anything: procedures stay whole, by affinity.
+TEST(CacheOrder, OfWhatFitsIntoTheCacheGoesByAffinityAlone) {
+  auto pieces = pieces_of({8, 8, 8, 8});
+  pieces[2].procedure = 0;
+  Trace trace = {kNone};
+  for (int i = 0; i < 1000; ++i) trace.push_back(static_cast<uint32_t>(i * i) % 4);
+  const Rows rows = order_for_cache(pieces, {{0, 3, 5}, {3, 2, 4}, {1, 2, 1}}, trace, kCache);
+  ASSERT_EQ(rows.size(), 1u);
+  const std::vector<uint32_t> expected = {1, 0, 2, 3}, turned = {3, 0, 2, 1};
+  EXPECT_TRUE(rows[0] == expected || rows[0] == turned) << ::testing::PrintToString(rows[0]);
+}
+
+/// Code larger than any cache takes neither memory nor time by its square.
+TEST(CacheOrder, HugePiecesAreLeftOutOfTheColours) {
+  auto pieces = pieces_of({64 << 20, 40, 40});
+  const Trace trace(100'000, 0);
+  const Rows rows = order_for_cache(pieces, {{0, 1, 1}}, trace, kCache);
+  EXPECT_EQ(sorted_pieces(rows), (std::vector<uint32_t>{0, 1, 2}));
+}
+
+/// More code than is coloured at most, in pieces of one line that all take turns.
+TEST(CacheOrder, OnlySoMuchIsColoured) {
+  constexpr uint32_t kPieces = 40'000;  // a full table of their turns would take 3 GB
+  auto pieces = pieces_of(std::vector<uint64_t>(kPieces, 16));
+  Trace trace = {kNone};
+  for (int i = 0; i < 20'000; ++i) trace.push_back(static_cast<uint32_t>(i * 7919) % kPieces);
+  EXPECT_EQ(sorted_pieces(order_for_cache(pieces, {}, trace, kCache)).size(), kPieces);
+}
+
+}  // namespace
+}  // namespace respike
