@@ -107,7 +107,7 @@ class Search {
   Libraries run();
 
  private:
-  fs::path host_file(const std::string& path) const;
+  fs::path host_file(const fs::path& path) const { return host_path(path, options_.sysroot); }
   std::optional<std::string> expand(std::string_view text, const Object& object) const;
   std::vector<std::string> folders(const std::string& list, std::string_view separators,
                                    const Object& object) const;
@@ -126,14 +126,6 @@ class Search {
   LibraryCache cache_;
   std::vector<Object> objects_;  // [0] is the program
 };
-
-fs::path Search::host_file(const std::string& path) const {
-  if (!options_.sysroot.empty() && path.starts_with('/')) {
-    fs::path below = options_.sysroot + path;
-    if (access(below.c_str(), F_OK) == 0) return below;
-  }
-  return path;
-}
 
 /// Puts in what $ORIGIN and its like stand for; nullopt when one has no meaning here.
 std::optional<std::string> Search::expand(std::string_view text, const Object& object) const {
@@ -309,6 +301,14 @@ ProgramImage read_program(const fs::path& path) {
     throw Error("it is a library, not a program", path);
   if (access(program.path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
   return program;
+}
+
+fs::path host_path(const fs::path& path, const std::string& sysroot) {
+  if (!sysroot.empty() && path.is_absolute()) {
+    fs::path below = sysroot + path.string();
+    if (access(below.c_str(), F_OK) == 0) return below;
+  }
+  return path;
 }
 
 LibrarySearch present_search(const Platform& platform) {

@@ -39,6 +39,10 @@ struct Libraries {
   std::vector<MissingLibrary> missing;
 };
 
+/// The file that a program opens when it opens `path`: below its sysroot (empty: none) where there
+/// is one, else `path`.
+std::filesystem::path host_path(const std::filesystem::path& path, const std::string& sysroot);
+
 struct LibrarySearch {
   std::string library_path;  // LD_LIBRARY_PATH
   std::string sysroot;       // what the emulator takes for / where it has the file; empty: none
