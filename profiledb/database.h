@@ -236,21 +236,21 @@ class Database {
 
   std::vector<RunRow> runs(Id build) const;  // latest start first
 
-  /// Internal to merging.h.
-  struct MergeAccess;
-
   // ---- housekeeping ----
 
   /// Removes, per image, all builds but the newest `keep` (at least 1), images without application,
   /// derived images but the newest of each kind, and files of the store that nothing refers to and
-  /// that are older than `age`.
+  /// that are older than `age`. Builds whose spool holds counter files stay, with all that was made
+  /// of them.
   PruneResult prune(unsigned keep, std::chrono::seconds age = std::chrono::hours(1));
   /// Checks everything: the file, references between rows, that blobs can be decoded and files are
   /// those of their hashes. One sentence for each problem.
   std::vector<std::string> check() const;
 
+  struct State;  // internal
+  State& state() { return *state_; }
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

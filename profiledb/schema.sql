@@ -100,7 +100,7 @@ create table procedure_shape (
 );
 
 -- Counts of one shape that are kept apart from others:
---   day      the finished runs of a day, added up
+--   day      the finished runs that started on a day and have the same weight, added up
 --   run      one run that had not finished when it was read, or whose file went away
 --   carried  the profile of an older build, carried over by matching
 --   given    profiles that a user added, by day
@@ -109,8 +109,9 @@ create table count_set (
   shape integer not null references shape (id) on delete cascade,
   purpose text not null check (purpose in ('day', 'run', 'carried', 'given')),
   day integer not null,        -- when it was counted
-  runs double precision not null,        -- weighted
-  confidence double precision not null,  -- carried: in (0, 1]; else 1
+  runs double precision not null,        -- before they are weighted
+  weight double precision not null,      -- counts are multiplied by it; carried: the confidence,
+                                         -- in (0, 1]
   source integer references build (id) on delete set null  -- carried: the older build
 );
 create index count_set_by_shape on count_set (shape, purpose, day);
@@ -142,5 +143,6 @@ create table run (
   unique (build, process, started)
 );
 create index run_by_state on run (state);
+create index run_by_start on run (started);
 create index run_by_count_set on run (count_set);
 create index count_set_by_source on count_set (source);
