@@ -66,9 +66,8 @@ class Merger {
 
   MergeResult merge() {
     for (const std::string& folder : folders()) merge_folder(database_.spool() / folder);
-    if (options_.ended)
-      set_ended(database_, options_.ended->process_id, options_.ended->started_after,
-                options_.ended->ended);
+    for (const ProcessEnd& end : options_.ended)
+      set_ended(database_, end.process_id, end.started_after, end.ended);
     result_.lost = mark_lost_runs(database_, options_.build);
     return result_;
   }
@@ -223,10 +222,10 @@ class Merger {
   }
 
   std::string end_of(const CounterFile& file) const {
-    const auto& ended = options_.ended;
-    const bool is =
-        ended && ended->process_id == file.process_id && file.start_time >= ended->started_after;
-    return is ? ended->ended : std::string(kUnknownEnd);
+    for (const ProcessEnd& end : options_.ended)
+      if (end.process_id == file.process_id && file.start_time >= end.started_after)
+        return end.ended;
+    return std::string(kUnknownEnd);
   }
 
   /// Commits what waits, then removes the files that are in the database for good.

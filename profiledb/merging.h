@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "optimizer/base/diagnostics.h"
 #include "profiledb/database.h"
@@ -28,7 +29,7 @@ struct MergeOptions {
   bool snapshots = true;
   double weight = 1;                // of runs that finished, positive and finite
   std::optional<Id> build;          // only the spool of this one
-  std::optional<ProcessEnd> ended;  // what the caller knows of a process that it started
+  std::vector<ProcessEnd> ended;    // what the caller knows of processes that it started
   std::optional<std::chrono::milliseconds> time;  // stops after so long, between files; the rest
                                                   // waits for the next time
 };

@@ -39,6 +39,7 @@ const std::array<Platform, 3>& platforms() {
   static const std::array<Platform, 3> table = {
       Platform{.machine = Machine::alpha,
                .name = "Alpha",
+               .key = "alpha",
                .elf_machine = 0x9026,
                .emulator = "qemu-alpha",
                .sysroot = "/usr/alpha-linux-gnu",
@@ -51,6 +52,7 @@ const std::array<Platform, 3>& platforms() {
       Platform{
           .machine = Machine::ia64,
           .name = "Itanium",
+          .key = "ia64",
           .elf_machine = 50,
           .emulator = "respike-ia64",
           .sysroot = "/usr/ia64-linux-gnu",
@@ -61,6 +63,7 @@ const std::array<Platform, 3>& platforms() {
           .platform_token = ""},
       Platform{.machine = Machine::x86_64,
                .name = "x86-64",
+               .key = "x86_64",
                .elf_machine = 62,
                .emulator = "",
                .sysroot = "",
@@ -79,6 +82,12 @@ const std::array<Platform, 3>& platforms() {
 const Platform* find_platform(uint16_t elf_machine) {
   for (const Platform& platform : platforms())
     if (platform.elf_machine == elf_machine) return &platform;
+  return nullptr;
+}
+
+const Platform* find_platform(std::string_view key) {
+  for (const Platform& platform : platforms())
+    if (platform.key == key) return &platform;
   return nullptr;
 }
 

@@ -15,6 +15,7 @@ namespace respike {
 struct Platform {
   Machine machine{};
   std::string_view name;      // as a message calls it
+  std::string_view key;       // as Target::name() has it
   uint16_t elf_machine = 0;   // e_machine of its images
   std::string_view emulator;  // looked up in PATH; empty: the host runs its programs itself
   std::string_view sysroot;   // where its dynamic linker and libraries are; empty: /
@@ -32,6 +33,8 @@ struct Platform {
 /// Null when no machine that Respike knows has the number.
 const Platform* find_platform(uint16_t elf_machine);
 const Platform& platform_of(Machine machine);
+/// By Platform::key; null when no machine has it.
+const Platform* find_platform(std::string_view key);
 
 /// The emulator's path, by PATH; throws Error when it is not installed. `why`: why it is needed, a
 /// clause.
