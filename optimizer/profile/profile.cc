@@ -18,7 +18,7 @@
 namespace respike {
 namespace {
 
-constexpr SealedFormat kFormat = {"RSPKPROF", 1, "profile"};
+constexpr SealedFormat kFormat = {"RSPKPROF", 2, "profile"};
 
 enum : unsigned { kExact = 1, kEntered = 2 };                     // flags of a procedure
 enum : unsigned { kKindMask = 3, kFromShift = 2, kToShift = 4 };  // head of an edge
@@ -66,6 +66,7 @@ void write_procedure(ByteWriter& out, const ProcedureProfile& procedure, uint64_
   write_difference(out, procedure.address, before);
   out.write(procedure.signature);
   out.write(static_cast<uint8_t>((procedure.exact ? kExact : 0u) | (entered ? kEntered : 0u)));
+  write_nodes(out, procedure.nodes);
   out.uleb128(procedure.blocks.size());
   BlockWriter blocks(out);
   for (const auto& block : procedure.blocks) {
@@ -100,10 +101,12 @@ void read_procedure(ByteReader& in, ProcedureProfile& procedure, uint64_t before
   const unsigned flags = in.read<uint8_t>();
   procedure.exact = (flags & kExact) != 0;
   const auto count = [&] { return (flags & kEntered) != 0 ? in.uleb128() : 0; };
+  read_nodes(in, procedure.nodes);
   procedure.blocks.resize(read_count(in));
   BlockReader blocks(in);
   for (auto& block : procedure.blocks) {
     blocks.read(block);
+    check_node(block, procedure.nodes.size());
     block.count = count();
   }
   const size_t size = procedure.blocks.size();
@@ -140,6 +143,7 @@ bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
   };
   return a.name == b.name && a.address == b.address && a.signature == b.signature &&
+         a.nodes == b.nodes &&
          same(a.blocks, b.blocks, [](const BlockInfo& x, const BlockInfo& y) { return x == y; }) &&
          same(a.edges, b.edges,
               [](const auto& x, const auto& y) {
@@ -243,7 +247,7 @@ Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) 
     profile.image_hash = in.read<uint64_t>();
     profile.runs = in.read<double>();
     if (!std::isfinite(profile.runs) || profile.runs < 0) throw Error("the number of runs is none");
-    constexpr size_t kLeast = 14;  // bytes of a procedure
+    constexpr size_t kLeast = 15;  // bytes of a procedure
     profile.procedures.resize(read_count(in, kLeast));
     uint64_t before = 0;
     for (ProcedureProfile& procedure : profile.procedures) {
