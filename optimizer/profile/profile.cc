@@ -154,21 +154,6 @@ bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
          });
 }
 
-/// Sorts and adds up what is listed twice.
-void unite(std::vector<ProcedureProfile::IndirectTarget>& sites) {
-  const auto key = [](const auto& site) { return std::pair(site.block, site.target); };
-  std::sort(sites.begin(), sites.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  size_t kept = 0;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    if (kept != 0 && key(sites[kept - 1]) == key(sites[i]))
-      sites[kept - 1].changes = saturating_add(sites[kept - 1].changes, sites[i].changes);
-    else
-      sites[kept++] = sites[i];
-  }
-  sites.resize(kept);
-}
-
 void add(ProcedureProfile& sum, const ProcedureProfile& more, double weight) {
   const auto add_counts = [&](auto& to, const auto& from) {
     for (size_t i = 0; i < to.size(); ++i)
@@ -191,6 +176,24 @@ void clear_counts(ProcedureProfile& procedure) {
 }
 
 }  // namespace
+
+void unite(std::vector<ProcedureProfile::IndirectTarget>& sites) {
+  const auto key = [](const auto& site) { return std::pair(site.block, site.target); };
+  std::sort(sites.begin(), sites.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (kept != 0 && key(sites[kept - 1]) == key(sites[i]))
+      sites[kept - 1].changes = saturating_add(sites[kept - 1].changes, sites[i].changes);
+    else
+      sites[kept++] = sites[i];
+  }
+  sites.resize(kept);
+}
+
+void clear_counts(Profile& profile) {
+  for (ProcedureProfile& procedure : profile.procedures) clear_counts(procedure);
+}
 
 uint64_t ProcedureProfile::instructions() const {
   unsigned __int128 sum = 0;
@@ -275,7 +278,7 @@ Profile merge_profiles(std::span<const Profile> profiles, std::span<const double
   assert(!profiles.empty() && profiles.size() == weights.size() && profiles.size() == names.size());
   Profile sum = profiles[0];
   sum.runs = 0;
-  for (ProcedureProfile& procedure : sum.procedures) clear_counts(procedure);
+  clear_counts(sum);
   for (size_t i = 0; i < profiles.size(); ++i) {
     const Profile& profile = profiles[i];
     if (profile.image_hash != sum.image_hash ||

@@ -100,6 +100,11 @@ void write_profile(const std::filesystem::path& path, const Profile& profile);
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names);
 
+/// Sets all counts to 0 and forgets indirect targets.
+void clear_counts(Profile& profile);
+/// Sorts by block and target and adds up what is listed twice.
+void unite(std::vector<ProcedureProfile::IndirectTarget>& sites);
+
 /// a + b, at most 2^64 - 1.
 constexpr uint64_t saturating_add(uint64_t a, uint64_t b) {
   return a + b < a ? UINT64_MAX : a + b;
