@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "optimizer/image/image.h"
@@ -91,7 +92,7 @@ void run_info(const InfoArguments& arguments) {
 // ---- disasm ----
 
 struct DisasmArguments {
-  std::string image;
+  std::string image, profile;
   std::vector<std::string> procedures;
   bool objdump = false;
   bool ir = false;
@@ -123,7 +124,8 @@ void print_raw(const Image& image) {
   }
 }
 
-std::string edges_text(const BasicBlock& block) {
+/// `counts`: how often each way was gone, too.
+std::string edges_text(const BasicBlock& block, bool counts) {
   std::string text;
   for (const Edge& edge : block.successors) {
     const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
@@ -131,6 +133,7 @@ std::string edges_text(const BasicBlock& block) {
                        : edge.kind == Edge::Kind::landing_pad ? "landing pad "
                                                               : "";
     text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
+    if (counts) text += fmt::format(" ({})", grouped(edge.count));
   }
   return text;
 }
@@ -157,7 +160,7 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-void print_listing(const Program& program, const Procedure& procedure) {
+void print_listing(const Program& program, const Procedure& procedure, bool counts) {
   fmt::print("\n{:x} <{}>: {}, {}", procedure.address, procedure.name,
              counted(procedure.size, "byte"), counted(procedure.blocks.size(), "block"));
   if (!procedure.reason.empty())
@@ -166,8 +169,9 @@ void print_listing(const Program& program, const Procedure& procedure) {
   fmt::print("\n");
   for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
     const BasicBlock& block = procedure.blocks[id];
-    const std::string edges = edges_text(block);
-    fmt::print("  block {}{}\n", id, edges.empty() ? "" : " -> " + edges);
+    const std::string edges = edges_text(block, counts);
+    fmt::print("  block {}{}{}\n", id, counts ? fmt::format(" ({})", grouped(block.count)) : "",
+               edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
       if (instruction.is_pseudo()) continue;
       const std::string address =
@@ -190,7 +194,10 @@ void run_disasm(const DisasmArguments& arguments) {
   require_target(image);
   if (arguments.objdump) return print_raw(image);
   require_rewritable(image);
-  const Program program = lift(image, diagnostics);
+  Program program = lift(image, diagnostics);
+  const bool counts = !arguments.profile.empty();
+  if (counts)
+    annotate(program, read_fitting_profile(arguments.profile, image, diagnostics).profile);
   if (arguments.ir && arguments.procedures.empty()) {
     fmt::print("{}", print(program));
     return;
@@ -202,7 +209,7 @@ void run_disasm(const DisasmArguments& arguments) {
     if (arguments.ir)
       fmt::print("{}", print(program, procedure));
     else
-      print_listing(program, procedure);
+      print_listing(program, procedure, counts);
   }
   print_warnings(diagnostics);
 }
@@ -264,9 +271,13 @@ double share(uint64_t part, uint64_t whole) {
 }
 
 void write_report(const OptimizeArguments& arguments, const Image& image,
-                  const OptimizeResult& result, const Diagnostics& diagnostics) {
+                  const FittedProfile& fitted, const OptimizeResult& result,
+                  const Diagnostics& diagnostics) {
   Json timings = Json::object();
   for (const Timing& timing : result.timings) timings[timing.step] = timing.seconds;
+  const AnnotateResult& annotated = result.annotated;
+  const auto& match = fitted.match;
+  const double known = share(annotated.instructions_matched, annotated.instructions);
   const Json json = {{"input", arguments.image},
                      {"output", arguments.output},
                      {"layout", arguments.layout},
@@ -277,9 +288,9 @@ void write_report(const OptimizeArguments& arguments, const Image& image,
                      {"opaque", notes_to_json(result.opaque)},
                      {"pinned", notes_to_json(result.pinned)},
                      {"profile", arguments.profile},
-                     {"profiled_procedures", result.annotated.matched},
-                     {"profiled_share",
-                      share(result.annotated.instructions_matched, result.annotated.instructions)},
+                     {"profiled_procedures", match ? match->procedures_matched : annotated.matched},
+                     {"profiled_share", match ? match->matched_share() : known},
+                     {"profile_confidence", match ? match->confidence : known},
                      {"dropped_nops", result.dropped_nops},
                      {"fragments", result.emitted.fragments},
                      {"text_bytes", result.emitted.text_bytes},
@@ -304,10 +315,10 @@ void run_optimize(OptimizeArguments& arguments) {
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
   parse_layout(arguments.layout, arguments.options);
-  std::optional<Profile> profile;
+  FittedProfile fitted;
   if (!arguments.profile.empty()) {
-    profile = read_profile(std::filesystem::path(arguments.profile));
-    arguments.options.profile = &*profile;
+    fitted = read_fitting_profile(arguments.profile, image, diagnostics);
+    arguments.options.profile = &fitted.profile;
   }
   arguments.options.description =
       fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);
@@ -316,7 +327,7 @@ void run_optimize(OptimizeArguments& arguments) {
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
   bar.clear();
   // The report first: a failure must not leave an output behind.
-  if (!arguments.report.empty()) write_report(arguments, image, result, diagnostics);
+  if (!arguments.report.empty()) write_report(arguments, image, fitted, result, diagnostics);
   try {
     write_file(arguments.output, result.bytes, arguments.image);
   } catch (const Error&) {
@@ -355,6 +366,10 @@ std::string layout_problem(const std::string& text) {
   return parse_layout(text, ignored).value_or("");
 }
 
+std::string name_problem(const std::string& path) {
+  return path.empty() ? "its name is empty" : "";
+}
+
 /// A subcommand with its arguments: the parser keeps them alive until its action runs.
 template <typename Arguments>
 std::shared_ptr<Arguments> arguments_of(CLI::App& command, void (*run)(Arguments&)) {
@@ -382,6 +397,10 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--procedure", disasm_arguments->procedures,
                    "only this procedure, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
+  disasm
+      ->add_option("--profile", disasm_arguments->profile,
+                   "list how often blocks ran, and which ways they went on")
+      ->check(CLI::Validator(name_problem, "FILE"));
   disasm->add_flag("--objdump", disasm_arguments->objdump,
                    "every word of every executable section: ADDRESS: WORD TEXT");
   disasm->add_flag("--ir", disasm_arguments->ir,
@@ -403,8 +422,7 @@ void add_image_commands(CLI::App& app) {
   optimize
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "its name is empty" : ""; }, "FILE"));
+      ->check(CLI::Validator(name_problem, "FILE"));
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(CLI::Validator(seed_problem, "0 .. 2^64-1"))
       ->capture_default_str();

@@ -44,6 +44,7 @@ class ProfileBuilder {
     profile_.name = procedure_.name;
     profile_.address = procedure_.address;
     profile_.signature = procedure_.signature;
+    profile_.nodes = procedure_.nodes;
     profile_.exact = counts_.exact;
     profile_.blocks.resize(graph_.blocks);
     for (BlockId b = 0; b < graph_.blocks; ++b) {
