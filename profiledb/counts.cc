@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/hash.h"
 #include "optimizer/profile/records.h"
 
 namespace respike {
@@ -27,22 +26,6 @@ using ProfileCall = ProcedureProfile::Call;
 using IndirectTarget = ProcedureProfile::IndirectTarget;
 
 constexpr unsigned kExact = 1;
-constexpr unsigned kKindBits = 2;
-
-constexpr uint64_t zigzag(int64_t value) {
-  return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-}
-constexpr int64_t unzigzag(uint64_t value) {
-  return static_cast<int64_t>(value >> 1 ^ (0 - (value & 1)));
-}
-
-/// A block number that is written as a difference.
-BlockId read_block(ByteReader& in, BlockId before, size_t blocks) {
-  const BlockId block = read_difference(in, before);
-  if (block >= blocks) throw Error("there is no such block");
-  return block;
-}
-
 void check_end(const ByteReader& in) {
   if (!in.at_end()) throw Error("something follows its end");
 }
@@ -112,54 +95,6 @@ void unite(ProcedureProfile& first, const ProcedureProfile& second) {
 
 }  // namespace
 
-std::vector<uint8_t> encode_flow(const ProcedureProfile& procedure) {
-  ByteWriter out;
-  out.uleb128(procedure.blocks.size());
-  BlockWriter blocks(out);
-  for (const auto& block : procedure.blocks) blocks.write(block);
-  out.uleb128(procedure.edges.size());
-  BlockId before = 0;
-  for (const ProfileEdge& edge : procedure.edges) {
-    write_difference(out, edge.from, before);
-    out.uleb128(zigzag(int64_t{edge.to} - edge.from) << kKindBits |
-                static_cast<unsigned>(edge.kind));
-    before = edge.from;
-  }
-  out.uleb128(procedure.calls.size());
-  before = 0;
-  for (const ProfileCall& call : procedure.calls) {
-    write_difference(out, call.block, before);
-    write_difference(out, call.callee, procedure.address);
-    before = call.block;
-  }
-  return std::move(out.bytes());
-}
-
-void decode_flow(std::span<const uint8_t> bytes, ProcedureProfile& procedure) {
-  ByteReader in(bytes, "it");
-  procedure.blocks.resize(read_count(in));
-  BlockReader blocks(in);
-  for (auto& block : procedure.blocks) blocks.read(block);
-  const size_t size = procedure.blocks.size();
-  procedure.edges.resize(read_count(in, 2));
-  BlockId before = 0;
-  for (ProfileEdge& edge : procedure.edges) {
-    edge.from = before = read_block(in, before, size);
-    const uint64_t head = in.uleb128();
-    edge.kind = static_cast<ProfileEdge::Kind>(head & ((1 << kKindBits) - 1));
-    const uint64_t to = edge.from + static_cast<uint64_t>(unzigzag(head >> kKindBits));
-    if (to >= size) throw Error("an edge leads to no block");
-    edge.to = static_cast<BlockId>(to);
-  }
-  procedure.calls.resize(read_count(in, 2));
-  before = 0;
-  for (ProfileCall& call : procedure.calls) {
-    call.block = before = read_block(in, before, size);
-    call.callee = read_difference(in, procedure.address);
-  }
-  check_end(in);
-}
-
 std::vector<uint8_t> encode_counts(const ProcedureProfile& procedure) {
   ByteWriter out;
   out.write(static_cast<uint8_t>(procedure.exact ? kExact : 0));
@@ -193,18 +128,26 @@ void decode_counts(std::span<const uint8_t> bytes, ProcedureProfile& procedure) 
 
 EncodedShape encode_shape(std::span<const ProcedureProfile> procedures) {
   EncodedShape shape;
-  shape.flows.reserve(procedures.size());
+  shape.procedures.reserve(procedures.size());
   ByteWriter all;
   for (const ProcedureProfile& procedure : procedures) {
-    shape.flows.push_back(encode_flow(procedure));
-    write_text(all, procedure.name);
-    all.write(procedure.address);
-    all.write(procedure.signature);
-    all.uleb128(shape.flows.back().size());
-    all.append(shape.flows.back());
+    assert(!is_counted(procedure));
+    const auto& bytes = shape.procedures.emplace_back(encode_procedure(procedure));
+    all.uleb128(bytes.size());
+    all.append(bytes);
   }
   shape.hash = content_hash(all.bytes());
   return shape;
+}
+
+Shape shape_of(std::span<const ProcedureProfile> procedures) {
+  Shape shape(procedures.begin(), procedures.end());
+  for (ProcedureProfile& procedure : shape) clear_counts(procedure);
+  return shape;
+}
+
+bool is_counted(const ProcedureProfile& procedure) {
+  return procedure.entered() || !procedure.indirect.empty();
 }
 
 void clear_counts(ProcedureProfile& procedure) {

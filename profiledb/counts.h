@@ -14,27 +14,24 @@ namespace respike {
 /// The procedures of a profile without counts, in order.
 using Shape = std::vector<ProcedureProfile>;
 
-/// Blocks, edges and calls of a procedure without their counts, and back. Numbers are LEB128:
-///   blocks   their number; each as in the profile format (docs/profiles.md)
-///   edges    their number; each: from, less that of the edge before; kind + 4 * zigzag(to - from)
-///   calls    their number; each: block, less that of the call before; callee, less `address`
-/// decode fills blocks, edges and calls of `procedure`, whose address must be set, and throws Error
-/// when the bytes are damaged.
-std::vector<uint8_t> encode_flow(const ProcedureProfile& procedure);
-void decode_flow(std::span<const uint8_t> bytes, ProcedureProfile& procedure);
-
 /// The counts of a procedure: a byte (1: exact), those of blocks, edges and calls in the order of
 /// the shape, the number of indirect targets and for each block, target less `address`, changes.
 /// decode sets them in `procedure`, whose shape must be that of the encoded one.
 std::vector<uint8_t> encode_counts(const ProcedureProfile& procedure);
 void decode_counts(std::span<const uint8_t> bytes, ProcedureProfile& procedure);
 
-/// Takes the shape of a profile: all that is no count. `encoded` gets the flow of each procedure.
+/// Procedures as the database keeps them: each by encode_procedure, without counts.
 struct EncodedShape {
-  std::vector<std::vector<uint8_t>> flows;  // by procedure
-  ContentHash hash;                         // of all procedures
+  std::vector<std::vector<uint8_t>> procedures;
+  ContentHash hash;  // of all of them
 };
+/// Of procedures without counts.
 EncodedShape encode_shape(std::span<const ProcedureProfile> procedures);
+/// All procedures of a profile without its counts.
+Shape shape_of(std::span<const ProcedureProfile> procedures);
+
+/// Whether a procedure has anything that is worth keeping.
+bool is_counted(const ProcedureProfile& procedure);
 
 /// Sets all counts to 0, exact, without indirect targets.
 void clear_counts(ProcedureProfile& procedure);

@@ -106,7 +106,8 @@ FileIdentity file_identity(const std::filesystem::path& path) {
 // ---- builds ----
 
 Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedures) {
-  const EncodedShape encoded = encode_shape(procedures.procedures);
+  const Shape shape = shape_of(procedures.procedures);
+  const EncodedShape encoded = encode_shape(shape);
   return state_->write([&](soci::session& sql) {
     state_->require("image", image);
     if (const auto found = find_build(image, facts.content)) {
@@ -125,7 +126,7 @@ Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedu
            ":build_id, :size, :modified, :inode, :now)",
            id, image, number, content, to_column(facts.file_hash), facts.build_id,
            to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode), now);
-    state_->put_shape(id, procedures.procedures, encoded, true);
+    state_->put_shape(id, shape, encoded, true);
     return id;
   });
 }

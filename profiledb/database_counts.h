@@ -23,9 +23,6 @@ inline constexpr std::string_view kUnknownEnd = "unknown";
 /// Days since 1970.
 int64_t current_day();
 
-/// Whether a procedure has anything that is worth a row.
-bool is_counted(const ProcedureProfile& procedure);
-
 /// The set of a shape with this purpose, day and weight; added if there is none. These functions
 /// are for the inside of transactions.
 Id find_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,

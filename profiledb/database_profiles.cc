@@ -93,8 +93,7 @@ std::optional<std::vector<uint32_t>> places_in(const Shape& shape, const Encoded
                                     std::tie(procedure.address, procedure.name))
       ++at;
     if (at == shape.size() || shape[at].address != procedure.address ||
-        shape[at].name != procedure.name || shape[at].signature != procedure.signature ||
-        encode_flow(shape[at]) != encoded.flows[p])
+        shape[at].name != procedure.name || encode_procedure(shape[at]) != encoded.procedures[p])
       return std::nullopt;
     places.push_back(static_cast<uint32_t>(at++));
   }
@@ -110,10 +109,11 @@ struct Placed {
 /// terms of its own. The latter because profiles of instrumented images know more edges.
 Placed place(Database::State& state, Id build, const Profile& profile) {
   Placed placed;
-  const EncodedShape encoded = encode_shape(profile.procedures);
+  const Shape shape = shape_of(profile.procedures);
+  const EncodedShape encoded = encode_shape(shape);
   const Id registered = registered_shape(state, build);
-  const auto places = places_in(state.read_shape(registered), encoded, profile.procedures);
-  placed.shape = places ? registered : state.put_shape(build, profile.procedures, encoded, false);
+  const auto places = places_in(state.read_shape(registered), encoded, shape);
+  placed.shape = places ? registered : state.put_shape(build, shape, encoded, false);
   for (uint32_t p = 0; p < profile.procedures.size(); ++p)
     if (is_counted(profile.procedures[p]))
       placed.entered.emplace_back(places ? (*places)[p] : p, profile.procedures[p]);
@@ -131,10 +131,6 @@ void remove_unused_shapes(soci::session& sql, Id build) {
 
 int64_t current_day() {
   return current_time() / kSecondsPerDay;
-}
-
-bool is_counted(const ProcedureProfile& procedure) {
-  return procedure.entered() || !procedure.indirect.empty();
 }
 
 // ---- shapes ----
@@ -165,7 +161,7 @@ Id Database::State::put_shape(Id build, std::span<const ProcedureProfile> proced
     name = procedure.name;
     address = to_column(procedure.address);
     signature = to_column(procedure.signature);
-    set_blob(flow, encoded.flows[static_cast<size_t>(ordinal)]);
+    set_blob(flow, encoded.procedures[static_cast<size_t>(ordinal)]);
     insert.execute(true);
     ++ordinal;
   }
@@ -175,24 +171,17 @@ Id Database::State::put_shape(Id build, std::span<const ProcedureProfile> proced
 Shape Database::State::read_shape(Id id) {
   soci::session& sql = session.sql();
   Shape shape;
-  std::string name;
-  long long address = 0, signature = 0;
   int ordinal = 0;
   soci::blob flow(sql);
   for_each_row(sql,
-               "select ordinal, name, address, signature, flow from procedure_shape where shape = "
-               ":shape order by ordinal",
-               std::tie(id), std::tie(ordinal, name, address, signature, flow), [&] {
+               "select ordinal, flow from procedure_shape where shape = :shape order by ordinal",
+               std::tie(id), std::tie(ordinal, flow), [&] {
                  if (static_cast<size_t>(ordinal) != shape.size())
                    session.damaged("a procedure is missing");
-                 ProcedureProfile& procedure = shape.emplace_back();
-                 procedure.name = name;
-                 procedure.address = from_column(address);
-                 procedure.signature = from_column(signature);
                  try {
-                   decode_flow(bytes_of(flow), procedure);
+                   shape.push_back(decode_procedure(bytes_of(flow)));
                  } catch (const Error& error) {
-                   session.damaged(fmt::format("procedure {}: {}", name, error.what()));
+                   session.damaged(fmt::format("procedure {}: {}", ordinal, error.what()));
                  }
                });
   return shape;

@@ -214,10 +214,8 @@ class Merger {
   /// What the counts of the image mean; the procedures that were entered are in the run by now.
   static void take_shape(CountedImage& image, Profile profile, const RunCounts& run) {
     image.procedures = std::move(profile.procedures);
-    for (const auto& [place, procedure] : run.entered) {
-      image.procedures[place] = procedure;
-      clear_counts(image.procedures[place]);
-    }
+    for (const auto& [place, procedure] : run.entered) image.procedures[place] = procedure;
+    for (ProcedureProfile& procedure : image.procedures) clear_counts(procedure);
     image.encoded = encode_shape(image.procedures);
   }
 

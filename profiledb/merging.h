@@ -27,11 +27,11 @@ struct MergeOptions {
   /// Also reads the files of processes that still run; costs as much as one that finished. Without,
   /// they are left as they are.
   bool snapshots = true;
-  double weight = 1;                // of runs that finished, positive and finite
-  std::optional<Id> build;          // only the spool of this one
-  std::vector<ProcessEnd> ended;    // what the caller knows of processes that it started
-  std::optional<std::chrono::milliseconds> time;  // stops after so long, between files; the rest
-                                                  // waits for the next time
+  double weight = 1;                       // of the runs that are merged; positive, at most 1e6
+  std::optional<Id> build = std::nullopt;  // only the spool of this one
+  std::vector<ProcessEnd> ended = {};      // what the caller knows of processes that it started
+  /// Stops after so long, between files; the rest waits for the next time.
+  std::optional<std::chrono::milliseconds> time = std::nullopt;
 };
 
 struct MergeResult {

@@ -92,10 +92,10 @@ create table shape (
 create table procedure_shape (
   shape integer not null references shape (id) on delete cascade,
   ordinal integer not null,   -- 0, 1, ... in the order of addresses
-  name text not null,
+  name text not null,         -- these three are in `flow`, too; here they are for queries
   address bigint not null,
   signature bigint not null,  -- of the flow graph, docs/profiles.md
-  flow blob not null,         -- blocks, edges, calls: profiledb/counts.h
+  flow blob not null,         -- blocks, edges, calls: a procedure of the profile format there
   primary key (shape, ordinal)
 );
 

@@ -265,6 +265,20 @@ Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) 
   }
 }
 
+std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure) {
+  ByteWriter out;
+  write_procedure(out, procedure, 0);
+  return std::move(out.bytes());
+}
+
+ProcedureProfile decode_procedure(std::span<const uint8_t> bytes) {
+  ByteReader in(bytes, "it");
+  ProcedureProfile procedure;
+  read_procedure(in, procedure, 0);
+  if (!in.at_end()) throw Error("something follows its end");
+  return procedure;
+}
+
 Profile read_profile(const std::filesystem::path& path) {
   return decode_profile(read_file(path), path.string());
 }

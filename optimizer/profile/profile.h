@@ -92,6 +92,10 @@ struct Profile {
 std::vector<uint8_t> encode_profile(const Profile& profile);
 Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name);
 Profile read_profile(const std::filesystem::path& path);
+/// A procedure alone, as it is in the format (docs/profiles.md, the address as a difference to 0).
+/// decode throws Error without a file name when the bytes are damaged.
+std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure);
+ProcedureProfile decode_procedure(std::span<const uint8_t> bytes);
 /// All or nothing, like every output.
 void write_profile(const std::filesystem::path& path, const Profile& profile);
 
