@@ -119,6 +119,8 @@ class Environment {
 
   std::vector<ApplicationView> list();
   ApplicationView show(const std::string& name);
+  /// Throws Error when none has the name.
+  ApplicationRow find(const std::string& name) const;
 
   /// What a user should hear: warnings, and notes, e.g. that an image has a new build.
   const Diagnostics& warnings() const { return warnings_; }
@@ -129,7 +131,6 @@ class Environment {
   std::function<void(std::string_view image, std::string_view step, double done)> progress;
 
  private:
-  ApplicationRow find(const std::string& name) const;
   std::vector<ApplicationImage> chosen_images(const ApplicationRow& application,
                                               const std::vector<std::string>& names) const;
   Id register_file(const std::filesystem::path& path, const std::string& soname);
