@@ -208,25 +208,25 @@ void run_prune(unsigned keep, const DatabaseOption& database) {
 
 }  // namespace
 
-void add_setup_commands(CLI::App& app, const DatabaseOption& database) {
+void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
   CLI::App* command =
       app.add_subcommand("register", "Register a program and the libraries that it loads");
   auto registration = std::make_shared<RegisterArguments>();
   command->add_option("MAIN_IMAGE", registration->image, "program")->required();
   command->add_option("--name", registration->name, "its name; by default its file's");
   command->add_flag("--json", registration->json, "print JSON");
-  command->callback([registration, &database] { run_register(*registration, database); });
+  command->callback([registration, database] { run_register(*registration, *database); });
 
   command = app.add_subcommand("list", "List the registered applications");
   auto list_json = std::make_shared<bool>(false);
   command->add_flag("--json", *list_json, "print JSON, with all images and their profiles");
-  command->callback([list_json, &database] { run_list(*list_json, database); });
+  command->callback([list_json, database] { run_list(*list_json, *database); });
 
   command = app.add_subcommand("show", "Show an application, its images and their profiles");
   auto shown = std::make_shared<RegisterArguments>();
   command->add_option("NAME", shown->name, "application")->required();
   command->add_flag("--json", shown->json, "print JSON");
-  command->callback([shown, &database] { run_show(shown->name, shown->json, database); });
+  command->callback([shown, database] { run_show(shown->name, shown->json, *database); });
 
   command = app.add_subcommand("mode", "Set which images of an application `run` runs");
   auto moded = std::make_shared<std::pair<std::string, std::string>>();
@@ -234,8 +234,8 @@ void add_setup_commands(CLI::App& app, const DatabaseOption& database) {
   command->add_option("MODE", moded->second, "original, instrumented or optimized")
       ->required()
       ->check(CLI::IsMember({"original", "instrumented", "optimized"}));
-  command->callback([moded, &database] {
-    with_environment(database, [&](Environment& environment) {
+  command->callback([moded, database] {
+    with_environment(*database, [&](Environment& environment) {
       environment.set_mode(moded->first, *parse_mode(moded->second));
     });
   });
@@ -243,8 +243,8 @@ void add_setup_commands(CLI::App& app, const DatabaseOption& database) {
   command = app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
   auto forgotten = std::make_shared<std::string>();
   command->add_option("NAME", *forgotten, "application")->required();
-  command->callback([forgotten, &database] {
-    with_environment(database,
+  command->callback([forgotten, database] {
+    with_environment(*database,
                      [&](Environment& environment) { environment.unregister(*forgotten); });
   });
 
@@ -254,7 +254,7 @@ void add_setup_commands(CLI::App& app, const DatabaseOption& database) {
   command->add_option("--keep", *keep, "how many builds of each image to keep")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
-  command->callback([keep, &database] { run_prune(*keep, database); });
+  command->callback([keep, database] { run_prune(*keep, *database); });
 }
 
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words) {
@@ -262,11 +262,11 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   app.add_option("--db", database->path,
                  "the database of applications; default $RESPIKE_DB, else respike/respike.db in "
                  "$XDG_DATA_HOME");
-  add_setup_commands(app, *database);
-  add_making_commands(app, *database);
-  add_run_command(app, *database, words);
+  add_setup_commands(app, database);
+  add_making_commands(app, database);
+  add_run_command(app, database, words);
   app.fallthrough();
-  for (CLI::App* command : app.get_subcommands([database](const CLI::App*) { return true; }))
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     command->fallthrough();
 }
 

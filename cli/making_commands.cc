@@ -102,12 +102,12 @@ void run_collect(const MakingArguments& arguments, const DatabaseOption& databas
 
 }  // namespace
 
-void add_making_commands(CLI::App& app, const DatabaseOption& database) {
+void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   const auto add = [&](const char* name, const char* text, auto run) {
     CLI::App* command = app.add_subcommand(name, text);
     auto arguments = std::make_shared<MakingArguments>();
     command->add_flag("--json", arguments->json, "print JSON");
-    command->callback([arguments, run, &database] { run(*arguments, database); });
+    command->callback([arguments, run, database] { run(*arguments, *database); });
     return std::pair(command, arguments);
   };
   const auto add_images = [](CLI::App* command, MakingArguments& arguments) {

@@ -34,7 +34,7 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
 
 }  // namespace
 
-void add_run_command(CLI::App& app, const DatabaseOption& database,
+void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words) {
   CLI::App* command = app.add_subcommand(
       "run", "Run an application in its mode; what follows NAME is the program's");
@@ -44,10 +44,10 @@ void add_run_command(CLI::App& app, const DatabaseOption& database,
   command->add_option("--env", arguments->environment, "set VAR=VALUE for the program (repeatable)")
       ->allow_extra_args(false)
       ->check(CLI::Validator(assignment_problem, ""));
-  command->callback([arguments, &database, &words] {
+  command->callback([arguments, database, &words] {
     ProgramEnd end;
     try {
-      end = run(*arguments, database, words);
+      end = run(*arguments, *database, words);
     } catch (const std::exception& error) {
       fmt::print(stderr, "respike: {}\n", error.what());
       throw Exit{125};

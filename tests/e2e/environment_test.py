@@ -12,6 +12,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -217,7 +218,8 @@ def check_chosen_images(scratch):
     world.ok("instrument", "app", "--image", library.name)
     shown = world.images("app")
     expect(shown[library.name]["instrumented"] and not shown[image.name]["instrumented"], shown)
-    world.ok("run", "app")
+    expected = common.run_program(program.image, program.runs[0], library.parent)
+    same_behaviour(expected, world.respike("run", "app"), "one of two images")
     shown = world.images("app")
     expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 0, shown)
     outcome = world.respike("optimize", "app", "--image", "libnone.so")
@@ -349,10 +351,10 @@ def check_run(scratch, mode):
 
 def check_ends_noted(world):
     world.ok("list")
-    import sqlite3
-
-    with sqlite3.connect(world.database) as database:
-        return dict(database.execute("select ended, count(*) from run group by ended"))
+    database = sqlite3.connect(world.database)
+    ends = dict(database.execute("select ended, count(*) from run group by ended"))
+    database.close()
+    return ends
 
 
 def check_run_problems(scratch):
@@ -463,10 +465,10 @@ def check_bad_databases(scratch):
             expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, f"{path}: {outcome}")
     expect(text.read_text().startswith("this is no"), "a file that is no database was changed")
     world.ok("register", image, "--name", "app")
-    import sqlite3
-
-    with sqlite3.connect(world.database) as database:
-        database.execute("update schema_version set version = 99")
+    database = sqlite3.connect(world.database)
+    database.execute("update schema_version set version = 99")
+    database.commit()
+    database.close()
     before = world.database.read_bytes()
     outcome = world.respike("list")
     expect(outcome.status == 1 and b"newer" in outcome.stderr, outcome)
