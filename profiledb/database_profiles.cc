@@ -378,6 +378,8 @@ void Database::clear_profile(Id build) {
     state_->require("build", build);
     change(sql, "delete from count_set where shape in (select id from shape where build = :build)",
            build);
+    // A process that goes on is to be counted again, as if it had never been.
+    change(sql, "update run set file_hash = 0 where build = :build and state = 'running'", build);
     remove_unused_shapes(sql, build);
   });
 }
