@@ -72,6 +72,14 @@ void check_file(const std::filesystem::path& path) {
     throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
 }
 
+/// SQLite quotes what it does not understand.
+std::string one_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  return text;
+}
+
 std::string damage(std::string_view what) {
   return fmt::format("the database is damaged ({}); docs/database.md says what to do", what);
 }
@@ -162,11 +170,14 @@ void Session::fail(const soci::soci_error& error) {
   if (sql_ == nullptr) throw Error(sentence(SQLITE_CANTOPEN, "", opening_error(path_)), path_);
   // What SOCI itself objects to are values that no column of ours holds.
   const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
-  if (own == nullptr) damaged(error.what());
+  if (own == nullptr) damaged("a value is missing, or of another kind");
   sqlite_api::sqlite3* connection = connection_of(*sql_);
-  throw Error(sentence(own->result(), sqlite_api::sqlite3_errmsg(connection),
-                       sqlite_api::sqlite3_system_errno(connection)),
-              path_);
+  const bool current = sqlite_api::sqlite3_errcode(connection) != SQLITE_OK;
+  const char* words =
+      current ? sqlite_api::sqlite3_errmsg(connection) : sqlite_api::sqlite3_errstr(own->result());
+  throw Error(
+      sentence(own->result(), one_line(words), sqlite_api::sqlite3_system_errno(connection)),
+      path_);
 }
 
 void Session::damaged(std::string_view what) const {
