@@ -177,6 +177,7 @@ class Database {
 
   /// Notes that an application uses an image; does nothing when it is known to.
   void add_application_image(Id application, Id image, Role role);
+  /// Throws Error when it is the main image.
   void remove_application_image(Id application, Id image);
   std::vector<ApplicationImage> images_of(Id application) const;  // main, linked, opened; by path
   std::vector<ApplicationRow> applications_with(Id image) const;  // by name

@@ -81,7 +81,8 @@ std::string one_line(std::string text) {
 }
 
 std::string damage(std::string_view what) {
-  return fmt::format("the database is damaged ({}); docs/database.md says what to do", what);
+  return fmt::format("the database is damaged ({}); docs/database.md says what to do",
+                     one_line(std::string(what)));
 }
 
 /// Why a file cannot be opened, from the system; 0 when it can be.

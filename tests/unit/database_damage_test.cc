@@ -268,7 +268,10 @@ TEST(DatabaseDamage, StrangeRows) {
         "update procedure_count set ordinal = -1 where ordinal = (select max(ordinal) from "
         "procedure_count)",
         "update procedure_count set counts = x'01'", "update build set content_hash = 'x'",
-        "update derived_image set content_hash = '../../../etc/passwd'", "delete from shape",
+        "update derived_image set content_hash = '../../../etc/passwd'",
+        "update count_set set weight = -1", "update count_set set weight = 1e300",
+        "update count_set set runs = -1", "update count_set set day = -1",
+        "update count_set set day = 9223372036854775807", "delete from shape",
         "drop table count_set"}) {
     restore(path, good);
     run_sql(path, "pragma foreign_keys = off; " + change);

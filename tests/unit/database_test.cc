@@ -130,6 +130,10 @@ TEST_F(DatabaseTest, ImagesOfApplications) {
   database.remove_application_image(application, z);
   EXPECT_EQ(names(database.applications_with(z)), (std::vector<std::string>{"other"}));
   EXPECT_EQ(database.images_of(application).size(), 3u);
+  EXPECT_NE(error_of([&] {
+              database.remove_application_image(application, main);
+            }).find("/bin/main is the main image of app"),
+            std::string::npos);
 }
 
 TEST_F(DatabaseTest, ImagesAreUpdated) {
@@ -395,6 +399,8 @@ TEST_F(DatabaseTest, CountsAge) {
   expect_times(10, 1.75);
   expect_times(5, 1.3125);
   expect_times(0.1, 1);
+  expect_times(1e-300, 1);
+  expect_times(std::nan(""), 3);
 }
 
 // ---- transactions ----
