@@ -30,7 +30,7 @@ TEST_F(Spool, NobodyUsesIt) {
   const int reader = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   EXPECT_FALSE(in_use()) << "another process that merges";
   close(reader);
-  if (geteuid() == 0) {  // who is not may not look at all processes
+  if (geteuid() == 0 && std::ifstream("/proc/1/maps").is_open()) {  // may look at all processes
     EXPECT_FALSE(used_by_any());
   }
 }
