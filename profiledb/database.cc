@@ -62,7 +62,7 @@ Database::State::State(const fs::path& database)
 
 ContentHash Database::State::hash_of(const std::string& column) const {
   const auto hash = parse_content_hash(column);
-  if (!hash) session.damaged("a hash is none");
+  if (!hash) session.damaged("a hash is not one");
   return *hash;
 }
 

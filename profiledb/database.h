@@ -177,6 +177,7 @@ class Database {
 
   /// Notes that an application uses an image; does nothing when it is known to.
   void add_application_image(Id application, Id image, Role role);
+  /// Throws Error when it is the main image.
   void remove_application_image(Id application, Id image);
   std::vector<ApplicationImage> images_of(Id application) const;  // main, linked, opened; by path
   std::vector<ApplicationRow> applications_with(Id image) const;  // by name
@@ -229,7 +230,8 @@ class Database {
   /// Sets what was carried over from an older build, with a confidence in (0, 1]; it takes the
   /// place of what was carried over from that one before. `profile` is in terms of the new build.
   void set_carried(Id build, Id from, const Profile& profile, double confidence);
-  /// Forgets all counts of a build, and what was carried over to it.
+  /// Forgets all counts of a build, and what was carried over to it. Those of processes that still
+  /// run come back with the next merge.
   void clear_profile(Id build);
 
   // ---- runs ----

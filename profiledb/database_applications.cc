@@ -120,6 +120,12 @@ void Database::add_application_image(Id application, Id image, Role role) {
 
 void Database::remove_application_image(Id application, Id image) {
   state_->write([&](soci::session& sql) {
+    state_->require("application", application);
+    const ApplicationRow row =
+        select_applications(state_->session, "where id = :id", application).front();
+    if (row.main_image == image)
+      throw Error(fmt::format("{} is the main image of {}", this->image(image).path, row.name),
+                  path());
     change(sql, "delete from application_image where application = :a and image = :i", application,
            image);
   });

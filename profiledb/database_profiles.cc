@@ -18,6 +18,8 @@ namespace respike {
 namespace {
 
 constexpr int64_t kSecondsPerDay = 86'400;
+constexpr int64_t kLastDay = 10'000'000;
+constexpr double kMostRuns = 1e18;
 
 struct CountSetRow {
   Id id = 0;
@@ -27,17 +29,20 @@ struct CountSetRow {
   double runs = 0, weight = 1;
 };
 
-std::vector<CountSetRow> select_sets(soci::session& sql, Id build) {
+std::vector<CountSetRow> select_sets(Session& session, Id build) {
   std::vector<CountSetRow> rows;
   CountSetRow row;
   std::string purpose;
-  for_each_row(sql,
+  for_each_row(session.sql(),
                "select count_set.id, count_set.shape, count_set.purpose, count_set.day, "
                "count_set.runs, count_set.weight from count_set join shape on shape.id = "
                "count_set.shape where shape.build = :build order by count_set.id",
                std::tie(build), std::tie(row.id, row.shape, purpose, row.day, row.runs, row.weight),
                [&] {
                  row.carried = purpose == "carried";
+                 if (!(row.weight > 0 && row.weight <= kMostWeight && row.runs >= 0 &&
+                       row.runs <= kMostRuns && row.day >= 0 && row.day <= kLastDay))
+                   session.damaged("a count set has an impossible day, weight or number of runs");
                  rows.push_back(row);
                });
   return rows;
@@ -49,6 +54,16 @@ Id registered_shape(Database::State& state, Id build) {
                std::tie(build), std::tie(shape), [] {});
   if (shape == 0) state.session.damaged("a build has no procedures");
   return shape;
+}
+
+/// Without procedures.
+Profile empty_profile(const Database& database, Id build) {
+  const BuildRow row = database.build(build);
+  Profile profile;
+  profile.image_path = database.image(row.image).path;
+  profile.image_build_id = row.build_id;
+  profile.image_hash = row.file_hash;
+  return profile;
 }
 
 /// Adds the counts of a set to a sum.
@@ -73,7 +88,7 @@ void add_set(Session& session, CountSum& sum, Id set, double factor) {
 
 /// What counts of a day weigh: 1 on the newest.
 double ageing(const ProfileOptions& options, int64_t newest, int64_t day) {
-  if (options.half_life_days <= 0) return 1;
+  if (!(options.half_life_days > 0)) return 1;
   return std::exp2(-static_cast<double>(newest - day) / options.half_life_days);
 }
 
@@ -247,26 +262,18 @@ void add_to_set(Database::State& state, Id set, const EnteredProcedures& entered
 
 Profile Database::procedures(Id build) const {
   return state_->read([&](soci::session&) {
-    const BuildRow row = this->build(build);
-    Profile profile;
-    profile.image_path = image(row.image).path;
-    profile.image_build_id = row.build_id;
-    profile.image_hash = row.file_hash;
+    Profile profile = empty_profile(*this, build);
     profile.procedures = state_->read_shape(registered_shape(*state_, build));
     return profile;
   });
 }
 
 Profile Database::profile(Id build, const ProfileOptions& options) const {
-  return state_->read([&](soci::session& sql) {
-    const BuildRow row = this->build(build);
-    Profile profile;
-    profile.image_path = image(row.image).path;
-    profile.image_build_id = row.build_id;
-    profile.image_hash = row.file_hash;
-    std::vector<CountSetRow> sets = select_sets(sql, build);
+  return state_->read([&](soci::session&) {
+    Profile profile = empty_profile(*this, build);
+    std::vector<CountSetRow> sets = select_sets(state_->session, build);
     std::erase_if(sets, [&](const CountSetRow& set) {
-      return set.carried ? options.carried_weight <= 0 : !options.own;
+      return set.carried ? !(options.carried_weight > 0) : !options.own;
     });
     // Shapes of own counts first, of these the latest: where shapes disagree, they are right.
     std::sort(sets.begin(), sets.end(), [](const CountSetRow& a, const CountSetRow& b) {
@@ -302,7 +309,7 @@ ProfileSummary Database::summary(Id build) const {
     state_->require("build", build);
     ProfileSummary summary;
     double carried = 0;
-    for (const CountSetRow& set : select_sets(sql, build)) {
+    for (const CountSetRow& set : select_sets(state_->session, build)) {
       summary.newest_day = std::max(summary.newest_day.value_or(set.day), set.day);
       if (set.carried)
         carried = std::max(carried, set.weight);
@@ -346,6 +353,8 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
 
 void Database::add_profile(Id build, const Profile& profile, double weight) {
   check_weight(weight, path());
+  if (!(profile.runs >= 0 && profile.runs <= kMostRuns))
+    throw Error("the profile has an impossible number of runs", profile.image_path);
   state_->write([&](soci::session&) {
     if (profile.image_hash != this->build(build).file_hash)
       throw Error("the profile is of another build", profile.image_path);
@@ -378,6 +387,8 @@ void Database::clear_profile(Id build) {
     state_->require("build", build);
     change(sql, "delete from count_set where shape in (select id from shape where build = :build)",
            build);
+    // A process that goes on is to be counted again, as if it had never been.
+    change(sql, "update run set file_hash = 0 where build = :build and state = 'running'", build);
     remove_unused_shapes(sql, build);
   });
 }

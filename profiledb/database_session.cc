@@ -18,6 +18,7 @@
 
 #include "profiledb/database_session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 #include <sys/stat.h>
@@ -32,7 +33,9 @@
 namespace respike {
 namespace {
 
-constexpr int kTimeout = 60'000;  // milliseconds that a process waits for others
+constexpr const char* kNoDatabase = "this is not a database, or its beginning is damaged";
+constexpr off_t kPageSize = 4096;  // of SQLite, unless told otherwise
+constexpr int kTimeout = 60'000;   // milliseconds that a process waits for others
 
 sqlite_api::sqlite3* connection_of(soci::session& sql) {
   return static_cast<soci::sqlite3_session_backend*>(sql.get_backend())->conn_;
@@ -61,18 +64,41 @@ void check_file(const std::filesystem::path& path) {
   }
   if (S_ISDIR(status.st_mode)) throw Error("this is a directory, not a database", path);
   if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
+  // SQLite takes what is shorter than a page for empty, and would write over it.
+  if (status.st_size != 0 && status.st_size < kPageSize) throw Error(kNoDatabase, path);
   if (access(path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the database cannot be read: {}", std::strerror(errno)), path);
   if (access(path.c_str(), W_OK) != 0)
     throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
 }
 
-/// One sentence for an error code of SQLite.
-std::string sentence(int code, const char* words, int system_error) {
-  const std::string detail = system_error != 0  ? std::strerror(system_error)
-                             : words != nullptr ? words
-                                                : "no reason";
-  if (system_error == ENOSPC || system_error == EDQUOT) code = SQLITE_FULL;
+/// SQLite quotes what it does not understand.
+std::string one_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  return text;
+}
+
+std::string damage(std::string_view what) {
+  return fmt::format("the database is damaged ({}); docs/database.md says what to do",
+                     one_line(std::string(what)));
+}
+
+/// Why a file cannot be opened, from the system; 0 when it can be.
+int opening_error(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int error = file < 0 ? errno : 0;
+  if (file >= 0) close(file);
+  return error;
+}
+
+/// One sentence for an error code of SQLite, its words, and the error of the system, if there is
+/// one.
+std::string sentence(int code, const std::string& words, int system_error) {
+  const bool system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+  const std::string detail = system && system_error != 0 ? std::strerror(system_error) : words;
+  if (system && (system_error == ENOSPC || system_error == EDQUOT)) code = SQLITE_FULL;
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -86,13 +112,13 @@ std::string sentence(int code, const char* words, int system_error) {
       return fmt::format("the database cannot be read or written: {}", detail);
     case SQLITE_CANTOPEN:
       return fmt::format("the database cannot be opened: {}", detail);
-    case SQLITE_CORRUPT:
-      return fmt::format("the database is damaged ({}); docs/database.md says what to do",
-                         words != nullptr ? words : "no reason");
     case SQLITE_NOTADB:
-      return "this is not a database, or its beginning is damaged";
+      return kNoDatabase;
     case SQLITE_CONSTRAINT:
       return fmt::format("the database refuses the change: {}", detail);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // no such table, no such column
+      return damage(detail);
     default:
       return fmt::format("the database cannot be used: {}", detail);
   }
@@ -142,22 +168,21 @@ Session::Session(const std::filesystem::path& path) : path_(path) {
 }
 
 void Session::fail(const soci::soci_error& error) {
-  int code = SQLITE_ERROR, system_error = 0;
-  if (const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error)) code = own->result();
-  const char* words = nullptr;
-  if (sql_ != nullptr) {
-    sqlite_api::sqlite3* connection = connection_of(*sql_);
-    words = sqlite_api::sqlite3_errmsg(connection);
-    if ((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN)
-      system_error = sqlite_api::sqlite3_system_errno(connection);
-  }
-  if (words == nullptr || code == SQLITE_ERROR) words = error.what();
-  throw Error(sentence(code, words, system_error), path_);
+  if (sql_ == nullptr) throw Error(sentence(SQLITE_CANTOPEN, "", opening_error(path_)), path_);
+  // What SOCI itself objects to are values that no column of ours holds.
+  const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+  if (own == nullptr) damaged("a value is missing, or of another kind");
+  sqlite_api::sqlite3* connection = connection_of(*sql_);
+  const bool current = sqlite_api::sqlite3_errcode(connection) != SQLITE_OK;
+  const char* words =
+      current ? sqlite_api::sqlite3_errmsg(connection) : sqlite_api::sqlite3_errstr(own->result());
+  throw Error(
+      sentence(own->result(), one_line(words), sqlite_api::sqlite3_system_errno(connection)),
+      path_);
 }
 
 void Session::damaged(std::string_view what) const {
-  throw Error(fmt::format("the database is damaged ({}); docs/database.md says what to do", what),
-              path_);
+  throw Error(damage(what), path_);
 }
 
 void Session::begin(bool write) {

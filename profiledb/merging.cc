@@ -194,7 +194,6 @@ class Merger {
   void solve(CountedImage& image, const CounterFile& file, uint64_t hash, bool finished) {
     CounterSum sum(image.map);
     sum.add(file);
-    Profile profile = sum.profile();
     RunCounts run;
     run.key = {image.build, file.process_id, file.start_time};
     run.file = fs::path(file.path).filename();
@@ -202,21 +201,35 @@ class Merger {
     run.ended = end_of(file);
     run.weight = options_.weight;
     run.finished = finished;
-    for (uint32_t p = 0; p < profile.procedures.size(); ++p)
-      if (is_counted(profile.procedures[p]))
-        run.entered.emplace_back(p, std::move(profile.procedures[p]));
-    if (image.procedures.empty()) take_shape(image, std::move(profile), run);
+    if (image.procedures.empty())
+      take_shape(image, sum.profile(), run);
+    else
+      take_counts(image, sum, run);
     image.runs.push_back(std::move(run));
     image.files.emplace_back(file.path);
     if (image.runs.size() >= kMostRuns) add(image);
   }
 
-  /// What the counts of the image mean; the procedures that were entered are in the run by now.
-  static void take_shape(CountedImage& image, Profile profile, const RunCounts& run) {
+  /// Of the first file: also what the counts of the image mean.
+  static void take_shape(CountedImage& image, Profile profile, RunCounts& run) {
     image.procedures = std::move(profile.procedures);
-    for (const auto& [place, procedure] : run.entered) image.procedures[place] = procedure;
-    for (ProcedureProfile& procedure : image.procedures) clear_counts(procedure);
+    for (uint32_t p = 0; p < image.procedures.size(); ++p) {
+      if (is_counted(image.procedures[p])) run.entered.emplace_back(p, image.procedures[p]);
+      clear_counts(image.procedures[p]);
+    }
     image.encoded = encode_shape(image.procedures);
+  }
+
+  static void take_counts(const CountedImage& image, const CounterSum& sum, RunCounts& run) {
+    run.entered = sum.counted_procedures();
+    std::erase_if(run.entered, [](const auto& entry) { return !is_counted(entry.second); });
+    for (const auto& [place, procedure] : run.entered) {
+      const ProcedureProfile& shape = image.procedures[place];
+      if (procedure.blocks.size() != shape.blocks.size() ||
+          procedure.edges.size() != shape.edges.size() ||
+          procedure.calls.size() != shape.calls.size())
+        throw Error(fmt::format("the counter map of {} makes no sense", procedure.name));
+    }
   }
 
   std::string end_of(const CounterFile& file) const {

@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,13 +50,17 @@ bool is_number(const std::string& text) {
 }
 
 /// A line of /proc/PID/maps: range, rights, offset, device, inode, path. Devices are not those of
-/// stat(2) on every file system, so an inode's number and a name are what is compared.
+/// stat(2) on every file system; there the name, which has process and time in it, is enough.
 bool is_mapping_of(const std::string& line, const struct stat& status, const std::string& name) {
-  unsigned long inode = 0;
+  unsigned device_major = 0, device_minor = 0;
   int path_at = 0;
-  if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %lu %n", &inode, &path_at) != 1) return false;
+  unsigned long inode = 0;
+  if (std::sscanf(line.c_str(), "%*s %*s %*s %x:%x %lu %n", &device_major, &device_minor, &inode,
+                  &path_at) != 3)
+    return false;
   const std::string path = line.substr(std::min<size_t>(path_at, line.size()));
-  return inode == status.st_ino || path.ends_with("/" + name);
+  return path.ends_with("/" + name) || path.ends_with("/" + name + " (deleted)") ||
+         (inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev);
 }
 
 enum class Use { no, yes, unknown };

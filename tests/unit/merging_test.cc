@@ -3,7 +3,6 @@
 #include "profiledb/merging.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "optimizer/base/bytes.h"
@@ -17,31 +16,6 @@ namespace fs = std::filesystem;
 constexpr uint64_t kSecond = 1'000'000'000;
 /// A time some days ago.
 constexpr uint64_t kStart = 1'700'000'000 * kSecond;
-
-/// A process that counts: it has a file mapped.
-class RunningFile {
- public:
-  explicit RunningFile(const fs::path& path) : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-    EXPECT_GE(file_, 0);
-    size_ = fs::file_size(path);
-    memory_ =
-        static_cast<uint8_t*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
-    EXPECT_NE(memory_, MAP_FAILED);
-    close(file_);
-  }
-  ~RunningFile() { munmap(memory_, size_); }
-  RunningFile(const RunningFile&) = delete;
-  RunningFile& operator=(const RunningFile&) = delete;
-
-  void set(const std::vector<uint64_t>& counters) {
-    std::memcpy(memory_ + size_ - counters.size() * 8, counters.data(), counters.size() * 8);
-  }
-
- private:
-  int file_;
-  size_t size_ = 0;
-  uint8_t* memory_ = nullptr;
-};
 
 class Merging : public testing::Test {
  protected:

@@ -1,8 +1,10 @@
 #pragma once
 // Databases in temporary folders, and toy programs whose runs leave counter files in their spools.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@ namespace respike {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "respike-db-XXXXXX").string();
+    std::string name = (base() / "respike-db-XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
   ~TemporaryFolder() {
@@ -38,6 +40,12 @@ class TemporaryFolder {
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:
+  /// In memory where possible: every commit waits for the disk.
+  static std::filesystem::path base() {
+    if (std::getenv("TMPDIR") == nullptr && access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
+    return std::filesystem::temp_directory_path();
+  }
+
   std::filesystem::path path_;
 };
 
@@ -215,6 +223,32 @@ class CountingProgram {
   ImageId id_{};
   Id build_ = 0;
   std::filesystem::path spool_;
+};
+
+/// A process that counts: it has a file mapped.
+class RunningFile {
+ public:
+  explicit RunningFile(const std::filesystem::path& path)
+      : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+    EXPECT_GE(file_, 0);
+    size_ = std::filesystem::file_size(path);
+    memory_ =
+        static_cast<uint8_t*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+    EXPECT_NE(memory_, MAP_FAILED);
+    close(file_);
+  }
+  ~RunningFile() { munmap(memory_, size_); }
+  RunningFile(const RunningFile&) = delete;
+  RunningFile& operator=(const RunningFile&) = delete;
+
+  void set(const std::vector<uint64_t>& counters) {
+    std::memcpy(memory_ + size_ - counters.size() * 8, counters.data(), counters.size() * 8);
+  }
+
+ private:
+  int file_;
+  size_t size_ = 0;
+  uint8_t* memory_ = nullptr;
 };
 
 /// Sums of profiles of one image, made without the database.
