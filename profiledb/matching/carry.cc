@@ -71,13 +71,9 @@ class Carrier {
 
   void want(const ProcedureProfile& before, const NodeGraph& old, const NodeGraph& fresh,
             const std::vector<NodePair>& pairs) {
-    want_nodes(before, fresh, old, pairs);
+    want_nodes(fresh, old, pairs);
     want_edges(old, fresh, pairs);
-    if (now_.blocks.empty() || before.blocks.empty()) return;
-    if (now_.blocks[0].node == kNone && before.blocks[0].node == kNone) {
-      set(blocks_[0], before.blocks[0].count, Likeness::same);
-      set(entries_[0], before.blocks[0].count, Likeness::same);
-    }
+    want_entry(before, fresh);
   }
   void want_calls(uint64_t calls) {
     if (blocks_.empty()) return;
@@ -118,27 +114,37 @@ class Carrier {
     return count > UINT64_MAX >> shift_ ? UINT64_MAX : count << shift_;
   }
 
-  void want_nodes(const ProcedureProfile& before, const NodeGraph& fresh, const NodeGraph& old,
+  void want_nodes(const NodeGraph& fresh, const NodeGraph& old,
                   const std::vector<NodePair>& pairs) {
-    std::vector<uint64_t> in(before.blocks.size()), out(before.blocks.size());
-    for (const auto& edge : before.edges) {
-      out[edge.from] = saturating_add(out[edge.from], edge.count);
-      in[edge.to] = saturating_add(in[edge.to], edge.count);
-    }
     const auto more = [](uint64_t count, uint64_t than) { return count > than ? count - than : 0; };
     for (BlockId b = 0; b < blocks_.size(); ++b) {
-      const uint32_t node = now_.blocks[b].node;
-      if (node == kNone || pairs[node].before == kNone) continue;
-      const NodeGraph::Node& partner = old.nodes[pairs[node].before];
-      const Likeness how = pairs[node].likeness;
+      const uint32_t n = now_.blocks[b].node;
+      if (n == kNone || pairs[n].before == kNone) continue;
+      const NodeGraph::Node &node = fresh.nodes[n], &partner = old.nodes[pairs[n].before];
+      const Likeness how = pairs[n].likeness;
+      // Where control came in from outside or left, maybe by way of a block that does nothing.
+      const uint64_t entered = more(partner.count, partner.in);
+      const uint64_t left = more(partner.count, partner.out);
+      const bool leaves = b == node.last && node.away == kNone;
       set(blocks_[b], partner.count, how);
-      if (partner.first == kNone) continue;
-      // Where control came in from outside or left.
-      const uint64_t entered = more(before.blocks[partner.first].count, in[partner.first]);
-      const uint64_t left = more(before.blocks[partner.last].count, out[partner.last]);
-      set(entries_[b], b == fresh.nodes[node].first ? entered : 0, how);
-      set(exits_[b], b == fresh.nodes[node].last ? left : 0, how);
+      set(entries_[b], b == node.first ? entered : 0, how);
+      set(exits_[b], leaves ? left : 0, how);
+      if (node.away != kNone) set(edges_[node.away], left, how);
     }
+  }
+
+  /// The block that computes gp has no node; some come in behind it.
+  void want_entry(const ProcedureProfile& before, const NodeGraph& fresh) {
+    if (now_.blocks.empty() || before.blocks.empty() || now_.blocks[0].node != kNone ||
+        out_[0].size() != 1)
+      return;
+    const uint32_t n = now_.blocks[now_.edges[out_[0][0]].to].node;
+    const BlockId first = n == kNone ? kNone : fresh.nodes[n].first;
+    if (before.blocks[0].node != kNone || first == kNone || !entries_[first].known) return;
+    const uint64_t count = std::min(before.blocks[0].count, entries_[first].count);
+    set(blocks_[0], count, Likeness::same);
+    set(entries_[0], count, Likeness::same);
+    entries_[first].count -= count;
   }
 
   void want_edges(const NodeGraph& old, const NodeGraph& fresh,
