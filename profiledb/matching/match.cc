@@ -12,6 +12,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
+#include "optimizer/base/error.h"
 #include "optimizer/profile/annotate.h"
 #include "profiledb/matching/carry.h"
 #include "profiledb/matching/procedure_pairs.h"
@@ -170,6 +173,26 @@ MatchResult match_profile(const Profile& before, const Profile& now) {
 
 MatchResult match_profile(const Profile& before, const Program& now) {
   return match_profile(before, profile_of(now));
+}
+
+Profile merge_builds(std::span<const Profile> profiles, std::span<const double> weights,
+                     std::span<const std::string> names,
+                     std::vector<std::optional<MatchResult>>* matches) {
+  const Profile& last = profiles.back();
+  std::vector<Profile> carried;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    std::optional<MatchResult> match;
+    if (profiles[i].image_hash == last.image_hash) {
+      carried.push_back(profiles[i]);
+    } else {
+      match = match_profile(profiles[i], last);
+      if (match->of_another_program())
+        throw Error(fmt::format("it is of another program than {}", names.back()), names[i]);
+      carried.push_back(std::move(match->profile));
+    }
+    if (matches != nullptr) matches->push_back(std::move(match));
+  }
+  return merge_profiles(carried, weights, names);
 }
 
 }  // namespace respike
