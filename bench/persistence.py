@@ -69,6 +69,7 @@ class Builds:
             name = f"{self.name}-{variant.replace(' ', '-')}"
             self.programs.program(name, files, [], ["static"], flags)
             self.images[variant] = pathlib.Path(self.programs.entries[-1]["image"])
+        return self.images[variant]
 
     def of_release(self, release):
         """Files that the bundled sources leave out (the shells) are those of the present release."""
@@ -76,54 +77,53 @@ class Builds:
         if self.name == "lua":
             present = [p for p in sorted(top.glob("*.c")) if p.name not in ("luac.c", "ltests.c")]
             main = [p for p in self.files if p.name == "lua.c"]
-            flags = [*self.flags, f"-I{top}"]
-            self.add(release, present + main, flags)
-        else:
-            flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
-            self.add(release, [top / "sqlite3.c", self.own("shell.c")], flags)
-
-    def own(self, name):
-        return next(p for p in self.files if p.name == name)
+            return self.add(release, present + main, [*self.flags, f"-I{top}"])
+        flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
+        shell = [p for p in self.files if p.name == "shell.c"]
+        return self.add(release, [top / "sqlite3.c", *shell], flags)
 
     def edited(self, percent):
         folder = self.folder / "edited" / f"{self.name}-{percent}"
-        left = ("shell.c",) if self.name == "sqlite3" else ()
-        chosen = [p for p in self.files if p.name not in left]
+        shell = [p for p in self.files if p.name == "shell.c"]
+        chosen = [p for p in self.files if p not in shell]
         files, _ = edit_source.edit_files(chosen, folder, percent)
-        files += [p for p in self.files if p.name in left]
-        self.add(f"{percent}% edited", files, [*self.flags, f"-I{self.files[0].parent}"])
+        flags = [*self.flags, f"-I{self.files[0].parent}"]
+        return self.add(f"{percent}% edited", [*files, *shell], flags)
+
+    def with_options(self):
+        return self.add("options", self.files, [*self.flags, *OTHER_OPTIONS[self.name]])
+
+    def at_level(self, level):
+        return self.add(level, self.files, [f if f != "-O2" else level for f in self.flags])
 
     def changes(self):
-        """{name: (older, newer)}; names of builds."""
-        result = {}
+        """{name: function that gives the older and the newer build}."""
+        base = lambda: self.images["base"]
         if self.name == "sqlite3":
-            for release in ("sqlite3 3.39.2", "sqlite3 3.41.2"):
-                self.of_release(release)
-            result["3.39.2 to 3.40.1"] = ("sqlite3 3.39.2", "base")
-            result["3.40.1 to 3.41.2"] = ("base", "sqlite3 3.41.2")
+            result = {
+                "3.39.2 to 3.40.1": lambda: (self.of_release("sqlite3 3.39.2"), base()),
+                "3.40.1 to 3.41.2": lambda: (base(), self.of_release("sqlite3 3.41.2")),
+            }
         else:
-            self.of_release("lua 5.4.6")
-            result["5.4.4 to 5.4.6"] = ("base", "lua 5.4.6")
+            result = {"5.4.4 to 5.4.6": lambda: (base(), self.of_release("lua 5.4.6"))}
         for percent in EDITED:
-            self.edited(percent)
-            result[f"{percent}% edited"] = ("base", f"{percent}% edited")
-        self.add("options", self.files, [*self.flags, *OTHER_OPTIONS[self.name]])
-        result["other -D"] = ("base", "options")
+            result[f"{percent}% edited"] = lambda p=percent: (base(), self.edited(p))
+        result["other -D"] = lambda: (base(), self.with_options())
         for level in ("-O1", "-O3", "-Os"):
-            self.add(level, self.files, [f if f != "-O2" else level for f in self.flags])
-            result[f"-O2 to {level}"] = ("base", level)
+            result[f"-O2 to {level}"] = lambda l=level: (base(), self.at_level(l))
         return result
 
 
-def prepare(names, folder, jobs):
-    """[(workload, change, older image, newer image)]."""
+def prepare(names, wanted, folder, jobs):
+    """[(workload, change, older image, newer image)]; `wanted`: names of changes, or None: all."""
     made = {w.name: w for w in workloads.prepare(names, folder)}
     builder = build.Builder(folder, jobs)
     rows = []
     for name, workload in made.items():
         builds = Builds(name, builder, folder)
-        for change, (older, newer) in builds.changes().items():
-            rows.append((workload, change, builds.images[older], builds.images[newer]))
+        for change, images in builds.changes().items():
+            if not wanted or change in wanted:
+                rows.append((workload, change, *images()))
     progress = measuring.Progress(len(builder.steps), "building")
     for output, step in builder.steps.items():
         step.add_done_callback(lambda _, name=output.name: progress.step(name))
@@ -179,9 +179,8 @@ def main():
     if not set(names) <= {"sqlite3", "lua"}:
         parser.error("there are changes of sqlite3 and lua only")
     try:
-        rows = prepare(names, args.folder.resolve(), args.jobs)
+        rows = prepare(names, args.changes, args.folder.resolve(), args.jobs)
         lab = measuring.Lab(args.folder, args.respike)
-        rows = [r for r in rows if not args.changes or r[1] in args.changes]
         tasks = [(f"{w.name} {c}", lambda r=(w, o, n): measure(lab, *r)) for w, c, o, n in rows]
         results = measuring.run_all(tasks, args.jobs, "measuring")
     except (workloads.Unavailable, measuring.Failure) as failure:

@@ -30,7 +30,6 @@ constexpr uint32_t kOddWay = 30;              // into or out of a procedure anyw
 
 constexpr double kLoopGoesOn = 0.88, kDeadEnd = 0.02;
 constexpr int kSweeps = 24;
-constexpr size_t kMostRepaired = 20'000;  // blocks; of larger procedures counts stay as they are
 
 /// Whether blocks, nodes and edges are the same, so that counts have the same places.
 bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
@@ -81,18 +80,18 @@ class Carrier {
     for (size_t b = 1; b < entries_.size(); ++b) set(entries_[b], 0, Likeness::same);
   }
 
-  void run() {
+  void run(uint64_t& effort) {
     if (blocks_.empty()) return;
     shift_ = 0;
     for (const auto* list : {&blocks_, &edges_, &entries_, &exits_})
       for (const Wanted& wanted : *list)
         while (wanted.count >> shift_ > kMostWantedFlow >> 8) ++shift_;
     estimate();
-    if (blocks_.size() > kMostRepaired) return take_estimates();
-    const std::vector<uint64_t> flow = repair();
-    for (size_t b = 0; b < blocks_.size(); ++b) now_.blocks[b].count = unshifted(flow[b]);
+    const auto flow = repair(effort);
+    if (!flow) return take_estimates();
+    for (size_t b = 0; b < blocks_.size(); ++b) now_.blocks[b].count = unshifted((*flow)[b]);
     for (size_t e = 0; e < edges_.size(); ++e)
-      now_.edges[e].count = unshifted(flow[blocks_.size() + e]);
+      now_.edges[e].count = unshifted((*flow)[blocks_.size() + e]);
     count_calls(now_);
   }
 
@@ -239,7 +238,7 @@ class Carrier {
     return std::min(kMostWantedFlow, static_cast<uint64_t>(std::llround(estimate)));
   }
 
-  /// Without flow conservation: for procedures of absurd sizes.
+  /// Without flow conservation: when nothing fits and repairing it takes too long.
   void take_estimates() {
     for (size_t b = 0; b < blocks_.size(); ++b)
       now_.blocks[b].count = unshifted(rounded(blocks_[b].estimate));
@@ -249,7 +248,7 @@ class Carrier {
   }
 
   /// The flow of blocks, edges, entries and exits, in units of 2^shift_.
-  std::vector<uint64_t> repair() const {
+  std::optional<std::vector<uint64_t>> repair(uint64_t& effort) const {
     const auto in = [](BlockId b) { return 2 * b; };
     const auto out = [](BlockId b) { return 2 * b + 1; };
     const auto outside = static_cast<uint32_t>(2 * blocks_.size());
@@ -265,7 +264,7 @@ class Carrier {
       add(outside, in(b), entries_[b]);
       add(out(b), outside, exits_[b]);
     }
-    return repair_flow(outside + 1, flow);
+    return repair_flow(outside + 1, flow, effort);
   }
 
   ProcedureProfile& now_;
@@ -282,7 +281,8 @@ double executed(const NodeGraph::Node& node) {
 }  // namespace
 
 CarriedCounts carry_counts(const ProcedureProfile& before, std::span<const uint32_t> calls_before,
-                           ProcedureProfile& now, std::span<const uint32_t> calls_now) {
+                           ProcedureProfile& now, std::span<const uint32_t> calls_now,
+                           uint64_t& effort) {
   const NodeGraph old(before), fresh(now);
   const bool same_graph =
       before.signature == now.signature && before.nodes.size() == now.nodes.size();
@@ -302,16 +302,16 @@ CarriedCounts carry_counts(const ProcedureProfile& before, std::span<const uint3
   } else if (before.entered()) {
     Carrier carrier(now);
     carrier.want(before, old, fresh, pairs);
-    carrier.run();
+    carrier.run(effort);
   }
   return result;
 }
 
-void estimate_counts(ProcedureProfile& procedure, uint64_t calls) {
+void estimate_counts(ProcedureProfile& procedure, uint64_t calls, uint64_t& effort) {
   procedure.exact = false;
   Carrier carrier(procedure);
   carrier.want_calls(calls);
-  carrier.run();
+  carrier.run(effort);
 }
 
 }  // namespace respike

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <numeric>
 
@@ -363,12 +363,12 @@ TEST(Matching, IsFastOnLargePrograms) {
     for (Source::Node& node : source.nodes)
       if (node.callee != kNone && node.callee >= program.size()) node.callee = 0;
   const Profile now = profile_of_sources(program, random, 0);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const MatchResult match = match_profile(before, now);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_GT(match.procedures_matched, 19'800u);
-  EXPECT_LT(seconds.count(), 15);  // far more than it takes
-  RecordProperty("seconds", std::to_string(seconds.count()));
+  EXPECT_LT(seconds, 10);  // under sanitizers; it takes less than one
+  RecordProperty("seconds", std::to_string(seconds));
 }
 
 // ---- real images ----
