@@ -25,15 +25,17 @@ FittedProfile read_fitting_profile(const std::string& path, const Image& image,
   if (fitted.profile.image_hash == hash64(image.file)) return fitted;
   Diagnostics ignored;  // whoever uses the image lifts it again
   fitted.match = match_image(fitted.profile, path, image, ignored);
-  const MatchResult& match = *fitted.match;
-  diagnostics.warn(fmt::format(
+  diagnostics.warn(match_text(*fitted.match));
+  fitted.profile = std::move(fitted.match->profile);
+  return fitted;
+}
+
+std::string match_text(const MatchResult& match) {
+  return fmt::format(
       "the profile is of another build: {} of its {} procedures that ran are here, with {} of what "
       "they executed; confidence {}",
       grouped(match.entered_matched), grouped(match.entered_before),
-      percent(match.instructions_matched, match.instructions_before),
-      percent(match.confidence, 1)));
-  fitted.profile = std::move(fitted.match->profile);
-  return fitted;
+      percent(match.instructions_matched, match.instructions_before), percent(match.confidence, 1));
 }
 
 Json match_to_json(const MatchResult& match) {

@@ -28,7 +28,8 @@ FittedProfile read_fitting_profile(const std::string& path, const Image& image,
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,
                         Diagnostics& diagnostics);
 
-/// How much of a profile fits, as fields of a report.
+/// How much of a profile of another build fits, as a warning and as fields of a report.
+std::string match_text(const MatchResult& match);
 Json match_to_json(const MatchResult& match);
 
 }  // namespace respike::cli

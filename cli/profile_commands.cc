@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -330,7 +331,12 @@ void run_merge(const MergeArguments& arguments) {
     weights.push_back(weight);
     names.push_back(name);
   }
-  write_profile(arguments.output, merge_profiles(profiles, weights, names));
+  std::vector<std::optional<MatchResult>> matches;
+  write_profile(arguments.output, merge_builds(profiles, weights, names, &matches));
+  Diagnostics diagnostics;
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (matches[i]) diagnostics.warn(fmt::format("{}: {}", names[i], match_text(*matches[i])));
+  print_warnings(diagnostics);
 }
 
 }  // namespace
@@ -362,7 +368,8 @@ void add_profile_commands(CLI::App& app) {
       ->capture_default_str();
   match->add_flag("--json", match_arguments->json, "print JSON, of all procedures that ran");
 
-  CLI::App* merge = profile->add_subcommand("merge", "Add profiles of the same image");
+  CLI::App* merge = profile->add_subcommand(
+      "merge", "Add profiles of the same image, or of several builds of it");
   auto merge_arguments = std::make_shared<MergeArguments>();
   merge->callback([merge_arguments] { run_merge(*merge_arguments); });
   merge

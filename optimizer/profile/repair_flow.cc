@@ -11,7 +11,8 @@
 // surplus nodes make reduced costs, and a maximum flow along arcs of reduced cost 0 (Dinic's) is
 // sent before distances are computed again. The distance to the nearest lack grows each time, and
 // where every node can reach a common one for a small price it never grows beyond twice that price:
-// a few rounds of almost linear time, and only one when all counts fit.
+// a few rounds of almost linear time, and none when all counts fit. Nothing bounds a round of a
+// graph in which no count fits by less than the square, so the effort is limited by the caller.
 
 #include "optimizer/profile/repair_flow.h"
 
@@ -28,7 +29,8 @@ constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
 
 class Repair {
  public:
-  Repair(uint32_t nodes, std::span<const WantedFlow> edges) : edges_(edges), surplus_(nodes) {
+  Repair(uint32_t nodes, std::span<const WantedFlow> edges, uint64_t& effort)
+      : edges_(edges), effort_(effort), surplus_(nodes) {
     arcs_.reserve(4 * edges.size());
     for (const WantedFlow& edge : edges) {
       assert(edge.from < nodes && edge.to < nodes && edge.wanted <= kMostWantedFlow);
@@ -42,8 +44,9 @@ class Repair {
     price_.assign(nodes, 0);
   }
 
-  std::vector<uint64_t> run() {
-    while (find_distances()) send_flow();
+  std::optional<std::vector<uint64_t>> run() {
+    while (effort_ != 0 && find_distances()) send_flow();
+    if (effort_ == 0) return std::nullopt;
     std::vector<uint64_t> flow;
     flow.reserve(edges_.size());
     for (size_t e = 0; e < edges_.size(); ++e)  // what the reverse arcs could take back
@@ -57,6 +60,8 @@ class Repair {
     int64_t left;  // residual capacity
     int64_t cost;
   };
+
+  void spend(uint64_t steps) { effort_ -= std::min(effort_, steps); }
 
   /// An arc and its reverse, at an even number and the one behind it.
   void add_arc(uint32_t from, uint32_t to, int64_t left, int64_t taken, int64_t cost) {
@@ -96,6 +101,7 @@ class Repair {
       if (distance > nearest) break;
       if (distance != distance_[v]) continue;
       if (surplus_[v] < 0) nearest = distance;
+      spend(first_[v + 1] - first_[v]);
       for (uint32_t i = first_[v]; i < first_[v + 1]; ++i) {
         const Arc& arc = arcs_[out_[i]];
         if (arc.left == 0) continue;
@@ -114,7 +120,7 @@ class Repair {
 
   /// Sends as much as goes along arcs of reduced cost 0.
   void send_flow() {
-    while (find_levels()) {
+    while (effort_ != 0 && find_levels()) {
       current_.assign(first_.begin(), first_.end() - 1);
       for (uint32_t v = 0; v < surplus_.size(); ++v)
         if (surplus_[v] > 0) send_from(v);
@@ -134,6 +140,7 @@ class Repair {
     for (size_t i = 0; i < queue.size(); ++i) {
       const uint32_t v = queue[i];
       found = found || surplus_[v] < 0;
+      spend(first_[v + 1] - first_[v]);
       for (uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
         const uint32_t to = arcs_[out_[k]].to;
         if (level_[to] != 0 || !admissible(out_[k])) continue;
@@ -152,7 +159,7 @@ class Repair {
       int64_t sent = 0;   // of it
     };
     std::vector<Step> path = {{source, surplus_[source]}};
-    for (;;) {
+    for (;; spend(1)) {
       Step& step = path.back();
       const uint32_t v = step.node;
       if (surplus_[v] < 0) {
@@ -185,6 +192,7 @@ class Repair {
   }
 
   std::span<const WantedFlow> edges_;
+  uint64_t& effort_;
   std::vector<int64_t> surplus_;  // by node: what flows in, less what flows out
   std::vector<Arc> arcs_;
   std::vector<uint32_t> first_, out_;  // arcs by the node they leave
@@ -194,8 +202,9 @@ class Repair {
 
 }  // namespace
 
-std::vector<uint64_t> repair_flow(uint32_t nodes, std::span<const WantedFlow> edges) {
-  return Repair(nodes, edges).run();
+std::optional<std::vector<uint64_t>> repair_flow(uint32_t nodes, std::span<const WantedFlow> edges,
+                                                 uint64_t& effort) {
+  return Repair(nodes, edges, effort).run();
 }
 
 }  // namespace respike

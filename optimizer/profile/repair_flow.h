@@ -2,6 +2,7 @@
 // Counts that do not add up, changed as little as possible until they do.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct WantedFlow {
 inline constexpr uint64_t kMostWantedFlow = uint64_t{1} << 40;
 
 /// The counts of all edges: as much flows into each node as out of it, and no conserved flow has a
-/// lower sum of costs. There always is one: nothing flows. Close to linear for small costs when
-/// every node has edges to a common one.
-std::vector<uint64_t> repair_flow(uint32_t nodes, std::span<const WantedFlow> edges);
+/// lower sum of costs. There always is one: nothing flows. Close to linear where most counts fit,
+/// quadratic where none does. `effort` is how many steps it may take, and counts them down; nullopt
+/// when that is not enough.
+std::optional<std::vector<uint64_t>> repair_flow(uint32_t nodes, std::span<const WantedFlow> edges,
+                                                 uint64_t& effort);
 
 }  // namespace respike

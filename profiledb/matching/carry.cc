@@ -30,7 +30,6 @@ constexpr uint32_t kOddWay = 30;              // into or out of a procedure anyw
 
 constexpr double kLoopGoesOn = 0.88, kDeadEnd = 0.02;
 constexpr int kSweeps = 24;
-constexpr size_t kMostRepaired = 20'000;  // blocks; of larger procedures counts stay as they are
 
 /// Whether blocks, nodes and edges are the same, so that counts have the same places.
 bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
@@ -71,13 +70,9 @@ class Carrier {
 
   void want(const ProcedureProfile& before, const NodeGraph& old, const NodeGraph& fresh,
             const std::vector<NodePair>& pairs) {
-    want_nodes(before, fresh, old, pairs);
+    want_nodes(fresh, old, pairs);
     want_edges(old, fresh, pairs);
-    if (now_.blocks.empty() || before.blocks.empty()) return;
-    if (now_.blocks[0].node == kNone && before.blocks[0].node == kNone) {
-      set(blocks_[0], before.blocks[0].count, Likeness::same);
-      set(entries_[0], before.blocks[0].count, Likeness::same);
-    }
+    want_entry(before, fresh);
   }
   void want_calls(uint64_t calls) {
     if (blocks_.empty()) return;
@@ -85,18 +80,18 @@ class Carrier {
     for (size_t b = 1; b < entries_.size(); ++b) set(entries_[b], 0, Likeness::same);
   }
 
-  void run() {
+  void run(uint64_t& effort) {
     if (blocks_.empty()) return;
     shift_ = 0;
     for (const auto* list : {&blocks_, &edges_, &entries_, &exits_})
       for (const Wanted& wanted : *list)
         while (wanted.count >> shift_ > kMostWantedFlow >> 8) ++shift_;
     estimate();
-    if (blocks_.size() > kMostRepaired) return take_estimates();
-    const std::vector<uint64_t> flow = repair();
-    for (size_t b = 0; b < blocks_.size(); ++b) now_.blocks[b].count = unshifted(flow[b]);
+    const auto flow = repair(effort);
+    if (!flow) return take_estimates();
+    for (size_t b = 0; b < blocks_.size(); ++b) now_.blocks[b].count = unshifted((*flow)[b]);
     for (size_t e = 0; e < edges_.size(); ++e)
-      now_.edges[e].count = unshifted(flow[blocks_.size() + e]);
+      now_.edges[e].count = unshifted((*flow)[blocks_.size() + e]);
     count_calls(now_);
   }
 
@@ -118,27 +113,37 @@ class Carrier {
     return count > UINT64_MAX >> shift_ ? UINT64_MAX : count << shift_;
   }
 
-  void want_nodes(const ProcedureProfile& before, const NodeGraph& fresh, const NodeGraph& old,
+  void want_nodes(const NodeGraph& fresh, const NodeGraph& old,
                   const std::vector<NodePair>& pairs) {
-    std::vector<uint64_t> in(before.blocks.size()), out(before.blocks.size());
-    for (const auto& edge : before.edges) {
-      out[edge.from] = saturating_add(out[edge.from], edge.count);
-      in[edge.to] = saturating_add(in[edge.to], edge.count);
-    }
     const auto more = [](uint64_t count, uint64_t than) { return count > than ? count - than : 0; };
     for (BlockId b = 0; b < blocks_.size(); ++b) {
-      const uint32_t node = now_.blocks[b].node;
-      if (node == kNone || pairs[node].before == kNone) continue;
-      const NodeGraph::Node& partner = old.nodes[pairs[node].before];
-      const Likeness how = pairs[node].likeness;
+      const uint32_t n = now_.blocks[b].node;
+      if (n == kNone || pairs[n].before == kNone) continue;
+      const NodeGraph::Node &node = fresh.nodes[n], &partner = old.nodes[pairs[n].before];
+      const Likeness how = pairs[n].likeness;
+      // Where control came in from outside or left, maybe by way of a block that does nothing.
+      const uint64_t entered = more(partner.count, partner.in);
+      const uint64_t left = more(partner.count, partner.out);
+      const bool leaves = b == node.last && node.away == kNone;
       set(blocks_[b], partner.count, how);
-      if (partner.first == kNone) continue;
-      // Where control came in from outside or left.
-      const uint64_t entered = more(before.blocks[partner.first].count, in[partner.first]);
-      const uint64_t left = more(before.blocks[partner.last].count, out[partner.last]);
-      set(entries_[b], b == fresh.nodes[node].first ? entered : 0, how);
-      set(exits_[b], b == fresh.nodes[node].last ? left : 0, how);
+      set(entries_[b], b == node.first ? entered : 0, how);
+      set(exits_[b], leaves ? left : 0, how);
+      if (node.away != kNone) set(edges_[node.away], left, how);
     }
+  }
+
+  /// The block that computes gp has no node; some come in behind it.
+  void want_entry(const ProcedureProfile& before, const NodeGraph& fresh) {
+    if (now_.blocks.empty() || before.blocks.empty() || now_.blocks[0].node != kNone ||
+        out_[0].size() != 1)
+      return;
+    const uint32_t n = now_.blocks[now_.edges[out_[0][0]].to].node;
+    const BlockId first = n == kNone ? kNone : fresh.nodes[n].first;
+    if (before.blocks[0].node != kNone || first == kNone || !entries_[first].known) return;
+    const uint64_t count = std::min(before.blocks[0].count, entries_[first].count);
+    set(blocks_[0], count, Likeness::same);
+    set(entries_[0], count, Likeness::same);
+    entries_[first].count -= count;
   }
 
   void want_edges(const NodeGraph& old, const NodeGraph& fresh,
@@ -233,7 +238,7 @@ class Carrier {
     return std::min(kMostWantedFlow, static_cast<uint64_t>(std::llround(estimate)));
   }
 
-  /// Without flow conservation: for procedures of absurd sizes.
+  /// Without flow conservation: when nothing fits and repairing it takes too long.
   void take_estimates() {
     for (size_t b = 0; b < blocks_.size(); ++b)
       now_.blocks[b].count = unshifted(rounded(blocks_[b].estimate));
@@ -243,7 +248,7 @@ class Carrier {
   }
 
   /// The flow of blocks, edges, entries and exits, in units of 2^shift_.
-  std::vector<uint64_t> repair() const {
+  std::optional<std::vector<uint64_t>> repair(uint64_t& effort) const {
     const auto in = [](BlockId b) { return 2 * b; };
     const auto out = [](BlockId b) { return 2 * b + 1; };
     const auto outside = static_cast<uint32_t>(2 * blocks_.size());
@@ -259,7 +264,7 @@ class Carrier {
       add(outside, in(b), entries_[b]);
       add(out(b), outside, exits_[b]);
     }
-    return repair_flow(outside + 1, flow);
+    return repair_flow(outside + 1, flow, effort);
   }
 
   ProcedureProfile& now_;
@@ -276,7 +281,8 @@ double executed(const NodeGraph::Node& node) {
 }  // namespace
 
 CarriedCounts carry_counts(const ProcedureProfile& before, std::span<const uint32_t> calls_before,
-                           ProcedureProfile& now, std::span<const uint32_t> calls_now) {
+                           ProcedureProfile& now, std::span<const uint32_t> calls_now,
+                           uint64_t& effort) {
   const NodeGraph old(before), fresh(now);
   const bool same_graph =
       before.signature == now.signature && before.nodes.size() == now.nodes.size();
@@ -296,16 +302,16 @@ CarriedCounts carry_counts(const ProcedureProfile& before, std::span<const uint3
   } else if (before.entered()) {
     Carrier carrier(now);
     carrier.want(before, old, fresh, pairs);
-    carrier.run();
+    carrier.run(effort);
   }
   return result;
 }
 
-void estimate_counts(ProcedureProfile& procedure, uint64_t calls) {
+void estimate_counts(ProcedureProfile& procedure, uint64_t calls, uint64_t& effort) {
   procedure.exact = false;
   Carrier carrier(procedure);
   carrier.want_calls(calls);
-  carrier.run();
+  carrier.run(effort);
 }
 
 }  // namespace respike

@@ -12,6 +12,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
+#include "optimizer/base/error.h"
 #include "optimizer/profile/annotate.h"
 #include "profiledb/matching/carry.h"
 #include "profiledb/matching/procedure_pairs.h"
@@ -38,7 +41,8 @@ bool tells_programs_apart(std::string_view name, double confidence) {
          std::end(kOfEveryProgram);
 }
 
-constexpr int kNewInARow = 4;  // procedures that are new and call each other
+constexpr uint64_t kEffort = 500'000'000;  // to repair flow: seconds; large programs take a tenth
+constexpr int kNewInARow = 4;              // procedures that are new and call each other
 
 class Matcher {
  public:
@@ -89,8 +93,8 @@ class Matcher {
   void carry(uint32_t p) {
     const ProcedureProfile& old = before_.procedures[partner_[p]];
     ProcedureProfile& fresh = procedures()[p];
-    const CarriedCounts carried =
-        carry_counts(old, calls_of(old, number_before_), fresh, calls_of(fresh, number_now_));
+    const CarriedCounts carried = carry_counts(old, calls_of(old, number_before_), fresh,
+                                               calls_of(fresh, number_now_), effort_);
     result_.procedures[p] = {partner_[p], carried.confidence()};
     carry_indirect(old, fresh);
     const auto executed = static_cast<double>(old.instructions());
@@ -130,7 +134,7 @@ class Matcher {
       if (partner_[p] != kNone) continue;
       const auto count = calls.find(procedures()[p].address);
       if (count != calls.end() && count->second != 0)
-        estimate_counts(procedures()[p], count->second);
+        estimate_counts(procedures()[p], count->second, effort_);
     }
   }
 
@@ -159,7 +163,8 @@ class Matcher {
   MatchResult result_;
   std::vector<uint32_t> partner_;       // by procedure of the new build
   Numbers number_before_, number_now_;  // by address; 0: not matched
-  double sure_ = 0, evidence_ = 0;      // executed instructions
+  uint64_t effort_ = kEffort;
+  double sure_ = 0, evidence_ = 0;  // executed instructions
 };
 
 }  // namespace
@@ -170,6 +175,26 @@ MatchResult match_profile(const Profile& before, const Profile& now) {
 
 MatchResult match_profile(const Profile& before, const Program& now) {
   return match_profile(before, profile_of(now));
+}
+
+Profile merge_builds(std::span<const Profile> profiles, std::span<const double> weights,
+                     std::span<const std::string> names,
+                     std::vector<std::optional<MatchResult>>* matches) {
+  const Profile& last = profiles.back();
+  std::vector<Profile> carried;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    std::optional<MatchResult> match;
+    if (profiles[i].image_hash == last.image_hash) {
+      carried.push_back(profiles[i]);
+    } else {
+      match = match_profile(profiles[i], last);
+      if (match->of_another_program())
+        throw Error(fmt::format("it is of another program than {}", names.back()), names[i]);
+      carried.push_back(std::move(match->profile));
+    }
+    if (matches != nullptr) matches->push_back(std::move(match));
+  }
+  return merge_profiles(carried, weights, names);
 }
 
 }  // namespace respike

@@ -2,6 +2,9 @@
 // A profile of one build carried over to another build of the same image.
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "optimizer/ir/program.h"
@@ -42,5 +45,14 @@ MatchResult match_profile(const Profile& before, const Profile& now);
 
 /// The same for a program.
 MatchResult match_profile(const Profile& before, const Program& now);
+
+/// Adds profiles of one or several builds of an image, counts times weights: those of others are
+/// carried over to the build of the last one first. `matches` gets the results of that, in order,
+/// nullopt where nothing had to be carried. Throws Error for a profile of another program; `names`
+/// stand for the profiles then. Ageing is a matter of weights: 0.5 to the power of age by
+/// half-life.
+Profile merge_builds(std::span<const Profile> profiles, std::span<const double> weights,
+                     std::span<const std::string> names,
+                     std::vector<std::optional<MatchResult>>* matches = nullptr);
 
 }  // namespace respike

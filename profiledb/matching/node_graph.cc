@@ -67,13 +67,19 @@ NodeGraph::NodeGraph(const ProcedureProfile& procedure) : nodes(procedure.nodes.
     const auto& edge = procedure.edges[e];
     const uint32_t from = procedure.blocks[edge.from].node;
     const uint32_t to = resolver.node_at(edge.to);
-    if (from == kNone || to == kNone) continue;
+    if (from == kNone) continue;
+    if (to == kNone) {
+      nodes[from].away = e;
+      continue;
+    }
     const bool inside = from == procedure.blocks[edge.to].node && edge.to != edge.from &&
                         resolver.only_way(edge.from) == edge.to;
     if (inside) {
       follows[edge.to] = goes_on[edge.from] = true;
     } else {
       arcs.push_back({from, to, edge.from, e, edge.count});
+      nodes[from].out = saturating_add(nodes[from].out, edge.count);
+      nodes[to].in = saturating_add(nodes[to].in, edge.count);
     }
   }
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {

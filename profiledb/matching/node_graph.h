@@ -21,6 +21,8 @@ struct NodeGraph {
   struct Node {
     BlockId first = kNone;  // of its blocks, in the order of execution
     BlockId last = kNone;
+    uint32_t away = kNone;     // an edge of the profile that leads to no node: out of the procedure
+    uint64_t in = 0, out = 0;  // counts of its arcs, summed
     uint32_t instructions = 0;  // of all its blocks
     uint64_t count = 0;
     bool calls = false;   // or leaves for another procedure
