@@ -54,6 +54,9 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
     else
       result.images.push_back({used.image, used.role});
   }
+  if (std::none_of(result.images.begin(), result.images.end(),
+                   [](const auto& used) { return used.image.optimizable; }))
+    warnings_.warn(fmt::format("no image of {} can be optimized", name));
   for (const MissingLibrary& library : libraries.missing) {
     result.missing.push_back(library.name);
     warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),

@@ -1,13 +1,17 @@
 // Running an application in its mode, and collecting what its runs left.
 //
 // To start must be fast, so files are looked at by size, time and inode only, and what is new is
-// left to other commands: an image that changed runs as it is. Nothing is merged here either.
+// left to other commands: an image that changed runs as it is. Merging is left to them, too, until
+// many counter files wait: runs alone shall not fill the disk. Of many runs at once one merges
+// then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
 // step, named by process and time, that the next command takes into the database.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +30,35 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kEnds = "ended";  // folder of the notes
+constexpr int kManyFiles = 100;         // are merged before a run
+
+/// Whether so many counter files wait that a run had better merge them.
+bool many_files_wait(const fs::path& spool) {
+  int files = 0;
+  std::error_code error;
+  for (const auto& folder : fs::directory_iterator(spool, error))
+    for (const auto& file : fs::directory_iterator(folder.path(), error))
+      if (file.path().extension() == ".counts" && ++files >= kManyFiles) return true;
+  return false;
+}
+
+/// Held by one process at a time, for as long as it lives.
+class TryLock {
+ public:
+  explicit TryLock(const fs::path& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600)),
+        held_(file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0) {}
+  ~TryLock() {
+    if (file_ >= 0) close(file_);
+  }
+  TryLock(const TryLock&) = delete;
+  TryLock& operator=(const TryLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  int file_;
+  bool held_;
+};
 
 std::string describe(int status) {
   return WIFSIGNALED(status) ? fmt::format("killed by {}", WTERMSIG(status))
@@ -69,6 +102,12 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
 
 ProgramEnd Environment::run(const std::string& name, const RunOptions& options) {
   const ApplicationRow application = find(name);
+  if (application.mode == Mode::instrumented && many_files_wait(database_.spool())) {
+    const TryLock merging(database_.files() / "merging");
+    if (merging.held()) collect();
+    for (const std::string& warning : warnings_.warnings())
+      if (options.warn) options.warn(warning);
+  }
   Launch launch;
   launch.program = database_.image(application.main_image).path;
   launch.arguments = options.arguments;

@@ -366,6 +366,11 @@ def check_run_problems(scratch):
         expect(outcome.status == 125 and text in outcome.stderr.decode(), outcome)
         expect(outcome.stderr.count(b"\n") == 1, outcome.stderr)
     expect(world.respike("run").status == 2, "no name")
+    tools = world.folder / "tools"
+    tools.mkdir()
+    world.environment["PATH"] = str(tools)
+    outcome = world.respike("run", "echo")
+    expect(outcome.status == 125 and b"qemu-alpha is not installed" in outcome.stderr, outcome)
     image.unlink()
     outcome = world.respike("run", "echo")
     expect(outcome.status == 125 and b"no such program" in outcome.stderr, outcome)
@@ -392,12 +397,30 @@ def check_many_runs(scratch):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         statuses = list(pool.map(one, range(40)))
     expect(statuses.count(0) == 36 and statuses.count(-9) == 4, statuses)
+    expect(len(world.spool()) == 40, "files wait for the next command")
     for _ in range(100):
         profile = world.images("echo")[image.name]["profile"]
         if not world.spool():
             break
         time.sleep(0.1)  # the kernel has not ended all of the killed yet
     expect(profile["runs"] == 40, profile)
+
+
+def check_spool_stays_small(scratch):
+    """When nothing but `run` is ever called, files do not pile up."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "echo")
+    world.ok("instrument", "echo")
+    world.ok("run", "echo")
+    file = world.spool()[0]
+    bytes = file.read_bytes()
+    for number in range(120):  # other processes' files: the number is at offset 40
+        other = file.with_name(f"echo.{number}.0.counts")
+        other.write_bytes(bytes[:40] + (1 << 40 | number).to_bytes(8, "little") + bytes[48:])
+    world.ok("run", "echo")
+    expect(len(world.spool()) == 1, f"{len(world.spool())} files")
+    expect(world.images("echo")[image.name]["profile"]["runs"] == 122, "all are counted")
 
 
 def check_speed(scratch):
@@ -519,6 +542,7 @@ def main():
             "becomes plain": check_becomes_plain,
             "run problems": check_run_problems,
             "many runs": check_many_runs,
+            "spool stays small": check_spool_stays_small,
             "problems": check_problems,
             "bad databases": check_bad_databases,
             "full disk": check_full_disk,
