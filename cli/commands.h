@@ -16,5 +16,12 @@ void add_profile_commands(CLI::App& app);
 /// measure and compare. `words` are those behind "--", for the program that they run; they are read
 /// when the command runs.
 void add_measure_commands(CLI::App& app, const std::vector<std::string>& words);
+/// Those on applications. `words`: what follows the application's name behind `run`.
+void add_application_commands(CLI::App& app, const std::vector<std::string>& words);
+
+/// Ends the command with this status; everything has been said.
+struct Exit {
+  int status;
+};
 
 }  // namespace respike::cli

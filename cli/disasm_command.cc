@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
@@ -131,7 +132,10 @@ void run_disasm(const DisasmArguments& arguments) {
   Program program = lift(image, diagnostics);
   std::vector<bool> counts;
   if (!arguments.profile.empty())
-    counts = apply_profile(program, read_profile(arguments.profile), diagnostics).known;
+    counts =
+        apply_profile(program, read_fitting_profile(arguments.profile, image, diagnostics).profile,
+                      diagnostics)
+            .known;
   const std::vector<bool> chosen = procedures_named(program, arguments.procedures);
   if (arguments.ir && arguments.procedures.empty()) fmt::print("{}", print(program));
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {

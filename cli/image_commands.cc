@@ -10,6 +10,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "optimizer/image/image.h"
@@ -144,32 +145,37 @@ double share(uint64_t part, uint64_t whole) {
 }
 
 std::string report_text(const OptimizeArguments& arguments, const Image& image,
-                        const OptimizeResult& result, const Diagnostics& diagnostics) {
+                        const FittedProfile& fitted, const OptimizeResult& result,
+                        const Diagnostics& diagnostics) {
   Json timings = Json::object();
   for (const Timing& timing : result.timings) timings[timing.step] = timing.seconds;
-  const Json json = {{"input", arguments.image},
-                     {"output", arguments.output},
-                     {"layout", arguments.layout},
-                     {"seed", arguments.options.seed},
-                     {"procedures", result.procedures},
-                     {"moved_procedures", result.moved},
-                     {"opaque_procedures", result.opaque.size()},
-                     {"opaque", notes_to_json(result.opaque)},
-                     {"pinned", notes_to_json(result.pinned)},
-                     {"profile", arguments.profile},
-                     {"profiled_procedures", result.annotated.matched},
-                     {"profiled_share",
-                      share(result.annotated.instructions_matched, result.annotated.instructions)},
-                     {"dropped_nops", result.dropped_nops},
-                     {"dropped_gp_loads", result.dropped_gp_loads},
-                     {"fragments", result.emitted.fragments},
-                     {"text_bytes", result.emitted.text_bytes},
-                     {"added_text_bytes", result.emitted.added_text_bytes},
-                     {"far_stubs", result.emitted.far_stubs},
-                     {"input_bytes", image.file.size()},
-                     {"output_bytes", result.bytes.size()},
-                     {"seconds", timings},
-                     {"warnings", diagnostics.warnings()}};
+  const AnnotateResult& annotated = result.annotated;
+  const auto& match = fitted.match;
+  const double known = share(annotated.instructions_matched, annotated.instructions);
+  Json json = {{"input", arguments.image},
+               {"output", arguments.output},
+               {"layout", arguments.layout},
+               {"seed", arguments.options.seed},
+               {"procedures", result.procedures},
+               {"moved_procedures", result.moved},
+               {"opaque_procedures", result.opaque.size()},
+               {"opaque", notes_to_json(result.opaque)},
+               {"pinned", notes_to_json(result.pinned)},
+               {"profile", arguments.profile},
+               {"profiled_procedures", match ? match->procedures_matched : annotated.matched},
+               {"profiled_share", match ? match->matched_share() : known},
+               {"profile_confidence", match ? match->confidence : known},
+               {"dropped_nops", result.dropped_nops},
+               {"dropped_gp_loads", result.dropped_gp_loads},
+               {"fragments", result.emitted.fragments},
+               {"text_bytes", result.emitted.text_bytes},
+               {"added_text_bytes", result.emitted.added_text_bytes},
+               {"far_stubs", result.emitted.far_stubs},
+               {"input_bytes", image.file.size()},
+               {"output_bytes", result.bytes.size()},
+               {"seconds", timings},
+               {"warnings", diagnostics.warnings()}};
+  if (match) json["profile_match"] = match_to_json(*match);
   return text_of(json) + "\n";
 }
 
@@ -182,10 +188,10 @@ void run_optimize(OptimizeArguments& arguments) {
   if (arguments.layout.empty())
     arguments.layout = arguments.profile.empty() ? kBestByEstimates : kBestLayout;
   parse_layout(arguments.layout, arguments.options);
-  std::optional<Profile> profile;
+  FittedProfile fitted;
   if (!arguments.profile.empty()) {
-    profile = read_profile(std::filesystem::path(arguments.profile));
-    arguments.options.profile = &*profile;
+    fitted = read_fitting_profile(arguments.profile, image, diagnostics);
+    arguments.options.profile = &fitted.profile;
     if (arguments.options.order != OptimizeOptions::Order::profiled)
       diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",
                                    arguments.layout));
@@ -199,7 +205,7 @@ void run_optimize(OptimizeArguments& arguments) {
   std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
   std::string report;
   if (!arguments.report.empty()) {
-    report = report_text(arguments, image, result, diagnostics);
+    report = report_text(arguments, image, fitted, result, diagnostics);
     outputs.push_back({arguments.report, bytes_of(report), {}});
   }
   write_files(outputs);

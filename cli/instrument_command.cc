@@ -12,6 +12,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "instrument/instrument.h"
@@ -117,7 +118,7 @@ void run_instrument(const InstrumentArguments& arguments) {
   options.description = fmt::format("instrument --counters {}", arguments.counters);
   std::optional<Profile> weights;
   if (!arguments.weights.empty()) {
-    weights = read_profile(std::filesystem::path(arguments.weights));
+    weights = read_fitting_profile(arguments.weights, image, diagnostics).profile;
     options.weights = &*weights;
   }
   ProgressBar bar;
@@ -149,7 +150,7 @@ void add_instrument_command(CLI::App& image) {
       ->check(CLI::IsMember({"shared", "atomic"}))
       ->capture_default_str();
   command->add_option("--weights", arguments->weights,
-                      "an older profile of the image: counters go where it ran seldom");
+                      "a profile of this build or an older one: counters go where it ran seldom");
   command
       ->add_option("--block-map", arguments->block_map,
                    "write where the counted blocks went: old and new address, a block a line")

@@ -28,7 +28,8 @@ namespace {
 /// output file gets it.
 void occupy_closed_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (fcntl(number, F_GETFD) < 0)
+      open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 void set_signals() {
@@ -36,15 +37,30 @@ void set_signals() {
   std::signal(SIGCHLD, SIG_DFL);  // ends of children are waited for, even if nobody did before
 }
 
-/// Cuts off what stands behind "--" where it is another program's command line: the parser would
-/// read "[a,b]" as a list.
+/// Whether the option takes the next word as its value.
+bool takes_value(std::string_view option) {
+  return option == "--db" || option == "--env";
+}
+
+/// Cuts off the words of another program's command line, which the parser would read as options or,
+/// "[a,b]", as lists: what follows the application's name behind `run`, and what stands behind "--"
+/// of `measure` and `compare`.
 std::vector<std::string> take_words(int& argc, char** argv) {
-  const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command != "measure" && command != "compare") return {};
-  char** dashes = std::find(argv, argv + argc, std::string_view("--"));
-  if (dashes == argv + argc) return {};
-  std::vector<std::string> words(dashes + 1, argv + argc);
-  argc = static_cast<int>(dashes - argv);
+  int at = 1;
+  while (at < argc && argv[at][0] == '-') at += takes_value(argv[at]) ? 2 : 1;
+  const std::string_view command = at < argc ? argv[at] : "";
+  int end = argc, begin = argc;  // of our words; of theirs
+  if (command == "run") {
+    for (++at; at < argc && argv[at][0] == '-' && std::string_view(argv[at]) != "--";)
+      at += takes_value(argv[at]) ? 2 : 1;
+    if (at < argc && std::string_view(argv[at]) == "--") ++at;
+    end = begin = std::min(at + 1, argc);
+  } else if (command == "measure" || command == "compare") {
+    end = int(std::find(argv, argv + argc, std::string_view("--")) - argv);
+    begin = std::min(end + 1, argc);
+  }
+  std::vector<std::string> words(argv + begin, argv + argc);
+  argc = end;
   return words;
 }
 
@@ -81,12 +97,15 @@ int run(int argc, char** argv) {
   respike::cli::add_collect_command(*app.get_subcommand("image"));
   respike::cli::add_profile_commands(app);
   respike::cli::add_measure_commands(app, words);
+  respike::cli::add_application_commands(app, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help, version
     respike::cli::complain(usage_problem(app, error) + "; --help says more");
     return 2;
+  } catch (const respike::cli::Exit& exit) {
+    return exit.status;
   }
   return 0;
 }
@@ -96,7 +115,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using respike::cli::complain;
   occupy_closed_streams();
-  set_signals();
+  // The program that `run` starts gets signals as they were.
+  if (std::find(argv, argv + argc, std::string_view("run")) == argv + argc) set_signals();
   int status = 1;
   try {
     status = run(argc, argv);

@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/profile/profile.h"
@@ -209,6 +211,94 @@ void run_show(const ShowArguments& arguments) {
     print_procedure(*procedure, names);
 }
 
+// ---- match ----
+
+struct MatchArguments {
+  std::string profile, image, output;
+  uint64_t top = 10;
+  bool json = false;
+};
+
+/// What was executed of a procedure, and how much of it is doubtful.
+struct Loss {
+  const ProcedureProfile* before = nullptr;
+  const ProcedureProfile* now = nullptr;  // nullptr: it is not there
+  double confidence = 0;
+  double executed = 0;
+  double lost() const { return executed * (1 - confidence); }
+};
+
+/// Of all procedures that ran, those with the most doubtful counts first.
+std::vector<Loss> losses(const Profile& before, const MatchResult& match) {
+  std::vector<Loss> result(before.procedures.size());
+  for (size_t p = 0; p < result.size(); ++p) {
+    result[p].before = &before.procedures[p];
+    result[p].executed = static_cast<double>(before.procedures[p].instructions());
+  }
+  for (size_t p = 0; p < match.procedures.size(); ++p) {
+    if (match.procedures[p].before == kNone) continue;
+    Loss& loss = result[match.procedures[p].before];
+    loss.now = &match.profile.procedures[p];
+    loss.confidence = match.procedures[p].confidence;
+  }
+  std::erase_if(result, [](const Loss& loss) { return !loss.before->entered(); });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Loss& a, const Loss& b) { return a.lost() > b.lost(); });
+  return result;
+}
+
+void print_match_json(const Profile& before, const MatchResult& match) {
+  Json json = match_to_json(match);
+  Json& procedures = json["procedure_list"] = Json::array();
+  for (const Loss& loss : losses(before, match)) {
+    Json entry = {{"name", loss.before->name},
+                  {"address", loss.before->address},
+                  {"instructions", loss.before->instructions()},
+                  {"confidence", loss.confidence}};
+    if (loss.now != nullptr) {
+      entry["new_name"] = loss.now->name;
+      entry["new_address"] = loss.now->address;
+    }
+    procedures.push_back(std::move(entry));
+  }
+  fmt::print("{}\n", text_of(json));
+}
+
+void print_match(const Profile& before, const MatchResult& match, uint64_t top) {
+  fmt::print("procedures    {} of {} matched\n", grouped(match.procedures_matched),
+             grouped(match.procedures_before));
+  fmt::print("executed      {} of {} matched, with {} of what was executed\n",
+             grouped(match.entered_matched), grouped(match.entered_before),
+             percent(match.instructions_matched, match.instructions_before));
+  fmt::print("confidence    {}\n", percent(match.confidence, 1));
+  uint64_t rows = 0;
+  for (const Loss& loss : losses(before, match)) {
+    if (loss.lost() == 0 || rows == top) break;
+    if (rows++ == 0) fmt::print("\n{:>10} {:>10}  {}\n", "executed", "confidence", "procedure");
+    const std::string now = loss.now == nullptr ? "  (not there)"
+                            : loss.now->name == loss.before->name
+                                ? ""
+                                : "  (now " + printable(loss.now->name) + ")";
+    fmt::print("{:>10} {:>10}  {}{}\n", percent(loss.executed, match.instructions_before),
+               percent(loss.confidence, 1), printable(loss.before->name), now);
+  }
+}
+
+void run_match(const MatchArguments& arguments) {
+  refuse_overwriting(arguments.output, {arguments.image});
+  Diagnostics diagnostics;
+  const Profile before = read_profile(arguments.profile);
+  const Image image = read_image(std::filesystem::path(arguments.image));
+  require_target(image);
+  const MatchResult match = match_image(before, arguments.profile, image, diagnostics);
+  write_profile(arguments.output, match.profile);
+  if (arguments.json)
+    print_match_json(before, match);
+  else
+    print_match(before, match, arguments.top);
+  print_warnings(diagnostics);
+}
+
 // ---- merge ----
 
 struct MergeArguments {
@@ -243,7 +333,12 @@ void run_merge(const MergeArguments& arguments) {
     weights.push_back(weight);
     names.push_back(name);
   }
-  write_profile(arguments.output, merge_profiles(profiles, weights, names));
+  std::vector<std::optional<MatchResult>> matches;
+  write_profile(arguments.output, merge_builds(profiles, weights, names, &matches));
+  Diagnostics diagnostics;
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (matches[i]) diagnostics.warn(fmt::format("{}: {}", names[i], match_text(*matches[i])));
+  print_warnings(diagnostics);
 }
 
 }  // namespace
@@ -264,7 +359,20 @@ void add_profile_commands(CLI::App& app) {
       ->capture_default_str();
   show->add_flag("--json", show_arguments->json, "print JSON, always of all procedures");
 
-  CLI::App* merge = profile->add_subcommand("merge", "Add profiles of the same image");
+  CLI::App* match = profile->add_subcommand("match", "Carry a profile over to another build");
+  auto match_arguments = std::make_shared<MatchArguments>();
+  match->callback([match_arguments] { run_match(*match_arguments); });
+  match->add_option("PROFILE", match_arguments->profile, "profile of the older build")->required();
+  match->add_option("IMAGE", match_arguments->image, "the newer build")->required();
+  match->add_option("-o,--output", match_arguments->output, "profile to write")->required();
+  match
+      ->add_option("--top", match_arguments->top,
+                   "how many of the procedures with doubtful counts to list")
+      ->capture_default_str();
+  match->add_flag("--json", match_arguments->json, "print JSON, of all procedures that ran");
+
+  CLI::App* merge = profile->add_subcommand(
+      "merge", "Add profiles of the same image, or of several builds of it");
   auto merge_arguments = std::make_shared<MergeArguments>();
   merge->callback([merge_arguments] { run_merge(*merge_arguments); });
   merge

@@ -48,6 +48,7 @@ class ProfileBuilder {
     profile_.name = procedure_.name;
     profile_.address = procedure_.address;
     profile_.signature = procedure_.signature;
+    profile_.nodes = procedure_.nodes;
     profile_.exact = counts_.exact;
     profile_.blocks.resize(graph_.blocks);
     for (BlockId b = 0; b < graph_.blocks; ++b) {
@@ -275,26 +276,29 @@ uint64_t CounterSum::original_place(uint64_t address) const {
   return place != map_.places.end() && place->address == address ? place->original : 0;
 }
 
-Profile CounterSum::profile() const {
+void CounterSum::build(bool all,
+                       const std::function<void(uint32_t, ProcedureProfile)>& take) const {
   assert(files_ != 0);
-  Profile profile;
-  profile.image_path = map_.original_path;
-  profile.image_build_id = map_.original_build_id;
-  profile.image_hash = map_.original_hash;
-  profile.runs = static_cast<double>(files_);
   const std::vector<ProcedureCounts> counts = solve_program(map_, words_);
   auto targets = targets_;
   std::sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
     return std::pair(a.site, a.target) < std::pair(b.site, b.target);
   });
   auto target = targets.begin();
-  uint32_t number = 0;
+  uint32_t number = 0;        // of the next site
   uint64_t jumps = 1u << 20;  // plenty: only a damaged map has more
   for (const auto& procedure : map_.procedures) jumps += 16 * procedure.graph.edges.size();
-  for (size_t p = 0; p < counts.size(); ++p) {
+  for (uint32_t p = 0; p < counts.size(); ++p) {
     const CounterMap::ProcedureMap& procedure = map_.procedures[p];
-    ProcedureProfile& result =
-        profile.procedures.emplace_back(ProfileBuilder(map_, procedure, counts[p], jumps).build());
+    const size_t sites = procedure.indirect.size();
+    const bool jumped = target != targets.end() && target->site < number + sites;
+    const auto& edges = counts[p].edges;
+    if (!all && !jumped &&
+        std::all_of(edges.begin(), edges.end(), [](uint64_t count) { return count == 0; })) {
+      number += static_cast<uint32_t>(sites);
+      continue;
+    }
+    ProcedureProfile result = ProfileBuilder(map_, procedure, counts[p], jumps).build();
     for (const auto& site : procedure.indirect) {
       for (; target != targets.end() && target->site == number; ++target) {
         auto& list = result.indirect;
@@ -306,8 +310,29 @@ Profile CounterSum::profile() const {
       }
       ++number;
     }
+    take(p, std::move(result));
   }
+}
+
+Profile CounterSum::profile() const {
+  Profile profile;
+  profile.image_path = map_.original_path;
+  profile.image_build_id = map_.original_build_id;
+  profile.image_hash = map_.original_hash;
+  profile.runs = static_cast<double>(files_);
+  profile.procedures.reserve(map_.procedures.size());
+  build(true, [&](uint32_t, ProcedureProfile procedure) {
+    profile.procedures.push_back(std::move(procedure));
+  });
   return profile;
+}
+
+std::vector<std::pair<uint32_t, ProcedureProfile>> CounterSum::counted_procedures() const {
+  std::vector<std::pair<uint32_t, ProcedureProfile>> counted;
+  build(false, [&](uint32_t place, ProcedureProfile procedure) {
+    counted.emplace_back(place, std::move(procedure));
+  });
+  return counted;
 }
 
 Profile collect(std::span<const std::filesystem::path> files,

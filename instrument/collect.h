@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "instrument/counter_map.h"
@@ -38,6 +40,9 @@ class CounterSum {
   void add(const CounterFile& file);
   /// Of all files added, at least one.
   Profile profile() const;
+  /// The procedures of that profile of which anything was counted, with their places in it. Usually
+  /// a small part, found much faster.
+  std::vector<std::pair<uint32_t, ProcedureProfile>> counted_procedures() const;
 
  private:
   struct Target {
@@ -47,6 +52,8 @@ class CounterSum {
   };
 
   uint64_t original_place(uint64_t address) const;
+  /// Makes the procedures of the profile, those without counts only if `all`.
+  void build(bool all, const std::function<void(uint32_t, ProcedureProfile)>& take) const;
 
   const CounterMap& map_;
   std::vector<uint64_t> words_;  // modulo 2^64; made with the first file, which shows their number

@@ -3,7 +3,7 @@
 // Most of a flow graph follows from the order of its blocks, so an edge is written as differences
 // to the edge before: which end is at outside() follows from its kind, and counters are numbered in
 // the order of edges. Together with optimizer/profile/records.h a block with its edges and counters
-// takes about six bytes.
+// takes about six bytes, and what its code looks like four.
 //
 // A map is not trusted: whatever it says is in range once it was decoded.
 
@@ -143,6 +143,7 @@ void read_graph(ByteReader& in, ProcedureMap& procedure, CounterSequence& counte
   for (BlockId b = 0; b < graph.blocks; ++b) {
     CounterMap::Block& block = procedure.blocks[b];
     const unsigned bits = blocks.read(block);
+    check_node(block, procedure.nodes.size());
     graph.edges[b] = {graph.in(b), graph.out(b), Kind::block, kNone};
     if ((bits & kBlockCounter) != 0)
       graph.edges[b].counter = check_counter(counters.read(in, kSomeCounter));
@@ -183,6 +184,7 @@ void write_procedure(ByteWriter& out, const ProcedureMap& procedure, uint64_t be
   write_text(out, procedure.name);
   write_difference(out, procedure.address, before);
   out.write(procedure.signature);
+  write_nodes(out, procedure.nodes);
   write_graph(out, procedure, counters);
   out.uleb128(procedure.calls.size());
   BlockId last = 0;
@@ -216,6 +218,7 @@ void read_procedure(ByteReader& in, ProcedureMap& procedure, uint64_t before,
   procedure.name = read_text(in);
   procedure.address = read_difference(in, before);
   procedure.signature = in.read<uint64_t>();
+  read_nodes(in, procedure.nodes);
   read_graph(in, procedure, counters, map.counters);
   const size_t blocks = procedure.blocks.size();
   procedure.calls.resize(read_count(in));
@@ -294,7 +297,7 @@ CounterMap decode_counter_map(std::span<const uint8_t> bytes) {
     map.atomic = (in.read<uint8_t>() & kAtomic) != 0;
     map.counters = read_u32(in);
     map.counters_address = in.read<uint64_t>();
-    constexpr size_t kLeast = 16;  // bytes of a procedure
+    constexpr size_t kLeast = 17;  // bytes of a procedure
     map.procedures.resize(read_count(in, kLeast));
     CounterSequence counters;
     uint64_t before = 0;

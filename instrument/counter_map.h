@@ -46,9 +46,10 @@ struct CounterMap {
   };
   struct ProcedureMap {
     std::string name;
-    uint64_t address = 0;    // of its entry, in the original image
-    uint64_t signature = 0;  // of its flow graph, see optimizer/profile/signature.h
-    FlowGraph graph;         // its counters are words of the whole image
+    uint64_t address = 0;         // of its entry, in the original image
+    uint64_t signature = 0;       // of its flow graph, see optimizer/profile/signature.h
+    std::vector<NodeHash> nodes;  // likewise
+    FlowGraph graph;              // its counters are words of the whole image
     std::vector<Block> blocks;
     std::vector<Call> calls;             // all, by block
     std::vector<IndirectSite> indirect;  // by block

@@ -266,6 +266,7 @@ void Instrumenter::describe() {
     out.address = procedure.address;
     const ProcedureSignature& signature = signatures[chosen.procedure];
     out.signature = signature.value;
+    out.nodes = signature.nodes;
     out.graph = chosen.counters.graph;
     for (FlowEdge& edge : out.graph.edges)
       if (edge.counter != kNone) edge.counter += chosen.first_counter;

@@ -7,6 +7,7 @@ packages=(
   g++ cmake ninja-build                                # the build
   llvm-22-dev libzstd-dev zlib1g-dev                   # ELF reading, containers; what static LLVM links
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
+  libsoci-dev libsqlite3-dev                           # the profile database
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle

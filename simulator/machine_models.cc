@@ -32,9 +32,8 @@ uint64_t sum_of(const std::vector<Component>& components) {
 
 const std::vector<ModelInfo>& models() {
   static const std::vector<ModelInfo> table = {
-      {"alpha21164", "Alpha", 0x9026, "qemu-alpha", "/usr/alpha-linux-gnu",
-       [] { return alpha21164::make_model(); }},
-      {"itanium2", "Itanium", 50, "respike-ia64", "", nullptr},
+      {"alpha21164", Machine::alpha, [] { return alpha21164::make_model(); }},
+      {"itanium2", Machine::ia64, nullptr},
   };
   return table;
 }

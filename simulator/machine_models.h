@@ -1,21 +1,19 @@
 #pragma once
-// The models by name, and what runs programs for them.
+// The models by name.
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "optimizer/base/machine.h"
 #include "simulator/machine_model.h"
 
 namespace respike::simulator {
 
 struct ModelInfo {
   std::string_view name;
-  std::string_view machine;                 // as a message calls it
-  uint16_t elf_machine;                     // e_machine of its programs
-  std::string_view emulator;                // looked up in PATH
-  std::string_view sysroot;                 // where its dynamic linker and libraries are
+  Machine machine;                          // of its programs; optimizer/target/platform.h
   std::unique_ptr<MachineModel> (*make)();  // null: there is none yet
 };
 

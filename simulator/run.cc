@@ -35,6 +35,7 @@
 
 #include "optimizer/base/deferred_signals.h"
 #include "optimizer/base/error.h"
+#include "optimizer/target/platform.h"
 #include "simulator/measurement_file.h"
 
 extern char** environ;
@@ -114,19 +115,6 @@ class Folder {
 
 // ---- before the run ----
 
-fs::path find_emulator(const ModelInfo& model) {
-  const char* variable = std::getenv("PATH");
-  std::string_view rest = variable ? variable : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const size_t colon = std::min(rest.find(':'), rest.size());
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / model.emulator;
-    if (colon > 0 && access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
-  }
-  throw Error(fmt::format("{} is not installed: programs for {} are measured under it",
-                          model.emulator, model.machine));
-}
-
 /// The plugin lies beside the command.
 fs::path find_plugin() {
   std::error_code error;
@@ -143,7 +131,7 @@ fs::path find_plugin() {
 }
 
 /// Throws unless `path` is something that the emulator can run.
-void require_program(const fs::path& path, const ModelInfo& model) {
+void require_program(const fs::path& path, const Platform& platform) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Error("there is no such program", path);
@@ -158,8 +146,8 @@ void require_program(const fs::path& path, const ModelInfo& model) {
   constexpr unsigned kExecutable = 2, kShared = 3;
   if (!is_elf || (kind != kExecutable && kind != kShared))
     throw Error("it is not an ELF program", path);
-  if (machine != model.elf_machine)
-    throw Error(fmt::format("it is not a program for {}", model.machine), path);
+  if (machine != platform.elf_machine)
+    throw Error(fmt::format("it is not a program for {}", platform.name), path);
   uint64_t entry = 0;
   std::memcpy(&entry, &header[24], sizeof entry);
   if (entry == 0) throw Error("it is a library: there is no place to start it at", path);
@@ -168,9 +156,8 @@ void require_program(const fs::path& path, const ModelInfo& model) {
 
 /// The present environment with what the emulator has to know.
 std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
-  const char* sysroot = std::getenv("QEMU_LD_PREFIX");
   const std::vector<std::string> ours = {
-      fmt::format("QEMU_LD_PREFIX={}", sysroot ? sysroot : model.sysroot), "QEMU_RAND_SEED=1",
+      fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform_of(model.machine))), "QEMU_RAND_SEED=1",
       fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
                   folder.results().string(), model.name)};
   const auto is_ours = [&](std::string_view variable) {
@@ -300,8 +287,10 @@ void read_results(const fs::path& folder, Measurement& result) {
 
 Measurement measure_in(const Folder& folder, const ModelInfo& model, const ProgramRun& run) {
   if (model.make == nullptr) throw Error(fmt::format("the model {} is not there yet", model.name));
-  const fs::path emulator = find_emulator(model);
-  require_program(run.program, model);
+  const Platform& platform = platform_of(model.machine);
+  const fs::path emulator =
+      find_emulator(platform, fmt::format("programs for {} are measured under it", platform.name));
+  require_program(run.program, platform);
   folder.prepare(run.program);
   std::vector<std::string> arguments = {emulator, "-0", run.argv0, folder.link()};
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
@@ -316,7 +305,7 @@ Measurement measure_in(const Folder& folder, const ModelInfo& model, const Progr
   result.exit_status = WEXITSTATUS(status);
   read_results(folder.results(), result);
   if (result.events.instructions == 0)
-    throw Error(fmt::format("{} executed nothing of it, exit status {}", model.emulator,
+    throw Error(fmt::format("{} executed nothing of it, exit status {}", platform.emulator,
                             result.exit_status),
                 run.program);
   result.components = model.make()->components(result.events);
@@ -392,7 +381,8 @@ Measurement measure(const ModelInfo& model, const ProgramRun& run) {
 Comparison compare(const ModelInfo& model, const fs::path& before, const fs::path& after,
                    const std::vector<std::string>& arguments) {
   if (model.make != nullptr)
-    for (const fs::path& program : {before, after}) require_program(program, model);
+    for (const fs::path& program : {before, after})
+      require_program(program, platform_of(model.machine));
   const OpenFile input = copy_of_input();
   const Folder folder;  // from here on signals wait
   const auto run = [&](const fs::path& program, const Outputs& outputs) {

@@ -2,7 +2,7 @@
 """The folders depend on each other as their CMake files say, and no machine is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
-others. Names of machines belong to target/, simulator/, the readers of containers, the interface's list of
+others. Only profiledb/database* know SOCI. Names of machines belong to target/, simulator/, the readers of containers, the interface's list of
 machines, and tests.
 """
 
@@ -61,6 +61,8 @@ def main():
                 other = folder_of(include.group(1), links)
                 if other and other != own and other not in allowed[own]:
                     problems.append(f"{name}:{number}: {own} must not include {include.group(1)}")
+            if re.match(r"#include <soci/", line) and not name.startswith("profiledb/database"):
+                problems.append(f"{name}:{number}: only the database talks SQL")
             code = line.split("//")[0]
             if MACHINE.search(code) and not name.startswith(MACHINES_ALLOWED):
                 problems.append(f"{name}:{number}: names a machine: {line.strip()}")

@@ -4,6 +4,7 @@
 #include "optimizer/profile/annotate.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "optimizer/base/hash.h"
@@ -73,9 +74,21 @@ void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile
   }
 }
 
-const Reference* reference_of(const Procedure& procedure, const BasicBlock& block) {
+/// Of a block that ends in a call, or in a jump out of the procedure: the address of what it leads
+/// to, 0 if that is not known.
+std::optional<uint64_t> way_out(const Program& program, const Procedure& procedure,
+                                const BasicBlock& block) {
+  if (block.instructions.empty()) return std::nullopt;
   const Instruction& last = block.instructions.back();
-  return last.has_reference() ? &procedure.references[last.immediate] : nullptr;
+  const ControlFlow flow = program.target->control_flow(last);
+  const Reference* reference =
+      last.has_reference() ? &procedure.references[last.immediate] : nullptr;
+  if (reference != nullptr && reference->kind != ReferenceKind::branch) reference = nullptr;
+  const bool jumps_out = reference != nullptr ||
+                         (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));
+  if (!is_call(flow) && !jumps_out) return std::nullopt;
+  const bool known = reference != nullptr && reference->target.procedure != kNone;
+  return known ? program[reference->target.procedure].address : 0;
 }
 
 }  // namespace
@@ -127,6 +140,7 @@ Profile profile_of(const Program& program) {
     result.name = procedure.name;
     result.address = procedure.address;
     result.signature = signatures[id].value;
+    result.nodes = signatures[id].nodes;
     uint64_t end = procedure.address;  // of the block before
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
@@ -141,14 +155,8 @@ Profile profile_of(const Program& program) {
       for (const Edge& edge : block.successors)
         result.edges.push_back(
             {b, edge.target, static_cast<ProfileEdge::Kind>(edge.kind), edge.count});
-      if (block.instructions.empty()) continue;
-      const ControlFlow flow = program.target->control_flow(block.instructions.back());
-      if (!is_call(flow)) continue;
-      const Reference* reference = reference_of(procedure, block);
-      const bool known = reference != nullptr && reference->kind == ReferenceKind::branch &&
-                         reference->target.procedure != kNone;
-      result.calls.push_back(
-          {b, known ? program[reference->target.procedure].address : 0, block.count});
+      if (const auto callee = way_out(program, procedure, block))
+        result.calls.push_back({b, *callee, block.count});
     }
     std::sort(result.edges.begin(), result.edges.end(), [](const auto& x, const auto& y) {
       return std::tuple(x.from, x.to, x.kind) < std::tuple(y.from, y.to, y.kind);

@@ -18,7 +18,7 @@
 namespace respike {
 namespace {
 
-constexpr SealedFormat kFormat = {"RSPKPROF", 1, "profile"};
+constexpr SealedFormat kFormat = {"RSPKPROF", 2, "profile"};
 
 enum : unsigned { kExact = 1, kEntered = 2 };                     // flags of a procedure
 enum : unsigned { kKindMask = 3, kFromShift = 2, kToShift = 4 };  // head of an edge
@@ -66,6 +66,7 @@ void write_procedure(ByteWriter& out, const ProcedureProfile& procedure, uint64_
   write_difference(out, procedure.address, before);
   out.write(procedure.signature);
   out.write(static_cast<uint8_t>((procedure.exact ? kExact : 0u) | (entered ? kEntered : 0u)));
+  write_nodes(out, procedure.nodes);
   out.uleb128(procedure.blocks.size());
   BlockWriter blocks(out);
   for (const auto& block : procedure.blocks) {
@@ -100,10 +101,12 @@ void read_procedure(ByteReader& in, ProcedureProfile& procedure, uint64_t before
   const unsigned flags = in.read<uint8_t>();
   procedure.exact = (flags & kExact) != 0;
   const auto count = [&] { return (flags & kEntered) != 0 ? in.uleb128() : 0; };
+  read_nodes(in, procedure.nodes);
   procedure.blocks.resize(read_count(in));
   BlockReader blocks(in);
   for (auto& block : procedure.blocks) {
     blocks.read(block);
+    check_node(block, procedure.nodes.size());
     block.count = count();
   }
   const size_t size = procedure.blocks.size();
@@ -140,6 +143,7 @@ bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
   };
   return a.name == b.name && a.address == b.address && a.signature == b.signature &&
+         a.nodes == b.nodes &&
          same(a.blocks, b.blocks, [](const BlockInfo& x, const BlockInfo& y) { return x == y; }) &&
          same(a.edges, b.edges,
               [](const auto& x, const auto& y) {
@@ -148,21 +152,6 @@ bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
          same(a.calls, b.calls, [](const auto& x, const auto& y) {
            return x.block == y.block && x.callee == y.callee;
          });
-}
-
-/// Sorts and adds up what is listed twice.
-void unite(std::vector<ProcedureProfile::IndirectTarget>& sites) {
-  const auto key = [](const auto& site) { return std::pair(site.block, site.target); };
-  std::sort(sites.begin(), sites.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  size_t kept = 0;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    if (kept != 0 && key(sites[kept - 1]) == key(sites[i]))
-      sites[kept - 1].changes = saturating_add(sites[kept - 1].changes, sites[i].changes);
-    else
-      sites[kept++] = sites[i];
-  }
-  sites.resize(kept);
 }
 
 void add(ProcedureProfile& sum, const ProcedureProfile& more, double weight) {
@@ -187,6 +176,24 @@ void clear_counts(ProcedureProfile& procedure) {
 }
 
 }  // namespace
+
+void unite(std::vector<ProcedureProfile::IndirectTarget>& sites) {
+  const auto key = [](const auto& site) { return std::pair(site.block, site.target); };
+  std::sort(sites.begin(), sites.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (kept != 0 && key(sites[kept - 1]) == key(sites[i]))
+      sites[kept - 1].changes = saturating_add(sites[kept - 1].changes, sites[i].changes);
+    else
+      sites[kept++] = sites[i];
+  }
+  sites.resize(kept);
+}
+
+void clear_counts(Profile& profile) {
+  for (ProcedureProfile& procedure : profile.procedures) clear_counts(procedure);
+}
 
 uint64_t ProcedureProfile::instructions() const {
   unsigned __int128 sum = 0;
@@ -243,7 +250,7 @@ Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) 
     profile.image_hash = in.read<uint64_t>();
     profile.runs = in.read<double>();
     if (!std::isfinite(profile.runs) || profile.runs < 0) throw Error("the number of runs is none");
-    constexpr size_t kLeast = 14;  // bytes of a procedure
+    constexpr size_t kLeast = 15;  // bytes of a procedure
     profile.procedures.resize(read_count(in, kLeast));
     uint64_t before = 0;
     for (ProcedureProfile& procedure : profile.procedures) {
@@ -256,6 +263,20 @@ Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) 
     throw Error(fmt::format("the profile is damaged: {}", error.what()), name,
                 kSealSize + in.position());
   }
+}
+
+std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure) {
+  ByteWriter out;
+  write_procedure(out, procedure, 0);
+  return std::move(out.bytes());
+}
+
+ProcedureProfile decode_procedure(std::span<const uint8_t> bytes) {
+  ByteReader in(bytes, "it");
+  ProcedureProfile procedure;
+  read_procedure(in, procedure, 0);
+  if (!in.at_end()) throw Error("something follows its end");
+  return procedure;
 }
 
 Profile read_profile(const std::filesystem::path& path) {
@@ -271,7 +292,7 @@ Profile merge_profiles(std::span<const Profile> profiles, std::span<const double
   assert(!profiles.empty() && profiles.size() == weights.size() && profiles.size() == names.size());
   Profile sum = profiles[0];
   sum.runs = 0;
-  for (ProcedureProfile& procedure : sum.procedures) clear_counts(procedure);
+  clear_counts(sum);
   for (size_t i = 0; i < profiles.size(); ++i) {
     const Profile& profile = profiles[i];
     if (profile.image_hash != sum.image_hash ||

@@ -24,6 +24,14 @@ struct BlockInfo {
   bool operator==(const BlockInfo&) const = default;
 };
 
+/// What a node of the normalised graph holds, docs/profiles.md: the same code, and code of the same
+/// kind, wherever it lies. For matching builds, node_hash.h.
+struct NodeHash {
+  uint16_t strict = 0;  // instructions with registers and numbers, names of what they refer to
+  uint16_t loose = 0;   // mnemonics
+  bool operator==(const NodeHash&) const = default;
+};
+
 struct ProcedureProfile {
   struct Block : BlockInfo {
     uint64_t count = 0;
@@ -55,6 +63,7 @@ struct ProcedureProfile {
   uint64_t address = 0;
   uint64_t signature = 0;
   bool exact = true;  // false: some calls never returned and it is not sure which
+  std::vector<NodeHash> nodes;
   std::vector<Block> blocks;
   std::vector<Edge> edges;               // by from, to, kind
   std::vector<Call> calls;               // by block
@@ -83,6 +92,10 @@ struct Profile {
 std::vector<uint8_t> encode_profile(const Profile& profile);
 Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name);
 Profile read_profile(const std::filesystem::path& path);
+/// A procedure alone, as it is in the format (docs/profiles.md, the address as a difference to 0).
+/// decode throws Error without a file name when the bytes are damaged.
+std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure);
+ProcedureProfile decode_procedure(std::span<const uint8_t> bytes);
 /// All or nothing, like every output.
 void write_profile(const std::filesystem::path& path, const Profile& profile);
 
@@ -90,6 +103,11 @@ void write_profile(const std::filesystem::path& path, const Profile& profile);
 /// same image; `names` stand for them then. Weights are not negative and finite.
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names);
+
+/// Sets all counts to 0 and forgets indirect targets.
+void clear_counts(Profile& profile);
+/// Sorts by block and target and adds up what is listed twice.
+void unite(std::vector<ProcedureProfile::IndirectTarget>& sites);
 
 /// a + b, at most 2^64 - 1.
 constexpr uint64_t saturating_add(uint64_t a, uint64_t b) {

@@ -79,6 +79,26 @@ uint32_t read_u32(ByteReader& in) {
   return static_cast<uint32_t>(value);
 }
 
+void write_nodes(ByteWriter& out, std::span<const NodeHash> nodes) {
+  out.uleb128(nodes.size());
+  for (const NodeHash& node : nodes) {
+    out.write(node.strict);
+    out.write(node.loose);
+  }
+}
+
+void read_nodes(ByteReader& in, std::vector<NodeHash>& nodes) {
+  nodes.resize(read_count(in, 4));
+  for (NodeHash& node : nodes) {
+    node.strict = in.read<uint16_t>();
+    node.loose = in.read<uint16_t>();
+  }
+}
+
+void check_node(const BlockInfo& block, size_t nodes) {
+  if (block.node != kNone && block.node >= nodes) throw Error("a block is of no known node");
+}
+
 void BlockWriter::write(const BlockInfo& block, unsigned extra) {
   assert(extra < 4);
   const BlockInfo usual = expected(context_, block.instructions);

@@ -34,6 +34,12 @@ size_t read_count(ByteReader& in, size_t least = 1);
 /// A number below 2^32.
 uint32_t read_u32(ByteReader& in);
 
+/// Hashes of nodes, with their number in front.
+void write_nodes(ByteWriter& out, std::span<const NodeHash> nodes);
+void read_nodes(ByteReader& in, std::vector<NodeHash>& nodes);
+/// Throws when a block is of a node that is not there.
+void check_node(const BlockInfo& block, size_t nodes);
+
 /// The difference to a number before it, signed. Arithmetic is modulo the numbers' size.
 template <typename T>
 void write_difference(ByteWriter& out, T value, T before) {

@@ -3,7 +3,9 @@
 // A profile is of use as long as a procedure's flow of control is the same, wherever its code lies
 // and however its blocks are ordered. So what a layout may change is taken out of the graph:
 //
-// - Blocks that do nothing but go on elsewhere are skipped.
+// - Blocks that do nothing but go on elsewhere are skipped. Computing gp is nothing, too: a block
+// of
+//   its own at the entry or not, that is up to the callers, and linkers drop it elsewhere.
 // - A block and its only successor, which has no other predecessor, are one node.
 // - Of a conditional branch and its inverse the one with the mnemonic that sorts first is taken;
 //   its target is the first successor.
@@ -24,6 +26,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/ir/target.h"
+#include "optimizer/profile/node_hash.h"
 
 namespace respike {
 namespace {
@@ -45,7 +48,8 @@ struct Condition {
 /// What is the same for all procedures of a program.
 class Context {
  public:
-  explicit Context(const Program& program) : program_(program), target_(*program.target) {
+  explicit Context(const Program& program)
+      : program_(program), target_(*program.target), hasher_(program) {
     for (const CodePointer& pointer : program.code_pointers)
       if (pointer.target.where == CodeLocation::Where::block_start &&
           pointer.target.procedure != kNone)
@@ -55,6 +59,7 @@ class Context {
 
   const Program& program() const { return program_; }
   const Target& target() const { return target_; }
+  NodeHasher& hasher() { return hasher_; }
 
   /// The first word that holds the address of a block.
   uint64_t first_word(ProcedureId procedure, BlockId block) const {
@@ -86,6 +91,7 @@ class Context {
  private:
   const Program& program_;
   const Target& target_;
+  NodeHasher hasher_;
   std::vector<std::pair<std::pair<ProcedureId, BlockId>, uint64_t>> words_;
   std::map<uint16_t, Condition> conditions_;
 };
@@ -109,8 +115,13 @@ class Signer {
     number_from(skip(0));
     number_others();
     signature.value = hash64(text_of_nodes().bytes());
-    for (uint32_t node = 0; node < order_.size(); ++node)
-      for (BlockId b = order_[node]; b != kNone; b = chain_[b]) signature.node[b] = node;
+    for (uint32_t node = 0; node < order_.size(); ++node) {
+      for (BlockId b = order_[node]; b != kNone; b = chain_[b]) {
+        signature.node[b] = node;
+        context_.hasher().add(procedure_, block(b));
+      }
+      signature.nodes.push_back(context_.hasher().take(end_text(end_of_chain(order_[node]))));
+    }
     return signature;
   }
 
@@ -136,13 +147,21 @@ class Signer {
     if (edge.kind != Edge::Kind::fall_through && edge.kind != Edge::Kind::taken) return kNone;
     const Instruction* last = last_of(block(b));
     for (const Instruction& instruction : block(b).instructions) {
-      if (instruction.is_pseudo() || context_.target().is_nop(instruction)) continue;
+      if (instruction.is_pseudo() || context_.target().is_nop(instruction) ||
+          computes_gp(instruction))
+        continue;
       if (&instruction == last &&
           context_.target().control_flow(instruction) == ControlFlow::branch)
         continue;
       return kNone;
     }
     return edge.target;
+  }
+
+  bool computes_gp(const Instruction& instruction) const {
+    if (!instruction.has_reference()) return false;
+    const ReferenceKind kind = procedure_.references[instruction.immediate].kind;
+    return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
   }
 
   /// The first block from `b` on that does something, or kForEver.
@@ -323,6 +342,13 @@ class Signer {
     }
     std::sort(others.begin(), others.end());
     for (const auto& [hash, b] : others) number_from(b);
+  }
+
+  /// How a node ends, for its hashes.
+  std::string end_text(BlockId b) const {
+    std::string text = {static_cast<char>('0' + static_cast<int>(ends_[b]))};
+    if (ends_[b] == End::conditional) text += context_.condition(*last_of(block(b))).mnemonic;
+    return text;
   }
 
   /// What is hashed: every node's end, the mnemonic of a conditional branch, and the successors.

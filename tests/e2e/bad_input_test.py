@@ -227,8 +227,8 @@ def check_wrong_profiles(scratch):
 
 
 def check_foreign_profiles(scratch):
-    """Of another program, and of other images of the same source."""
-    for name in ("strings.dynamic", "calls.static", "calls.pie", "calls.O0.dynamic"):
+    """Of other programs, which have start-up code and `main` in common with every program."""
+    for name in ("floats.dynamic", "interpreter.pie", "lua.dynamic"):
         image = common.find_program(name).image
         profile = profiles.make("random", "1", image, scratch.file("profile"))
         check_profile_refused(profile, scratch, f"a profile of {name}", b"another program")

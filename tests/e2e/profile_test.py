@@ -227,7 +227,7 @@ def decode_edges(reader, count, blocks):
 def decode_profile(data):
     """What `profile show --json` prints, by the description of the format alone."""
     reader = Reader(data)
-    common.expect(reader.take(8) == b"RSPKPROF" and reader.fixed("I") == 1, "another format")
+    common.expect(reader.take(8) == b"RSPKPROF" and reader.fixed("I") == 2, "another format")
     reader.take(12)  # zero and the hash
     profile = {"image": reader.text(), "build_id": reader.text()}
     profile["hash"] = f"{reader.fixed('Q'):016x}"
@@ -237,6 +237,7 @@ def decode_profile(data):
     for _ in range(reader.u()):
         name, address = reader.text(), reader.difference(address)
         signature, flags = f"{reader.fixed('Q'):016x}", reader.byte()
+        reader.take(4 * reader.u())  # hashes of nodes
         count = reader.u if flags & 2 else lambda: 0
         blocks = decode_blocks(reader, count)
         edges = decode_edges(reader, count, blocks)

@@ -13,6 +13,7 @@
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/target/targets.h"
+#include "profiledb/matching/match.h"
 #include "tests/fuzz/image_mutator.h"
 
 namespace respike {
@@ -85,6 +86,33 @@ FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed) {
 
 namespace {
 
+/// Another build of it: other signatures, hashes and names here and there.
+Profile changed(Profile profile) {
+  for (size_t p = 0; p < profile.procedures.size(); ++p) {
+    ProcedureProfile& procedure = profile.procedures[p];
+    procedure.signature += p % 2;
+    if (p % 3 == 0) procedure.name += ".part.0";
+    for (size_t n = 0; n < procedure.nodes.size(); n += 3) ++procedure.nodes[n].strict;
+    for (size_t n = 0; n < procedure.nodes.size(); n += 5) ++procedure.nodes[n].loose;
+  }
+  std::rotate(profile.procedures.begin(),
+              profile.procedures.begin() + static_cast<ptrdiff_t>(profile.procedures.size() / 3),
+              profile.procedures.end());
+  return profile;
+}
+
+void check_matching(const Profile& profile, FuzzResult& result) {
+  const Profile other = changed(profile);
+  for (const auto& [before, now] : {std::pair(&profile, &other), {&other, &profile}}) {
+    const MatchResult match = match_profile(*before, *now);
+    if (match.profile.procedures.size() != now->procedures.size())
+      result.finding = "a matched profile has other procedures";
+    if (!(match.confidence >= 0 && match.confidence < 1.001))
+      result.finding = "a confidence is out of range";
+    decode_profile(encode_profile(match.profile), "output");
+  }
+}
+
 void check_profile(std::span<const uint8_t> bytes, FuzzResult& result) {
   const Profile profile = decode_profile(bytes, kName);
   result.depth = FuzzDepth::read;
@@ -96,6 +124,7 @@ void check_profile(std::span<const uint8_t> bytes, FuzzResult& result) {
   for (const ProcedureProfile& procedure : sum.procedures)
     if (procedure.entered() && procedure.entries() > 0 && procedure.blocks.empty())
       result.finding = "entries without blocks";
+  check_matching(profile, result);
   result.depth = FuzzDepth::rewritten;
 }
 

@@ -133,6 +133,7 @@ inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t n
     map.blocks[b].size = 12;
     map.blocks[b].instructions = 3;
     map.blocks[b].node = b;
+    map.nodes.push_back({static_cast<uint16_t>(7 * b), static_cast<uint16_t>(b)});
     map.blocks[b].landing_pad = procedure.blocks[b].pad;
   }
   std::vector<BlockId> hub_targets;

@@ -31,11 +31,13 @@ TEST(ProfileFormat, RoundTrip) {
   EXPECT_EQ(decode_profile(encode_profile({}), "p"), Profile{});
 }
 
-/// What never ran takes little more than a byte for a block and another for an edge.
+/// What never ran takes little more than a byte for a block, another for an edge, and four for a
+/// node.
 TEST(ProfileFormat, IsCompact) {
   Profile profile;
   ProcedureProfile& procedure = profile.procedures.emplace_back();
   constexpr uint32_t kBlocks = 10'000;
+  procedure.nodes.resize(kBlocks);
   for (uint32_t b = 0; b < kBlocks; ++b) {
     ProcedureProfile::Block block;
     block.address = 0x120000000 + 20 * b;
@@ -46,7 +48,7 @@ TEST(ProfileFormat, IsCompact) {
     if (b + 1 < kBlocks)
       procedure.edges.push_back({b, b + 1, ProcedureProfile::Edge::Kind::fall_through, 0});
   }
-  EXPECT_LT(encode_profile(profile).size(), 2 * kBlocks + 100);
+  EXPECT_LT(encode_profile(profile).size(), 6 * kBlocks + 100);
 }
 
 TEST(ProfileFormat, RefusesWhatIsNoProfile) {
@@ -55,9 +57,9 @@ TEST(ProfileFormat, RefusesWhatIsNoProfile) {
   EXPECT_EQ(error_of({}), "p.profile: this is no profile");
   EXPECT_EQ(error_of(std::vector<uint8_t>(100)), "p.profile: this is no profile");
   auto newer = bytes;
-  store<uint32_t>(newer.data() + 8, 2);
+  store<uint32_t>(newer.data() + 8, 3);
   EXPECT_EQ(error_of(newer),
-            "p.profile: the profile is of version 2, this Respike reads version 1");
+            "p.profile: the profile is of version 3, this Respike reads version 2");
 }
 
 TEST(ProfileFormat, DamageIsRefused) {

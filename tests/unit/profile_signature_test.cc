@@ -21,13 +21,19 @@ Program lifted(const Image& image) {
   return lift(image, diagnostics);
 }
 
+/// Signature, and strict and loose hashes of the nodes.
+using Looks = std::pair<uint64_t, std::vector<std::pair<uint16_t, uint16_t>>>;
+
 /// By name; a name may stand for several procedures, and one without a name has its address there.
-std::map<std::string, std::multiset<uint64_t>> signatures_of(const Program& program) {
-  std::map<std::string, std::multiset<uint64_t>> result;
+std::map<std::string, std::multiset<Looks>> signatures_of(const Program& program) {
+  std::map<std::string, std::multiset<Looks>> result;
   const auto signatures = sign(program);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     const std::string& name = program[id].name;
-    result[name.starts_with("code_") ? "" : name].insert(signatures[id].value);
+    Looks looks{signatures[id].value, {}};
+    for (const NodeHash& node : signatures[id].nodes)
+      looks.second.emplace_back(node.strict, node.loose);
+    result[name.starts_with("code_") ? "" : name].insert(std::move(looks));
   }
   return result;
 }

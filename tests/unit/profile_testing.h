@@ -29,6 +29,8 @@ inline Profile random_profile(Random& random) {
     procedure.exact = !one_in(random, 4);
     const bool entered = !one_in(random, 3);
     const auto count = [&] { return entered ? any_number(random) : 0; };
+    for (uint32_t node = 9; node-- > 0;)
+      procedure.nodes.push_back({static_cast<uint16_t>(random()), static_cast<uint16_t>(random())});
     const uint32_t blocks = 1 + below(random, 8);
     for (uint32_t b = 0; b < blocks; ++b) {
       ProcedureProfile::Block block;

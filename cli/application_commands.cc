@@ -1,0 +1,273 @@
+// register, list, show, mode, unregister, prune: which applications there are.
+
+#include "cli/application_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "cli/commands.h"
+#include "cli/progress_bar.h"
+
+namespace respike::cli {
+
+std::filesystem::path DatabaseOption::database() const {
+  return path.empty() ? default_database_path() : std::filesystem::path(path);
+}
+
+void with_environment(const DatabaseOption& database,
+                      const std::function<void(Environment&)>& action) {
+  Environment environment(database.database());
+  ProgressBar bar;
+  environment.progress = [&](std::string_view image, std::string_view step, double done) {
+    const std::string name = std::filesystem::path(image).filename();
+    bar.show(fmt::format("{}: {}", name, step), done);
+  };
+  std::exception_ptr failure;
+  try {
+    action(environment);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  bar.clear();
+  std::fflush(stdout);
+  for (const std::string& note : environment.notes())
+    complain("note: " + note);
+  print_warnings(environment.warnings());
+  if (failure) std::rethrow_exception(failure);
+}
+
+namespace {
+
+// ---- tables ----
+
+/// Columns as wide as their widest cell, the last one as it is.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += i + 1 < row.size() ? fmt::format("{:<{}}  ", row[i], widths[i]) : row[i];
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+}
+
+std::string what_can_be_done(const ImageRow& image) {
+  return image.optimizable ? "can be optimized" : "left alone: " + image.reason;
+}
+
+// ---- register ----
+
+struct RegisterArguments {
+  std::string image, name;
+  bool json = false;
+};
+
+void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const RegisterResult result = environment.register_application(arguments.image, arguments.name);
+    if (arguments.json) {
+      Json images = Json::array();
+      for (const auto& [image, role] : result.images)
+        images.push_back({{"path", image.path},
+                          {"role", name_of(role)},
+                          {"machine", image.machine},
+                          {"optimizable", image.optimizable},
+                          {"reason", image.reason}});
+      fmt::print("{}\n", text_of(Json{{"name", result.name},
+                                      {"added", result.added},
+                                      {"images", images},
+                                      {"missing", result.missing}}));
+      return;
+    }
+    fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [image, role] : result.images)
+      rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
+    print_table(rows);
+  });
+}
+
+// ---- list and show ----
+
+Json to_json(const ImageView& view) {
+  Json age = nullptr;
+  if (view.profile.age_days) age = *view.profile.age_days;
+  return {{"path", view.image.path},
+          {"role", name_of(view.role)},
+          {"soname", view.image.soname},
+          {"machine", view.image.machine},
+          {"optimizable", view.image.optimizable},
+          {"reason", view.image.reason},
+          {"problem", view.problem},
+          {"builds", view.builds},
+          {"build", view.build ? view.build->number : 0},
+          {"build_id", view.build ? view.build->build_id : ""},
+          {"profile",
+           {{"runs", view.profile.runs},
+            {"coverage", view.profile.coverage},
+            {"confidence", view.profile.confidence},
+            {"age_days", age}}},
+          {"instrumented", view.instrumented.has_value()},
+          {"optimized", view.optimized.has_value()}};
+}
+
+Json to_json(const ApplicationView& view) {
+  Json images = Json::array();
+  for (const ImageView& image : view.images) images.push_back(to_json(image));
+  return {{"name", view.name},
+          {"main", view.main},
+          {"mode", name_of(view.mode)},
+          {"images", std::move(images)}};
+}
+
+void run_list(bool json, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const std::vector<ApplicationView> views = environment.list();
+    if (json) {
+      Json applications = Json::array();
+      for (const ApplicationView& view : views) applications.push_back(to_json(view));
+      fmt::print("{}\n", text_of(Json{{"applications", std::move(applications)}}));
+      return;
+    }
+    if (views.empty()) fmt::print("no applications\n");
+    std::vector<std::vector<std::string>> rows = {
+        {"name", "mode", "images", "optimized", "runs", "main image"}};
+    for (const ApplicationView& view : views) {
+      const auto can = std::count_if(view.images.begin(), view.images.end(),
+                                     [](const ImageView& i) { return i.image.optimizable; });
+      const auto done = std::count_if(view.images.begin(), view.images.end(),
+                                      [](const ImageView& i) { return i.optimized.has_value(); });
+      rows.push_back({view.name, std::string(name_of(view.mode)),
+                      std::to_string(view.images.size()), fmt::format("{} of {}", done, can),
+                      fmt::format("{:g}", view.images.empty() ? 0 : view.images[0].profile.runs),
+                      view.main});
+    }
+    if (!views.empty()) print_table(rows);
+  });
+}
+
+std::string profile_text(const ImageView& view) {
+  if (view.profile.confidence == 0) return "no profile";
+  std::string text =
+      fmt::format("{:g} run{}", view.profile.runs, view.profile.runs == 1 ? "" : "s");
+  if (view.profile.runs > 0)
+    text += fmt::format(", {} of the procedures", percent(view.profile.coverage, 1));
+  if (view.profile.confidence < 1)
+    text += fmt::format(", older build's profile, confidence {:.2f}", view.profile.confidence);
+  if (view.profile.age_days.value_or(0) > 0)
+    text += fmt::format(", {} days old", *view.profile.age_days);
+  return text;
+}
+
+std::vector<std::string> show_row(const ImageView& view) {
+  const ImageRow& image = view.image;
+  std::vector<std::string> row = {std::string(name_of(view.role)), image.path, image.machine};
+  if (!view.problem.empty()) {
+    row.push_back(view.problem);
+  } else if (!image.optimizable) {
+    row.push_back("left alone: " + image.reason);
+  } else {
+    std::string made = view.instrumented ? "instrumented" : "";
+    if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
+    row.push_back(fmt::format("build {}; {}; {}", view.build ? view.build->number : 0,
+                              profile_text(view), made.empty() ? "nothing made of it" : made));
+  }
+  return row;
+}
+
+void run_show(const std::string& name, bool json, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const ApplicationView view = environment.show(name);
+    if (json) {
+      fmt::print("{}\n", text_of(to_json(view)));
+      return;
+    }
+    fmt::print("application  {}\nmode         {}\n", view.name, name_of(view.mode));
+    std::vector<std::vector<std::string>> rows;
+    for (const ImageView& image : view.images) rows.push_back(show_row(image));
+    print_table(rows);
+  });
+}
+
+// ---- prune ----
+
+void run_prune(unsigned keep, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const PruneResult result = environment.prune(keep);
+    fmt::print("removed {} builds, {} images, {} derived images, {} bytes of files\n",
+               result.builds, result.images, result.derived, grouped(result.bytes));
+  });
+}
+
+}  // namespace
+
+void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
+  CLI::App* command =
+      app.add_subcommand("register", "Register a program and the libraries that it loads");
+  auto registration = std::make_shared<RegisterArguments>();
+  command->add_option("MAIN_IMAGE", registration->image, "program")->required();
+  command->add_option("--name", registration->name, "its name; by default its file's");
+  command->add_flag("--json", registration->json, "print JSON");
+  command->callback([registration, database] { run_register(*registration, *database); });
+
+  command = app.add_subcommand("list", "List the registered applications");
+  auto list_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *list_json, "print JSON, with all images and their profiles");
+  command->callback([list_json, database] { run_list(*list_json, *database); });
+
+  command = app.add_subcommand("show", "Show an application, its images and their profiles");
+  auto shown = std::make_shared<RegisterArguments>();
+  command->add_option("NAME", shown->name, "application")->required();
+  command->add_flag("--json", shown->json, "print JSON");
+  command->callback([shown, database] { run_show(shown->name, shown->json, *database); });
+
+  command = app.add_subcommand("mode", "Set which images of an application `run` runs");
+  auto moded = std::make_shared<std::pair<std::string, std::string>>();
+  command->add_option("NAME", moded->first, "application")->required();
+  command->add_option("MODE", moded->second, "original, instrumented or optimized")
+      ->required()
+      ->check(CLI::IsMember({"original", "instrumented", "optimized"}));
+  command->callback([moded, database] {
+    with_environment(*database, [&](Environment& environment) {
+      environment.set_mode(moded->first, *parse_mode(moded->second));
+    });
+  });
+
+  command = app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
+  auto forgotten = std::make_shared<std::string>();
+  command->add_option("NAME", *forgotten, "application")->required();
+  command->callback([forgotten, database] {
+    with_environment(*database,
+                     [&](Environment& environment) { environment.unregister(*forgotten); });
+  });
+
+  command = app.add_subcommand(
+      "prune", "Remove old builds, and images that no application uses, with their profiles");
+  auto keep = std::make_shared<unsigned>(3);
+  command->add_option("--keep", *keep, "how many builds of each image to keep")
+      ->check(CLI::Range(1u, 1000000u))
+      ->capture_default_str();
+  command->callback([keep, database] { run_prune(*keep, *database); });
+}
+
+void add_application_commands(CLI::App& app, const std::vector<std::string>& words) {
+  auto database = std::make_shared<DatabaseOption>();
+  app.add_option("--db", database->path,
+                 "the database of applications; default $RESPIKE_DB, else respike/respike.db in "
+                 "$XDG_DATA_HOME");
+  add_setup_commands(app, database);
+  add_making_commands(app, database);
+  add_run_command(app, database, words);
+  app.fallthrough();
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    command->fallthrough();
+}
+
+}  // namespace respike::cli

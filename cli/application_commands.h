@@ -1,0 +1,34 @@
+#pragma once
+// What the commands on applications share.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/messages.h"
+#include "environment/environment.h"
+
+namespace respike::cli {
+
+/// --db, wherever it stands.
+struct DatabaseOption {
+  std::string path;
+  std::filesystem::path database() const;
+};
+
+/// Opens the environment, runs `action` with a progress bar, and prints its notes and warnings,
+/// also when it fails.
+void with_environment(const DatabaseOption& database,
+                      const std::function<void(Environment&)>& action);
+
+/// What the commands share is known when one of them runs.
+using SharedDatabase = std::shared_ptr<const DatabaseOption>;
+void add_setup_commands(CLI::App& app, const SharedDatabase& database);
+void add_making_commands(CLI::App& app, const SharedDatabase& database);
+void add_run_command(CLI::App& app, const SharedDatabase& database,
+                     const std::vector<std::string>& words);
+
+}  // namespace respike::cli

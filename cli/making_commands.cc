@@ -1,0 +1,146 @@
+// instrument, collect, optimize, export: what is made of an application's images.
+
+#include <fmt/format.h>
+
+#include "cli/application_commands.h"
+
+namespace respike::cli {
+namespace {
+
+struct MakingArguments {
+  std::string name, folder;
+  std::string counters = "shared";
+  std::vector<std::string> images;
+  bool json = false;
+};
+
+std::string state_name(const ImageOutcome& outcome) {
+  switch (outcome.state) {
+    case ImageOutcome::State::made:
+      return "made";
+    case ImageOutcome::State::up_to_date:
+      return "up to date";
+    case ImageOutcome::State::left_out:
+      return "left out";
+  }
+  return "";
+}
+
+/// `done`: what happened to an image that was made.
+void print_outcomes(const std::vector<ImageOutcome>& outcomes, bool json,
+                    const std::function<std::string(const ImageOutcome&)>& done) {
+  if (json) {
+    Json images = Json::array();
+    for (const ImageOutcome& outcome : outcomes)
+      images.push_back({{"path", outcome.path},
+                        {"state", state_name(outcome)},
+                        {"reason", outcome.reason},
+                        {"procedures", outcome.procedures},
+                        {"profiled_runs", outcome.profiled_runs}});
+    fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
+    return;
+  }
+  for (const ImageOutcome& outcome : outcomes) switch (outcome.state) {
+      case ImageOutcome::State::made:
+        fmt::print("{}: {}\n", outcome.path, done(outcome));
+        break;
+      case ImageOutcome::State::up_to_date:
+        fmt::print("{}: up to date\n", outcome.path);
+        break;
+      case ImageOutcome::State::left_out:
+        fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+        break;
+    }
+}
+
+void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const auto outcomes =
+        environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
+    print_outcomes(outcomes, arguments.json, [](const ImageOutcome& outcome) {
+      return fmt::format("instrumented, {} procedures", outcome.procedures);
+    });
+  });
+}
+
+void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const auto outcomes = environment.optimize(arguments.name, arguments.images);
+    print_outcomes(outcomes, arguments.json, [](const ImageOutcome& outcome) {
+      return outcome.profiled_runs > 0
+                 ? fmt::format("optimized by a profile of {:g} run{}", outcome.profiled_runs,
+                               outcome.profiled_runs == 1 ? "" : "s")
+                 : std::string("optimized by static estimates, for there is no profile");
+    });
+  });
+}
+
+void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    const auto outcomes = environment.export_images(arguments.name, arguments.folder);
+    print_outcomes(outcomes, arguments.json, [&](const ImageOutcome& outcome) {
+      const auto name = std::filesystem::path(outcome.path).filename();
+      return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
+    });
+  });
+}
+
+void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
+  with_environment(database, [&](Environment& environment) {
+    if (!arguments.name.empty()) static_cast<void>(environment.find(arguments.name));
+    const MergeResult result = environment.collect();
+    if (arguments.json)
+      fmt::print("{}\n", text_of(Json{{"finished", result.finished},
+                                      {"running", result.running + result.unchanged},
+                                      {"damaged", result.damaged},
+                                      {"unknown", result.unknown}}));
+    else
+      fmt::print("merged {} run{}; {} still running\n", result.finished,
+                 result.finished == 1 ? "" : "s", result.running + result.unchanged);
+  });
+}
+
+}  // namespace
+
+void add_making_commands(CLI::App& app, const SharedDatabase& database) {
+  const auto add = [&](const char* name, const char* text, auto run) {
+    CLI::App* command = app.add_subcommand(name, text);
+    auto arguments = std::make_shared<MakingArguments>();
+    command->add_flag("--json", arguments->json, "print JSON");
+    command->callback([arguments, run, database] { run(*arguments, *database); });
+    return std::pair(command, arguments);
+  };
+  const auto add_images = [](CLI::App* command, MakingArguments& arguments) {
+    command
+        ->add_option("--image", arguments.images,
+                     "only this image: path, file name or SONAME (repeatable)")
+        ->allow_extra_args(false);
+  };
+
+  auto [instrument, instrumented] = add(
+      "instrument", "Make images that count what runs, and run these from now on", run_instrument);
+  instrument->add_option("NAME", instrumented->name, "application")->required();
+  add_images(instrument, *instrumented);
+  instrument
+      ->add_option("--counters", instrumented->counters,
+                   "atomic: exact with several threads and forked children, slower")
+      ->check(CLI::IsMember({"shared", "atomic"}))
+      ->capture_default_str();
+
+  auto [collect, collected] =
+      add("collect", "Merge what runs have counted; every other command does so first, too",
+          run_collect);
+  collect->add_option("NAME", collected->name, "application");
+
+  auto [optimize, optimized] = add(
+      "optimize", "Make images by the profiles collected, and run these from now on", run_optimize);
+  optimize->add_option("NAME", optimized->name, "application")->required();
+  add_images(optimize, *optimized);
+
+  auto [exporting, exported] = add(
+      "export", "Copy the optimized images into a folder, named as their originals", run_export);
+  exporting->add_option("NAME", exported->name, "application")->required();
+  exporting->add_option("DIR", exported->folder, "folder; made if there is none")->required();
+}
+
+}  // namespace respike::cli

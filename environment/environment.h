@@ -1,0 +1,163 @@
+#pragma once
+// The optimization environment: what a user does with applications. The command line and a GUI call
+// the same functions; nothing here prints or exits.
+//
+// An application is a program with the images that it loads. Each image has builds: the contents
+// that its file had. Instrumented and optimized images are made of builds and kept in the database;
+// originals are never changed. Every operation looks at the files first: one that changed is a new
+// build, which gets the older one's profile as far as it fits, and nothing made of an older build
+// is run or exported. Operations that find their work done do nothing.
+//
+// All operations throw Error, one sentence, when they cannot be done; what was done before stays.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/pipeline.h"
+#include "profiledb/database.h"
+#include "profiledb/merging.h"
+#include "tas/session.h"
+
+namespace respike {
+
+struct ImageContent;
+
+/// What an operation made of an image, or why it did not.
+struct ImageOutcome {
+  enum class State { made, up_to_date, left_out };
+  std::string path;
+  State state = State::left_out;
+  std::string reason;        // left_out
+  uint64_t procedures = 0;   // made
+  double profiled_runs = 0;  // optimized: runs in the profile; 0: by static estimates
+};
+
+struct RegisterResult {
+  std::string name;
+  bool added = false;  // it was not registered before
+  struct RegisteredImage {
+    ImageRow image;
+    Role role{};
+  };
+  std::vector<RegisteredImage> images;
+  std::vector<std::string> missing;  // names of libraries that the loader would not find
+};
+
+struct ProfileView {
+  double runs = 0;        // weighted, of this build
+  double coverage = 0;    // share of the procedures that were entered
+  double confidence = 0;  // 1: counted in this build; less: carried over from an older one
+  std::optional<int64_t> age_days;
+};
+
+struct ImageView {
+  ImageRow image;
+  Role role{};
+  std::string problem;            // the file cannot be read; else empty
+  std::optional<BuildRow> build;  // the present one, of an image that can be optimized
+  unsigned builds = 0;
+  ProfileView profile;
+  std::optional<DerivedRow> instrumented, optimized;  // of the present build
+};
+
+struct ApplicationView {
+  std::string name, main;
+  Mode mode{};
+  std::vector<ImageView> images;  // main, linked, opened
+};
+
+struct RunOptions {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;  // NAME=VALUE
+  std::vector<int> closed_files;         // closed_standard_files()
+  std::function<void(const std::string&)> warn;
+};
+
+class Environment {
+ public:
+  /// Opens the database, or makes one.
+  explicit Environment(const std::filesystem::path& database);
+
+  // ---- setting up ----
+
+  /// Registers a program and its libraries under `name`, its file's name if empty. Registering it
+  /// again looks for its libraries anew. Throws Error when the name is another program's.
+  RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
+  void set_mode(const std::string& name, Mode mode);
+  void unregister(const std::string& name);
+  PruneResult prune(unsigned keep);
+
+  // ---- images ----
+
+  /// Makes instrumented images, of all images or of those that `images` names (path, file name or
+  /// SONAME), and sets the mode to instrumented.
+  std::vector<ImageOutcome> instrument(const std::string& name,
+                                       const std::vector<std::string>& images, bool atomic);
+  /// Makes optimized images by the profiles that there are, and sets the mode to optimized.
+  std::vector<ImageOutcome> optimize(const std::string& name,
+                                     const std::vector<std::string>& images);
+  /// Copies optimized images into a folder under their originals' file names. Throws Error when an
+  /// image changed since, or none is optimized; nothing is written then.
+  std::vector<ImageOutcome> export_images(const std::string& name,
+                                          const std::filesystem::path& folder);
+
+  // ---- running ----
+
+  /// Runs the program in its mode. In mode instrumented it is a child and this returns how it
+  /// ended; else this process becomes the program.
+  ProgramEnd run(const std::string& name, const RunOptions& options);
+  /// Merges what runs left, and registers libraries that they opened.
+  MergeResult collect();
+
+  // ---- looking ----
+
+  std::vector<ApplicationView> list();
+  ApplicationView show(const std::string& name);
+  /// Throws Error when none has the name.
+  ApplicationRow find(const std::string& name) const;
+
+  /// What a user should hear: warnings, and notes, e.g. that an image has a new build.
+  const Diagnostics& warnings() const { return warnings_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  Database& database() { return database_; }
+  /// Called before each step of long work: the image, the step, and how much of it is done.
+  std::function<void(std::string_view image, std::string_view step, double done)> progress;
+
+ private:
+  std::vector<ApplicationImage> chosen_images(const ApplicationRow& application,
+                                              const std::vector<std::string>& names) const;
+  Id register_file(const std::filesystem::path& path, const std::string& soname);
+  std::optional<BuildRow> refresh(ImageRow& image);
+  std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
+  void carry_over(const ImageRow& image, const BuildRow& build);
+  void register_opened(const ApplicationRow& application);
+  std::filesystem::path notes_folder(const ApplicationRow& application) const;
+
+  bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;
+  bool has_older_derived(Id image, DerivedKind kind) const;
+  std::vector<ImageOutcome> make(
+      const std::string& name, const std::vector<std::string>& images,
+      const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one);
+  void instrument_image(const ImageRow& image, const BuildRow& build, bool atomic,
+                        ImageOutcome& outcome);
+  void optimize_image(const ImageRow& image, const BuildRow& build, ImageOutcome& outcome);
+
+  std::vector<Substitution> substitutions(const ApplicationRow& application,
+                                          const RunOptions& options);
+  void note_end(const ProgramEnd& end) const;
+  std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;
+  ApplicationView view(const ApplicationRow& application);
+
+  Database database_;
+  Diagnostics warnings_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace respike

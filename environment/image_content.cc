@@ -1,0 +1,64 @@
+// Reading images, also those that Respike can do nothing with: an application's libraries are
+// listed with the reason why they are left alone.
+
+#include "environment/image_content.h"
+
+#include <optional>
+
+#include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
+#include "optimizer/base/hash.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/profile/annotate.h"
+#include "optimizer/target/platform.h"
+#include "optimizer/target/targets.h"
+#include "tas/loader_view.h"
+
+namespace respike {
+namespace {
+
+/// What an error says besides the file's name, which stands beside it in tables.
+std::string message_without(const std::string& path, const Error& error) {
+  const std::string text = error.what(), prefix = path + ": ";
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+}  // namespace
+
+ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity& identity_before)
+    : path(file), identity(identity_before), bytes_(read_file(file)) {
+  hash = content_hash(bytes_);
+  const LoaderView view = view_of(bytes_, path);
+  if (const Platform* platform = find_platform(view.elf_machine)) machine_ = platform->key;
+  try {
+    image_ = view_image(bytes_, path);
+    target_for(image_->machine);
+    require_rewritable(*image_);
+  } catch (const Error& error) {
+    problem_ = message_without(path, error);
+  }
+}
+
+std::string ImageContent::why_not_optimizable() const {
+  return problem_;
+}
+
+std::string ImageContent::machine() const {
+  return machine_;
+}
+
+BuildFacts ImageContent::facts() const {
+  return {hash, hash64(bytes_), image_->build_id, identity};
+}
+
+Profile ImageContent::procedures(Diagnostics& diagnostics) const {
+  return profile_of(lift(*image_, diagnostics));
+}
+
+ImageContent content_of(const ImageRow& image, const BuildRow& build) {
+  ImageContent content(image.path, file_identity(image.path));
+  if (content.hash != build.content) throw Error("it is being changed right now", image.path);
+  return content;
+}
+
+}  // namespace respike

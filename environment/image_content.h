@@ -1,0 +1,39 @@
+#pragma once
+// What the file of an image holds, read once.
+
+#include <filesystem>
+#include <string>
+
+#include "optimizer/base/diagnostics.h"
+#include "optimizer/image/image.h"
+#include "profiledb/database.h"
+
+namespace respike {
+
+struct ImageContent {
+  /// Throws Error when the file cannot be read.
+  ImageContent(const std::filesystem::path& file, const FileIdentity& identity_before);
+
+  /// A clause; empty when it can be.
+  std::string why_not_optimizable() const;
+  std::string machine() const;  // as `respike image info` prints it
+  BuildFacts facts() const;     // of an image that can be optimized
+  /// Lifts the image. Throws Error when that cannot be done.
+  Profile procedures(Diagnostics& diagnostics) const;
+  const Image& image() const { return *image_; }
+
+  std::filesystem::path path;
+  FileIdentity identity;
+  ContentHash hash;
+
+ private:
+  std::vector<uint8_t> bytes_;
+  std::optional<Image> image_;  // of bytes_
+  std::string problem_;         // why there is none
+  std::string machine_;
+};
+
+/// The image of a build. Throws Error when its file has changed since.
+ImageContent content_of(const ImageRow& image, const BuildRow& build);
+
+}  // namespace respike

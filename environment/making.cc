@@ -1,0 +1,201 @@
+// Instrumented and optimized images, and where they go.
+//
+// What was made is described by its options and by the hash of the profile it was made with. When
+// the newest one has the same description and its file is there, nothing is done, so that the
+// commands can stand in a makefile.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "environment/environment.h"
+#include "environment/image_content.h"
+#include "instrument/instrument.h"
+#include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using State = ImageOutcome::State;
+
+constexpr const char* kOptimizeOptions = "--layout ext-tsp,split,colour";  // the default
+
+fs::perms mode_of(const fs::path& file) {
+  constexpr fs::perms kAccess = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_all;
+  return fs::status(file).permissions() & kAccess;
+}
+
+bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
+  std::error_code error;
+  return fs::file_size(file, error) == bytes.size() && !error && read_file(file) == bytes;
+}
+
+}  // namespace
+
+/// Whether the newest derived image of a kind is what would be made now.
+bool Environment::is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const {
+  const auto newest = database_.newest_derived(build.id, wanted.kind);
+  return newest && newest->options == wanted.options &&
+         newest->profile_hash == wanted.profile_hash && database_.store().contains(newest->content);
+}
+
+std::vector<ImageOutcome> Environment::make(
+    const std::string& name, const std::vector<std::string>& images,
+    const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one) {
+  collect();
+  const ApplicationRow application = find(name);
+  std::vector<ImageOutcome> outcomes;
+  for (ApplicationImage& used : chosen_images(application, images)) {
+    ImageOutcome outcome;
+    outcome.path = used.image.path;
+    try {
+      if (const auto build = refresh(used.image))
+        make_one(used.image, *build, outcome);
+      else
+        outcome.reason = used.image.reason;
+    } catch (const Error& error) {
+      if (used.role == Role::main || !images.empty()) throw;
+      outcome.reason = error.what();
+      warnings_.warn(error.what());
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+std::vector<ImageOutcome> Environment::instrument(const std::string& name,
+                                                  const std::vector<std::string>& images,
+                                                  bool atomic) {
+  const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
+    instrument_image(image, build, atomic, outcome);
+  });
+  database_.set_mode(find(name).id, Mode::instrumented);
+  return outcomes;
+}
+
+void Environment::instrument_image(const ImageRow& image, const BuildRow& build, bool atomic,
+                                   ImageOutcome& outcome) {
+  InstrumentOptions options;
+  options.spool = database_.make_spool(build.id);
+  options.output = image.path;
+  options.atomic = atomic;
+  options.description = fmt::format("instrument --counters {}", atomic ? "atomic" : "shared");
+  if (progress)
+    options.progress = [&](std::string_view step, double done) {
+      progress(image.path, step, done);
+    };
+  DerivedFacts facts;
+  facts.kind = DerivedKind::instrumented;
+  facts.options = fmt::format("{} --spool {}", options.description, options.spool.string());
+  if (is_up_to_date(build, facts)) {
+    outcome.state = State::up_to_date;
+    return;
+  }
+  const ImageContent content = content_of(image, build);
+  const Profile weights = database_.profile(build.id);
+  if (weights.runs > 0) options.weights = &weights;
+  const InstrumentResult result = respike::instrument(content.image(), options, warnings_);
+  facts.content = database_.store().put(result.bytes, mode_of(image.path));
+  database_.add_instrumented(build.id, facts, view_image(result.bytes, image.path));
+  outcome.state = State::made;
+  outcome.procedures = result.instrumented;
+}
+
+std::vector<ImageOutcome> Environment::optimize(const std::string& name,
+                                                const std::vector<std::string>& images) {
+  const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
+    optimize_image(image, build, outcome);
+  });
+  database_.set_mode(find(name).id, Mode::optimized);
+  return outcomes;
+}
+
+void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
+                                 ImageOutcome& outcome) {
+  carry_over(image, build);
+  const Profile profile = database_.profile(build.id);
+  OptimizeOptions options;
+  options.description = kOptimizeOptions;
+  if (profile.runs > 0) options.profile = &profile;
+  if (progress)
+    options.progress = [&](std::string_view step, double done) {
+      progress(image.path, step, done);
+    };
+  DerivedFacts facts;
+  facts.kind = DerivedKind::optimized;
+  facts.options = options.description;
+  if (options.profile) facts.profile_hash = content_hash(encode_profile(profile)).hex();
+  outcome.profiled_runs = profile.runs;
+  if (is_up_to_date(build, facts)) {
+    outcome.state = State::up_to_date;
+    return;
+  }
+  const ImageContent content = content_of(image, build);
+  const OptimizeResult result = respike::optimize(content.image(), options, warnings_);
+  facts.content = database_.store().put(result.bytes, mode_of(image.path));
+  database_.add_optimized(build.id, facts);
+  outcome.state = State::made;
+  outcome.procedures = result.moved;
+}
+
+std::vector<ImageOutcome> Environment::export_images(const std::string& name,
+                                                     const fs::path& folder) {
+  collect();
+  struct Export {
+    fs::path original, file;
+    std::vector<uint8_t> bytes;
+    size_t outcome;
+  };
+  std::vector<Export> exports;
+  std::vector<ImageOutcome> outcomes;
+  std::map<fs::path, std::string> originals;
+  for (ApplicationImage& used : database_.images_of(find(name).id)) {
+    ImageRow& image = used.image;
+    ImageOutcome outcome;
+    outcome.path = image.path;
+    outcome.reason = image.reason;
+    if (const auto build = refresh(image)) {
+      const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized);
+      const bool older = !optimized && has_older_derived(image.id, DerivedKind::optimized);
+      if (older)
+        throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
+                    image.path);
+      outcome.reason = "it has not been optimized";
+      if (optimized) {
+        const fs::path file = folder / fs::path(image.path).filename();
+        const auto [other, fresh] = originals.emplace(file, image.path);
+        if (!fresh)
+          throw Error(fmt::format("{} would be exported under the same name", other->second),
+                      image.path);
+        exports.push_back(
+            {image.path, file, database_.store().read(optimized->content), outcomes.size()});
+      }
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
+  for (const Export& e : exports) {
+    const bool there = same_contents(e.file, e.bytes);
+    if (!there) write_file(e.file, e.bytes, e.original);
+    outcomes[e.outcome].state = there ? State::up_to_date : State::made;
+    outcomes[e.outcome].reason.clear();
+  }
+  return outcomes;
+}
+
+bool Environment::has_older_derived(Id image, DerivedKind kind) const {
+  const std::vector<BuildRow> builds = database_.builds(image);
+  return std::any_of(builds.begin(), builds.end(), [&](const BuildRow& build) {
+    return database_.newest_derived(build.id, kind).has_value();
+  });
+}
+
+}  // namespace respike

@@ -1,0 +1,155 @@
+// Which images an application has, and which builds these have.
+//
+// An image is known by the path under which the loader opens it. Whether its file is the one seen
+// last is told by size, time and inode; when they differ, by its contents; and when these are new,
+// there is a new build: it is lifted once, its procedures are kept, and the profile of the newest
+// older build that ran is carried over to it. Images that cannot be rewritten have no builds, only
+// the reason why.
+//
+// A file may be replaced while it is read. What was read counts, under the file's state before: if
+// that was not the state of what was read, the next look finds a difference and looks again.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "environment/environment.h"
+#include "environment/image_content.h"
+#include "optimizer/base/error.h"
+#include "profiledb/matching/match.h"
+#include "tas/libraries.h"
+#include "tas/opened.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
+  collect();
+  const ProgramImage program = read_program(main_image);
+  if (name.empty()) name = program.path.filename();
+  const auto known = database_.find_application(name);
+  if (known && database_.image(known->main_image).path != program.path)
+    throw Error(
+        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
+                    "or unregister that one",
+                    name, database_.image(known->main_image).path));
+  const Libraries libraries = find_libraries(program, present_search(*program.platform));
+
+  RegisterResult result;
+  result.name = name;
+  result.added = !known;
+  const Id main = register_file(program.path, program.view.soname);
+  const Id application = known ? known->id : database_.add_application(name, main);
+  database_.add_application_image(application, main, Role::main);
+  std::vector<Id> linked;
+  for (const LoadedLibrary& library : libraries.loaded) {
+    linked.push_back(register_file(library.path, library.view.soname));
+    database_.add_application_image(application, linked.back(), Role::linked);
+  }
+  for (const ApplicationImage& used : database_.images_of(application)) {
+    if (used.role == Role::linked &&
+        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
+      database_.remove_application_image(application, used.image.id);
+    else
+      result.images.push_back({used.image, used.role});
+  }
+  if (std::none_of(result.images.begin(), result.images.end(),
+                   [](const auto& used) { return used.image.optimizable; }))
+    warnings_.warn(fmt::format("no image of {} can be optimized", name));
+  for (const MissingLibrary& library : libraries.missing) {
+    result.missing.push_back(library.name);
+    warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),
+                               library.name));
+  }
+  return result;
+}
+
+/// Registers an image, or brings what is known of it up to date.
+Id Environment::register_file(const fs::path& path, const std::string& soname) {
+  ImageRow row;
+  if (const auto known = database_.find_image(path)) {
+    row = *known;
+  } else {
+    row.path = path;
+    row.soname = soname;
+  }
+  refresh(row);
+  return row.id;
+}
+
+/// Looks at the file of an image, and registers it when it is new. Returns the present build; none
+/// when the image cannot be optimized. Throws Error when the file cannot be read.
+std::optional<BuildRow> Environment::refresh(ImageRow& image) {
+  const FileIdentity identity = file_identity(image.path);
+  if (image.id != 0 && image.optimizable)
+    if (auto build = database_.find_build(image.id, identity)) return build;
+  const ImageContent content(image.path, identity);
+  if (image.id != 0 && image.optimizable)
+    if (auto build = database_.find_build(image.id, content.hash)) {
+      database_.set_file_identity(build->id, identity);
+      return build;
+    }
+  return add_build(image, content);
+}
+
+std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageContent& content) {
+  Profile procedures;
+  std::string reason = content.why_not_optimizable();
+  if (reason.empty()) try {
+      if (progress) progress(image.path, "read", 0.0);
+      procedures = content.procedures(warnings_);
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+  image.machine = content.machine();
+  image.optimizable = reason.empty();
+  image.reason = reason;
+  image.id = database_.put_image(image);
+  if (!image.optimizable) return std::nullopt;
+  const Id id = database_.put_build(image.id, content.facts(), procedures);
+  const BuildRow build = database_.build(id);
+  if (build.number > 1)
+    notes_.push_back(
+        fmt::format("{} has changed: this is build {} of it", image.path, build.number));
+  carry_over(image, build);
+  return build;
+}
+
+/// Gives a build the profile of the newest older one that ran, as far as it fits.
+void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
+  const auto before = database_.profiled_build_before(build.id);
+  if (!before) return;
+  if (progress) progress(image.path, "match", 0.5);
+  const MatchResult match =
+      match_profile(database_.profile(before->id), database_.procedures(build.id));
+  if (match.of_another_program() || match.confidence <= 0) return;
+  database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
+}
+
+/// Registers what runs of the application opened.
+void Environment::register_opened(const ApplicationRow& application) {
+  const fs::path folder = notes_folder(application);
+  std::error_code error;
+  const Platform* platform = find_platform(database_.image(application.main_image).machine);
+  if (platform == nullptr || !fs::exists(folder, error)) return;
+  const std::vector<ApplicationImage> used = database_.images_of(application.id);
+  for (const fs::path& library : read_notes(folder, *platform)) {
+    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == library; };
+    if (std::any_of(used.begin(), used.end(), is_it)) continue;
+    try {
+      const Id id = register_file(library, read_loader_view(library).soname);
+      database_.add_application_image(application.id, id, Role::opened);
+      notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
+                                   application.name, library.string()));
+    } catch (const Error& failure) {
+      warnings_.warn(failure.what());
+    }
+  }
+}
+
+fs::path Environment::notes_folder(const ApplicationRow& application) const {
+  return database_.files() / "opened" / std::to_string(application.id);
+}
+
+}  // namespace respike

@@ -1,0 +1,56 @@
+// What there is, for tables and a GUI.
+
+#include <chrono>
+#include <ctime>
+
+#include "environment/environment.h"
+#include "optimizer/base/error.h"
+
+namespace respike {
+
+ApplicationView Environment::view(const ApplicationRow& application) {
+  ApplicationView view;
+  view.name = application.name;
+  view.mode = application.mode;
+  view.main = database_.image(application.main_image).path;
+  for (ApplicationImage& used : database_.images_of(application.id)) {
+    ImageView shown;
+    shown.role = used.role;
+    try {
+      shown.build = refresh(used.image);
+    } catch (const Error& error) {
+      shown.problem = error.what();
+    }
+    shown.image = used.image;
+    shown.builds = unsigned(database_.builds(used.image.id).size());
+    if (shown.build) {
+      const ProfileSummary summary = database_.summary(shown.build->id);
+      shown.profile.runs = summary.runs;
+      shown.profile.confidence = summary.confidence;
+      if (summary.procedures != 0)
+        shown.profile.coverage = double(summary.entered) / double(summary.procedures);
+      if (summary.newest_day)
+        shown.profile.age_days =
+            std::max<int64_t>(0, std::time(nullptr) / 86400 - *summary.newest_day);
+      shown.instrumented = database_.newest_derived(shown.build->id, DerivedKind::instrumented);
+      shown.optimized = database_.newest_derived(shown.build->id, DerivedKind::optimized);
+    }
+    view.images.push_back(std::move(shown));
+  }
+  return view;
+}
+
+std::vector<ApplicationView> Environment::list() {
+  collect();
+  std::vector<ApplicationView> views;
+  for (const ApplicationRow& application : database_.applications())
+    views.push_back(view(application));
+  return views;
+}
+
+ApplicationView Environment::show(const std::string& name) {
+  collect();
+  return view(find(name));
+}
+
+}  // namespace respike

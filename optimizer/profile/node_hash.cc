@@ -1,0 +1,139 @@
+// Hashes of straight-line code.
+//
+// A block of an older build is known again by what it holds. Two things are told apart: the same
+// code, and code that does the same kind of things. Both hashes are sums over the instructions, so
+// that a compiler's schedule does not matter: of mnemonics alone (loose), and of mnemonics with
+// registers, numbers and names (strict).
+//
+// Addresses are in neither. A linker is free to turn the load of an address into its computation,
+// a use of that address into an access relative to gp, and what is left over into a no-op; so an
+// instruction with a relocation does not count, but for the name of the data that it refers to.
+// The computation of gp itself does not count either: whether a call comes in behind it depends on
+// the caller. A call counts as the name of what it calls, whether it is direct or goes through the
+// linkage table.
+
+#include "optimizer/profile/node_hash.h"
+
+#include <algorithm>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/hash.h"
+#include "optimizer/ir/target.h"
+#include "optimizer/profile/names.h"
+
+namespace respike {
+namespace {
+
+uint64_t hash_of(std::string_view text) {
+  return hash64({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+/// 64 bits to 16, all of which matter.
+uint16_t folded(uint64_t sum) {
+  uint8_t bytes[8];
+  store<uint64_t>(bytes, sum);
+  return static_cast<uint16_t>(hash64(bytes));
+}
+
+bool is_gp_load(ReferenceKind kind) {
+  return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
+}
+
+}  // namespace
+
+NodeHasher::NodeHasher(const Program& program) : program_(program) {
+  for (const RelocationTable& table : program.image->relocations)
+    if (!table.relocations.empty() && program.image->sections[table.target].executable())
+      relocations_.push_back(table.relocations);
+}
+
+uint64_t NodeHasher::mnemonic(uint16_t opcode) {
+  if (opcode >= mnemonics_.size()) mnemonics_.resize(opcode + 1);
+  uint64_t& hash = mnemonics_[opcode];
+  if (hash == 0) {
+    const Instruction bare{.opcode = opcode};
+    const std::string text = program_.target->print(bare, 0);
+    hash = hash_of(text.substr(0, text.find_first_of(" \t")));
+  }
+  return hash;
+}
+
+void NodeHasher::add_name(std::string_view name) {
+  if (!name.empty()) strict_ += hash_of(source_name(name));
+}
+
+/// Whether the instruction has relocations; adds the names of the data they are for.
+bool NodeHasher::add_relocated(const Instruction& instruction) {
+  const uint64_t address = program_.origin_base + instruction.origin;
+  const auto holds = [&](const Relocations& section) {
+    return !section.empty() && section.front().address <= address &&
+           address <= section.back().address;
+  };
+  if (!holds(section_)) {
+    const auto section = std::find_if(relocations_.begin(), relocations_.end(), holds);
+    if (section == relocations_.end()) return false;
+    section_ = *section;
+  }
+  auto at = std::lower_bound(section_.begin(), section_.end(), address,
+                             [](const Relocation& r, uint64_t a) { return r.address < a; });
+  const bool any = at != section_.end() && at->address == address;
+  for (; at != section_.end() && at->address == address; ++at) {
+    if (at->symbol >= program_.image->symbols.size()) continue;
+    const Symbol& symbol = program_.image->symbols[at->symbol];
+    if (symbol.type == Symbol::Type::object || symbol.type == Symbol::Type::tls)
+      add_name(symbol.name);
+  }
+  return any;
+}
+
+/// The name of what a call or a branch out of the procedure leads to.
+void NodeHasher::add_target(const Procedure& procedure, const Instruction& instruction) {
+  if (instruction.has_reference()) {
+    const Reference& reference = procedure.references[instruction.immediate];
+    if (reference.target.procedure != kNone)
+      return add_name(program_[reference.target.procedure].name);
+  }
+  if (instruction.origin == kNone) return;
+  const uint64_t address = program_.origin_base + instruction.origin;
+  for (const Relocations& section : relocations_) {
+    auto at = std::lower_bound(section.begin(), section.end(), address,
+                               [](const Relocation& r, uint64_t a) { return r.address < a; });
+    for (; at != section.end() && at->address == address; ++at)
+      if (at->symbol < program_.image->symbols.size() &&
+          program_.image->symbols[at->symbol].type != Symbol::Type::section)
+        return add_name(program_.image->symbols[at->symbol].name);
+  }
+}
+
+void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
+  const Target& target = *program_.target;
+  for (const Instruction& instruction : block.instructions) {
+    if (instruction.is_pseudo() || target.is_nop(instruction)) continue;
+    const ControlFlow flow = target.control_flow(instruction);
+    if (flow != ControlFlow::none) {
+      if (is_call(flow) || block.successors.empty()) add_target(procedure, instruction);
+      continue;
+    }
+    if (instruction.has_reference() && is_gp_load(procedure.references[instruction.immediate].kind))
+      continue;
+    if (instruction.has_reference() || (instruction.origin != kNone && add_relocated(instruction)))
+      continue;
+    const uint64_t kind = mnemonic(instruction.opcode);
+    loose_ += kind;
+    ByteWriter text;
+    text.write(kind);
+    text.write(instruction.predicate);
+    for (const uint8_t field : instruction.registers) text.write(field);
+    text.write(static_cast<uint32_t>(instruction.immediate));
+    strict_ += hash64(text.bytes());
+  }
+}
+
+NodeHash NodeHasher::take(std::string_view end) {
+  const uint64_t how = hash_of(end);
+  const NodeHash hash{folded(strict_ + how), folded(loose_ + how)};
+  strict_ = loose_ = 0;
+  return hash;
+}
+
+}  // namespace respike

@@ -1,0 +1,27 @@
+// Audit modules come out of the build (audit_module.cmake) as bytes.
+
+#include "optimizer/target/audit_module.h"
+
+namespace respike {
+namespace {
+
+#if RESPIKE_AUDIT_MODULE_ALPHA
+constexpr uint8_t kAlphaModule[] = {
+#include "alpha_audit_module.inc"
+};
+#endif
+
+}  // namespace
+
+std::span<const uint8_t> audit_module(Machine machine) {
+  switch (machine) {
+#if RESPIKE_AUDIT_MODULE_ALPHA
+    case Machine::alpha:
+      return kAlphaModule;
+#endif
+    default:
+      return {};
+  }
+}
+
+}  // namespace respike

@@ -1,0 +1,117 @@
+// The table of platforms.
+//
+// Where a dynamic linker looks for libraries is compiled into it: the folders and names here are
+// those that `ld.so --help` prints for Debian's glibc, natively and under QEMU. Which of the
+// subfolders for newer processors count is up to the processor. QEMU's user emulators open a file
+// below their sysroot when there is one, and the host's otherwise.
+
+#include "optimizer/target/platform.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Levels that this processor has, then the folders of dynamic linkers before glibc 2.37.
+std::vector<std::string_view> x86_64_subfolders() {
+  std::vector<std::string_view> folders;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) folders.push_back("glibc-hwcaps/x86-64-v4");
+  if (__builtin_cpu_supports("x86-64-v3")) folders.push_back("glibc-hwcaps/x86-64-v3");
+  if (__builtin_cpu_supports("x86-64-v2")) folders.push_back("glibc-hwcaps/x86-64-v2");
+#endif
+  for (std::string_view folder :
+       {"tls/x86_64/x86_64", "tls/x86_64", "tls", "x86_64/x86_64", "x86_64"})
+    folders.push_back(folder);
+  return folders;
+}
+
+const std::array<Platform, 3>& platforms() {
+  static const std::array<Platform, 3> table = {
+      Platform{.machine = Machine::alpha,
+               .name = "Alpha",
+               .key = "alpha",
+               .elf_machine = 0x9026,
+               .emulator = "qemu-alpha",
+               .sysroot = "/usr/alpha-linux-gnu",
+               .library_folders = {"/lib/alpha-linux-gnu", "/usr/lib/alpha-linux-gnu", "/lib",
+                                   "/usr/lib"},
+               .library_subfolders = {"tls"},
+               .cache_flags = 0x0003,
+               .lib_token = "lib/alpha-linux-gnu",
+               .platform_token = ""},
+      Platform{
+          .machine = Machine::ia64,
+          .name = "Itanium",
+          .key = "ia64",
+          .elf_machine = 50,
+          .emulator = "respike-ia64",
+          .sysroot = "/usr/ia64-linux-gnu",
+          .library_folders = {"/lib/ia64-linux-gnu", "/usr/lib/ia64-linux-gnu", "/lib", "/usr/lib"},
+          .library_subfolders = {},
+          .cache_flags = 0x0203,
+          .lib_token = "lib/ia64-linux-gnu",
+          .platform_token = ""},
+      Platform{.machine = Machine::x86_64,
+               .name = "x86-64",
+               .key = "x86_64",
+               .elf_machine = 62,
+               .emulator = "",
+               .sysroot = "",
+               .library_folders = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib",
+                                   "/usr/lib"},
+               .library_subfolders = x86_64_subfolders(),
+               .cache_flags = 0x0303,
+               .lib_token = "lib/x86_64-linux-gnu",
+               .platform_token = "x86_64"},
+  };
+  return table;
+}
+
+}  // namespace
+
+const Platform* find_platform(uint16_t elf_machine) {
+  for (const Platform& platform : platforms())
+    if (platform.elf_machine == elf_machine) return &platform;
+  return nullptr;
+}
+
+const Platform* find_platform(std::string_view key) {
+  for (const Platform& platform : platforms())
+    if (platform.key == key) return &platform;
+  return nullptr;
+}
+
+const Platform& platform_of(Machine machine) {
+  return *std::find_if(platforms().begin(), platforms().end(),
+                       [&](const Platform& platform) { return platform.machine == machine; });
+}
+
+fs::path find_emulator(const Platform& platform, std::string_view why) {
+  const char* variable = std::getenv("PATH");
+  std::string_view rest = variable ? variable : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / platform.emulator;
+    if (colon > 0 && access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  throw Error(fmt::format("{} is not installed: {}", platform.emulator, why));
+}
+
+std::string sysroot_of(const Platform& platform) {
+  if (platform.native()) return {};
+  const char* variable = std::getenv("QEMU_LD_PREFIX");
+  return variable ? variable : std::string(platform.sysroot);
+}
+
+}  // namespace respike

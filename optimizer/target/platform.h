@@ -1,0 +1,47 @@
+#pragma once
+// How programs of a machine run on this host: natively or under an emulator, and where their
+// dynamic linker looks for libraries. The one table that knows; what runs programs asks it.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/base/machine.h"
+
+namespace respike {
+
+struct Platform {
+  Machine machine{};
+  std::string_view name;      // as a message calls it
+  std::string_view key;       // as Target::name() has it
+  uint16_t elf_machine = 0;   // e_machine of its images
+  std::string_view emulator;  // looked up in PATH; empty: the host runs its programs itself
+  std::string_view sysroot;   // where its dynamic linker and libraries are; empty: /
+
+  // What is built into its dynamic linker (glibc as Debian configures it).
+  std::vector<std::string_view> library_folders;     // searched last
+  std::vector<std::string_view> library_subfolders;  // tried first in every folder, in order
+  uint32_t cache_flags = 0;                          // of its libraries in /etc/ld.so.cache
+  std::string_view lib_token;                        // $LIB
+  std::string_view platform_token;  // $PLATFORM; empty: names with it cannot be expanded
+
+  bool native() const { return emulator.empty(); }
+};
+
+/// Null when no machine that Respike knows has the number.
+const Platform* find_platform(uint16_t elf_machine);
+const Platform& platform_of(Machine machine);
+/// By Platform::key; null when no machine has it.
+const Platform* find_platform(std::string_view key);
+
+/// The emulator's path, by PATH; throws Error when it is not installed. `why`: why it is needed, a
+/// clause.
+std::filesystem::path find_emulator(const Platform& platform, std::string_view why);
+
+/// The folder that stands for / when its programs open files: $QEMU_LD_PREFIX or that of the table;
+/// empty on a native platform.
+std::string sysroot_of(const Platform& platform);
+
+}  // namespace respike

@@ -1,0 +1,231 @@
+// Builds of images and what was made of them.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "profiledb/database_state.h"
+#include "profiledb/folders.h"
+
+namespace respike {
+namespace {
+
+/// `rest`: conditions and order.
+template <typename... Values>
+std::vector<BuildRow> select_builds(Database::State& state, const std::string& rest,
+                                    const Values&... values) {
+  std::vector<BuildRow> rows;
+  BuildRow row;
+  std::string content;
+  int number = 0;
+  long long file_hash = 0, size = 0, inode = 0;
+  for_each_row(state.session.sql(),
+               "select id, image, number, content_hash, file_hash, build_id, file_size, "
+               "file_modified, file_inode, first_seen from build " +
+                   rest,
+               std::tie(values...),
+               std::tie(row.id, row.image, number, content, file_hash, row.build_id, size,
+                        row.file.modified, inode, row.first_seen),
+               [&] {
+                 row.number = static_cast<uint32_t>(number);
+                 row.content = state.hash_of(content);
+                 row.file_hash = from_column(file_hash);
+                 row.file.size = from_column(size);
+                 row.file.inode = from_column(inode);
+                 rows.push_back(row);
+               });
+  return rows;
+}
+
+std::optional<ImageId> image_id_of(Database::State& state, const std::string& column) {
+  if (column.empty()) return std::nullopt;
+  return state.hash_of(column).bytes;
+}
+
+/// `rest`: conditions; newest first.
+template <typename... Values>
+std::vector<DerivedRow> select_derived(Database::State& state, const std::string& rest,
+                                       const Values&... values) {
+  std::vector<DerivedRow> rows;
+  DerivedRow row;
+  std::string kind, content, image_id;
+  for_each_row(
+      state.session.sql(),
+      "select id, build, kind, options, profile_hash, content_hash, image_id, made from "
+      "derived_image " +
+          rest + " order by id desc",
+      std::tie(values...),
+      std::tie(row.id, row.build, kind, row.options, row.profile_hash, content, image_id, row.made),
+      [&] {
+        row.kind = read_name<DerivedKind>(state.session, kKindNames, kind);
+        row.content = state.hash_of(content);
+        row.image_id = image_id_of(state, image_id);
+        rows.push_back(row);
+      });
+  return rows;
+}
+
+/// Adds a row, or makes the one that says the same the newest by giving it a new key.
+Id add_derived(Database::State& state, Id build, const DerivedFacts& facts,
+               const std::string& image_id, const std::string& map_hash) {
+  state.require("build", build);
+  if (!state.store.contains(facts.content))
+    throw Error("the image is not in the store any more: make it again",
+                state.store.path(facts.content));
+  soci::session& sql = state.session.sql();
+  const std::string kind(name_of(facts.kind)), content = facts.content.hex();
+  change(sql,
+         "delete from derived_image where build = :b and kind = :k and options = :o and "
+         "profile_hash = :p and content_hash = :c",
+         build, kind, facts.options, facts.profile_hash, content);
+  const Id id = state.next_id("derived_image");
+  const int64_t now = current_time();
+  change(sql,
+         "insert into derived_image (id, build, kind, options, profile_hash, content_hash, "
+         "image_id, map_hash, made) values (:id, :b, :k, :o, :p, :c, :i, :m, :now)",
+         id, build, kind, facts.options, facts.profile_hash, content, image_id, map_hash, now);
+  return id;
+}
+
+}  // namespace
+
+FileIdentity file_identity(const std::filesystem::path& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) throw Error("the file does not exist", path);
+    throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), path);
+  }
+  if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
+  return {static_cast<uint64_t>(status.st_size),
+          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec, status.st_ino};
+}
+
+// ---- builds ----
+
+Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedures) {
+  const Shape shape = shape_of(procedures.procedures);
+  const EncodedShape encoded = encode_shape(shape);
+  return state_->write([&](soci::session& sql) {
+    state_->require("image", image);
+    if (const auto found = find_build(image, facts.content)) {
+      set_file_identity(found->id, facts.file);
+      return found->id;
+    }
+    const Id id = state_->next_id("build");
+    int number = 0;
+    sql << "select coalesce(max(number), 0) + 1 from build where image = :image", soci::use(image),
+        soci::into(number);
+    const std::string content = facts.content.hex();
+    const int64_t now = current_time();
+    change(sql,
+           "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
+           "file_modified, file_inode, first_seen) values (:id, :image, :number, :content, :hash, "
+           ":build_id, :size, :modified, :inode, :now)",
+           id, image, number, content, to_column(facts.file_hash), facts.build_id,
+           to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode), now);
+    state_->put_shape(id, shape, encoded, true);
+    return id;
+  });
+}
+
+BuildRow Database::build(Id build) const {
+  return state_->read([&](soci::session&) {
+    state_->require("build", build);
+    return select_builds(*state_, "where id = :id", build).front();
+  });
+}
+
+std::vector<BuildRow> Database::builds(Id image) const {
+  return state_->read([&](soci::session&) {
+    state_->require("image", image);
+    return select_builds(*state_, "where image = :image order by number desc", image);
+  });
+}
+
+std::optional<BuildRow> Database::find_build(Id image, const FileIdentity& file) const {
+  return state_->read([&](soci::session&) {
+    return first_of(select_builds(*state_,
+                                  "where image = :image and file_size = :size and file_modified = "
+                                  ":modified and file_inode = :inode order by number desc",
+                                  image, to_column(file.size), file.modified,
+                                  to_column(file.inode)));
+  });
+}
+
+std::optional<BuildRow> Database::find_build(Id image, const ContentHash& content) const {
+  return state_->read([&](soci::session&) {
+    return first_of(select_builds(*state_, "where image = :image and content_hash = :content",
+                                  image, content.hex()));
+  });
+}
+
+/// A file has one content, so no other build of the image may have its identity.
+void Database::set_file_identity(Id build, const FileIdentity& file) {
+  state_->write([&](soci::session& sql) {
+    state_->require("build", build);
+    const long long size = to_column(file.size), inode = to_column(file.inode);
+    change(sql,
+           "update build set file_size = 0, file_modified = 0, file_inode = 0 where file_size = :s "
+           "and file_modified = :m and file_inode = :i and id <> :id and image = (select image "
+           "from build where id = :id2)",
+           size, file.modified, inode, build, build);
+    change(sql,
+           "update build set file_size = :s, file_modified = :m, file_inode = :i where id = :id",
+           size, file.modified, inode, build);
+  });
+}
+
+// ---- derived images ----
+
+Id Database::add_optimized(Id build, const DerivedFacts& facts) {
+  assert(facts.kind == DerivedKind::optimized);
+  return state_->write([&](soci::session&) { return add_derived(*state_, build, facts, "", ""); });
+}
+
+Id Database::add_instrumented(Id build, const DerivedFacts& facts, const Image& instrumented) {
+  assert(facts.kind == DerivedKind::instrumented);
+  const ImageId image_id = read_image_id(instrumented);
+  const std::vector<uint8_t> map = encode_counter_map(read_counter_map(instrumented));
+  const ContentHash map_hash = state_->store.put(map, std::filesystem::perms(0644));
+  return state_->write([&](soci::session&) {
+    if (!state_->store.contains(map_hash))
+      throw Error("the counter map is not in the store any more", state_->store.path(map_hash));
+    return add_derived(*state_, build, facts, ContentHash{image_id}.hex(), map_hash.hex());
+  });
+}
+
+std::vector<DerivedRow> Database::derived(Id build) const {
+  return state_->read([&](soci::session&) {
+    state_->require("build", build);
+    return select_derived(*state_, "where build = :build", build);
+  });
+}
+
+std::optional<DerivedRow> Database::newest_derived(Id build, DerivedKind kind) const {
+  return state_->read([&](soci::session&) {
+    const std::string name(name_of(kind));
+    return first_of(select_derived(*state_, "where build = :build and kind = :kind", build, name));
+  });
+}
+
+void Database::remove_derived(Id derived) {
+  state_->write([&](soci::session& sql) {
+    state_->require("derived_image", derived);
+    change(sql, "delete from derived_image where id = :id", derived);
+  });
+}
+
+std::filesystem::path Database::spool() const {
+  return files() / "spool";
+}
+
+std::filesystem::path Database::make_spool(Id build) {
+  const std::filesystem::path folder = spool() / this->build(build).content.hex();
+  make_folder(folder);
+  return folder;
+}
+
+}  // namespace respike

@@ -1,0 +1,89 @@
+// Making and migrating the schema.
+//
+// The usual case is one query: the version is the newest. Otherwise the file is new, old, or not
+// ours; then everything is decided again inside a transaction that writes, because another process
+// may be doing the same. A file that a newer Respike made is refused: to guess what its columns
+// mean would be to damage it.
+//
+// Migrations are scripts, each of one version to the next. They stay for ever, so that any older
+// file can be read.
+
+#include "profiledb/database_schema.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace respike {
+namespace {
+
+/// nullopt: there is no such table.
+std::optional<int> version_of(Session& session) {
+  long long tables = 0;
+  session.sql() << "select count(*) from sqlite_master where name = 'schema_version'",
+      soci::into(tables);
+  if (tables == 0) return std::nullopt;
+  int version = 0;
+  soci::indicator found = soci::i_null;
+  session.sql() << "select max(version) from schema_version", soci::into(version, found);
+  if (found != soci::i_ok || version < 1) session.damaged("it has no version");
+  return version;
+}
+
+bool is_empty(Session& session) {
+  long long tables = 0;
+  session.sql() << "select count(*) from sqlite_master", soci::into(tables);
+  return tables == 0;
+}
+
+void set_version(Session& session, int version) {
+  session.sql() << "delete from schema_version";
+  session.sql() << "insert into schema_version (version) values (:version)", soci::use(version);
+}
+
+void make_or_migrate(Session& session, const SchemaVersions& versions) {
+  Scope scope(session, Scope::Kind::write);
+  std::optional<int> version = version_of(session);
+  if (!version) {
+    session.run(versions.script);
+    version = versions.newest;
+  }
+  for (const Migration& migration : versions.migrations)
+    if (migration.from == *version) {
+      session.run(migration.script);
+      ++*version;
+    }
+  if (*version != versions.newest)
+    throw Error(fmt::format("the database is of version {}, and there is no way from it to {}",
+                            *version, versions.newest),
+                session.path());
+  set_version(session, *version);
+  scope.commit();
+}
+
+}  // namespace
+
+const SchemaVersions& current_schema() {
+  static constexpr int kNewest = 1;
+  static const SchemaVersions versions = {kNewest, kSchema, {}};
+  return versions;
+}
+
+void prepare_schema(Session& session, const SchemaVersions& versions) {
+  session.guard([&] {
+    const std::optional<int> version = version_of(session);
+    if (version == versions.newest) return session.use_write_ahead_log();
+    if (version > versions.newest)
+      throw Error(fmt::format("the database is of version {}, which a newer Respike made; this one "
+                              "reads versions up to {}",
+                              *version, versions.newest),
+                  session.path());
+    // Asked again: another process may have made it in between.
+    if (!version && !is_empty(session) && !version_of(session))
+      throw Error("this is the database of another program", session.path());
+    if (!version) session.use_write_ahead_log();
+    make_or_migrate(session, versions);
+  });
+}
+
+}  // namespace respike

@@ -1,0 +1,260 @@
+// A connection to SQLite through SOCI.
+//
+// What several processes need: the write-ahead log, in which readers never wait and writers wait
+// for each other only; transactions that will write say so at once (`begin immediate`), since one
+// that starts by reading and finds later that another has written in between cannot go on; and a
+// timeout after which waiting is given up.
+//
+// What a crash needs: a commit returns when the log is on the disk (`synchronous = full`). So a
+// committed transaction survives SIGKILL and, as far as the disk keeps its promises, loss of power;
+// counter files are removed only after it. The log is folded into the database now and then, and
+// when the last process closes it.
+//
+// The path is given to SQLite as a URI, percent-encoded: SOCI's connection string has no way to
+// quote, and a `?` or a blank in a path is none of its business.
+//
+// Limits: the log needs memory that all processes share, so a database on a network file system
+// must be used from one host only.
+
+#include "profiledb/database_session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace respike {
+namespace {
+
+constexpr const char* kNoDatabase = "this is not a database, or its beginning is damaged";
+constexpr off_t kPageSize = 4096;  // of SQLite, unless told otherwise
+constexpr int kTimeout = 60'000;   // milliseconds that a process waits for others
+
+sqlite_api::sqlite3* connection_of(soci::session& sql) {
+  return static_cast<soci::sqlite3_session_backend*>(sql.get_backend())->conn_;
+}
+
+std::string uri_of(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::strchr("/._-", c) != nullptr;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri + "?mode=rwc";
+}
+
+/// What the file system says against the file, where it does: SQLite's own words say little.
+void check_file(const std::filesystem::path& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT)
+      throw Error(fmt::format("the database cannot be opened: {}", std::strerror(errno)), path);
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+      throw Error(fmt::format("the database cannot be made: {}", std::strerror(errno)), path);
+    return;
+  }
+  if (S_ISDIR(status.st_mode)) throw Error("this is a directory, not a database", path);
+  if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
+  // SQLite takes what is shorter than a page for empty, and would write over it.
+  if (status.st_size != 0 && status.st_size < kPageSize) throw Error(kNoDatabase, path);
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("the database cannot be read: {}", std::strerror(errno)), path);
+  if (access(path.c_str(), W_OK) != 0)
+    throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
+}
+
+/// SQLite quotes what it does not understand.
+std::string one_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  return text;
+}
+
+std::string damage(std::string_view what) {
+  return fmt::format("the database is damaged ({}); docs/database.md says what to do",
+                     one_line(std::string(what)));
+}
+
+/// Why a file cannot be opened, from the system; 0 when it can be.
+int opening_error(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int error = file < 0 ? errno : 0;
+  if (file >= 0) close(file);
+  return error;
+}
+
+/// One sentence for an error code of SQLite, its words, and the error of the system, if there is
+/// one.
+std::string sentence(int code, const std::string& words, int system_error) {
+  const bool system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+  const std::string detail = system && system_error != 0 ? std::strerror(system_error) : words;
+  if (system && (system_error == ENOSPC || system_error == EDQUOT)) code = SQLITE_FULL;
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fmt::format("other processes have kept the database busy for {} s", kTimeout / 1000);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return fmt::format("the database cannot be written: {}", detail);
+    case SQLITE_FULL:
+      return "there is no space left for the database";
+    case SQLITE_IOERR:
+      return fmt::format("the database cannot be read or written: {}", detail);
+    case SQLITE_CANTOPEN:
+      return fmt::format("the database cannot be opened: {}", detail);
+    case SQLITE_NOTADB:
+      return kNoDatabase;
+    case SQLITE_CONSTRAINT:
+      return fmt::format("the database refuses the change: {}", detail);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // no such table, no such column
+      return damage(detail);
+    default:
+      return fmt::format("the database cannot be used: {}", detail);
+  }
+}
+
+/// Statements of a script without its comments.
+std::vector<std::string> statements_of(std::string_view script) {
+  std::vector<std::string> statements(1);
+  for (size_t at = 0; at < script.size(); ++at) {
+    if (script.substr(at, 2) == "--") at = std::min(script.find('\n', at), script.size() - 1);
+    if (script[at] == ';')
+      statements.emplace_back();
+    else
+      statements.back() += script[at];
+  }
+  std::erase_if(statements, [](const std::string& statement) {
+    return statement.find_first_not_of(" \n\t") == std::string::npos;
+  });
+  return statements;
+}
+
+}  // namespace
+
+Session::Session(const std::filesystem::path& path) : path_(path) {
+  static const int uris = sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
+  static_cast<void>(uris);  // too late when somebody else uses SQLite already; found out below
+  check_file(path);
+  try {
+    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=" + uri_of(path));
+  } catch (const soci::soci_error& error) {
+    fail(error);
+  }
+  guard([&] {
+    sqlite_api::sqlite3* connection = connection_of(*sql_);
+    std::error_code ignored;
+    if (!std::filesystem::equivalent(sqlite_api::sqlite3_db_filename(connection, "main"), path,
+                                     ignored))
+      throw Error("SQLite opened another file", path);
+    if (sqlite_api::sqlite3_db_readonly(connection, "main") != 0)
+      throw Error("the database cannot be written", path);
+    sqlite_api::sqlite3_busy_timeout(connection, kTimeout);
+    *sql_ << "pragma foreign_keys = on";
+    *sql_ << "pragma synchronous = full";
+    *sql_ << "pragma cell_size_check = on";  // damage is found where it is, not later
+    *sql_ << "pragma trusted_schema = off";
+  });
+}
+
+void Session::fail(const soci::soci_error& error) {
+  if (sql_ == nullptr) throw Error(sentence(SQLITE_CANTOPEN, "", opening_error(path_)), path_);
+  // What SOCI itself objects to are values that no column of ours holds.
+  const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+  if (own == nullptr) damaged("a value is missing, or of another kind");
+  sqlite_api::sqlite3* connection = connection_of(*sql_);
+  const bool current = sqlite_api::sqlite3_errcode(connection) != SQLITE_OK;
+  const char* words =
+      current ? sqlite_api::sqlite3_errmsg(connection) : sqlite_api::sqlite3_errstr(own->result());
+  throw Error(
+      sentence(own->result(), one_line(words), sqlite_api::sqlite3_system_errno(connection)),
+      path_);
+}
+
+void Session::damaged(std::string_view what) const {
+  throw Error(damage(what), path_);
+}
+
+void Session::begin(bool write) {
+  if (depth_ == 0) {
+    guard([&] { *sql_ << (write ? "begin immediate" : "begin"); });
+    writing_ = write;
+    failed_ = false;
+  }
+  assert(writing_ || !write);
+  ++depth_;
+}
+
+void Session::commit() {
+  assert(depth_ > 0);
+  if (depth_ > 1) {
+    --depth_;
+    return;
+  }
+  if (failed_) throw Error("a part of the change failed, so nothing was changed", path_);
+  guard([&] { *sql_ << "commit"; });
+  depth_ = 0;
+}
+
+void Session::roll_back(bool harmless) noexcept {
+  assert(depth_ > 0);
+  failed_ = failed_ || !harmless;
+  if (--depth_ > 0) return;
+  try {
+    *sql_ << "rollback";
+  } catch (...) {
+    // SQLite has rolled back by itself, as it does when the disk is full.
+  }
+}
+
+void Session::run(std::string_view script) {
+  guard([&] {
+    for (const std::string& statement : statements_of(script)) *sql_ << statement;
+  });
+}
+
+void Session::use_write_ahead_log() {
+  // While others look at the new file SQLite says "busy" at once here, whatever the timeout.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTimeout);
+  for (;;) {
+    try {
+      std::string mode;
+      *sql_ << "pragma journal_mode = wal", soci::into(mode);
+      if (mode == "wal") return;
+      throw Error("the file system does not allow several processes to share a database", path_);
+    } catch (const soci::sqlite3_soci_error& error) {
+      if ((error.result() & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > end)
+        fail(error);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
+void set_blob(soci::blob& blob, std::span<const uint8_t> bytes) {
+  blob.trim(0);
+  if (!bytes.empty()) blob.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::vector<uint8_t> bytes_of(soci::blob& blob) {
+  std::vector<uint8_t> bytes(blob.get_len());
+  if (!bytes.empty()) blob.read(0, reinterpret_cast<char*>(bytes.data()), bytes.size());
+  return bytes;
+}
+
+int64_t current_time() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace respike

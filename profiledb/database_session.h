@@ -1,0 +1,99 @@
+#pragma once
+// What the database's files share: one connection, and errors of SOCI and SQLite as Error. Internal
+// to database*.cc; the only header that knows SOCI.
+
+#include <soci/soci.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+
+class Session {
+ public:
+  /// Opens the file, makes it if there is none. Does not look into it.
+  explicit Session(const std::filesystem::path& path);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  soci::session& sql() { return *sql_; }
+  const std::filesystem::path& path() const { return path_; }
+
+  /// Runs an action; what SOCI throws becomes an Error.
+  template <typename Action>
+  auto guard(Action&& action) {
+    try {
+      return action();
+    } catch (const soci::soci_error& error) {
+      fail(error);
+    }
+  }
+  [[noreturn]] void fail(const soci::soci_error& error);
+  /// Error for contents that Respike did not write.
+  [[noreturn]] void damaged(std::string_view what) const;
+
+  /// Transactions. They nest: only the outermost begins and ends one. A writing one waits for
+  /// others that write; a reading one sees one state of the database throughout.
+  void begin(bool write);
+  void commit();
+  /// `harmless`: it only read, so one around it may go on.
+  void roll_back(bool harmless = false) noexcept;
+
+  /// Runs every statement of a script.
+  void run(std::string_view script);
+  /// Puts the file into the mode in which readers and a writer do not wait for each other.
+  void use_write_ahead_log();
+
+ private:
+  std::filesystem::path path_;
+  std::unique_ptr<soci::session> sql_;
+  unsigned depth_ = 0;   // of transactions
+  bool failed_ = false;  // an inner one was rolled back
+  bool writing_ = false;
+};
+
+/// A transaction for the time of a block; what it wrote is rolled back unless committed.
+class Scope {
+ public:
+  enum class Kind { read, write };
+  Scope(Session& session, Kind kind) : session_(session), kind_(kind) {
+    session.begin(kind == Kind::write);
+  }
+  ~Scope() {
+    if (open_) session_.roll_back(kind_ == Kind::read);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  void commit() {
+    session_.commit();
+    open_ = false;
+  }
+
+ private:
+  Session& session_;
+  Kind kind_;
+  bool open_ = true;
+};
+
+/// Blobs in and out of statements.
+void set_blob(soci::blob& blob, std::span<const uint8_t> bytes);
+std::vector<uint8_t> bytes_of(soci::blob& blob);
+
+/// Columns are signed.
+constexpr long long to_column(uint64_t value) {
+  return static_cast<long long>(value);
+}
+constexpr uint64_t from_column(long long value) {
+  return static_cast<uint64_t>(value);
+}
+
+/// Seconds since 1970.
+int64_t current_time();
+
+}  // namespace respike

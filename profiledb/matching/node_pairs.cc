@@ -1,0 +1,239 @@
+// Matching the blocks of a changed procedure.
+//
+// The sure things come first. A hash that is there once on either side is a pair, wherever it
+// stands; first hashes of a node together with its neighbours', then of a node alone, then loose
+// ones together with their neighbours'. A procedure that is called once on either side is a pair of
+// calls, even if the code in front of the call is another (calls are the strong anchors that
+// symbols give; levels and order are those of Ayupov, Panchenko and Pupyrev, "Stale profile
+// matching", CC 2024, section 3).
+//
+// From a pair, its neighbours follow: among the successors of both that are still free, and among
+// the predecessors, those with the same hashes are pairs. What repeats (the same check of an error
+// after every call) is told apart by that. What is still free is taken in the order of the walk
+// that numbered the nodes: the shortest edit script over loose hashes, in which pairs that are sure
+// are tokens of their own. Last, a node that is the only free one between two pairs stands where
+// the other one stood: changed code.
+
+#include "profiledb/matching/node_pairs.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/hash.h"
+#include "profiledb/matching/sequence_diff.h"
+
+namespace respike {
+namespace {
+
+constexpr size_t kMostNeighbours = 64;  // of jumps and common exits; more tell nothing
+
+template <size_t N>
+uint64_t mixed(const std::array<uint64_t, N>& values) {
+  uint8_t bytes[8 * N];
+  for (size_t i = 0; i < N; ++i) store(bytes + 8 * i, values[i]);
+  return hash64(bytes);
+}
+
+/// One side: a graph with what is called.
+struct Side {
+  const NodeGraph& graph;
+  std::span<const uint32_t> calls;
+
+  const NodeHash& hash(uint32_t node) const { return graph.nodes[node].hash; }
+  /// What can be known of a node: its hash and what it calls.
+  uint64_t strict(uint32_t node) const { return uint64_t{calls[node]} << 16 | hash(node).strict; }
+  uint64_t loose(uint32_t node) const { return uint64_t{calls[node]} << 16 | hash(node).loose; }
+
+  /// Sums over the neighbours, so that their order does not matter.
+  template <typename Of>
+  uint64_t around(uint32_t node, Of of) const {
+    uint64_t after = 0, before = 0;
+    for (const auto& arc : graph.successors(node)) after += mixed<1>({of(arc.to)});
+    for (const uint32_t arc : graph.predecessors(node))
+      before += mixed<1>({of(graph.arcs[arc].from)});
+    return mixed<3>({of(node), after, before});
+  }
+};
+
+class Pairing {
+ public:
+  Pairing(const Side& before, const Side& now)
+      : before_(before),
+        now_(now),
+        pairs_(now.graph.nodes.size()),
+        taken_(before.graph.nodes.size(), kNone) {}
+
+  std::vector<NodePair> run() {
+    if (!pairs_.empty() && !taken_.empty()) add(0, 0);  // the entries
+    pair_unique([](const Side& side, uint32_t n) {
+      return side.around(n, [&](uint32_t node) { return side.strict(node); });
+    });
+    pair_unique([](const Side& side, uint32_t n) {
+      return side.graph.nodes[n].instructions < 2 ? 0 : mixed<1>({side.strict(n)});
+    });
+    pair_unique([](const Side& side, uint32_t n) {
+      return side.around(n, [&](uint32_t node) { return side.loose(node); });
+    });
+    pair_unique([](const Side& side, uint32_t n) { return uint64_t{side.calls[n]}; });
+    spread(Likeness::kind);
+    pair_in_order();
+    spread(Likeness::kind);
+    spread(Likeness::placed);
+    return std::move(pairs_);
+  }
+
+ private:
+  bool free_now(uint32_t node) const { return pairs_[node].before == kNone; }
+  bool free_before(uint32_t node) const { return taken_[node] == kNone; }
+
+  Likeness likeness(uint32_t before, uint32_t now) const {
+    const NodeHash &a = before_.hash(before), &b = now_.hash(now);
+    return a.strict == b.strict && a.loose == b.loose ? Likeness::same
+           : a.loose == b.loose                       ? Likeness::kind
+                                                      : Likeness::placed;
+  }
+
+  void add(uint32_t before, uint32_t now) {
+    pairs_[now] = {before, likeness(before, now)};
+    taken_[before] = now;
+    work_.push_back(now);
+  }
+
+  /// Pairs what is free and has a key of its own on both sides; 0 is no key.
+  template <typename Key>
+  void pair_unique(Key key) {
+    struct Place {
+      uint32_t before = kNone, now = kNone;
+      bool several = false;
+      void put(uint32_t& place, uint32_t node) {
+        several = several || place != kNone;
+        place = node;
+      }
+    };
+    std::unordered_map<uint64_t, Place> places;
+    for (uint32_t n = 0; n < taken_.size(); ++n)
+      if (const uint64_t k = free_before(n) ? key(before_, n) : 0; k != 0)
+        places[k].put(places[k].before, n);
+    for (uint32_t n = 0; n < pairs_.size(); ++n)
+      if (const uint64_t k = free_now(n) ? key(now_, n) : 0; k != 0)
+        if (const auto place = places.find(k); place != places.end())
+          place->second.put(place->second.now, n);
+    for (uint32_t n = 0; n < pairs_.size(); ++n) {  // in an order that does not depend on the map
+      const uint64_t k = free_now(n) ? key(now_, n) : 0;
+      const auto place = k == 0 ? places.end() : places.find(k);
+      if (place != places.end() && !place->second.several && place->second.now == n &&
+          place->second.before != kNone)
+        add(place->second.before, n);
+    }
+  }
+
+  using Nodes = std::vector<uint32_t>;
+
+  static Nodes neighbours(const NodeGraph& graph, uint32_t node, bool after) {
+    Nodes result;
+    if (after)
+      for (const auto& arc : graph.successors(node)) result.push_back(arc.to);
+    else
+      for (const uint32_t arc : graph.predecessors(node)) result.push_back(graph.arcs[arc].from);
+    if (result.size() > kMostNeighbours) result.clear();
+    return result;
+  }
+
+  /// Whether what stands around a node lets it be another version of the other.
+  bool may_stand_for(uint32_t before, uint32_t now) const {
+    const auto &a = before_.graph.nodes[before], &b = now_.graph.nodes[now];
+    return a.calls == b.calls &&
+           before_.graph.successors(before).size() == now_.graph.successors(now).size();
+  }
+
+  void pair_neighbours(const Nodes& before, const Nodes& now, Likeness least) {
+    uint32_t left_before = 0, left_now = 0;
+    for (const uint32_t b : now) {
+      if (!free_now(b)) continue;
+      uint32_t best = kNone;
+      Likeness how = Likeness::none;
+      for (const uint32_t a : before) {
+        if (!free_before(a) || likeness(a, b) <= how) continue;
+        how = likeness(a, b);
+        best = a;
+      }
+      if (how >= Likeness::kind && before_.calls[best] == now_.calls[b]) add(best, b);
+    }
+    if (least != Likeness::placed) return;
+    uint32_t a = kNone, b = kNone;
+    for (const uint32_t node : before)
+      if (free_before(node) && node != a) a = node, ++left_before;
+    for (const uint32_t node : now)
+      if (free_now(node) && node != b) b = node, ++left_now;
+    if (left_before == 1 && left_now == 1 && may_stand_for(a, b)) add(a, b);
+  }
+
+  /// From all pairs to their neighbours, and from there on.
+  void spread(Likeness least) {
+    work_.clear();
+    for (uint32_t n = 0; n < pairs_.size(); ++n)
+      if (!free_now(n)) work_.push_back(n);
+    for (size_t i = 0; i < work_.size(); ++i) {
+      const uint32_t now = work_[i], before = pairs_[now].before;
+      for (const bool after : {true, false})
+        pair_neighbours(neighbours(before_.graph, before, after),
+                        neighbours(now_.graph, now, after), least);
+    }
+  }
+
+  void pair_in_order() {
+    constexpr uint64_t kPair = uint64_t{1} << 63;
+    std::vector<uint64_t> a(taken_.size()), b(pairs_.size());
+    for (uint32_t n = 0; n < a.size(); ++n)
+      a[n] = free_before(n) ? before_.loose(n) : kPair | taken_[n];
+    for (uint32_t n = 0; n < b.size(); ++n) b[n] = free_now(n) ? now_.loose(n) : kPair | n;
+    for (const auto& [before, now] : common_subsequence(a, b))
+      if (free_before(before) && free_now(now)) add(before, now);
+  }
+
+  Side before_, now_;
+  std::vector<NodePair> pairs_;  // by node of now
+  std::vector<uint32_t> taken_;  // by node of before: its partner
+  std::vector<uint32_t> work_;   // nodes of now whose neighbours may be paired
+};
+
+}  // namespace
+
+double confidence_of(Likeness likeness) {
+  constexpr double kConfidence[] = {0, 0.6, 0.9, 1};
+  return kConfidence[static_cast<size_t>(likeness)];
+}
+
+std::vector<NodePair> pair_nodes(const NodeGraph& before, std::span<const uint32_t> calls_before,
+                                 const NodeGraph& now, std::span<const uint32_t> calls_now) {
+  return Pairing({before, calls_before}, {now, calls_now}).run();
+}
+
+std::vector<NodePair> pair_same_nodes(const NodeGraph& before, const NodeGraph& now) {
+  std::vector<NodePair> pairs(now.nodes.size());
+  for (uint32_t n = 0; n < pairs.size() && n < before.nodes.size(); ++n) {
+    const NodeHash &a = before.nodes[n].hash, &b = now.nodes[n].hash;
+    pairs[n] = {n, a == b               ? Likeness::same
+                   : a.loose == b.loose ? Likeness::kind
+                                        : Likeness::placed};
+  }
+  return pairs;
+}
+
+double likeness_of(const ProcedureProfile& before, const ProcedureProfile& now) {
+  const auto sorted = [](const ProcedureProfile& procedure) {
+    std::vector<uint16_t> hashes;
+    for (const NodeHash& node : procedure.nodes) hashes.push_back(node.loose);
+    std::sort(hashes.begin(), hashes.end());
+    return hashes;
+  };
+  const auto a = sorted(before), b = sorted(now);
+  std::vector<uint16_t> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  const size_t all = a.size() + b.size() - both.size();
+  return all == 0 ? 1 : static_cast<double>(both.size()) / static_cast<double>(all);
+}
+
+}  // namespace respike

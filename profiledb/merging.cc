@@ -1,0 +1,296 @@
+// Merging of counter files.
+//
+// For each file of the spool:
+//   is it in use?           first, since what is not in use does not change any more
+//   read it, decode it      no header yet: left alone while in use; else its process ended before
+//   it
+//                           counted, and it goes
+//   whose is it?            the image's identity in its header, looked up in the database
+//   counted before?         then only the file is left to remove
+//   solve                   counters into counts, with the counter map of the store
+// and then, for several files of an image at once, one transaction (database_runs.cc); after it,
+// the finished files are removed.
+//
+// Each file is solved by itself although sums of counters could be solved as well: when calls did
+// not return, what can be found out then does not depend on what else waits in the spool.
+//
+// A file that cannot be counted is moved aside, so that its warning comes once. What cannot be done
+// to one file (no right to read it, a damaged counter map) is a warning and stops nothing.
+
+#include "profiledb/merging.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "instrument/collect.h"
+#include "optimizer/base/hash.h"
+#include "profiledb/database_runs.h"
+#include "profiledb/folders.h"
+#include "profiledb/spool.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDamaged = "damaged";
+constexpr const char* kUnknown = "unknown";
+
+/// An instrumented image and what was read of its files.
+struct CountedImage {
+  Id build = 0;
+  bool usable = false;  // its counter map could be read
+  CounterMap map;
+  Shape procedures;      // without counts
+  EncodedShape encoded;  // of these
+  std::vector<RunCounts> runs;
+  std::vector<fs::path> files;  // of `runs`
+};
+
+/// Nothing was written yet: the header's first word comes last.
+bool has_no_header(std::span<const uint8_t> bytes) {
+  const auto start = bytes.first(std::min<size_t>(bytes.size(), 8));
+  return std::all_of(start.begin(), start.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+class Merger {
+ public:
+  Merger(Database& database, const MergeOptions& options, Diagnostics& diagnostics)
+      : database_(database), options_(options), diagnostics_(diagnostics) {
+    if (options.time) end_ = std::chrono::steady_clock::now() + *options.time;
+  }
+
+  MergeResult merge() {
+    for (const std::string& folder : folders()) merge_folder(database_.spool() / folder);
+    for (const ProcessEnd& end : options_.ended)
+      set_ended(database_, end.process_id, end.started_after, end.ended);
+    result_.lost = mark_lost_runs(database_, options_.build);
+    return result_;
+  }
+
+ private:
+  static constexpr size_t kMostRuns = 64;  // that wait for one transaction
+
+  std::vector<std::string> folders() const {
+    if (options_.build) return {database_.build(*options_.build).content.hex()};
+    std::vector<std::string> names = names_in(database_.spool());
+    std::erase_if(names, [](const std::string& name) { return !parse_content_hash(name); });
+    return names;
+  }
+
+  bool out_of_time() const { return end_ && std::chrono::steady_clock::now() >= *end_; }
+
+  void merge_folder(const fs::path& folder) {
+    for (const std::string& name : names_in(folder)) {
+      if (!name.ends_with(kCounterFileEnd)) continue;
+      if (out_of_time()) {
+        ++result_.left;
+        continue;
+      }
+      try {
+        merge_file(folder / name);
+      } catch (const Error& error) {
+        if (error.file() == database_.path().string()) throw;
+        diagnostics_.warn(error.what());
+        ++result_.left;
+      }
+    }
+    for (auto& [id, image] : images_) add(image);
+    images_.clear();
+  }
+
+  void merge_file(const fs::path& path) {
+    const auto file = SpoolFile::open(path);
+    if (!file) return;
+    const bool running = file->in_use();
+    if (running && !options_.snapshots) {
+      ++result_.left;
+      return;
+    }
+    const std::vector<uint8_t> bytes = file->read();
+    if (running) {
+      ++result_.left;
+      if (!has_no_header(bytes)) merge_running(path, bytes);
+    } else if (has_no_header(bytes)) {
+      result_.empty += remove(path);
+    } else {
+      merge_finished(path, bytes);
+    }
+  }
+
+  /// A file that makes no sense is left alone: it is set aside when it is finished.
+  void merge_running(const fs::path& path, const std::vector<uint8_t>& bytes) {
+    std::optional<CounterFile> file;
+    try {
+      file = decode_counter_file(bytes, path.string());
+    } catch (const Error&) {
+      return;
+    }
+    CountedImage* image = image_of(file->image_id);
+    if (image == nullptr || !image->usable) return;
+    const uint64_t hash = hash64(bytes);
+    const auto known = find_run(database_, {image->build, file->process_id, file->start_time});
+    if (known && known->state == RunState::running && known->file_hash == hash)
+      ++result_.unchanged;
+    else if (!known || known->state != RunState::finished)
+      solve(*image, *file, hash, false);
+  }
+
+  void merge_finished(const fs::path& path, const std::vector<uint8_t>& bytes) {
+    std::optional<CounterFile> file;
+    try {
+      file = decode_counter_file(bytes, path.string());
+    } catch (const Error& error) {
+      result_.damaged += set_aside(path, kDamaged, error.what());
+      return;
+    }
+    CountedImage* image = image_of(file->image_id);
+    if (image == nullptr) {
+      result_.unknown += set_aside(
+          path, kUnknown,
+          fmt::format("{}: the database does not know the image that counted", path.string()));
+      return;
+    }
+    if (!image->usable) {
+      ++result_.left;
+      return;
+    }
+    const auto known = find_run(database_, {image->build, file->process_id, file->start_time});
+    if (known && known->state == RunState::finished) {
+      result_.repeated += remove(path);
+      return;
+    }
+    try {
+      solve(*image, *file, hash64(bytes), true);
+    } catch (const Error& error) {
+      if (error.file() != path.string()) throw;
+      result_.damaged += set_aside(path, kDamaged, error.what());
+    }
+  }
+
+  /// nullptr: the database does not know it. When its counter map cannot be read a warning says so
+  /// and the image is not usable.
+  CountedImage* image_of(const ImageId& id) {
+    const auto loaded = images_.find(id);
+    if (loaded != images_.end()) return &loaded->second;
+    const auto found = find_instrumented(database_, id);
+    if (!found) return nullptr;
+    CountedImage& image = images_[id];
+    image.build = found->build;
+    try {
+      image.map = decode_counter_map(database_.store().read(found->map));
+      image.usable = true;
+    } catch (const Error& error) {
+      diagnostics_.warn(
+          fmt::format("counter files wait, as their counter map cannot be read: {}", error.what()));
+    }
+    return &image;
+  }
+
+  void solve(CountedImage& image, const CounterFile& file, uint64_t hash, bool finished) {
+    CounterSum sum(image.map);
+    sum.add(file);
+    RunCounts run;
+    run.key = {image.build, file.process_id, file.start_time};
+    run.file = fs::path(file.path).filename();
+    run.file_hash = hash;
+    run.ended = end_of(file);
+    run.weight = options_.weight;
+    run.finished = finished;
+    if (image.procedures.empty())
+      take_shape(image, sum.profile(), run);
+    else
+      take_counts(image, sum, run);
+    image.runs.push_back(std::move(run));
+    image.files.emplace_back(file.path);
+    if (image.runs.size() >= kMostRuns) add(image);
+  }
+
+  /// Of the first file: also what the counts of the image mean.
+  static void take_shape(CountedImage& image, Profile profile, RunCounts& run) {
+    image.procedures = std::move(profile.procedures);
+    for (uint32_t p = 0; p < image.procedures.size(); ++p) {
+      if (is_counted(image.procedures[p])) run.entered.emplace_back(p, image.procedures[p]);
+      clear_counts(image.procedures[p]);
+    }
+    image.encoded = encode_shape(image.procedures);
+  }
+
+  static void take_counts(const CountedImage& image, const CounterSum& sum, RunCounts& run) {
+    run.entered = sum.counted_procedures();
+    std::erase_if(run.entered, [](const auto& entry) { return !is_counted(entry.second); });
+    for (const auto& [place, procedure] : run.entered) {
+      const ProcedureProfile& shape = image.procedures[place];
+      if (procedure.blocks.size() != shape.blocks.size() ||
+          procedure.edges.size() != shape.edges.size() ||
+          procedure.calls.size() != shape.calls.size())
+        throw Error(fmt::format("the counter map of {} makes no sense", procedure.name));
+    }
+  }
+
+  std::string end_of(const CounterFile& file) const {
+    for (const ProcessEnd& end : options_.ended)
+      if (end.process_id == file.process_id && file.start_time >= end.started_after)
+        return end.ended;
+    return std::string(kUnknownEnd);
+  }
+
+  /// Commits what waits, then removes the files that are in the database for good.
+  void add(CountedImage& image) {
+    if (image.runs.empty()) return;
+    const std::vector<bool> news = add_runs(database_, image.runs, image.procedures, image.encoded);
+    for (size_t i = 0; i < news.size(); ++i) {
+      if (!image.runs[i].finished) {
+        result_.running += news[i];
+        continue;
+      }
+      const bool removed = remove(image.files[i]);
+      if (news[i])
+        ++result_.finished;
+      else
+        result_.repeated += removed;
+    }
+    image.runs.clear();
+    image.files.clear();
+  }
+
+  /// Whether it was this process that removed it.
+  static bool remove(const fs::path& path) { return unlink(path.c_str()) == 0; }
+
+  bool set_aside(const fs::path& path, const char* folder, const std::string& reason) {
+    const auto to = move_into(path, database_.spool() / folder);
+    if (to) diagnostics_.warn(fmt::format("{}; it is now {}", reason, to->string()));
+    return to.has_value();
+  }
+
+  Database& database_;
+  const MergeOptions& options_;
+  Diagnostics& diagnostics_;
+  std::optional<std::chrono::steady_clock::time_point> end_;
+  MergeResult result_;
+  std::map<ImageId, CountedImage> images_;  // of one folder
+};
+
+}  // namespace
+
+bool anything_to_merge(const Database& database) {
+  const fs::path spool = database.spool();
+  for (const std::string& folder : names_in(spool)) {
+    if (!parse_content_hash(folder)) continue;
+    for (const std::string& name : names_in(spool / folder))
+      if (name.ends_with(kCounterFileEnd)) return true;
+  }
+  return false;
+}
+
+MergeResult merge_spool(Database& database, const MergeOptions& options, Diagnostics& diagnostics) {
+  if (!(options.weight > 0 && options.weight <= kMostWeight))
+    throw Error(fmt::format("a weight must be positive and at most {}", kMostWeight));
+  return Merger(database, options, diagnostics).merge();
+}
+
+}  // namespace respike

@@ -1,0 +1,148 @@
+-- The profile database, version 1.
+--
+-- Applications use images; an image has builds; a build has what was counted of it, and images that
+-- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
+-- beside the database under the hash of their contents (profiledb/image_store.h).
+--
+-- Portable SQL: no feature of one database alone. In PostgreSQL `blob` is called `bytea`. Keys are
+-- given by Respike, the largest plus one. Times are seconds since 1970, unless said otherwise; days
+-- are days since 1970, UTC. Hashes are XXH3 with 128 bits (optimizer/base/hash.h) as 32 hexadecimal
+-- digits. Numbers without sign that need 64 bits are kept as the signed number with the same bits.
+--
+-- Whoever changes this file raises the version and adds a migration (database_schema.cc).
+
+create table schema_version (
+  version integer not null  -- one row
+);
+
+-- ---- what there is ----
+
+-- A file that programs load or run, by the path under which the loader opens it.
+create table image (
+  id integer primary key,
+  path text not null unique,
+  soname text not null,          -- of a shared library; else empty
+  machine text not null,         -- as `respike image info` prints it
+  optimizable integer not null,  -- 0 or 1
+  reason text not null           -- why it is not; else empty
+);
+
+-- What a user registers, starts and optimizes.
+create table application (
+  id integer primary key,
+  name text not null unique,
+  main_image integer not null references image (id),
+  mode text not null check (mode in ('original', 'instrumented', 'optimized'))
+);
+
+-- Which images an application uses.
+create table application_image (
+  application integer not null references application (id) on delete cascade,
+  image integer not null references image (id),
+  role text not null check (role in ('main', 'linked', 'opened')),  -- opened: by dlopen
+  primary key (application, image)
+);
+create index application_image_by_image on application_image (image);
+
+-- One content of an image. A file that changes is a new build; one that changes back is the old one.
+create table build (
+  id integer primary key,
+  image integer not null references image (id) on delete cascade,
+  number integer not null,          -- 1, 2, ... within the image
+  content_hash text not null,       -- of the file
+  file_hash bigint not null,        -- hash64 of the file, as in profiles
+  build_id text not null,           -- hexadecimal; empty when there is none
+  file_size bigint not null,        -- these three tell without reading that a file is unchanged
+  file_modified bigint not null,    -- nanoseconds since 1970
+  file_inode bigint not null,
+  first_seen bigint not null,
+  unique (image, content_hash),
+  unique (image, number)
+);
+
+-- ---- what was made of a build ----
+
+create table derived_image (
+  id integer primary key,
+  build integer not null references build (id) on delete cascade,
+  kind text not null check (kind in ('instrumented', 'optimized')),
+  options text not null,        -- what it was made with
+  profile_hash text not null,   -- of the profile it was made with; empty: none
+  content_hash text not null,   -- of the file: its name in the store
+  image_id text not null,       -- instrumented: the identity in its counter files; else empty
+  map_hash text not null,       -- instrumented: of its counter map, a file of the store; else empty
+  made bigint not null
+);
+create index derived_image_by_build on derived_image (build, kind);
+create index derived_image_by_image_id on derived_image (image_id);
+
+-- ---- what was counted ----
+
+-- What counts mean: the procedures of a build with their blocks, edges and calls. Counts of an
+-- instrumented image have the shape of its counter map, which knows some edges that the registered
+-- procedures lack, and a later Respike may see other blocks; so a build can have several shapes.
+create table shape (
+  id integer primary key,
+  build integer not null references build (id) on delete cascade,
+  hash text not null,           -- of all its procedures
+  registered integer not null,  -- 1: the procedures that the build was registered with
+  unique (build, hash)
+);
+
+create table procedure_shape (
+  shape integer not null references shape (id) on delete cascade,
+  ordinal integer not null,   -- 0, 1, ... in the order of addresses
+  name text not null,         -- these three are in `flow`, too; here they are for queries
+  address bigint not null,
+  signature bigint not null,  -- of the flow graph, docs/profiles.md
+  flow blob not null,         -- blocks, edges, calls: a procedure of the profile format there
+  primary key (shape, ordinal)
+);
+
+-- Counts of one shape that are kept apart from others:
+--   day      the finished runs that started on a day and have the same weight, added up
+--   run      one run that had not finished when it was read, or whose file went away
+--   carried  the profile of an older build, carried over by matching
+--   given    profiles that a user added, by day
+create table count_set (
+  id integer primary key,
+  shape integer not null references shape (id) on delete cascade,
+  purpose text not null check (purpose in ('day', 'run', 'carried', 'given')),
+  day integer not null,        -- when it was counted
+  runs double precision not null,        -- before they are weighted
+  weight double precision not null,      -- counts are multiplied by it; carried: the confidence,
+                                         -- in (0, 1]
+  source integer references build (id) on delete set null  -- carried: the older build
+);
+create index count_set_by_shape on count_set (shape, purpose, day);
+
+-- Only of procedures that were entered.
+create table procedure_count (
+  count_set integer not null references count_set (id) on delete cascade,
+  ordinal integer not null,  -- of the procedure in the shape
+  counts blob not null,      -- profiledb/counts.h
+  primary key (count_set, ordinal)
+);
+
+-- A process that ran an instrumented image and left a counter file, or will. Build, process and
+-- start are in the file: they tell that a file was counted before.
+create table run (
+  id integer primary key,
+  build integer not null references build (id) on delete cascade,
+  process bigint not null,   -- its number
+  started bigint not null,   -- nanoseconds since 1970
+  file text not null,        -- name of the counter file in the spool of the build
+  file_hash bigint not null, -- hash64 of the file when it was last read
+  merged bigint not null,    -- when it was last read
+  ended text not null,       -- 'exited N', 'killed by N', or 'unknown'
+  weight double precision not null,
+  -- finished: nothing changes any more. running: what it had counted when it was read.
+  -- lost: its file went away while it was running; what it had counted before is kept.
+  state text not null check (state in ('finished', 'running', 'lost')),
+  count_set integer references count_set (id) on delete set null,  -- where its counts went
+  unique (build, process, started)
+);
+create index run_by_state on run (state);
+create index run_by_start on run (started);
+create index run_by_count_set on run (count_set);
+create index count_set_by_source on count_set (source);

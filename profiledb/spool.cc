@@ -1,0 +1,168 @@
+// Whether a counter file is finished.
+//
+// A process that was killed leaves no message, and its number may be another's by now. What does
+// not lie is the kernel's own record of who can write to a file: a read lease (fcntl(2),
+// F_SETLEASE) is granted only when nobody has the file open for writing, and a shared writable
+// mapping keeps it open, in the process itself and in forked children. It holds for the creating
+// process from the first instant on, and for processes of other PID namespaces as well. The lease
+// is given back at once; should somebody open the file for writing in between, the kernel would
+// send a signal, and one is chosen that is ignored by default.
+//
+// Leases need the file's owner (or CAP_LEASE) and a file system that knows them: ext4, xfs, btrfs,
+// tmpfs, overlayfs do. Elsewhere all processes are searched for the file. That sees only processes
+// of the same PID namespace, and those of the same user unless root asks; where a process of the
+// file's owner may not be looked at, the file is taken to be in use.
+//
+// Limits: all processes that count into a spool, and all that merge it, run on one host.
+
+#include "profiledb/spool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "optimizer/base/error.h"
+#include "profiledb/folders.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct stat status_of(int file, const fs::path& path) {
+  struct stat status = {};
+  if (fstat(file, &status) != 0)
+    throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), path);
+  return status;
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// A line of /proc/PID/maps: range, rights, offset, device, inode, path. Devices are not those of
+/// stat(2) on every file system; there the name, which has process and time in it, is enough.
+bool is_mapping_of(const std::string& line, const struct stat& status, const std::string& name) {
+  unsigned device_major = 0, device_minor = 0;
+  int path_at = 0;
+  unsigned long inode = 0;
+  if (std::sscanf(line.c_str(), "%*s %*s %*s %x:%x %lu %n", &device_major, &device_minor, &inode,
+                  &path_at) != 3)
+    return false;
+  const std::string path = line.substr(std::min<size_t>(path_at, line.size()));
+  return path.ends_with("/" + name) || path.ends_with("/" + name + " (deleted)") ||
+         (inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev);
+}
+
+enum class Use { no, yes, unknown };
+
+Use process_uses(const fs::path& process, const struct stat& status, const std::string& name) {
+  std::ifstream maps(process / "maps");
+  if (!maps) return errno == ENOENT || errno == ESRCH ? Use::no : Use::unknown;
+  for (std::string line; std::getline(maps, line);)
+    if (is_mapping_of(line, status, name)) return Use::yes;
+  try {
+    for (const std::string& descriptor : names_in(process / "fd")) {
+      struct stat open = {};
+      if (stat((process / "fd" / descriptor).c_str(), &open) != 0) continue;
+      const int flags = [&] {
+        std::ifstream info(process / "fdinfo" / descriptor);
+        for (std::string line; std::getline(info, line);)
+          if (line.starts_with("flags:"))
+            return static_cast<int>(std::strtol(&line[6], nullptr, 8));
+        return 0;
+      }();
+      if (open.st_ino == status.st_ino && open.st_dev == status.st_dev &&
+          (flags & O_ACCMODE) != O_RDONLY)
+        return Use::yes;
+    }
+  } catch (const Error&) {
+    return Use::unknown;
+  }
+  return Use::no;
+}
+
+}  // namespace
+
+std::optional<SpoolFile> SpoolFile::open(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT) return std::nullopt;
+  if (file < 0) throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), path);
+  SpoolFile result(path, file);
+  if (!S_ISREG(status_of(file, path).st_mode)) throw Error("this is not a regular file", path);
+  return result;
+}
+
+SpoolFile::SpoolFile(SpoolFile&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+
+SpoolFile::~SpoolFile() {
+  if (file_ >= 0) close(file_);
+}
+
+bool SpoolFile::in_use() const {
+  fcntl(file_, F_SETSIG, SIGURG);
+  if (fcntl(file_, F_SETLEASE, F_RDLCK) == 0) {
+    fcntl(file_, F_SETLEASE, F_UNLCK);
+    return false;
+  }
+  return errno == EAGAIN || any_process_uses(status_of(file_, path_), path_);
+}
+
+std::vector<uint8_t> SpoolFile::read() const {
+  std::vector<uint8_t> bytes(static_cast<size_t>(status_of(file_, path_).st_size));
+  size_t size = 0;
+  while (size < bytes.size()) {
+    constexpr size_t kMost = size_t{1} << 30;  // what read(2) is sure to take
+    const ssize_t got = pread(file_, bytes.data() + size, std::min(kMost, bytes.size() - size),
+                              static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), path_);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+bool any_process_uses(const struct stat& status, const fs::path& path) {
+  bool unknown = false;
+  for (const std::string& name : names_in("/proc")) {
+    if (!is_number(name)) continue;
+    const fs::path process = fs::path("/proc") / name;
+    struct stat owner = {};
+    const Use use = process_uses(process, status, path.filename());
+    if (use == Use::yes) return true;
+    if (use == Use::unknown && stat(process.c_str(), &owner) == 0 && owner.st_uid == status.st_uid)
+      unknown = true;
+  }
+  return unknown;
+}
+
+std::optional<fs::path> move_into(const fs::path& file, const fs::path& folder) {
+  make_folder(folder);
+  for (unsigned number = 1;; ++number) {
+    const fs::path to =
+        folder / (number == 1 ? file.filename().string()
+                              : fmt::format("{}.{}", file.filename().string(), number));
+    // Another process may choose the same name, so none may be replaced.
+    if (renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return to;
+    if (errno == ENOENT) return std::nullopt;
+    if (errno != EEXIST)
+      throw Error(
+          fmt::format("the file cannot be moved to {}: {}", folder.string(), std::strerror(errno)),
+          file);
+  }
+}
+
+}  // namespace respike

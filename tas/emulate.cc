@@ -1,0 +1,39 @@
+// respike-emulate FILE ARGV0 [ARGS...]: runs a program of a foreign machine under its emulator.
+//
+// The kernel calls this (binfmt_misc, flag P) when a program that `respike run` started executes
+// another one of its kind: an emulator has to be told the sysroot and argv[0], which the kernel
+// cannot do. See private_mounts.cc. As for a program that cannot be executed, the status is 126.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/error.h"
+#include "tas/libraries.h"
+
+int main(int argc, char** argv) {
+  using namespace respike;
+  if (argc < 3) {
+    std::fputs("usage: respike-emulate FILE ARGV0 [ARGS...]\n", stderr);
+    return 126;
+  }
+  try {
+    const ProgramImage program = read_program(argv[1]);
+    const Platform& platform = *program.platform;
+    const std::string emulator = find_emulator(platform, "programs run under it");
+    std::string name(platform.emulator), root = sysroot_of(platform);
+    std::string root_option = "-L", name_option = "-0";
+    std::vector<char*> words = {
+        name.data(), root_option.data(), root.data(), name_option.data(), argv[2], argv[1]};
+    words.insert(words.end(), argv + 3, argv + argc + 1);
+    execv(emulator.c_str(), words.data());
+    std::fprintf(stderr, "respike-emulate: %s: %s\n", emulator.c_str(), std::strerror(errno));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "respike-emulate: %s\n", error.what());
+  }
+  return 126;
+}

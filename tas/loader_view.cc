@@ -1,0 +1,191 @@
+// Reads what the dynamic linker reads of an image.
+//
+// The dynamic linker maps an image by its program headers and goes from PT_DYNAMIC to the strings
+// by addresses; section headers may be absent, and images of the system are stripped. So the full
+// reader (optimizer/image), which wants sections and symbols, does not serve here. The file is not
+// trusted: every offset is checked, and strings end within the table.
+//
+// Source: System V ABI, chapter 5 "Program Loading and Dynamic Linking"; glibc 2.36,
+// elf/get-dynamic-info.h. Limits: 64-bit little-endian images.
+
+#include "tas/loader_view.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+/// A file's bytes, mapped; most of a large image is never touched.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    if (file < 0 || fstat(file, &status) != 0) {
+      const int error = errno;
+      if (file >= 0) close(file);
+      throw Error(error == ENOENT ? "the file does not exist"
+                                  : std::string("the file cannot be read: ") + std::strerror(error),
+                  path);
+    }
+    if (S_ISREG(status.st_mode) && status.st_size > 0) {
+      void* memory = mmap(nullptr, size_t(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED)
+        bytes_ = {static_cast<const uint8_t*>(memory), size_t(status.st_size)};
+    }
+    close(file);
+    if (bytes_.empty()) throw Error("it is not an ELF program or library", path);
+  }
+  ~MappedFile() { munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size()); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::span<const uint8_t> bytes_;
+};
+
+class Reader {
+ public:
+  Reader(std::span<const uint8_t> bytes, std::string name)
+      : bytes_(bytes), name_(std::move(name)) {}
+
+  LoaderView read() {
+    read_header();
+    for (const Elf64_Phdr& segment : segments_)
+      if (segment.p_type == PT_INTERP) read_interpreter(segment);
+    for (const Elf64_Phdr& segment : segments_)
+      if (segment.p_type == PT_DYNAMIC) read_dynamic(segment);
+    return std::move(view_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message, uint64_t offset) const {
+    throw Error(message, name_, offset);
+  }
+  /// Copies a record out, wherever it lies.
+  template <typename Record>
+  Record record(uint64_t offset) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(Record))
+      fail("the file ends where the dynamic linker reads", offset);
+    Record result;
+    std::memcpy(&result, bytes_.data() + offset, sizeof result);
+    return result;
+  }
+  void read_header();
+  void read_interpreter(const Elf64_Phdr& segment);
+  void read_dynamic(const Elf64_Phdr& segment);
+  std::span<const uint8_t> loaded(uint64_t address) const;
+  std::string string(std::span<const uint8_t> table, uint64_t offset) const;
+
+  std::span<const uint8_t> bytes_;
+  std::string name_;
+  std::vector<Elf64_Phdr> segments_;
+  LoaderView view_;
+};
+
+void Reader::read_header() {
+  if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0)
+    throw Error("it is not an ELF program or library", name_);
+  if (bytes_[EI_CLASS] != ELFCLASS64 || bytes_[EI_DATA] != ELFDATA2LSB)
+    throw Error("it is not a 64-bit little-endian ELF image", name_);
+  const auto header = record<Elf64_Ehdr>(0);
+  if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+    throw Error("it is not an ELF program or library", name_);
+  if (header.e_phentsize != sizeof(Elf64_Phdr)) fail("it has no usable program headers", 54);
+  view_.elf_machine = header.e_machine;
+  view_.shared = header.e_type == ET_DYN;
+  for (uint64_t i = 0; i < header.e_phnum; ++i)
+    segments_.push_back(record<Elf64_Phdr>(header.e_phoff + i * sizeof(Elf64_Phdr)));
+}
+
+void Reader::read_interpreter(const Elf64_Phdr& segment) {
+  if (segment.p_offset > bytes_.size() || segment.p_filesz > bytes_.size() - segment.p_offset)
+    fail("the interpreter's name lies outside the file", segment.p_offset);
+  view_.interpreter = string(bytes_.subspan(segment.p_offset, segment.p_filesz), 0);
+}
+
+/// The file's bytes from an address to the end of its segment.
+std::span<const uint8_t> Reader::loaded(uint64_t address) const {
+  for (const Elf64_Phdr& segment : segments_) {
+    if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
+    const uint64_t inside = address - segment.p_vaddr;
+    if (inside >= segment.p_filesz || segment.p_offset > bytes_.size() ||
+        segment.p_filesz > bytes_.size() - segment.p_offset)
+      continue;
+    return bytes_.subspan(segment.p_offset + inside, segment.p_filesz - inside);
+  }
+  return {};
+}
+
+std::string Reader::string(std::span<const uint8_t> table, uint64_t offset) const {
+  if (offset < table.size()) {
+    const auto* begin = reinterpret_cast<const char*>(table.data() + offset);
+    const size_t room = table.size() - offset, length = strnlen(begin, room);
+    if (length < room) return {begin, length};
+  }
+  throw Error("a name for the dynamic linker lies outside its table", name_);
+}
+
+void Reader::read_dynamic(const Elf64_Phdr& segment) {
+  view_.dynamic = true;
+  std::vector<Elf64_Dyn> entries;
+  uint64_t strings_address = 0;
+  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+    const auto entry = record<Elf64_Dyn>(segment.p_offset + at);
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_STRTAB) strings_address = entry.d_un.d_ptr;
+    entries.push_back(entry);
+  }
+  const std::span<const uint8_t> strings = loaded(strings_address);
+  for (const Elf64_Dyn& entry : entries) {
+    const uint64_t value = entry.d_un.d_val;
+    switch (entry.d_tag) {
+      case DT_NEEDED:
+      case DT_FILTER:
+      case DT_AUXILIARY:
+        view_.needed.push_back({string(strings, value), entry.d_tag == DT_AUXILIARY});
+        break;
+      case DT_SONAME:
+        view_.soname = string(strings, value);
+        break;
+      case DT_RPATH:
+        view_.rpath = string(strings, value);
+        break;
+      case DT_RUNPATH:
+        view_.runpath = string(strings, value);
+        break;
+      case DT_FLAGS_1:
+        view_.no_default_folders = (value & DF_1_NODEFLIB) != 0;
+        break;
+      default:
+        break;
+    }
+  }
+  if (view_.runpath) view_.rpath.reset();  // glibc ignores it then
+}
+
+}  // namespace
+
+LoaderView read_loader_view(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return view_of(file.bytes(), path);
+}
+
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
+  return Reader(bytes, name).read();
+}
+
+}  // namespace respike

@@ -1,0 +1,37 @@
+#pragma once
+// An image as the dynamic linker reads it: by its segments, not its sections, for any machine and
+// also when it is stripped.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace respike {
+
+struct LoaderView {
+  struct Dependency {
+    std::string name;
+    bool optional = false;  // DT_AUXILIARY: may be missing; DT_NEEDED and DT_FILTER may not
+    bool operator==(const Dependency&) const = default;
+  };
+
+  uint16_t elf_machine = 0;
+  bool shared = false;             // ET_DYN: a library or a position-independent executable
+  bool dynamic = false;            // has a dynamic section
+  std::string interpreter;         // the dynamic linker it asks for; empty: none
+  std::string soname;              // empty: none
+  std::vector<Dependency> needed;  // in file order
+  std::optional<std::string> rpath, runpath;
+  bool no_default_folders = false;  // DF_1_NODEFLIB
+};
+
+/// Throws Error when the file cannot be read, is not a 64-bit little-endian ELF program or library,
+/// or is damaged where the dynamic linker looks.
+LoaderView read_loader_view(const std::filesystem::path& path);
+/// The same from memory; `name` stands for the path in errors.
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
+
+}  // namespace respike

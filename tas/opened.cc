@@ -1,0 +1,50 @@
+// The host's half of noting opened libraries; the other half is runtime/opened.c.
+//
+// Notes are symbolic links in one folder, one for each path. They stay: a library that was opened
+// once is part of the application until somebody decides otherwise.
+
+#include "tas/opened.h"
+
+#include <algorithm>
+#include <string>
+
+#include "optimizer/base/error.h"
+#include "optimizer/image/image.h"
+#include "optimizer/target/audit_module.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModule = "opened.so";
+
+}  // namespace
+
+std::optional<fs::path> prepare_notes(const fs::path& folder, const Platform& platform) {
+  const std::span<const uint8_t> bytes = audit_module(platform.machine);
+  const fs::path path = fs::absolute(folder) / kModule;
+  if (bytes.empty() || path.native().find_first_of(":;,") != std::string::npos) return std::nullopt;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error("the folder for notes cannot be made: " + error.message(), folder);
+  if (fs::file_size(path, error) != bytes.size() || error) write_file(path, bytes, {});
+  return path;
+}
+
+std::vector<fs::path> read_notes(const fs::path& folder, const Platform& platform) {
+  std::vector<fs::path> libraries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code unreadable;
+    if (!entry.is_symlink(unreadable)) continue;
+    const fs::path noted = fs::read_symlink(entry.path(), unreadable);
+    if (unreadable || !noted.is_absolute()) continue;
+    const fs::path file = host_path(noted, sysroot_of(platform));
+    if (fs::is_regular_file(file, unreadable)) libraries.push_back(file);
+  }
+  std::sort(libraries.begin(), libraries.end());
+  return libraries;
+}
+
+}  // namespace respike

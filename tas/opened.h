@@ -1,0 +1,23 @@
+#pragma once
+// Which libraries a program opens while it runs (dlopen): notes that survive every end of it.
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tas/libraries.h"
+
+namespace respike {
+
+/// Makes `folder` ready for notes of programs of the machine: puts the audit module there and
+/// returns its path, for Launch::audit_module. nullopt: there is none for the machine, or the
+/// dynamic linker could not be told the path (a colon or comma in it). Throws Error when the folder
+/// cannot be written.
+std::optional<std::filesystem::path> prepare_notes(const std::filesystem::path& folder,
+                                                   const Platform& platform);
+
+/// The libraries noted so far, as files of this host, absolute, those that are there; by path.
+std::vector<std::filesystem::path> read_notes(const std::filesystem::path& folder,
+                                              const Platform& platform);
+
+}  // namespace respike

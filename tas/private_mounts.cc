@@ -1,0 +1,269 @@
+// Mounts of a process's own.
+//
+// A bind mount in a mount namespace is what substitutes a file without a trace: path, name,
+// /proc/self/exe, AT_EXECFN and $ORIGIN stay the original's, for the program, for libraries and for
+// what is opened later, and other processes see nothing of it.
+//
+// To have such a namespace needs CAP_SYS_ADMIN. Who has it gets the namespace and nothing else
+// changes. Everybody else gets it inside a user namespace of their own, in which they are whom they
+// were: user and group are mapped to themselves. What differs there: files of other users and
+// groups seem to belong to nobody, and set-uid programs that are started run without privilege.
+//
+// Mounts are made slaves of the system's, so that what is mounted later still appears. Where the
+// root is no mount point, as after chroot, that cannot be done; others might see the substitutes,
+// and this gives up.
+//
+// Programs of a foreign machine are started through an emulator. When such a program starts another
+// one, the kernel must know the emulator: binfmt_misc. Since Linux 6.7 a user namespace can have
+// one of its own; before that the mount is refused, and programs cannot start others unless the
+// system knows the emulator. Its files belong to the namespace's root, so others become root in the
+// namespace first, and themselves again in a second one inside the first. Root enters a user
+// namespace in this one case, with all users and groups mapped to themselves; its rights there
+// reach files of all mapped users, but neither devices nor the network's administration.
+//
+// Sources: user_namespaces(7), mount_namespaces(7), Documentation/admin-guide/binfmt-misc.rst.
+
+#include "tas/private_mounts.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormats = "/proc/sys/fs/binfmt_misc";
+constexpr const char* kStarter = "respike-emulate";  // tas/emulate.cc
+
+bool has_capability(unsigned number) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data{};
+  return syscall(SYS_capget, &header, data.data()) == 0 &&
+         (data[number / 32].effective >> number % 32 & 1) != 0;
+}
+
+/// In one piece, as the files of /proc want it.
+bool write_file(const std::string& path, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t written = write(file, text.data(), text.size());
+  const int error = errno;
+  close(file);
+  errno = error;
+  return written == ssize_t(text.size());
+}
+
+std::string failure(std::string_view what) {
+  return fmt::format("{}: {}", what, std::strerror(errno));
+}
+
+// ---- user namespaces ----
+
+/// This process's map with every number mapped to itself.
+std::string identity_map(const char* path) {
+  std::ifstream file(path);
+  std::string map;
+  for (uint64_t inside, outside, count; file >> inside >> outside >> count;)
+    map += fmt::format("{} {} {}\n", inside, inside, count);
+  return map;
+}
+
+/// Enters a user namespace with the maps, which a process outside has to write. That one is made
+/// without an exit signal: the program shall find none pending.
+std::optional<std::string> enter_with_all_users(int flags) {
+  const std::string users = identity_map("/proc/self/uid_map");
+  const std::string groups = identity_map("/proc/self/gid_map");
+  const std::string process = fmt::format("/proc/{}/", getpid());
+  std::array<int, 2> begin{}, done{};
+  if (pipe2(begin.data(), O_CLOEXEC) != 0) return failure("no pipe");
+  if (pipe2(done.data(), O_CLOEXEC) != 0) {
+    for (const int file : begin) close(file);
+    return failure("no pipe");
+  }
+  const long writer = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+  if (writer == 0) {
+    char byte = 0;
+    close(begin[1]);
+    const bool fine = read(begin[0], &byte, 1) == 1 && write_file(process + "uid_map", users) &&
+                      write_file(process + "gid_map", groups);
+    _exit(fine && write(done[1], "+", 1) == 1 ? 0 : 1);
+  }
+  close(begin[0]);
+  close(done[1]);
+  std::optional<std::string> problem;
+  char byte = 0;
+  if (writer < 0)
+    problem = failure("no process");
+  else if (unshare(flags) != 0)
+    problem = failure("no user namespace");
+  else if (write(begin[1], "+", 1) != 1 || read(done[0], &byte, 1) != 1)
+    throw Error("the user namespace's map of users cannot be written");  // no way back
+  close(begin[1]);
+  close(done[0]);
+  if (writer > 0) waitpid(pid_t(writer), nullptr, __WCLONE);
+  return problem;
+}
+
+/// In the namespace this process has the numbers `user` and `group`.
+std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
+  const uid_t outer_user = geteuid();
+  const gid_t outer_group = getegid();
+  if (unshare(flags) != 0) return failure("no user namespace");
+  write_file("/proc/self/setgroups", "deny");
+  if (!write_file("/proc/self/uid_map", fmt::format("{} {} 1", user, outer_user)) ||
+      !write_file("/proc/self/gid_map", fmt::format("{} {} 1", group, outer_group)))
+    throw Error("the user namespace's map of users cannot be written");  // no way back
+  return std::nullopt;
+}
+
+// ---- foreign programs ----
+
+/// The start of an ELF program's file, and which bits of it count: class, order, kind and machine.
+struct Magic {
+  std::array<uint8_t, 20> bytes{0x7f, 'E', 'L', 'F', 2, 1, 1};
+  std::array<uint8_t, 20> mask{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+  explicit Magic(uint16_t machine) {
+    bytes[16] = 2;  // an executable; with the bit that the mask leaves out, a shared object
+    mask[16] = 0xfe;
+    mask[17] = mask[18] = mask[19] = 0xff;
+    bytes[18] = uint8_t(machine);
+    bytes[19] = uint8_t(machine >> 8);
+  }
+};
+
+/// Whether the system starts programs of the machine by itself.
+bool kernel_knows(const Platform& platform) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(kFormats, error)) {
+    std::ifstream file(entry.path());
+    std::string first, word, text;
+    for (file >> first; file >> word;)
+      if (word == "magic") file >> text;
+    const std::string machine =
+        fmt::format("{:02x}{:02x}", platform.elf_machine & 0xff, platform.elf_machine >> 8);
+    if (first == "enabled" && text.starts_with("7f454c4602") && text.size() >= 40 &&
+        text.substr(36, 4) == machine)
+      return true;
+  }
+  return false;
+}
+
+/// Nobody is told when this fails: most programs start no others.
+void teach_kernel(const Platform& platform) {
+  std::error_code error;
+  const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
+  if (access(starter.c_str(), X_OK) != 0 ||
+      mount("binfmt_misc", kFormats, "binfmt_misc", 0, nullptr) != 0)
+    return;
+  const auto escaped = [](const auto& bytes) {
+    std::string text;
+    for (const uint8_t byte : bytes) text += fmt::format("\\x{:02x}", byte);
+    return text;
+  };
+  const Magic magic(platform.elf_machine);
+  constexpr char kBetween = '\x01';  // fields: any character that is in none of them
+  std::string line;
+  for (const std::string& field : {std::string("respike"), std::string("M"), std::string(),
+                                   escaped(magic.bytes), escaped(magic.mask), starter.string()})
+    line += kBetween + field;
+  line += std::string(1, kBetween) + "PF";  // keep argv[0]; open the starter now
+  write_file(std::string(kFormats) + "/register", line);
+}
+
+void mount_over(const fs::path& original, const fs::path& substitute) {
+  if (mount(substitute.c_str(), original.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    throw Error(
+        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
+        original);
+  // What was put in its place is shared by all who run it, so no one may write to it. The file
+  // system's other restrictions have to be repeated: they are locked in a user namespace.
+  struct statvfs status {};
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
+  if (statvfs(original.c_str(), &status) == 0) {
+    if (status.f_flag & ST_NOSUID) flags |= MS_NOSUID;
+    if (status.f_flag & ST_NODEV) flags |= MS_NODEV;
+    if (status.f_flag & ST_NOEXEC) flags |= MS_NOEXEC;
+    if (status.f_flag & ST_NOATIME) flags |= MS_NOATIME;
+    if (status.f_flag & ST_NODIRATIME) flags |= MS_NODIRATIME;
+    if (status.f_flag & ST_RELATIME) flags |= MS_RELATIME;
+  }
+  if (mount(nullptr, original.c_str(), nullptr, flags, nullptr) != 0)
+    throw Error(
+        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
+        original);
+}
+
+// ---- the whole ----
+
+/// Mounts can only be kept private from their root on.
+bool root_is_mount() {
+  struct statx status {};
+  return statx(AT_FDCWD, "/", 0, 0, &status) != 0 ||
+         (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0 ||
+         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+/// Entering, in three ways. Each may mount afterwards; `leave` gives the right to do so up.
+class Namespace {
+ public:
+  /// Why it did not work; nothing has changed then.
+  std::optional<std::string> enter(bool with_formats) {
+    constexpr int kUserAndMounts = CLONE_NEWUSER | CLONE_NEWNS;
+    if (!with_formats && has_capability(CAP_SYS_ADMIN))
+      return unshare(CLONE_NEWNS) == 0 ? std::nullopt
+                                       : std::optional(failure("no mount namespace"));
+    if (!with_formats) return enter_as(user_, group_, kUserAndMounts);
+    if (has_capability(CAP_SETUID) && has_capability(CAP_SETGID))
+      return enter_with_all_users(kUserAndMounts);
+    return_ = true;
+    return enter_as(0, 0, kUserAndMounts);
+  }
+  void leave() const {
+    if (!return_) return;
+    if (const auto problem = enter_as(user_, group_, CLONE_NEWUSER)) throw Error(*problem);
+  }
+
+ private:
+  uid_t user_ = geteuid();
+  gid_t group_ = getegid();
+  bool return_ = false;
+};
+
+}  // namespace
+
+std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
+                                           const Platform* foreign) {
+  if (!root_is_mount()) return "the root folder is no mount, so that mounts would not stay private";
+  const bool teach = foreign != nullptr && !kernel_knows(*foreign);
+  Namespace own;
+  auto problem = own.enter(teach);
+  if (problem && teach) problem = (own = Namespace()).enter(false);
+  if (problem) return problem;
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+    throw Error(failure("mounts cannot be kept private"));
+  for (const Substitution& s : substitutions) mount_over(s.original, s.substitute);
+  if (teach) teach_kernel(*foreign);
+  own.leave();
+  return std::nullopt;
+}
+
+}  // namespace respike

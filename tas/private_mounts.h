@@ -1,0 +1,26 @@
+#pragma once
+// Files in the place of others, for this process and those that it starts only.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/target/platform.h"
+
+namespace respike {
+
+struct Substitution {
+  std::filesystem::path original;
+  std::filesystem::path substitute;  // a file
+};
+
+/// Shows each substitute, read-only, in the place of its original, to this process, which must have
+/// one thread, and its children; nobody else sees anything, and what others mount from now on is
+/// seen here, too. With `foreign`, when the system does not run programs of that machine by their
+/// own name, this process and its children can do so afterwards where the kernel allows it. Returns
+/// why it did not work, a clause; nothing has changed then. Throws Error when it has.
+std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
+                                           const Platform* foreign);
+
+}  // namespace respike

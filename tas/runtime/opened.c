@@ -1,0 +1,107 @@
+/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run.
+
+   The dynamic linker loads this as an audit module (LD_AUDIT, rtld-audit(7)) and tells it about
+   every object. What comes after the program was loaded has been opened. A note is a symbolic link
+   beside this module: its target is the library's path, its name the hash of that. To make one is
+   one system call, so there is never half a note; one that exists is left alone; and whatever
+   becomes of the process, the note stays.
+
+   This is freestanding code inside somebody else's process, with the rules of the start code
+   (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
+   does nothing. First of all it takes itself out of the environment, so that neither the program nor
+   what it starts sees LD_AUDIT. What remains to be seen is its mapping in /proc/self/maps.
+
+   No library: the module lives in a namespace of its own, and a C library would come along. */
+
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "system_call.h" /* of the machine */
+
+enum { PATH_SIZE = 4096, NOTE_SIZE = 17 };
+
+#define VISIBLE __attribute__((visibility("default")))
+
+/* The start of glibc's struct link_map, which is the same everywhere. */
+struct link_map {
+  uintptr_t address;
+  const char* name;
+};
+
+static char folder[PATH_SIZE]; /* of this module, with a slash at the end; "": not known */
+static int program_is_loaded;
+
+static int is_audit_variable(const char* variable) {
+  const char* name = "LD_AUDIT=";
+  while (*name != 0 && *variable == *name) ++variable, ++name;
+  return *name == 0;
+}
+
+/* Keeps the folder of the first module listed, which is this one, and makes the variable list the
+   others; returns whether there are any. */
+static int take_first(char* list) {
+  size_t size = 0, slash = 0;
+  for (; list[size] != 0 && list[size] != ':'; ++size)
+    if (list[size] == '/') slash = size + 1;
+  if (slash != 0 && slash + NOTE_SIZE <= PATH_SIZE)
+    for (size_t i = 0; i < slash; ++i) folder[i] = list[i];
+  if (list[size] == 0) return 0;
+  do {
+    *list = list[size + 1];
+  } while (*list++ != 0);
+  return 1;
+}
+
+/* glibc passes main's arguments to initializers. */
+__attribute__((constructor)) static void leave_environment(int count, char** arguments,
+                                                           char** environment) {
+  (void)count;
+  (void)arguments;
+  char** to = environment;
+  for (char** from = environment; *from != NULL; ++from)
+    if (!is_audit_variable(*from) || take_first(*from + sizeof "LD_AUDIT=" - 1)) *to++ = *from;
+  *to = NULL;
+}
+
+/* Copies a string; returns where it ends, or NULL when there is no room. */
+static char* append(char* to, const char* end, const char* text) {
+  while (to < end && (*to = *text++) != 0) ++to;
+  return to < end ? to : NULL;
+}
+
+static void note(const char* path) {
+  static char target[PATH_SIZE], name[PATH_SIZE]; /* the dynamic linker holds its lock */
+  char* at = target;
+  if (path[0] != '/') {
+    if (system_call(__NR_getcwd, (long)target, sizeof target - 1, 0, 0, 0, 0) <= 0) return;
+    while (*at != 0) ++at;
+    *at++ = '/';
+  }
+  if (append(at, target + sizeof target, path) == NULL) return;
+  at = append(name, name + sizeof name, folder);
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+  for (const char* byte = target; *byte != 0; ++byte)
+    hash = (hash ^ (unsigned char)*byte) * 0x100000001b3u;
+  for (int shift = 60; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[hash >> shift & 15];
+  *at = 0;
+  system_call(__NR_symlinkat, (long)target, AT_FDCWD, (long)name, 0, 0, 0);
+}
+
+VISIBLE unsigned la_version(unsigned version) {
+  return version;
+}
+
+VISIBLE void la_preinit(uintptr_t* cookie) {
+  (void)cookie;
+  program_is_loaded = 1;
+}
+
+VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie) {
+  (void)space;
+  (void)cookie;
+  if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0)
+    note(map->name);
+  return 0; /* no interest in its symbols */
+}

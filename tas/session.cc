@@ -1,0 +1,190 @@
+// Becomes a program, with other images in the place of its own.
+//
+// The program shall notice nothing, and neither shall who started it. So this process does what has
+// to be done to itself and then executes the program: its process number, parent, process group,
+// terminal, working folder, open files, limits, priority and signals are what they were for
+// `respike run`, and signals and its end reach the right one without anybody in between.
+//
+// Images are put in place by bind mounts over the files that the loader opens, symbolic links
+// followed (private_mounts.h). A program of a foreign machine is started through its emulator,
+// which gets the original's path to open and to show.
+//
+// Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
+// kernel gives privileges to a file, and the substitute is another one. A substitute on a file
+// system that does not allow execution is left out as well.
+//
+// Where no namespace can be made, the substitute of the main image is executed by its own path. The
+// program then sees that path in /proc/self/exe, and $ORIGIN is the substitute's folder; if the
+// loader needs $ORIGIN, it is better to run the original.
+
+#include "tas/session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "optimizer/base/error.h"
+#include "tas/libraries.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_privileges(const fs::path& program) {
+  struct stat status {};
+  if (stat(program.c_str(), &status) != 0) return false;
+  const bool set_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+  return (status.st_mode & S_ISUID) != 0 || set_group ||
+         getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+bool forbids_execution(const fs::path& file) {
+  struct statvfs status {};
+  return statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0;
+}
+
+/// Whether the loader looks for files beside the image.
+bool needs_origin(const LoaderView& view) {
+  const auto mentions = [](const std::string& text) {
+    return text.find("$ORIGIN") != text.npos || text.find("${ORIGIN}") != text.npos;
+  };
+  return mentions(view.rpath.value_or("")) || mentions(view.runpath.value_or("")) ||
+         std::any_of(view.needed.begin(), view.needed.end(),
+                     [&](const auto& needed) { return mentions(needed.name); });
+}
+
+/// One start of one program.
+class Session {
+ public:
+  explicit Session(const Launch& launch) : launch_(launch), program_(read_program(launch.program)) {
+    std::error_code error;
+    real_program_ = fs::canonical(program_.path, error);
+    executed_ = program_.path;
+  }
+
+  [[noreturn]] void run() {
+    choose_substitutes();
+    if (!chosen_.empty()) put_in_place();
+    for (const int file : launch_.closed_files) close(file);
+    execute();
+  }
+
+ private:
+  void choose_substitutes();
+  void put_in_place();
+  void do_without(const std::string& why);
+  std::string audit_variable() const;
+  [[noreturn]] void execute() const;
+  void warn(const std::string& text) const {
+    if (launch_.warn) launch_.warn(text);
+  }
+
+  const Launch& launch_;
+  const ProgramImage program_;
+  fs::path real_program_;
+  fs::path executed_;
+  std::vector<Substitution> chosen_;  // originals without symbolic links
+};
+
+void Session::choose_substitutes() {
+  const bool native = program_.platform->native();
+  if (native && !launch_.substitutions.empty() && has_privileges(program_.path)) {
+    warn(fmt::format("{}: it gets privileges when it is started, so the original is run",
+                     program_.path.string()));
+    return;
+  }
+  for (const Substitution& s : launch_.substitutions) {
+    std::error_code error;
+    const fs::path original = fs::canonical(s.original, error);
+    if (error || access(s.substitute.c_str(), R_OK) != 0)
+      throw Error(fmt::format("it cannot be substituted: {}",
+                              error ? error.message() : std::strerror(errno)),
+                  error ? s.original : s.substitute);
+    if (native && forbids_execution(s.substitute) && !forbids_execution(original))
+      warn(
+          fmt::format("{}: the original is run, for {} lies on a file system that is mounted "
+                      "noexec",
+                      s.original.string(), s.substitute.string()));
+    else
+      chosen_.push_back({original, s.substitute});
+  }
+}
+
+void Session::put_in_place() {
+  const Platform* foreign = program_.platform->native() ? nullptr : program_.platform;
+  if (const auto why = mount_privately(chosen_, foreign)) do_without(*why);
+}
+
+/// Runs what can be run without a namespace.
+void Session::do_without(const std::string& why) {
+  std::string originals;
+  for (const Substitution& s : chosen_) {
+    const bool is_program = s.original == real_program_;
+    if (is_program && !needs_origin(program_.view))
+      executed_ = s.substitute;
+    else
+      originals += (originals.empty() ? "" : ", ") + s.original.string();
+  }
+  if (executed_ != program_.path)
+    warn(fmt::format("{} is executed as {}, a path that it may notice: {}", program_.path.string(),
+                     executed_.string(), why));
+  if (!originals.empty()) warn(fmt::format("not substituted: {}: {}", originals, why));
+}
+
+/// The module in front of the user's own; it takes itself out of the list when it is loaded.
+std::string Session::audit_variable() const {
+  const char* others = std::getenv("LD_AUDIT");
+  return "LD_AUDIT=" + launch_.audit_module.string() + (others ? std::string(":") + others : "");
+}
+
+void Session::execute() const {
+  std::vector<std::string> words;
+  fs::path file = executed_;
+  const Platform& platform = *program_.platform;
+  const bool audited = !launch_.audit_module.empty() && !program_.view.interpreter.empty();
+  if (!platform.native()) {
+    file = find_emulator(platform, fmt::format("programs for {} run under it", platform.name));
+    words = {std::string(platform.emulator), "-L", sysroot_of(platform)};
+    if (audited) words.insert(words.end(), {"-E", audit_variable()});
+    words.push_back("-0");
+  }
+  words.push_back(program_.path);
+  if (!platform.native()) words.push_back(executed_);
+  words.insert(words.end(), launch_.arguments.begin(), launch_.arguments.end());
+  for (const std::string& variable : launch_.environment) {
+    const size_t equals = std::min(variable.find('='), variable.size());
+    setenv(variable.substr(0, equals).c_str(),
+           equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
+  }
+  if (audited && platform.native()) putenv(strdup(audit_variable().c_str()));
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  if (launch_.before_execution) launch_.before_execution();
+  execv(file.c_str(), pointers.data());
+  throw Error(fmt::format("it cannot be started: {}", std::strerror(errno)), file);
+}
+
+}  // namespace
+
+std::vector<int> closed_standard_files() {
+  std::vector<int> closed;
+  for (const int file : {0, 1, 2})
+    if (fcntl(file, F_GETFD) < 0) closed.push_back(file);
+  return closed;
+}
+
+void start(const Launch& launch) {
+  Session(launch).run();
+}
+
+}  // namespace respike

@@ -1,0 +1,51 @@
+#pragma once
+// Starting a program with other images in the place of its own.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tas/private_mounts.h"
+
+namespace respike {
+
+struct Launch {
+  std::filesystem::path program;                 // absolute; what the program gets as argv[0]
+  std::vector<std::string> arguments;            // behind argv[0]
+  std::vector<std::string> environment;          // NAME=VALUE, in place of what there is
+  std::vector<Substitution> substitutions;       // originals as the loader opens them; substitutes
+                                                 // where execution is allowed
+  std::filesystem::path audit_module;            // notes what is opened (opened.h); empty: none
+  std::vector<int> closed_files;                 // file numbers that the program shall find closed
+  std::function<void(const std::string&)> warn;  // called before the program starts
+  std::function<void()> before_execution;        // the very last step
+};
+
+/// Which of the standard files 0, 1 and 2 are closed. To be asked before anything is opened, and
+/// passed on in Launch::closed_files.
+std::vector<int> closed_standard_files();
+
+/// Becomes the program: process, parent, group, terminal, open files, limits and signals are what
+/// they were. Where no namespace can be made, warns and runs the main image's substitute by its own
+/// path, other images as they are. Throws Error when the program cannot be started.
+[[noreturn]] void start(const Launch& launch);
+
+struct ProgramEnd {
+  pid_t process = 0;
+  uint64_t started_after = 0;  // nanoseconds since 1970
+  int status = 0;              // as waitpid() gives it
+};
+
+/// Starts the program as a child in the same process group and waits for its end. Passes on signals
+/// that are sent to this process alone, stops when the program stops, and takes it along when it is
+/// killed itself. Throws Error when the program cannot be started.
+ProgramEnd run_to_end(const Launch& launch);
+
+/// Ends this process as a program ended: by its exit status or its signal.
+[[noreturn]] void end_as(const ProgramEnd& end);
+
+}  // namespace respike

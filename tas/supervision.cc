@@ -1,0 +1,170 @@
+// Runs a program as a child and is as good as not there.
+//
+// That a program counted and how it ended is to be noted, so somebody has to wait for it. The
+// program stays in this process's group: what the terminal or a shell sends to the group reaches it
+// directly, and it may read from the terminal. Left to pass on is what is sent to this process
+// alone. The kernel says who sent a signal: the terminal is no process, and a sender of our own
+// group has most probably sent it to all of the group (as sudo reasons).
+//
+// All signals are blocked here and taken one by one with sigwaitinfo, so nothing runs in a handler
+// and none is lost. When the program is stopped, this process stops, too, so that the shell gets
+// its prompt; once it is continued, so is the program, unless it is already. When this process is
+// killed, the kernel kills the program.
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/error.h"
+#include "tas/session.h"
+
+namespace respike {
+namespace {
+
+uint64_t now() {
+  struct timespec time {};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
+}
+
+/// All signals are blocked while this lives.
+class AllBlocked {
+ public:
+  AllBlocked() {
+    sigfillset(&all_);
+    sigprocmask(SIG_SETMASK, &all_, &before_);
+  }
+  ~AllBlocked() { restore(); }
+  AllBlocked(const AllBlocked&) = delete;
+  AllBlocked& operator=(const AllBlocked&) = delete;
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  const sigset_t& all() const { return all_; }
+
+ private:
+  sigset_t all_{}, before_{};
+};
+
+bool is_stopped(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  std::getline(file, line);
+  const size_t name_end = line.rfind(')');
+  return name_end != line.npos && line.size() > name_end + 2 && line[name_end + 2] == 'T';
+}
+
+/// What the child does; if it returns at all it has failed, and says so through the pipe.
+[[noreturn]] void be_program(const Launch& launch, const AllBlocked& blocked, pid_t parent,
+                             int report) {
+  try {
+    Launch own = launch;
+    own.before_execution = [&] {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(125);
+      blocked.restore();
+    };
+    start(own);
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    if (write(report, text.data(), text.size()) < 0) _exit(125);
+  }
+  _exit(125);
+}
+
+/// Passes a signal on unless the program has it already.
+void pass_on(const siginfo_t& signal, pid_t program) {
+  const bool from_process = signal.si_code <= 0;
+  if (!from_process || signal.si_pid == program || getpgid(signal.si_pid) == getpgrp()) return;
+  if (signal.si_code == SI_QUEUE)
+    sigqueue(program, signal.si_signo, signal.si_value);
+  else
+    kill(program, signal.si_signo);
+}
+
+/// Waits until the program has ended; returns its status.
+int wait_for(pid_t program, const AllBlocked& blocked) {
+  for (;;) {
+    siginfo_t signal{};
+    if (sigwaitinfo(&blocked.all(), &signal) < 0) continue;
+    if (signal.si_signo != SIGCHLD) {
+      pass_on(signal, program);
+      continue;
+    }
+    int status = 0;
+    while (waitpid(program, &status, WNOHANG | WUNTRACED) > 0) {
+      if (!WIFSTOPPED(status)) return status;
+      raise(SIGSTOP);
+      if (is_stopped(program)) kill(program, SIGCONT);
+    }
+  }
+}
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 512> block;
+  for (ssize_t got; (got = read(file, block.data(), block.size())) != 0;) {
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0) text.append(block.data(), size_t(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+ProgramEnd run_to_end(const Launch& launch) {
+  std::array<int, 2> report{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0)
+    throw Error(fmt::format("no pipe: {}", std::strerror(errno)));
+  const pid_t parent = getpid();
+  ProgramEnd end;
+  end.started_after = now();
+  const AllBlocked blocked;
+  struct sigaction children {};  // ignored, it would throw away how the program ended
+  struct sigaction normal {};
+  normal.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &normal, &children);
+  end.process = fork();
+  if (end.process == 0) {
+    sigaction(SIGCHLD, &children, nullptr);
+    be_program(launch, blocked, parent, report[1]);
+  }
+  const int error = errno;
+  close(report[1]);
+  std::string problem;
+  if (end.process < 0)
+    problem = fmt::format("no process can be made: {}", std::strerror(error));
+  else
+    problem = read_all(report[0]);  // empty once the program has been executed
+  close(report[0]);
+  if (end.process > 0) end.status = wait_for(end.process, blocked);
+  if (!problem.empty()) throw Error(problem);
+  return end;
+}
+
+void end_as(const ProgramEnd& end) {
+  if (!WIFSIGNALED(end.status)) std::_Exit(WEXITSTATUS(end.status));
+  const int number = WTERMSIG(end.status);
+  const struct rlimit none {};
+  setrlimit(RLIMIT_CORE, &none);  // the program has left its own core
+  signal(number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+  std::_Exit(128 + number);
+}
+
+}  // namespace respike

@@ -1,0 +1,562 @@
+#!/usr/bin/env python3
+"""Applications from registering to export: register, instrument, run, collect, optimize, export, and what changes
+between.
+
+The oracle of behaviour is the original program; of libraries, the dynamic linker itself; of "does nothing", the files of
+the database."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import common
+from common import Failure, Skip
+
+SYSROOT = os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")
+
+
+def expect(condition, text):
+    if not condition:
+        raise Failure(str(text))
+
+
+class World:
+    """A database of its own, and copies of programs."""
+
+    def __init__(self, scratch):
+        self.folder = scratch.folder()
+        self.database = self.folder / "a b" / "profiles.db"
+        self.environment = dict(os.environ, RESPIKE_DB=str(self.database))
+
+    def copy(self, image, name=None):
+        path = self.folder / "bin" / (name or pathlib.Path(image).name)
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(image, path)
+        return path
+
+    def respike(self, *args, **options):
+        return common.respike(*args, env=self.environment, **options)
+
+    def ok(self, *args, **options):
+        return common.respike_ok(*args, env=self.environment, **options)
+
+    def json(self, *args):
+        return json.loads(self.ok(*args, "--json").stdout)
+
+    def show(self, name):
+        return self.json("show", name)
+
+    def images(self, name):
+        return {pathlib.Path(i["path"]).name: i for i in self.show(name)["images"]}
+
+    def state(self):
+        """All files of the image store with their times."""
+        store = pathlib.Path(f"{self.database}.files") / "images"
+        return {str(p): p.stat().st_mtime_ns for p in store.rglob("*") if p.is_file()}
+
+    def spool(self):
+        return list((pathlib.Path(f"{self.database}.files") / "spool").glob("*/*.counts"))
+
+
+def same_behaviour(expected, actual, what):
+    expect(
+        expected.behaviour() == actual.behaviour(), f"{what}: {common.describe_difference(expected, actual)}: {actual.stderr}"
+    )
+
+
+def static_program():
+    return common.first_program("interpreter.static")
+
+
+# --- From registering to export -------------------------------------------------------------------
+
+
+def check_tour(scratch):
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    expected = common.run_program(image, program.runs[0])
+    args = program.runs[0].args
+    world.ok("register", image, "--name", "app")
+    same_behaviour(expected, world.respike("run", "app", *args), "original")
+    expect(not world.spool(), "the original counted")
+    world.ok("instrument", "app")
+    for _ in range(3):
+        outcome = world.respike("run", "app", *args)
+        same_behaviour(expected, outcome, "instrumented")
+        expect(not outcome.stderr, outcome.stderr)
+    expect(len(world.spool()) == 3, "counter files")
+    shown = world.images("app")[image.name]
+    expect(shown["profile"]["runs"] == 3 and 0 < shown["profile"]["coverage"] < 1, shown)
+    expect(shown["profile"]["confidence"] == 1 and shown["profile"]["age_days"] == 0, shown)
+    expect(not world.spool(), "merged files stay")
+    text = world.ok("optimize", "app").stdout.decode()
+    expect("3 runs" in text, text)
+    same_behaviour(expected, world.respike("run", "app", *args), "optimized")
+    expect(not world.spool(), "the optimized image counted")
+    out = world.folder / "out"
+    world.ok("export", "app", out)
+    exported = out / image.name
+    expect(exported.stat().st_mode == image.stat().st_mode, "mode bits")
+    common.respike_ok("image", "verify", image, exported)
+    same_behaviour(expected, common.run_program(exported, program.runs[0]), "exported")
+    world.ok("mode", "app", "instrumented")
+    world.ok("run", "app", *args)
+    expect(len(world.spool()) == 1, "mode instrumented")
+    expect(json.loads(world.ok("collect", "--json").stdout)["finished"] == 1, "collect")
+    expect(hash_of(image) == hash_of(program.image), "the original was changed")
+
+
+def hash_of(path):
+    return common.hash_file(path)
+
+
+def check_nothing_twice(scratch):
+    """Commands that find their work done do nothing."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    steps = [("register", image), ("instrument", image.name), ("optimize", image.name)]
+    steps += [("export", image.name, world.folder / "out")]
+    for step in steps[:2]:
+        world.ok(*step)
+    world.ok("run", image.name)
+    for step in steps[2:]:
+        world.ok(*step)
+    exported = world.folder / "out" / image.name
+    before = world.state(), exported.stat().st_mtime_ns, exported.stat().st_ino
+    for _ in range(2):
+        for step in steps:
+            text = world.ok(*step).stdout.decode()
+            expect(step[0] == "register" or "up to date" in text, text)
+    expect(before == (world.state(), exported.stat().st_mtime_ns, exported.stat().st_ino), "something was made again")
+    world.ok("mode", image.name, "instrumented")
+    world.ok("run", image.name)
+    expect("2 runs" in world.ok("optimize", image.name).stdout.decode(), "a new run changes the profile")
+
+
+def libraries_by_loader(program, library_path):
+    """What the dynamic linker says under the emulator: {name: file}."""
+    command = ["qemu-alpha", "-L", SYSROOT, "-E", "LD_TRACE_LOADED_OBJECTS=1", "-E", f"LD_LIBRARY_PATH={library_path}"]
+    text = common.run_command([*command, program]).stdout.decode()
+    found = set()
+    for line in text.splitlines():
+        name, arrow, rest = line.strip().partition(" => ")
+        path = (rest if arrow else name).rpartition(" (0x")[0]
+        below = pathlib.Path(SYSROOT + path)
+        found.add(str(below if below.exists() else path))
+    return found
+
+
+def check_libraries(scratch):
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image = world.copy(program.image)
+    library = world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    expected = common.run_program(program.image, program.runs[0], library.parent)
+    registered = world.json("register", image, "--name", "app")
+    paths = {i["path"]: i for i in registered["images"]}
+    expect(set(paths) == libraries_by_loader(image, library.parent) | {str(image)}, f"{sorted(paths)}")
+    expect(paths[str(library)]["optimizable"] and paths[str(image)]["optimizable"], "our images")
+    others = [i for p, i in paths.items() if p not in (str(image), str(library))]
+    expect(others and all(not i["optimizable"] and i["reason"] for i in others), others)
+    world.ok("instrument", "app")
+    same_behaviour(expected, world.respike("run", "app"), "instrumented")
+    expect(len(world.spool()) == 2, "both images count")
+    text = world.ok("optimize", "app").stdout.decode()
+    expect(text.count("by a profile of 1 run") == 2, text)
+    same_behaviour(expected, world.respike("run", "app"), "optimized")
+    out = world.folder / "out"
+    world.ok("export", "app", out)
+    expect({p.name for p in out.iterdir()} == {image.name, library.name}, "what is exported")
+    same_behaviour(expected, common.run_program(out / image.name, program.runs[0], out), "exported")
+
+
+def check_missing_library(scratch):
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image = world.copy(program.image)
+    outcome = world.ok("register", image)
+    expect(b"libplugin.so" in outcome.stderr, outcome.stderr)
+    world.environment["LD_LIBRARY_PATH"] = str(program.libraries[0].path.parent)
+    world.ok("register", image)
+    expect("libplugin.so" in world.images(image.name), "found the second time")
+
+
+def check_opened(scratch):
+    """A library that a run opens belongs to the application from then on."""
+    world, program = World(scratch), common.first_program("loaded.dynamic")
+    image, library = world.copy(program.image), world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    expected = common.run_program(program.image, program.runs[0], library.parent)
+    world.ok("register", image, "--name", "app")
+    expect(library.name not in world.images("app"), "it is not linked")
+    world.ok("instrument", "app")
+    same_behaviour(expected, world.respike("run", "app"), "first round")
+    outcome = world.ok("show", "app")
+    expect(b"note" in outcome.stderr and library.name.encode() in outcome.stderr, outcome.stderr)
+    shown = world.images("app")[library.name]
+    expect(shown["role"] == "opened" and shown["optimizable"], shown)
+    world.ok("instrument", "app")
+    same_behaviour(expected, world.respike("run", "app"), "second round")
+    shown = world.images("app")
+    expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 2, shown)
+    world.ok("optimize", "app")
+    same_behaviour(expected, world.respike("run", "app"), "optimized")
+
+
+def check_chosen_images(scratch):
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image, library = world.copy(program.image), world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    world.ok("register", image, "--name", "app")
+    world.ok("instrument", "app", "--image", library.name)
+    shown = world.images("app")
+    expect(shown[library.name]["instrumented"] and not shown[image.name]["instrumented"], shown)
+    expected = common.run_program(program.image, program.runs[0], library.parent)
+    same_behaviour(expected, world.respike("run", "app"), "one of two images")
+    shown = world.images("app")
+    expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 0, shown)
+    outcome = world.respike("optimize", "app", "--image", "libnone.so")
+    expect(outcome.status == 1 and b"libnone.so" in outcome.stderr, outcome)
+
+
+# --- Images that change ---------------------------------------------------------------------------
+
+
+def rebuilt(scratch, image):
+    """Another build of an image: the same behaviour, other bytes."""
+    path = scratch.file("rebuilt")
+    common.optimize(image, path, "--layout", "random", "--seed", "3")
+    return path
+
+
+def check_new_build(scratch):
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    expected = common.run_program(image, program.runs[0])
+    new = rebuilt(scratch, image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    shutil.copy(new, image)
+    outcome = world.respike("run", "app")
+    same_behaviour(expected, outcome, "the new build")
+    expect(b"has changed" in outcome.stderr, outcome.stderr)
+    world.ok("mode", "app", "instrumented")
+    same_behaviour(expected, world.respike("run", "app"), "the new build")
+    expect(not world.spool(), "an image of the older build ran")
+    outcome = world.respike("export", "app", world.folder / "out")
+    expect(outcome.status == 1 and b"changed" in outcome.stderr, outcome)
+    expect(not (world.folder / "out").exists(), "something was exported")
+    shown = world.images("app")[image.name]
+    expect(shown["builds"] == 2 and shown["build"] == 2, shown)
+    expect(shown["profile"]["runs"] == 0 and shown["profile"]["confidence"] > 0.9, shown)
+    expect(not shown["optimized"] and not shown["instrumented"], shown)
+    text = world.ok("optimize", "app").stdout.decode()
+    expect("by a profile" in text, text)
+    same_behaviour(expected, world.respike("run", "app"), "optimized anew")
+    shutil.copy(program.image, image)
+    shown = world.images("app")[image.name]
+    expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
+    same_behaviour(expected, world.respike("run", "app"), "the old build")
+
+
+def check_touched(scratch):
+    """A file with another time and the same contents is the same build."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    os.utime(image, (1, 1))
+    outcome = world.ok("show", "app")
+    expect(b"changed" not in outcome.stderr, outcome.stderr)
+    world.ok("run", "app")
+    expect(len(world.spool()) == 1, "it is the same build")
+
+
+def check_becomes_plain(scratch):
+    """An image rebuilt without relocations is left alone."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    subprocess.run(["alpha-linux-gnu-strip", image], check=True)
+    text = world.ok("instrument", "app").stdout.decode()
+    expect("left alone" in text, text)
+    outcome = world.respike("run", "app")
+    expect(outcome.status == 0 and not world.spool(), outcome)
+
+
+# --- Running --------------------------------------------------------------------------------------
+
+ECHO = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char** arguments) {
+  int c, sum = 0;
+  for (int i = 1; i < count; i++) printf("[%s]\n", arguments[i]);
+  printf("%s %s\n", getenv("FIRST") ? getenv("FIRST") : "-", getenv("SECOND") ? getenv("SECOND") : "-");
+  while ((c = getchar()) != EOF) sum += c;
+  printf("%d\n", sum);
+  fflush(stdout);
+  if (count > 2 && !strcmp(arguments[1], "exit")) return atoi(arguments[2]);
+  if (count > 2 && !strcmp(arguments[1], "die")) raise(atoi(arguments[2]));
+  if (count > 2 && !strcmp(arguments[1], "sleep")) sleep(atoi(arguments[2]));
+  return 0;
+}
+"""
+
+
+def build_echo(scratch):
+    source, image = scratch.file("echo.c"), scratch.file("echo")
+    source.write_text(ECHO)
+    flags = ["-O2", "-static", "-Wl,-q", "-Wl,--defsym=__ehdr_start=0x120000000"]
+    subprocess.run(["alpha-linux-gnu-gcc", *flags, source, "-o", image], check=True)
+    return image
+
+
+def check_run(scratch, mode):
+    """Arguments, environment, input and end are the program's, in every mode."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "echo")
+    if mode != "original":
+        world.ok("instrument" if mode == "instrumented" else "optimize", "echo")
+    text = scratch.file("text")
+    text.write_bytes(b"some input" * 1000)
+    for args in (["--help"], ["a b", "", "[x,y]", "--db", "x", "--", "-e"], ["exit", "3"], ["exit", "200"]):
+        expected = common.run_command(["qemu-alpha", image, *args], stdin=text)
+        same_behaviour(expected, world.respike("run", "echo", *args, stdin=text), args)
+        same_behaviour(expected, world.respike("run", "--", "echo", *args, stdin=text), args)
+    outcome = world.ok("run", "--env", "FIRST=a=b", "--env", "SECOND=", "echo", "--env", "FIRST=c")
+    expect(outcome.stdout == b"[--env]\n[FIRST=c]\na=b \n0\n", outcome.stdout)
+    for number in (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL):
+        outcome = world.respike("run", "echo", "die", int(number))
+        expect(outcome.status == -number, f"signal {number}: {outcome.status}")
+    command = [common.RESPIKE, "run", "echo"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], env=world.environment, capture_output=True)
+    expect(done.returncode == 0 and done.stdout == b"- -\n0\n", done)
+    if mode == "instrumented":
+        ends = check_ends_noted(world)
+        expect(ends.get("exited 3") == 2 and ends.get("killed by 9") == 1, ends)
+
+
+def check_ends_noted(world):
+    world.ok("list")
+    database = sqlite3.connect(world.database)
+    ends = dict(database.execute("select ended, count(*) from run group by ended"))
+    database.close()
+    return ends
+
+
+def check_run_problems(scratch):
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "echo")
+    for args, text in ((["run", "none"], "none"), (["run", "--db", "/proc/nothing/x.db", "echo"], "/proc/nothing")):
+        outcome = world.respike(*args)
+        expect(outcome.status == 125 and text in outcome.stderr.decode(), outcome)
+        expect(outcome.stderr.count(b"\n") == 1, outcome.stderr)
+    expect(world.respike("run").status == 2, "no name")
+    tools = world.folder / "tools"
+    tools.mkdir()
+    world.environment["PATH"] = str(tools)
+    outcome = world.respike("run", "echo")
+    expect(outcome.status == 125 and b"qemu-alpha is not installed" in outcome.stderr, outcome)
+    image.unlink()
+    outcome = world.respike("run", "echo")
+    expect(outcome.status == 125 and b"no such program" in outcome.stderr, outcome)
+
+
+def check_many_runs(scratch):
+    """Many at once, some of them killed: those that ended count once."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "echo")
+    world.ok("instrument", "echo")
+
+    def one(number):
+        command = [common.RESPIKE, "run", "echo", *(["sleep", "60"] if number % 10 == 0 else [str(number)])]
+        process = subprocess.Popen(
+            command, env=world.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        if number % 10 == 0:
+            process.stdout.readline()
+            process.kill()
+        process.communicate(timeout=120)
+        return process.returncode
+
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        statuses = list(pool.map(one, range(40)))
+    expect(statuses.count(0) == 36 and statuses.count(-9) == 4, statuses)
+    expect(len(world.spool()) == 40, "files wait for the next command")
+    for _ in range(100):
+        profile = world.images("echo")[image.name]["profile"]
+        if not world.spool():
+            break
+        time.sleep(0.1)  # the kernel has not ended all of the killed yet
+    expect(profile["runs"] == 40, profile)
+
+
+def check_spool_stays_small(scratch):
+    """When nothing but `run` is ever called, files do not pile up."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "echo")
+    world.ok("instrument", "echo")
+    world.ok("run", "echo")
+    file = world.spool()[0]
+    bytes = file.read_bytes()
+    for number in range(120):  # other processes' files: the number is at offset 40
+        other = file.with_name(f"echo.{number}.0.counts")
+        other.write_bytes(bytes[:40] + (1 << 40 | number).to_bytes(8, "little") + bytes[48:])
+    world.ok("run", "echo")
+    expect(len(world.spool()) == 1, f"{len(world.spool())} files")
+    expect(world.images("echo")[image.name]["profile"]["runs"] == 122, "all are counted")
+
+
+def check_speed(scratch):
+    """`run` adds at most 15 ms. Processor time, since other tests run meanwhile."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    for step in (["register", image, "--name", "echo"], ["optimize", "echo"]):
+        world.ok(*step)
+
+    def seconds(command):
+        times = []
+        for _ in range(15):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(
+                [str(c) for c in command], env=world.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return min(times)
+
+    added = seconds([common.RESPIKE, "run", "echo"]) - seconds(["qemu-alpha", image])
+    expect(added <= 0.015, f"{1000 * added:.1f} ms")
+
+
+# --- What is wrong --------------------------------------------------------------------------------
+
+
+def check_problems(scratch):
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    other = world.copy(program.image, "other")
+    script, library = scratch.file("script"), common.first_program("linked.dynamic").libraries[0].path
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    world.ok("register", image, "--name", "app")
+    cases = [(["show", "none"], "none"), (["instrument", "none"], "none"), (["optimize", "none"], "none")]
+    cases += [(["export", "none", "x"], "none"), (["unregister", "none"], "none"), (["mode", "none", "original"], "none")]
+    cases += [(["collect", "none"], "none"), (["export", "app", "x"], "optimized")]
+    cases += [(["register", "/nowhere/x"], "/nowhere/x: there is no such program")]
+    cases += [(["register", script], "not an ELF"), (["register", library], "library")]
+    cases += [(["register", world.folder], "not a program"), (["register", other, "--name", "app"], "registered already")]
+    for args, text in cases:
+        outcome = world.respike(*args)
+        expect(outcome.status == 1, f"{args}: status {outcome.status}")
+        expect(text in outcome.stderr.decode() and outcome.stderr.count(b"\n") == 1, f"{args}: {outcome.stderr}")
+    for args in (["mode", "app", "fast"], ["register"], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
+        expect(world.respike(*args).status == 2, f"{args}")
+    image.unlink()
+    for command in ("instrument", "optimize"):
+        outcome = world.respike(command, "app")
+        expect(outcome.status == 1 and str(image).encode() in outcome.stderr, outcome)
+    expect("does not exist" in world.ok("show", "app").stdout.decode(), "show tells")
+    expect(world.json("list")["applications"][0]["images"][0]["problem"], "list tells")
+
+
+def check_bad_databases(scratch):
+    image = static_program().image
+    world = World(scratch)
+    text = world.folder / "text.db"
+    text.write_text("this is no database, but long enough to be taken for one\n" * 100)
+    nowhere = pathlib.Path("/proc/none/x.db")
+    for path in (text, world.folder, nowhere):
+        for args in (["list"], ["register", image]):
+            outcome = world.respike("--db", path, *args)
+            expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, f"{path}: {outcome}")
+    expect(text.read_text().startswith("this is no"), "a file that is no database was changed")
+    world.ok("register", image, "--name", "app")
+    database = sqlite3.connect(world.database)
+    database.execute("update schema_version set version = 99")
+    database.commit()
+    database.close()
+    before = world.database.read_bytes()
+    outcome = world.respike("list")
+    expect(outcome.status == 1 and b"newer" in outcome.stderr, outcome)
+    expect(world.database.read_bytes() == before, "a newer database was changed")
+
+
+def check_full_disk(scratch):
+    """Files that cannot grow: a sentence, and nothing lost."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    world.ok("register", image, "--name", "app")
+    outcome = world.respike("instrument", "app", file_size=300_000)
+    expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, outcome)
+    shown = world.images("app")[image.name]
+    expect(not shown["instrumented"] and shown["optimizable"], shown)
+    world.ok("instrument", "app")
+    world.ok("run", "app")
+    expect(world.images("app")[image.name]["profile"]["runs"] == 1, "it works afterwards")
+
+
+def check_unregister(scratch):
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    world.ok("unregister", "app")
+    expect(world.json("list")["applications"] == [], "it is still there")
+    world.ok("register", image, "--name", "again")
+    expect(world.images("again")[image.name]["profile"]["runs"] == 1, "the profile stays")
+    world.ok("unregister", "again")
+    world.ok("prune")
+    world.ok("register", image, "--name", "third")
+    expect(world.images("third")[image.name]["profile"]["runs"] == 0, "pruned")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        checks = {
+            "tour": check_tour,
+            "nothing twice": check_nothing_twice,
+            "libraries": check_libraries,
+            "missing library": check_missing_library,
+            "opened libraries": check_opened,
+            "chosen images": check_chosen_images,
+            "new build": check_new_build,
+            "touched": check_touched,
+            "becomes plain": check_becomes_plain,
+            "run problems": check_run_problems,
+            "many runs": check_many_runs,
+            "spool stays small": check_spool_stays_small,
+            "problems": check_problems,
+            "bad databases": check_bad_databases,
+            "full disk": check_full_disk,
+            "unregister": check_unregister,
+        }
+        cases = [common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
+        cases += [
+            common.Case(f"run {mode}", lambda m=mode: check_run(scratch, m))
+            for mode in ("original", "instrumented", "optimized")
+        ]
+        status = common.run_cases(cases, args)
+        alone = common.Case("speed", lambda: check_speed(scratch))
+        return status | (common.run_cases([alone], args) if args.filter in alone.name else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
