@@ -157,7 +157,7 @@ class Target {
 
   // Branches.
   virtual Instruction branch() const = 0;  // unconditional, direct
-  virtual Instruction stop() const = 0;  // control never goes on
+  virtual Instruction stop() const = 0;    // control never goes on
   virtual Instruction nop() const = 0;
   virtual bool invert(Instruction& conditional_branch) const = 0;
   virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch

@@ -2,9 +2,12 @@
 //
 // An indirect jump is either through a jump table (found by following the jump's register back to
 // the load of a table's address, along the edges that are known by then), to labels whose addresses
-// were taken (computed goto), or a tail call. Labels that are reached by their distance to another
-// one cannot be found: an address that was added up, came back from a call, or a block that nothing
-// leads to tells of them.
+// were taken (computed goto), or it leaves the procedure (a tail call, a goto into the procedure
+// around it). Labels that are reached by their distance to another one cannot be found: an address
+// that was added up, came back from a call, or a block that nothing leads to tells of them.
+//
+// Calls end blocks. Registers are followed across them only where calls.h says that they survive;
+// a table found in a register that the call changed would be another one than the jump's.
 
 #include "optimizer/lift/jumps.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rare shapes of code behave the same when rewritten, or are left alone with a reason.
 
-The sources are tests/programs/rare/*.c. Lines `build: FLAGS` of a head comment say how each is built, once
+The sources are tests/programs/rare/*.c and *.cc. Lines `build: FLAGS` of a head comment say how each is built, once
 per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
 scatter and in the default layout by estimates and by random counts; one output per layout is rewritten
 again, twice; and it is instrumented. `expect: NAME: REASON` names a procedure that has
@@ -51,7 +51,8 @@ def check_opaque(source, image):
 def check_build(source, flags, scratch):
     folder = scratch.folder()
     image = folder / source.stem
-    command = ["alpha-linux-gnu-gcc", "-w", "-Wl,-q", source, *flags.replace("STATIC", STATIC).split(), "-o", image]
+    compiler = "alpha-linux-gnu-g++" if source.suffix == ".cc" else "alpha-linux-gnu-gcc"
+    command = [compiler, "-w", "-Wl,-q", source, *flags.replace("STATIC", STATIC).split(), "-o", image]
     built = common.run_command(command)
     if built.status != 0:
         raise common.Failure(f"it does not compile: {built.stderr.decode(errors='replace')[-400:]}")
@@ -80,7 +81,7 @@ def check_build(source, flags, scratch):
 
 
 def cases(scratch):
-    for source in sorted(SOURCES.glob("*.c")):
+    for source in sorted(SOURCES.glob("*.c*")):
         for flags in head_lines(source, "build"):
             yield common.Case(f"{source.stem} {flags}", lambda s=source, f=flags: check_build(s, f, scratch))
 
