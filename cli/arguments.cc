@@ -8,10 +8,13 @@
 namespace respike::cli {
 namespace {
 
+std::string name_problem(const std::string& name) {
+  return name.empty() ? "its name is empty" : "";
+}
+
 std::string output_problem(const std::string& name) {
-  if (name.empty()) return "its name is empty";
   if (name == "-") return "outputs do not go to standard output: a file of this name is ./-";
-  return "";
+  return name_problem(name);
 }
 
 std::string number_problem(const std::string& text) {
@@ -25,6 +28,10 @@ std::string number_problem(const std::string& text) {
 
 CLI::Validator name_of_output() {
   return CLI::Validator(output_problem, "FILE");
+}
+
+CLI::Validator name_of(const std::string& kind) {
+  return CLI::Validator(name_problem, kind);
 }
 
 CLI::Validator whole_number() {

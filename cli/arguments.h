@@ -10,6 +10,8 @@ namespace respike::cli {
 void add_output_option(CLI::App& command, std::string& name, const std::string& what);
 /// For other options that name a file to be written.
 CLI::Validator name_of_output();
+/// For options that name something else, `kind` in the help.
+CLI::Validator name_of(const std::string& kind);
 /// A number from 0 to 2^64 - 1: the parser would wrap, clamp or drop what is no such number.
 CLI::Validator whole_number();
 

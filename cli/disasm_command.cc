@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/fitting.h"
 #include "cli/messages.h"
@@ -160,7 +161,8 @@ void add_disasm_command(CLI::App& image) {
                    "only this procedure, NAME or NAME@ADDRESS (repeatable)")
       ->allow_extra_args(false);
   command->add_flag("--ir", arguments->ir, "the text form of the intermediate representation");
-  command->add_option("--profile", arguments->profile, "show how often blocks and edges ran");
+  command->add_option("--profile", arguments->profile, "show how often blocks and edges ran")
+      ->check(name_of("FILE"));
   command
       ->add_flag("--objdump", arguments->objdump,
                  "every word of every executable section: ADDRESS: WORD TEXT")

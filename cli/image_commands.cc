@@ -269,7 +269,7 @@ void add_image_commands(CLI::App& app) {
   optimize
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")
-      ->check(CLI::Validator(name_problem, "FILE"));
+      ->check(name_of("FILE"));
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(whole_number())
       ->capture_default_str();

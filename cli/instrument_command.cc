@@ -142,7 +142,7 @@ void add_instrument_command(CLI::App& image) {
   command
       ->add_option("--spool", arguments->spool,
                    "directory for counter files; made if there is none")
-      ->check(CLI::Validator(name_problem, "DIR"))
+      ->check(name_of("DIR"))
       ->capture_default_str();
   command
       ->add_option("--counters", arguments->counters,

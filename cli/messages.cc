@@ -91,10 +91,6 @@ void refuse_overwriting(const std::string& written, const std::vector<std::strin
       throw Error("it would be overwritten, but is needed for something else, too", written);
 }
 
-std::string name_problem(const std::string& name) {
-  return name.empty() ? "its name is empty" : "";
-}
-
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
   for (const ProcedureNote& note : notes)

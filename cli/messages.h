@@ -34,8 +34,6 @@ std::string grouped(uint64_t number);
 /// Throws Error when a file to be written is one of the others, which are read or written, too.
 /// Empty names are no files.
 void refuse_overwriting(const std::string& written, const std::vector<std::string>& others);
-/// For options that name a file: says so when the name is empty.
-std::string name_problem(const std::string& name);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
 /// else, so that an image for another machine is not told how to be linked.

@@ -224,6 +224,7 @@ def wrong_usages(image, scratch):
     ):
         yield f"layout {layout!r}", ["image", "optimize", image, "-o", out, "--layout", layout]
     yield "profile without a name", ["image", "optimize", image, "-o", out, "--profile", ""]
+    yield "disasm's profile without a name", ["image", "disasm", image, "--profile", ""]
     yield "spool without a name", ["image", "instrument", image, "-o", out, "--spool", ""]
     yield "instrumented image without a name", ["image", "instrument", image, "-o", ""]
     yield "seed is no number", [
