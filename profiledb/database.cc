@@ -5,13 +5,10 @@
 #include "profiledb/database.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <set>
 
 #include "profiledb/counts.h"

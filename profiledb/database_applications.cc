@@ -1,4 +1,8 @@
 // Applications and the images that they use.
+//
+// An image may belong to several applications and has one profile: a library that two programs use
+// is counted in both. So removing an application leaves its images; those that nobody uses any more
+// go with prune.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,11 @@
 // Builds of images and what was made of them.
+//
+// A build is known by the hash of its file. Size, time of modification and inode of the file at the
+// image's path are kept, too, so that it is read only when it changed; whichever build the file is
+// seen to be has them, and no other.
+//
+// Files come first, rows second: what a row refers to is in the store, and is looked for once more
+// in the transaction that adds the row, where no prune can be.
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "profiledb/database_counts.h"
 #include "profiledb/database_state.h"

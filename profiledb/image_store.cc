@@ -3,8 +3,7 @@
 // A name is a promise: who finds it finds all the bytes. So bytes go into a temporary file in the
 // same folder, then to the disk, and only then does the file get its name; the folder is brought to
 // the disk, too, so that a row of the database never refers to a file that a loss of power took.
-// Temporary names hold the process and a number; what a killed process left behind goes when it is
-// an hour old.
+// What a killed process left behind goes when it is an hour old.
 //
 // Between put() and the row that refers to a file, nothing refers to it. That is why prune() spares
 // young files, and put() makes a file that is there already young again.
@@ -16,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "optimizer/base/error.h"
@@ -40,11 +39,10 @@ constexpr std::string_view kTemporary = ".new";
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& folder, mode_t mode) {
-    static std::atomic<unsigned> number = 0;
-    path_ = folder / fmt::format("{}.{}{}", getpid(), number++, kTemporary);
-    unlink(path_.c_str());  // of a process that had the same number and was killed
-    file_ = open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file_ < 0) fail("the file cannot be made", path_, errno);
+    std::string name = folder / ("XXXXXX" + std::string(kTemporary));
+    file_ = mkostemps(name.data(), static_cast<int>(kTemporary.size()), O_CLOEXEC);
+    if (file_ < 0) fail("the file cannot be made", folder, errno);
+    path_ = name;
     mode_ = mode;
   }
   ~TemporaryFile() {

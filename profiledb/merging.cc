@@ -1,18 +1,18 @@
 // Merging of counter files.
 //
 // For each file of the spool:
-//   is it in use?           first, since what is not in use does not change any more
-//   read it, decode it      no header yet: left alone while in use; else its process ended before
-//   it
-//                           counted, and it goes
-//   whose is it?            the image's identity in its header, looked up in the database
-//   counted before?         then only the file is left to remove
-//   solve                   counters into counts, with the counter map of the store
+//   is it in use?         first, since what is not in use does not change any more
+//   read and decode it    no header: left alone while in use, else its process ended before it
+//                         counted, and the file goes
+//   whose is it?          the image's identity in its header, looked up in the database
+//   counted before?       then only the file is left to remove
+//   solve                 counters into counts, with the counter map of the store
 // and then, for several files of an image at once, one transaction (database_runs.cc); after it,
 // the finished files are removed.
 //
-// Each file is solved by itself although sums of counters could be solved as well: when calls did
-// not return, what can be found out then does not depend on what else waits in the spool.
+// Each file is solved by itself, although sums of counters could be solved as well: when calls did
+// not return, or jumps share their targets, what comes out does not depend on what else waits in
+// the spool.
 //
 // A file that cannot be counted is moved aside, so that its warning comes once. What cannot be done
 // to one file (no right to read it, a damaged counter map) is a warning and stops nothing.
@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "instrument/collect.h"

@@ -8,8 +8,8 @@
 // is given back at once; should somebody open the file for writing in between, the kernel would
 // send a signal, and one is chosen that is ignored by default.
 //
-// Leases need the file's owner (or CAP_LEASE) and a file system that knows them: ext4, xfs, btrfs,
-// tmpfs, overlayfs do. Elsewhere all processes are searched for the file. That sees only processes
+// Leases need the file's owner (or CAP_LEASE) and a file system that knows them; ext4, tmpfs and
+// overlayfs were tried. Elsewhere all processes are searched for the file. That sees only processes
 // of the same PID namespace, and those of the same user unless root asks; where a process of the
 // file's owner may not be looked at, the file is taken to be in use.
 //

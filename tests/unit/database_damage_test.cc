@@ -325,6 +325,19 @@ TEST(DatabaseDamage, TheLog) {
   EXPECT_TRUE(Database(path).find_image("/late"));
 }
 
+/// As a file that was made of a dump.
+TEST(DatabaseDamage, WithoutALogItGetsOne) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "x.db";
+  { Filled filled(path); }
+  run_sql(path, "pragma journal_mode = delete");
+  { Database database(path); }
+  Session session(path);
+  std::string mode;
+  session.sql() << "pragma journal_mode", soci::into(mode);
+  EXPECT_EQ(mode, "wal");
+}
+
 // ---- no right to write, no room ----
 
 /// As somebody who is not root; -1: that cannot be.
