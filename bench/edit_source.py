@@ -108,15 +108,15 @@ def edit_file(text, percent, numbers):
     for at, prefix in head.items():
         lines[at] = prefix + lines[at]
     text = "\n".join(lines)
-    for name in renamed:
-        text = re.sub(rf"\b{name}\b", f"{name}_v2", text)
+    rename = {name: f"{name}_v2" for name in renamed}
+    text = re.sub(r"\b[A-Za-z_]\w*", lambda word: rename.get(word[0], word[0]), text)
     return COUNTERS + text, [f.name for f, _ in chosen]
 
 
 def edit_files(paths, folder, percent, seed=1):
     """Writes edited copies of C files into a folder; returns their paths and how many functions
     were edited. What is there already with the same contents is left alone."""
-    numbers = random.Random(f"{seed} {percent}")
+    numbers = random.Random(f"{seed} {percent:g}")
     result, edited = [], 0
     for path in map(pathlib.Path, paths):
         text, names = edit_file(path.read_text(errors="surrogateescape"), percent, numbers)

@@ -184,13 +184,14 @@ Profile merge_builds(std::span<const Profile> profiles, std::span<const double> 
   std::vector<Profile> carried;
   for (size_t i = 0; i < profiles.size(); ++i) {
     std::optional<MatchResult> match;
-    if (profiles[i].image_hash == last.image_hash) {
+    if (same_places(profiles[i], last)) {
       carried.push_back(profiles[i]);
-    } else {
+    } else {  // a carried profile lists all procedures, a collected one those with counters
       match = match_profile(profiles[i], last);
       if (match->of_another_program())
         throw Error(fmt::format("it is of another program than {}", names.back()), names[i]);
       carried.push_back(std::move(match->profile));
+      if (profiles[i].image_hash == last.image_hash) match.reset();
     }
     if (matches != nullptr) matches->push_back(std::move(match));
   }

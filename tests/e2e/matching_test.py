@@ -203,6 +203,9 @@ def check_merged(program, profile, scratch):
     total, single = sum(merged.values()), sum(once.values())
     common.expect(3.8 < total / single < 4.2, f"{total / single} times the counts of one run")
     common.expect(merged.keys() == once.keys(), "the blocks are not those of the last profile")
+    carried, _ = match(profile, newer.image, scratch)
+    done = common.respike_ok("profile", "merge", f"{carried}:3", fresh, "-o", output)
+    common.expect(not done.stderr and counts(output) == merged, "a carried profile adds otherwise")
 
 
 def check_other_programs(program, profile, scratch):
