@@ -79,8 +79,10 @@ class Builds:
             main = [p for p in self.files if p.name == "lua.c"]
             return self.add(release, present + main, [*self.flags, f"-I{top}"])
         flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
-        shell = [p for p in self.files if p.name == "shell.c"]
-        return self.add(release, [top / "sqlite3.c", *shell], flags)
+        shell = next(p for p in self.files if p.name == "shell.c").read_bytes()
+        # In a folder of its own, so that it includes the release's header.
+        copy = workloads.write(self.folder / "crates" / "shell" / release / "shell.c", shell)
+        return self.add(release, [top / "sqlite3.c", copy], flags)
 
     def edited(self, percent):
         folder = self.folder / "edited" / f"{self.name}-{percent}"
