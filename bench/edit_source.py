@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Edits a share of the functions of C files, as time does to a program, without a change of behaviour.
+"""Edits a share of the functions of C files, as time does to a program, without a change of
+behaviour.
 
   bench/edit_source.py --percent N [--seed N] --out DIR FILE.c...
 
-Functions are chosen at random (seeded). Each gets one to three edits: a statement, a condition that
-never holds, one that always holds, or a call of a new function, each behind some statement of its
-own; one in five is renamed if it is static, and one in five moves to another part of the text. What
-is added works on counters of its own, which nothing else reads. The same arguments always give the
-same files. Functions are found by their shape (a definition starts and ends in the first column), so
-the files have to be laid out as SQLite and Lua are."""
+Functions are chosen at random (seeded). Each gets one to three edits: a statement, a condition
+that never holds, one that always holds, or a call of a new function, each behind some statement
+of its own; one in five is renamed if it is static, and one in five moves to another part of the
+text. What is added works on counters of its own, which nothing else reads. The same arguments
+always give the same files. Functions are found by their shape (a definition starts and ends in
+the first column), so the files have to be laid out as SQLite and Lua are."""
 
 import argparse
 import pathlib
@@ -52,7 +53,9 @@ def functions(lines):
         if end_of_head is None:
             number += 1
             continue
-        end = next((i for i in range(end_of_head + 1, len(lines)) if lines[i].startswith("}")), None)
+        end = next(
+            (i for i in range(end_of_head + 1, len(lines)) if lines[i].startswith("}")), None
+        )
         if end is None:
             break
         if lines[end].rstrip() == "}":
@@ -69,11 +72,21 @@ def places(lines, function):
         line = lines[at]
         if not STATEMENT.match(line) or line.count("(") != line.count(")") or "{" in line:
             continue
-        before = next((lines[i].strip() for i in range(at - 1, function.body - 1, -1) if lines[i].strip()), "")
-        after = next((lines[i].strip() for i in range(at + 1, function.end + 1) if lines[i].strip()), "")
-        if line.split("(")[0].split()[0].rstrip(";") in KEYWORDS or not before.endswith((";", "{", "}")):
+        before = next(
+            (lines[i].strip() for i in range(at - 1, function.body - 1, -1) if lines[i].strip()), ""
+        )
+        after = next(
+            (lines[i].strip() for i in range(at + 1, function.end + 1) if lines[i].strip()), ""
+        )
+        if line.split("(")[0].split()[0].rstrip(";") in KEYWORDS or not before.endswith(
+            (";", "{", "}")
+        ):
             continue
-        if before.startswith("#") or after.startswith(("else", "#", "while")) or before.endswith("= {"):
+        if (
+            before.startswith("#")
+            or after.startswith(("else", "#", "while"))
+            or before.endswith("= {")
+        ):
             continue
         result.append(at)
     return result
@@ -81,9 +94,10 @@ def places(lines, function):
 
 def edit(number):
     k = number % 61
+    never = f"respike_edits[{k}] == {200 + k % 50} && respike_edits[{k + 1}]"
     return [
         f"respike_edits[{k}] += {number % 7};",
-        f"if (respike_edits[{k}] == {200 + k % 50} && respike_edits[{k + 1}]) respike_edits[{k + 2}] = 0;",
+        f"if ({never}) respike_edits[{k + 2}] = 0;",
         f"if (respike_edits[{k}] < 256) respike_edits[{k}] += 1;",
         f"respike_called({k});",
     ]
@@ -108,15 +122,15 @@ def edit_file(text, percent, numbers):
     for at, prefix in head.items():
         lines[at] = prefix + lines[at]
     text = "\n".join(lines)
-    for name in renamed:
-        text = re.sub(rf"\b{name}\b", f"{name}_v2", text)
+    rename = {name: f"{name}_v2" for name in renamed}
+    text = re.sub(r"\b[A-Za-z_]\w*", lambda word: rename.get(word[0], word[0]), text)
     return COUNTERS + text, [f.name for f, _ in chosen]
 
 
 def edit_files(paths, folder, percent, seed=1):
     """Writes edited copies of C files into a folder; returns their paths and how many functions
     were edited. What is there already with the same contents is left alone."""
-    numbers = random.Random(f"{seed} {percent}")
+    numbers = random.Random(f"{seed} {percent:g}")
     result, edited = [], 0
     for path in map(pathlib.Path, paths):
         text, names = edit_file(path.read_text(errors="surrogateescape"), percent, numbers)

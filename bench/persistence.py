@@ -4,12 +4,13 @@
   bench/persistence.py [--workloads sqlite3,lua] [--changes NAME...] [--json]
 
 For every change there are two builds of a program. The older one is profiled with the training
-input; the newer one is laid out by that profile, carried over (`image optimize --profile`), and by a
-fresh one of its own. Both run the reference input. The table has, in this order: the share of the
-procedures that ran and of what they executed that was matched, the confidence that Respike reports,
-cycles by model C against the newer build as it is (by estimates without a profile, by the older
-profile, by the fresh one), and the share of the fresh profile's gain that the older one keeps.
-Outputs have to be the same. Older releases come from crates that bundle them, fetched with cargo."""
+input; the newer one is laid out by that profile, carried over (`image optimize --profile`), and
+by a fresh one of its own. Both run the reference input. The table has, in this order: the share
+of the procedures that ran and of what they executed that was matched, the confidence that
+Respike reports, cycles by model C against the newer build as it is (by estimates without a
+profile, by the older profile, by the fresh one), and the share of the fresh profile's gain that
+the older one keeps. Outputs have to be the same. Older releases come from crates that bundle
+them, fetched with cargo."""
 
 import argparse
 import json
@@ -19,10 +20,11 @@ import subprocess
 import sys
 
 import edit_source
+import layouts
 import measuring
 import workloads
 
-import build
+import build  # found by workloads
 
 RELEASES = {  # name: crate, version, folder in it
     "sqlite3 3.39.2": ("libsqlite3-sys", "0.25.2", "sqlite3"),
@@ -31,10 +33,24 @@ RELEASES = {  # name: crate, version, folder in it
 }
 EDITED = (1, 5, 20)  # percent of all functions
 OTHER_OPTIONS = {
-    "sqlite3": ["-DSQLITE_ENABLE_STAT4", "-DSQLITE_ENABLE_DBSTAT_VTAB", "-DSQLITE_DEFAULT_MEMSTATUS=0"],
+    "sqlite3": [
+        "-DSQLITE_ENABLE_STAT4",
+        "-DSQLITE_ENABLE_DBSTAT_VTAB",
+        "-DSQLITE_DEFAULT_MEMSTATUS=0",
+    ],
     "lua": ["-DLUA_USE_JUMPTABLE=0", "-DLUAI_MAXSHORTLEN=60"],
 }
-HEAD = ["workload", "change", "procedures", "executed", "confidence", "estimates", "older", "fresh", "kept"]
+HEAD = [
+    "workload",
+    "change",
+    "procedures",
+    "executed",
+    "confidence",
+    "estimates",
+    "older",
+    "fresh",
+    "kept",
+]
 
 
 def crate(folder, release):
@@ -48,7 +64,9 @@ def crate(folder, release):
         f'{name} = {{ version = "={version}", default-features = false }}\n'
     )
     try:
-        subprocess.run(["cargo", "vendor", "-q", "vendor"], cwd=project, check=True, capture_output=True)
+        subprocess.run(
+            ["cargo", "vendor", "-q", "vendor"], cwd=project, check=True, capture_output=True
+        )
     except (OSError, subprocess.CalledProcessError) as error:
         raise workloads.Unavailable(f"{release} cannot be had: {error}") from None
     return project / "vendor" / name / inside
@@ -72,15 +90,17 @@ class Builds:
         return self.images[variant]
 
     def of_release(self, release):
-        """Files that the bundled sources leave out (the shells) are those of the present release."""
+        """The shells, which the bundled sources leave out, are those of the present release."""
         top = crate(self.folder, release)
         if self.name == "lua":
             present = [p for p in sorted(top.glob("*.c")) if p.name not in ("luac.c", "ltests.c")]
             main = [p for p in self.files if p.name == "lua.c"]
             return self.add(release, present + main, [*self.flags, f"-I{top}"])
         flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
-        shell = [p for p in self.files if p.name == "shell.c"]
-        return self.add(release, [top / "sqlite3.c", *shell], flags)
+        shell = next(p for p in self.files if p.name == "shell.c").read_bytes()
+        # In a folder of its own, so that it includes the release's header.
+        copy = workloads.write(self.folder / "crates" / "shell" / release / "shell.c", shell)
+        return self.add(release, [top / "sqlite3.c", copy], flags)
 
     def edited(self, percent):
         folder = self.folder / "edited" / f"{self.name}-{percent}"
@@ -139,17 +159,17 @@ def prepare(names, wanted, folder, jobs):
 def measure(lab, workload, older, newer):
     old = lab.profile(older, workload.training)
     fresh = lab.profile(newer, workload.training)
-    layouts = {
+    images = {
         "original": lab.optimize(newer, measuring.ORIGINAL),
         "estimates": lab.optimize(newer, measuring.DEFAULT),
         "older": lab.optimize(newer, measuring.DEFAULT, old),
         "fresh": lab.optimize(newer, measuring.DEFAULT, fresh),
     }
-    figures = {name: lab.measure(image, workload.reference) for name, (image, _) in layouts.items()}
+    figures = {name: lab.measure(image, workload.reference) for name, (image, _) in images.items()}
     if len({f["output"] for f in figures.values()}) != 1:
         raise measuring.Failure(f"{newer}: layouts behave differently")
     cycles = {name: f["cycles_c"] for name, f in figures.items()}
-    report = layouts["older"][1]
+    report = images["older"][1]
     matched = report["profile_match"]
     return {
         "procedures": matched["matched_executed_procedures"] / matched["executed_procedures"],
@@ -189,8 +209,6 @@ def main():
         keyed = [{"workload": w.name, "change": c} | r for (w, c, _, _), r in zip(rows, results)]
         print(json.dumps(keyed, indent=1))
         return
-    import layouts
-
     layouts.print_table(HEAD, [row_of(w, c, r) for (w, c, _, _), r in zip(rows, results)])
 
 

@@ -287,6 +287,12 @@ void write_profile(const std::filesystem::path& path, const Profile& profile) {
   write_file(path, encode_profile(profile), {});
 }
 
+bool same_places(const Profile& a, const Profile& b) {
+  return a.image_hash == b.image_hash &&
+         std::equal(a.procedures.begin(), a.procedures.end(), b.procedures.begin(),
+                    b.procedures.end(), same_shape);
+}
+
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names) {
   assert(!profiles.empty() && profiles.size() == weights.size() && profiles.size() == names.size());
@@ -295,9 +301,7 @@ Profile merge_profiles(std::span<const Profile> profiles, std::span<const double
   clear_counts(sum);
   for (size_t i = 0; i < profiles.size(); ++i) {
     const Profile& profile = profiles[i];
-    if (profile.image_hash != sum.image_hash ||
-        !std::equal(profile.procedures.begin(), profile.procedures.end(), sum.procedures.begin(),
-                    sum.procedures.end(), same_shape))
+    if (!same_places(profile, sum))
       throw Error(fmt::format("it is of another image than {}", names[0]), names[i]);
     sum.runs += profile.runs * weights[i];
     for (size_t p = 0; p < sum.procedures.size(); ++p)

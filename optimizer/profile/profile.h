@@ -99,8 +99,12 @@ ProcedureProfile decode_procedure(std::span<const uint8_t> bytes);
 /// All or nothing, like every output.
 void write_profile(const std::filesystem::path& path, const Profile& profile);
 
-/// Adds counts times weights, at most 2^64 - 1 each. Throws Error when the profiles are not of the
-/// same image; `names` stand for them then. Weights are not negative and finite.
+/// Whether both are of one image and list the same procedures, blocks, edges and calls, so that
+/// counts can be added one by one.
+bool same_places(const Profile& a, const Profile& b);
+
+/// Adds counts times weights, at most 2^64 - 1 each. Throws Error when the profiles have not
+/// the same places; `names` stand for them then. Weights are not negative and finite.
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names);
 

@@ -22,22 +22,22 @@
 namespace respike {
 namespace {
 
-/// What compilers link into every program, by name. A main tells programs apart if it is alike.
+/// What compilers link into every program, by name: it does not tell programs apart.
 constexpr std::string_view kOfEveryProgram[] = {"_start",
+                                                "__start",
                                                 "_init",
                                                 "_fini",
-                                                "__start",
                                                 "frame_dummy",
                                                 "__do_global_dtors_aux",
                                                 "__libc_csu_init",
                                                 "__libc_csu_fini",
                                                 "register_tm_clones",
                                                 "deregister_tm_clones"};
+/// Every program has a main, too; it has to be this much alike to count.
 constexpr double kMainIsAlike = 0.5;
 
-bool tells_programs_apart(std::string_view name, double confidence) {
-  if (name == "main") return confidence >= kMainIsAlike;
-  return std::find(std::begin(kOfEveryProgram), std::end(kOfEveryProgram), name) ==
+bool is_of_every_program(std::string_view name) {
+  return std::find(std::begin(kOfEveryProgram), std::end(kOfEveryProgram), name) !=
          std::end(kOfEveryProgram);
 }
 
@@ -99,7 +99,8 @@ class Matcher {
     carry_indirect(old, fresh);
     const auto executed = static_cast<double>(old.instructions());
     sure_ += executed * carried.confidence();
-    if (tells_programs_apart(old.name, carried.confidence()))
+    if (!is_of_every_program(old.name) &&
+        (old.name != "main" || carried.confidence() >= kMainIsAlike))
       evidence_ += executed * carried.confidence();
   }
 
@@ -139,6 +140,7 @@ class Matcher {
   }
 
   void summarize() {
+    double own = 0;  // executed in what tells programs apart
     std::vector<bool> matched(before_.procedures.size());
     for (const uint32_t old : partner_)
       if (old != kNone) matched[old] = true;
@@ -146,6 +148,7 @@ class Matcher {
       const ProcedureProfile& procedure = before_.procedures[p];
       const bool entered = procedure.entered();
       const auto instructions = static_cast<double>(procedure.instructions());
+      if (!is_of_every_program(procedure.name)) own += instructions;
       ++result_.procedures_before;
       result_.entered_before += entered;
       result_.instructions_before += instructions;
@@ -156,7 +159,7 @@ class Matcher {
     }
     if (result_.instructions_before == 0) return;
     result_.confidence = sure_ / result_.instructions_before;
-    result_.evidence = evidence_ / result_.instructions_before;
+    result_.evidence = own == 0 ? 0 : evidence_ / own;
   }
 
   const Profile& before_;
@@ -184,13 +187,14 @@ Profile merge_builds(std::span<const Profile> profiles, std::span<const double> 
   std::vector<Profile> carried;
   for (size_t i = 0; i < profiles.size(); ++i) {
     std::optional<MatchResult> match;
-    if (profiles[i].image_hash == last.image_hash) {
+    if (same_places(profiles[i], last)) {
       carried.push_back(profiles[i]);
-    } else {
+    } else {  // a carried profile lists all procedures, a collected one those with counters
       match = match_profile(profiles[i], last);
       if (match->of_another_program())
         throw Error(fmt::format("it is of another program than {}", names.back()), names[i]);
       carried.push_back(std::move(match->profile));
+      if (profiles[i].image_hash == last.image_hash) match.reset();
     }
     if (matches != nullptr) matches->push_back(std::move(match));
   }

@@ -32,10 +32,10 @@ struct MatchResult {
   double matched_share() const {
     return instructions_before == 0 ? 0 : instructions_matched / instructions_before;
   }
-  double evidence = 0;  // the same without what every program has: start-up code, and a main that
-                        // is another
+  double evidence = 0;  // the same of what tells programs apart: all but start-up code, and a main
+                        // that is another
   /// Next to nothing was found that tells programs apart.
-  bool of_another_program() const { return entered_before != 0 && evidence < kLeastEvidence; }
+  bool of_another_program() const { return instructions_before != 0 && evidence < kLeastEvidence; }
   static constexpr double kLeastEvidence = 0.02;
 };
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A profile of one build serves another one: profile match, and the commands that match by themselves.
+"""A profile of one build serves another one: profile match, and the commands that match by
+themselves.
 
-What is right is known from the other build's own profile of the same run: the counts of blocks that
-were carried over must overlap with those that were counted (the sum of the smaller ones of each pair,
-over the sum of the counted). Builds are position-independent or not, static or not, of other
-optimization levels, rewritten in other layouts, and of an edited source. Programs that are laid out by
-a carried profile behave as they did."""
+What is right is known from the other build's own profile of the same run: the counts of blocks
+that were carried over must overlap with those that were counted (the sum of the smaller ones of
+each pair, over the sum of the counted). Builds are position-independent or not, static or not,
+of other optimization levels, rewritten in other layouts, and of an edited source. Programs that
+are laid out by a carried profile behave as they did."""
 
 import json
 import sys
@@ -140,8 +141,11 @@ def check_rewritten(name, scratch):
 
 
 def check_edited_source(scratch):
-    sources = [SOURCE.replace("HERE", "").replace("EXTRA", "").replace("RENAMED", "collatz"), edited_source()]
-    for kinds in (("-no-pie", "-no-pie"), ("-no-pie", "-pie"), ("-static", "-no-pie")):
+    sources = [
+        SOURCE.replace("HERE", "").replace("EXTRA", "").replace("RENAMED", "collatz"),
+        edited_source(),
+    ]
+    for kinds in (("-no-pie", "-no-pie"), ("-no-pie", "-pie"), ("-pie", "-no-pie")):
         older, newer = (
             compile_alpha(source, scratch.file("image"), "-O2", "-Wl,-q", kind)
             for source, kind in zip(sources, kinds)
@@ -188,7 +192,15 @@ def check_commands(program, profile, scratch):
         common.expect("block 0 (1) -> " in listing, f"main did not run once: {listing[:300]}")
     folder = scratch.folder()
     common.respike_ok(
-        "image", "instrument", other, "-o", folder / "i", "--spool", folder / "s", "--weights", profile
+        "image",
+        "instrument",
+        other,
+        "-o",
+        folder / "i",
+        "--spool",
+        folder / "s",
+        "--weights",
+        profile,
     )
 
 
@@ -203,6 +215,9 @@ def check_merged(program, profile, scratch):
     total, single = sum(merged.values()), sum(once.values())
     common.expect(3.8 < total / single < 4.2, f"{total / single} times the counts of one run")
     common.expect(merged.keys() == once.keys(), "the blocks are not those of the last profile")
+    carried, _ = match(profile, newer.image, scratch)
+    done = common.respike_ok("profile", "merge", f"{carried}:3", fresh, "-o", output)
+    common.expect(not done.stderr and counts(output) == merged, "a carried profile adds otherwise")
 
 
 def check_other_programs(program, profile, scratch):
@@ -217,7 +232,9 @@ def check_other_programs(program, profile, scratch):
         ["profile", "match", other, other, "-o", out],
         ["profile", "match", profile, program.image, "-o", program.image.parent / "no" / "folder"],
     ):
-        check_refused(common.respike(*command, cwd=scratch.folder()), out, " ".join(map(str, command)))
+        check_refused(
+            common.respike(*command, cwd=scratch.folder()), out, " ".join(map(str, command))
+        )
     for command in (["profile", "match", profile], ["profile", "match", profile, other]):
         common.expect(common.respike(*command).status == 2, f"{command} is taken")
 
@@ -258,16 +275,22 @@ def main():
         program = common.find_program("calls.dynamic")
         profile = own_profile(program, scratch)
         cases = [
-            common.Case(f"{b[0]} to {b[1]}", lambda b=b: check_other_build(*b, scratch)) for b in BUILDS
+            common.Case(f"{b[0]} to {b[1]}", lambda b=b: check_other_build(*b, scratch))
+            for b in BUILDS
         ]
-        cases += [common.Case(f"{n} rewritten", lambda n=n: check_rewritten(n, scratch)) for n in REWRITTEN]
+        cases += [
+            common.Case(f"{n} rewritten", lambda n=n: check_rewritten(n, scratch))
+            for n in REWRITTEN
+        ]
         for check in (check_same_build, check_commands, check_merged, check_other_programs):
             name = check.__name__.removeprefix("check_").replace("_", " ")
             cases.append(common.Case(name, lambda c=check: c(program, profile, scratch)))
         cases.append(common.Case("edited source", lambda: check_edited_source(scratch)))
         cases.append(common.Case("empty profile", lambda: check_empty_profile(program, scratch)))
         for seed in (1, 2, 3):
-            cases.append(common.Case(f"doctored {seed}", lambda s=seed: check_doctored(program, s, scratch)))
+            cases.append(
+                common.Case(f"doctored {seed}", lambda s=seed: check_doctored(program, s, scratch))
+            )
         return common.run_cases(cases, args)
 
 
