@@ -36,7 +36,7 @@ KINDS = ("training", "reference")
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One start of a program, in an empty folder. Arguments that are paths are files that it
-    reads."""
+    reads, or folders that it searches."""
 
     args: tuple = ()
     stdin: pathlib.Path | None = None
@@ -136,7 +136,7 @@ def tcc(make, sources, folder):
     flags = ["-O2", "-DONE_SOURCE=1", "-DTCC_TARGET_X86_64", "-DCONFIG_TCC_SEMLOCK=0"]
     image = make("tcc", [top / "tcc.c"], [*flags, f"-I{header.parent}", f"-I{top}"])
     # It compiles for x86-64, with the headers of the cross compiler's C library.
-    options = ["-r", "-o", "out.o", "-nostdinc", "-I", str(top / "include")]
+    options = ["-r", "-o", "out.o", "-nostdinc", "-I", top / "include"]
     options += ["-I", "/usr/alpha-linux-gnu/include", "-D__LONG_DOUBLE_128__", "-DHAVE_UNISTD_H"]
     zlib = "inflate deflate trees gzlib gzread gzwrite".split()
     training = [sources / "zlib" / f"{name}.c" for name in zlib]
