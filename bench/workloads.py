@@ -4,7 +4,7 @@
   bench/workloads.py [--folder DIR] [--workloads NAME,...]     builds them and lists their runs
 
 All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite,
-Lua, bzip2, zlib, Duktape, the Tiny C Compiler), fetched by scripts/fetch-sources.sh, and our
+Lua, bzip2, zlib, Duktape, the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our
 own interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
 reference input, but shares no statement, script or file with it: a profile's worth shows on
 what it has not seen. bench/README.md describes them. What is built lands in a folder (--folder,
@@ -29,7 +29,7 @@ import measuring  # noqa: E402
 import sql  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("RESPIKE_BENCH", ROOT / "build" / "benchmarks"))
-PACKAGES = ["duktape", "tcc"]  # besides those of tests/programs
+PACKAGES = ["duktape", "tcc", "bc"]  # besides those of tests/programs
 KINDS = ("training", "reference")
 
 
@@ -145,6 +145,23 @@ def tcc(make, sources, folder):
     return image, (Run((*options, *training)),), (Run((*options, *reference)),)
 
 
+def bc(make, sources, folder):
+    # Without the library of functions in bc's own language, which a bc would have to compile.
+    top = sources / "bc"
+    texts = {"PACKAGE": "bc", "VERSION": "1.07.1", "BC_COPYRIGHT": ""}
+    has = "STDLIB STRING UNISTD LIMITS STDARG STDDEF ERRNO".split()
+    config = "".join(f'#define {name} "{text}"\n' for name, text in texts.items())
+    config += "".join(f"#define HAVE_{name}_H 1\n" for name in has)
+    header = write(folder / "bc" / "config.h", config)
+    write(folder / "bc" / "libmath.h", "{0}\n")
+    names = "main bc scan execute load storage util global warranty".split()
+    files = [top / "bc" / f"{name}.c" for name in names] + [top / "lib" / "number.c"]
+    files += [top / "lib" / f"{name}.c" for name in ("getopt", "getopt1")]
+    flags = ["-O2", "-DHAVE_CONFIG_H", *(f"-I{f}" for f in (header.parent, top / "h", top / "bc"))]
+    image = make("bc", files, flags)
+    return image, *((Run((INPUTS / f"{kind}.bc",)),) for kind in KINDS)
+
+
 def script(make, sources, folder):
     image = make("script", [INPUTS / "script.cc"], ["-O2"])
     return image, *((Run((INPUTS / f"{kind}.script",)),) for kind in KINDS)
@@ -164,13 +181,15 @@ def minigzip(make, sources, folder):
     return image, training, (Run(("-9",), data["reference"]), Run(("-d",), data["reference.gz"]))
 
 
-# In the order of the tables, call-intensive programs first.
+# In the order of the tables, call-intensive programs first. Layouts are tuned with all but the
+# unseen one, which shows what they are worth to any other program.
 WORKLOADS = {
     sqlite3: "SQLite, SQL scripts",
     lua: "Lua, scripts",
     duktape: "Duktape, JavaScript",
     tcc: "Tiny C Compiler",
     script: "interpreter in C++",
+    bc: "GNU bc, unseen",
     minigzip: "zlib, both ways",
     bzip2: "bzip2, both ways",
 }
