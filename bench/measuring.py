@@ -3,7 +3,7 @@
 Everything is kept in a folder under names made of content: a measurement under the hashes of
 the image, of what its runs read and of the plugin with the machine model, so that nothing that
 was measured is measured again, and whatever changed is. Runs are repeatable: an empty folder,
-an empty environment, the same argv[0], no address randomization."""
+an empty environment, the same argv[0] and names of files, no address randomization."""
 
 import concurrent.futures
 import hashlib
@@ -116,8 +116,12 @@ class Lab:
             self._hashes[known] = hashlib.sha256(content).hexdigest()[:24]
         return self._hashes[known]
 
+    def hash_input(self, path):
+        """Of a file its name counts, too; folders are taken to hold the same under the same name."""
+        return digest(path.name, "" if path.is_dir() else self.hash_file(path))
+
     def key_of_run(self, run):
-        words = [self.hash_file(a) if isinstance(a, pathlib.Path) else a for a in run.args]
+        words = [self.hash_input(a) if isinstance(a, pathlib.Path) else a for a in run.args]
         return digest(*words, "<", self.hash_file(run.stdin) if run.stdin else "")
 
     def _locked(self, key):
@@ -138,6 +142,21 @@ class Lab:
     # ---- running ----
 
     @staticmethod
+    def _arguments(run, scratch):
+        """Arguments of a run. Files and folders get names that are the same everywhere, since a
+        program may keep names in memory that it searches: links of numbered names to folders."""
+        folders, words = {}, []
+        for word in run.args:
+            if isinstance(word, pathlib.Path):
+                folder = word if word.is_dir() else word.parent
+                if folder not in folders:
+                    folders[folder] = f"input{len(folders)}"
+                    (scratch / folders[folder]).symlink_to(folder)
+                word = os.path.join("..", folders[folder], "" if folder == word else word.name)
+            words.append(str(word))
+        return words
+
+    @staticmethod
     def _start(image, run, command):
         """Runs a command that ends in the program; returns (stdout, stderr)."""
         with tempfile.TemporaryDirectory(prefix="respike-bench-") as scratch:
@@ -146,7 +165,7 @@ class Lab:
             (scratch / "program").symlink_to(image)
             with open(run.stdin or os.devnull, "rb") as stdin:
                 done = subprocess.run(
-                    [*map(str, command), *map(str, run.args)],
+                    [*map(str, command), *Lab._arguments(run, scratch)],
                     stdin=stdin,
                     capture_output=True,
                     cwd=scratch / "work",

@@ -4,7 +4,7 @@
   bench/workloads.py [--folder DIR] [--workloads NAME,...]     builds them and lists their runs
 
 All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite,
-Lua, bzip2, zlib, Duktape, the Tiny C Compiler), fetched by scripts/fetch-sources.sh, and our
+Lua, bzip2, zlib, Duktape, the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our
 own interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
 reference input, but shares no statement, script or file with it: a profile's worth shows on
 what it has not seen. bench/README.md describes them. What is built lands in a folder (--folder,
@@ -29,14 +29,14 @@ import measuring  # noqa: E402
 import sql  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("RESPIKE_BENCH", ROOT / "build" / "benchmarks"))
-PACKAGES = ["duktape", "tcc"]  # besides those of tests/programs
+PACKAGES = ["duktape", "tcc", "bc"]  # besides those of tests/programs
 KINDS = ("training", "reference")
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One start of a program, in an empty folder. Arguments that are paths are files that it
-    reads."""
+    reads, or folders that it searches."""
 
     args: tuple = ()
     stdin: pathlib.Path | None = None
@@ -136,13 +136,30 @@ def tcc(make, sources, folder):
     flags = ["-O2", "-DONE_SOURCE=1", "-DTCC_TARGET_X86_64", "-DCONFIG_TCC_SEMLOCK=0"]
     image = make("tcc", [top / "tcc.c"], [*flags, f"-I{header.parent}", f"-I{top}"])
     # It compiles for x86-64, with the headers of the cross compiler's C library.
-    options = ["-r", "-o", "out.o", "-nostdinc", "-I", str(top / "include")]
+    options = ["-r", "-o", "out.o", "-nostdinc", "-I", top / "include"]
     options += ["-I", "/usr/alpha-linux-gnu/include", "-D__LONG_DOUBLE_128__", "-DHAVE_UNISTD_H"]
     zlib = "inflate deflate trees gzlib gzread gzwrite".split()
     training = [sources / "zlib" / f"{name}.c" for name in zlib]
     reference = [sources / "lua5.4" / "src" / f"{n}.c" for n in ("lparser", "lvm", "lstrlib")]
     reference.append(sources / "sqlite3-amalgamation" / "shell.c")
     return image, (Run((*options, *training)),), (Run((*options, *reference)),)
+
+
+def bc(make, sources, folder):
+    # Without the library of functions in bc's own language, which a bc would have to compile.
+    top = sources / "bc"
+    texts = {"PACKAGE": "bc", "VERSION": "1.07.1", "BC_COPYRIGHT": ""}
+    has = "STDLIB STRING UNISTD LIMITS STDARG STDDEF ERRNO".split()
+    config = "".join(f'#define {name} "{text}"\n' for name, text in texts.items())
+    config += "".join(f"#define HAVE_{name}_H 1\n" for name in has)
+    header = write(folder / "bc" / "config.h", config)
+    write(folder / "bc" / "libmath.h", "{0}\n")
+    names = "main bc scan execute load storage util global warranty".split()
+    files = [top / "bc" / f"{name}.c" for name in names] + [top / "lib" / "number.c"]
+    files += [top / "lib" / f"{name}.c" for name in ("getopt", "getopt1")]
+    flags = ["-O2", "-DHAVE_CONFIG_H", *(f"-I{f}" for f in (header.parent, top / "h", top / "bc"))]
+    image = make("bc", files, flags)
+    return image, *((Run((INPUTS / f"{kind}.bc",)),) for kind in KINDS)
 
 
 def script(make, sources, folder):
@@ -164,13 +181,15 @@ def minigzip(make, sources, folder):
     return image, training, (Run(("-9",), data["reference"]), Run(("-d",), data["reference.gz"]))
 
 
-# In the order of the tables, call-intensive programs first.
+# In the order of the tables, call-intensive programs first. Layouts are tuned with all but the
+# unseen one, which shows what they are worth to any other program.
 WORKLOADS = {
     sqlite3: "SQLite, SQL scripts",
     lua: "Lua, scripts",
     duktape: "Duktape, JavaScript",
     tcc: "Tiny C Compiler",
     script: "interpreter in C++",
+    bc: "GNU bc, unseen",
     minigzip: "zlib, both ways",
     bzip2: "bzip2, both ways",
 }

@@ -19,7 +19,6 @@ namespace respike::simulator {
 /// transfer of control is taken when the next instruction is not the one behind it in memory.
 struct Events {
   uint64_t instructions;  // counted by the feeder, exactly; all others by the processor
-  uint64_t pieces;
   uint64_t issue_cycles;          // in which an instruction issued or waited for another one
   uint64_t conditional_branches;  // executed, taken or not
   uint64_t taken_branches;        // all taken transfers: branches, jumps, calls and returns

@@ -28,7 +28,7 @@ namespace {
 using Rows = std::vector<std::vector<uint32_t>>;
 
 constexpr uint64_t kLongestRows[] = {1024, 768};  // bytes, of rows that are coloured as one
-constexpr uint64_t kMostColoured = 128 << 10;     // bytes, of the hottest rows
+constexpr uint64_t kMostColoured = 96 << 10;      // bytes, of the hottest rows
 
 // Cycles of a line from the second level, and of one that a miss before it prefetched (model C).
 constexpr double kMiss = 8, kPrefetched = 2;

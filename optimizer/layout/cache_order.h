@@ -23,7 +23,7 @@ struct CodePiece {
 /// All pieces, by index, in rows that are to start at cache lines, in the order in which fetching
 /// what `trace` runs costs least: short rows by affinity (cluster.h) in an order by conflicts
 /// (colour.h), or all pieces of each procedure together, procedures by affinity. Takes a few tens
-/// of megabytes for 128 KB of code or more.
+/// of megabytes for 96 KB of code or more.
 std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache);

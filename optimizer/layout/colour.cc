@@ -14,8 +14,8 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kMostTries = 2'000'000;
-constexpr double kLeastGain = 1;  // turns; sums of floats are not exact
+constexpr uint64_t kMostTries = 300'000;
+constexpr double kLeastGain = 20;  // turns, of some hundred thousand that meet
 
 class Colouring {
  public:
@@ -67,14 +67,24 @@ class Colouring {
   /// Adds the turns of a row's lines, `sign` times, where it starts at `set`.
   void add(uint32_t row, uint32_t set, int sign) {
     for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
-      for (uint32_t other = 0; other < first_.back(); ++other) {
-        const uint32_t turns = turns_.between(line, other);
-        if (turns == 0 || row_of_[other] == row) continue;
-        cost_[size_t{other} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
-        mean_[row_of_[other]] += static_cast<double>(turns) / sets_ * sign;
-      }
+      for (uint32_t other = 0; other < first_[row]; ++other)
+        add(other, set, turns_.between(line, other), sign);
       set = set + 1 == sets_ ? 0 : set + 1;
     }
+    // Through the triangle of turns as it lies in memory.
+    const uint32_t behind = set;
+    for (uint32_t other = first_[row + 1]; other < first_.back(); ++other) {
+      set = behind;
+      for (uint32_t line = first_[row + 1]; line-- > first_[row];) {
+        set = (set == 0 ? sets_ : set) - 1;
+        add(other, set, turns_.between(other, line), sign);
+      }
+    }
+  }
+  void add(uint32_t line, uint32_t set, uint32_t turns, int sign) {
+    if (turns == 0) return;
+    cost_[size_t{line} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
+    mean_[row_of_[line]] += static_cast<double>(turns) / sets_ * sign;
   }
 
   /// Exchanges rows once through all pairs; whether any were and it may go on.

@@ -54,7 +54,7 @@ struct AlphaPiece : Piece {
   uint64_t behind = 0;  // the address behind it
   uint64_t first_line = 0;
   uint64_t last_line = 0;
-  uint64_t page = 0;
+  uint64_t first_page = 0, last_page = 0;  // the same or neighbours
   uint64_t target = 0;  // of a direct branch
   int32_t hint = 0;
   Transfer transfer = Transfer::none;
@@ -97,14 +97,14 @@ class AlphaProcessor final : public Processor {
     AlphaPiece& piece = static_cast<AlphaPiece&>(base);
     const AlphaPiece* before = previous_;
     previous_ = &piece;
-    ++events_.pieces;
     bool falls_in = false;
     if (before != nullptr && completed) {
       falls_in = before->behind == piece.address;
       transfer(*before, piece.address);
     }
     events_.issue_cycles += falls_in ? cycles_after(*before, piece) : piece.issue_cycles;
-    if (piece.page != page_) enter_page(piece.page);
+    if (piece.first_page != page_) enter_page(piece.first_page);
+    if (piece.last_page != page_) enter_page(piece.last_page);
     for (uint64_t line = piece.first_line; line <= piece.last_line; ++line)
       if (!icache_.holds(line)) miss(line);
   }
@@ -207,7 +207,8 @@ class Alpha21164 final : public MachineModel {
     piece->behind = address + code.size();
     piece->first_line = address >> InstructionCache::kLineShift;
     piece->last_line = (piece->behind - 4) >> InstructionCache::kLineShift;
-    piece->page = address >> TranslationBuffer::kPageShift;
+    piece->first_page = address >> TranslationBuffer::kPageShift;
+    piece->last_page = (piece->behind - 4) >> TranslationBuffer::kPageShift;
     piece->code = read_for_issue(code);
     piece->issue_cycles = piece->after.issue(piece->code, address);
     piece->number = next_number_++;

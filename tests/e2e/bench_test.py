@@ -5,6 +5,7 @@ inputs."""
 
 import importlib.machinery
 import importlib.util
+import re
 import sys
 
 import common
@@ -46,6 +47,45 @@ def check_table():
     expect(repeated["small", "different", "random"] == random, "what was kept is something else")
 
 
+def check_default():
+    """The default layout gains on an input that it was not trained with, and its colouring adds to
+    that."""
+    program = common.find_program("lua.static")
+    if program is None:
+        raise Skip("Lua was not built")
+    runs = (((workloads.Run((workloads.INPUTS / f"{k}.lua",)),)) for k in workloads.KINDS)
+    workload = workloads.Workload("lua", "", program.image, *runs)
+    lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
+    names = [measuring.DEFAULT, "ext-tsp,split,segments"]
+    figures = layouts.measure_all(lab, [workload], names, ["different"], 2)
+    original, default, segments = (
+        figures["lua", "different", l] for l in (measuring.ORIGINAL, *names)
+    )
+    rate = lambda f: f["icache_misses"] / f["instructions"]
+    print(
+        f"cycles {original['cycles_c'] / default['cycles_c']:.3f} times fewer, misses "
+        f"{rate(default) / rate(original):.2f}, without colours {rate(segments) / rate(original):.2f}"
+    )
+    expect(default["cycles_c"] * 1.12 < original["cycles_c"], "the default layout gains too little")
+    expect(rate(default) < 0.75 * rate(original), "too many misses are left")
+    expect(rate(default) < rate(segments), "colours gain nothing")
+
+
+def check_path_of_inputs():
+    """Where files are does not show in what a program gets."""
+    seen = []
+    for name in ("a", "a-longer-name"):
+        folder = SCRATCH.folder() / name
+        folder.mkdir()
+        (folder / "script").write_text("1")
+        run = workloads.Run((folder / "script", "-I", folder, "x"))
+        scratch = SCRATCH.folder()
+        words = measuring.Lab._arguments(run, scratch)
+        expect((scratch / "work" / words[0]).resolve() == folder.resolve() / "script", str(words))
+        seen.append(words)
+    expect(seen[0] == seen[1], f"{seen[0]} is not {seen[1]}")
+
+
 def check_difference_is_noticed():
     lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
     outputs = iter("ab")
@@ -73,7 +113,9 @@ def check_page():
     for number in (2, 3, 4, 5, 6, 10, 11, *range(15, 21)):
         expect(f"Figure {number}" in text, f"figure {number} is missing")
     expect(text.count("<svg") >= 7, "plots are missing")
-    expect("nan" not in text.split("<svg")[0], "a number is missing")
+    for part in text.split("<svg"):
+        words = re.findall(r"[a-z]+", part.split("</svg>")[-1].lower())
+        expect("nan" not in words, "a number is missing")
 
 
 def check_inputs():
@@ -91,6 +133,8 @@ def main():
     args = common.argument_parser(__doc__).parse_args()
     cases = [
         Case("table", check_table),
+        Case("default layout", check_default),
+        Case("paths of inputs", check_path_of_inputs),
         Case("another output", check_difference_is_noticed),
         Case("page", check_page),
         Case("inputs", check_inputs),

@@ -412,7 +412,7 @@ def main():
         cases += [
             common.Case(f"repetition {p.name}", lambda p=p: check_repetition(p))
             for p in some + heavy
-            if p.program not in ("lua", "processes", "signals")
+            if p.program not in ("processes", "signals")
         ]
         cases += [
             common.Case(f"shuffled {p.name}", lambda p=p: check_same(p, scratch))

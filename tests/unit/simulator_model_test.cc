@@ -136,6 +136,14 @@ TEST(Model, StraightCodeUsesTheRefillBuffer) {
   EXPECT_EQ(machine.component("icache, refill buffer"), 2 * 19u);
 }
 
+TEST(Model, APieceThatCrossesAPageNeedsBoth) {
+  Machine machine;
+  machine.run(kStart + 8192 - 8, 4, "");
+  EXPECT_EQ(machine.events.itb_misses, 2u);
+  machine.run(kStart + 8192 + 8, 4, "");
+  EXPECT_EQ(machine.events.itb_misses, 2u);
+}
+
 /// Fetches every instruction of random pieces, instead of every piece.
 TEST(Model, PiecesFetchWhatTheirInstructionsDo) {
   using namespace alpha21164;
