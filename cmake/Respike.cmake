@@ -1,0 +1,75 @@
+# respike_optimize(): a faster image of a target, by a profile of a training run.
+#
+#   respike_optimize(TARGET
+#     TRAIN ARGUMENT...        what the program is run with to be profiled
+#     [INPUT FILE]             what it reads as standard input then
+#     [LIBRARIES TARGET...]    shared libraries of this project that are to become faster with it
+#     [OUTPUT FOLDER]          where the faster images go; default: fast, in the binary folder
+#     [NAME NAME])             of the application in the database; default: TARGET
+#
+# The images have the names of the originals, which stay as they are. The training runs once, and again when INPUT
+# or a file among the arguments changes; a new build of the program is optimized by the profile that is there, which
+# Respike carries over to it. `cmake --build build --target TARGET-train` trains again; the next build uses it.
+#
+# RESPIKE is the respike command, RESPIKE_DB the database; both are cache variables.
+
+find_program(RESPIKE respike HINTS ${CMAKE_CURRENT_LIST_DIR}/../build ${CMAKE_CURRENT_LIST_DIR}/../../../bin
+  DOC "The respike command" NO_CMAKE_FIND_ROOT_PATH)
+set(RESPIKE_DB ${CMAKE_BINARY_DIR}/respike.db CACHE FILEPATH "Respike's database of profiles")
+
+function(respike_optimize target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "INPUT;OUTPUT;NAME" "TRAIN;LIBRARIES")
+  if(NOT RESPIKE)
+    message(FATAL_ERROR "respike_optimize: the respike command was not found; set RESPIKE to its path")
+  endif()
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "respike_optimize: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_NAME)
+    set(ARG_NAME ${target})
+  endif()
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/fast)
+  endif()
+
+  # All that Respike asks of a build: the linker keeps its relocations.
+  foreach(image ${target} ${ARG_LIBRARIES})
+    target_link_options(${image} PRIVATE LINKER:--emit-relocs)
+  endforeach()
+
+  set(respike ${CMAKE_COMMAND} -E env RESPIKE_DB=${RESPIKE_DB} ${RESPIKE})
+  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${target}.trained)
+  set(inputs ${ARG_INPUT})
+  foreach(argument ${ARG_TRAIN})
+    if(EXISTS ${argument})
+      list(APPEND inputs ${argument})
+    endif()
+  endforeach()
+  set(input /dev/null)
+  if(ARG_INPUT)
+    get_filename_component(input ${ARG_INPUT} ABSOLUTE)
+  endif()
+  set(collect
+    COMMAND ${respike} register $<TARGET_FILE:${target}> --name ${ARG_NAME}
+    COMMAND ${respike} instrument ${ARG_NAME}
+    COMMAND ${respike} mode ${ARG_NAME} instrumented
+    COMMAND sh -c "exec \"$@\" < '${input}' > '${stamp}.out'" sh ${respike} run ${ARG_NAME} ${ARG_TRAIN}
+    COMMAND ${respike} mode ${ARG_NAME} optimized
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp})
+
+  # By files the training depends on its input alone, so that a change of the program does not repeat it.
+  add_custom_target(${target}-image DEPENDS ${target} ${ARG_LIBRARIES})
+  add_custom_command(OUTPUT ${stamp} ${collect} DEPENDS ${inputs} ${target}-image
+    COMMENT "Training ${target}" VERBATIM)
+  set(images $<TARGET_FILE:${target}>)
+  foreach(library ${ARG_LIBRARIES})
+    list(APPEND images $<TARGET_FILE:${library}>)
+  endforeach()
+  add_custom_command(OUTPUT ${stamp}.fast
+    COMMAND ${respike} optimize ${ARG_NAME}
+    COMMAND ${respike} export ${ARG_NAME} ${ARG_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}.fast
+    DEPENDS ${stamp} ${images} COMMENT "Optimizing ${target}" VERBATIM)
+  add_custom_target(${target}-fast ALL DEPENDS ${stamp}.fast)
+  add_custom_target(${target}-train ${collect} DEPENDS ${target}-image COMMENT "Training ${target}" VERBATIM)
+endfunction()
