@@ -89,56 +89,11 @@ void run_info(const InfoArguments& arguments) {
 
 // ---- optimize ----
 
-// Estimates know a branch's likely side, but not what a program does often.
-constexpr const char *kBestLayout = "ext-tsp,split,colour", *kBestByEstimates = "ext-tsp";
-
 struct OptimizeArguments {
   std::string image, output, report;
   std::string layout, profile;
   OptimizeOptions options;
 };
-
-/// Sets the options that a list of words names; nullopt, or what is wrong with it.
-std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& options) {
-  using Order = OptimizeOptions::Order;
-  using Blocks = LayoutOptions::Blocks;
-  using Pieces = LayoutOptions::Pieces;
-  for (const auto& [name, order] : {std::pair{"original", Order::original},
-                                    {"random", Order::random},
-                                    {"scatter", Order::scatter}})
-    if (list == name) {
-      options.order = order;
-      return std::nullopt;
-    }
-  options.order = Order::profiled;
-  LayoutOptions& layout = options.layout;
-  layout = {};
-  const auto set = [&]<typename T>(T& choice, T value) {
-    const bool again = choice != T{};
-    choice = value;
-    return !again;
-  };
-  for (bool more = true; more;) {
-    const size_t comma = list.find(',');
-    const std::string_view word = list.substr(0, comma);
-    more = comma != std::string_view::npos;
-    if (more) list.remove_prefix(comma + 1);
-    bool fine = false;
-    if (word == "chain") fine = set(layout.blocks, Blocks::chain);
-    if (word == "ext-tsp") fine = set(layout.blocks, Blocks::ext_tsp);
-    if (word == "split") fine = set(layout.split, true);
-    if (word == "place") fine = set(layout.pieces, Pieces::place);
-    if (word == "segments") fine = set(layout.pieces, Pieces::segments);
-    if (word == "colour") fine = set(layout.pieces, Pieces::colour);
-    if (word == "cdsort") fine = set(layout.pieces, Pieces::cache_sorted);
-    if (!fine)
-      return fmt::format(
-          "\"{}\" is out of place: a layout is original, random, scatter, or a list out of "
-          "chain|ext-tsp, split, place|segments|colour|cdsort",
-          word);
-  }
-  return std::nullopt;
-}
 
 double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -186,7 +141,7 @@ void run_optimize(OptimizeArguments& arguments) {
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
   if (arguments.layout.empty())
-    arguments.layout = arguments.profile.empty() ? kBestByEstimates : kBestLayout;
+    arguments.layout = arguments.profile.empty() ? kBestLayoutByEstimates : kBestLayout;
   parse_layout(arguments.layout, arguments.options);
   FittedProfile fitted;
   if (!arguments.profile.empty()) {
@@ -265,7 +220,7 @@ void add_image_commands(CLI::App& app) {
                    "procedure moved; scatter: blocks anywhere in the text; or a list out of "
                    "chain|ext-tsp, split, place|segments|colour|cdsort")
       ->check(CLI::Validator(layout_problem, "LIST"))
-      ->default_str(fmt::format("{}; without a profile {}", kBestLayout, kBestByEstimates));
+      ->default_str(fmt::format("{}; without a profile {}", kBestLayout, kBestLayoutByEstimates));
   optimize
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")

@@ -23,8 +23,6 @@ namespace {
 
 using State = ImageOutcome::State;
 
-constexpr const char* kOptimizeOptions = "--layout ext-tsp,split,colour";  // the default
-
 fs::perms mode_of(const fs::path& file) {
   constexpr fs::perms kAccess = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_all;
   return fs::status(file).permissions() & kAccess;
@@ -120,8 +118,10 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   carry_over(image, build);
   const Profile profile = database_.profile(build.id);
   OptimizeOptions options;
-  options.description = kOptimizeOptions;
   if (profile.runs > 0) options.profile = &profile;
+  const char* layout = options.profile ? kBestLayout : kBestLayoutByEstimates;
+  parse_layout(layout, options);
+  options.description = fmt::format("--layout {}", layout);
   if (progress)
     options.progress = [&](std::string_view step, double done) {
       progress(image.path, step, done);

@@ -30,6 +30,15 @@ struct OptimizeOptions {
   std::function<void(std::string_view step, double done)> progress;  // called before each step
 };
 
+/// The best layouts that there are, with a profile and without one: estimates know a branch's
+/// likely side, but not what a program does often.
+inline constexpr const char* kBestLayout = "ext-tsp,split,colour";
+inline constexpr const char* kBestLayoutByEstimates = "ext-tsp";
+
+/// Sets `order` and `layout` to what a list of words names (docs/commands.md, --layout); nullopt,
+/// or what is wrong with it.
+std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& options);
+
 struct ProcedureNote {
   std::string name;
   std::string reason;
