@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Speed and memory of rewriting: lift, shuffle, emit and verify images of growing size.
+"""Speed and memory of rewriting: lift, lay out, emit and verify images of growing size.
 
   rewriting.py [--respike build/respike] [--programs build/programs] [--runs 3] [--large]
 
 Prints a Markdown table: the best of some runs in seconds of wall time, the largest resident memory of
 them, and the sizes of input and output. The synthetic images come from synthetic-image.py; --large adds
-the one of 10 million instructions.
+the one of 10 million instructions. The layout `default` is what `image optimize` does when not told,
+without a profile and, for images that are run first, with one.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,18 +41,32 @@ def synthetic(folder, name, instructions, *options):
     return image
 
 
+def profile(args, folder, image, words, stdin=os.devnull):
+    """Counts one run, which may fail; returns the path of the profile."""
+    counting, spool, result = folder / "counting", folder / "spool", folder / "profile"
+    shutil.rmtree(spool, ignore_errors=True)
+    subprocess.run([args.respike, "image", "instrument", image, "-o", counting, "--spool", spool], check=True, stdout=subprocess.DEVNULL)
+    with open(stdin, "rb") as file:
+        subprocess.run(["qemu-alpha", counting, *words], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([args.respike, "image", "collect", *spool.iterdir(), "-o", result], check=True, stdout=subprocess.DEVNULL)
+    return result
+
+
 def images(args, folder):
+    """(title, image, function that makes a profile or None)."""
     sqlite = pathlib.Path(args.programs) / "images" / "sqlite3.static"
     if sqlite.exists():
-        yield "sqlite3, static", sqlite
-    yield "synthetic, static, size of CPython", synthetic(folder, "cpython-sized", 820_000, "--static")
+        script = ROOT / "tests" / "programs" / "inputs" / "heavy.sql"
+        yield "sqlite3, static", sqlite, lambda: profile(args, folder, sqlite, ["-batch", ":memory:"], script)
+    large = synthetic(folder, "cpython-sized", 820_000, "--static")
+    yield "synthetic, static, size of CPython", large, lambda: profile(args, folder, large, [])
     for millions in (1, 2, 4) + ((9.5,) if args.large else ()):
-        yield f"synthetic, {millions:g} M", synthetic(folder, f"synthetic{millions:g}", int(millions * 1e6))
+        yield f"synthetic, {millions:g} M", synthetic(folder, f"synthetic{millions:g}", int(millions * 1e6)), None
 
 
-def row(args, folder, name, image, layout):
+def row(args, folder, name, image, layout, options):
     out, report = folder / "out", folder / "report.json"
-    command = [args.respike, "image", "optimize", image, "-o", out, "--layout", layout, "--report", report]
+    command = [args.respike, "image", "optimize", image, "-o", out, "--report", report, *options]
     results = [measure(command) for _ in range(args.runs)]
     info = json.loads(subprocess.run([args.respike, "image", "info", "--json", image], check=True,
                                      capture_output=True, text=True).stdout)
@@ -72,9 +88,12 @@ def main():
     print("|---" * len(head) + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for title, image in images(args, folder):
-            for layout in ("original", "random"):
-                print("| " + " | ".join(row(args, folder, title, image, layout)) + " |", flush=True)
+        for title, image, make_profile in images(args, folder):
+            layouts = {"original": ["--layout", "original"], "random": ["--layout", "random"], "default": []}
+            if make_profile is not None:
+                layouts["default, by a profile"] = ["--profile", make_profile()]
+            for layout, options in layouts.items():
+                print("| " + " | ".join(row(args, folder, title, image, layout, options)) + " |", flush=True)
 
 
 if __name__ == "__main__":

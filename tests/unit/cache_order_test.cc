@@ -140,13 +140,32 @@ TEST(CacheOrder, HugePiecesAreLeftOutOfTheColours) {
   EXPECT_EQ(sorted_pieces(rows), (std::vector<uint32_t>{0, 1, 2}));
 }
 
-/// More code than is coloured at most, in pieces of one line that all take turns.
-TEST(CacheOrder, OnlySoMuchIsColoured) {
-  constexpr uint32_t kPieces = 40'000;  // a full table of their turns would take 3 GB
-  auto pieces = pieces_of(std::vector<uint64_t>(kPieces, 16));
+/// The hottest piece is longer than the cache, two others take turns, and only one order of three
+/// keeps these apart: behind it all.
+TEST(CacheOrder, WhatIsLongerThanTheCacheComesLast) {
+  auto pieces = pieces_of({160, 64, 64, 64});
+  pieces[0].heat = 1e6;
   Trace trace = {kNone};
-  for (int i = 0; i < 20'000; ++i) trace.push_back(static_cast<uint32_t>(i * 7919) % kPieces);
-  EXPECT_EQ(sorted_pieces(order_for_cache(pieces, {}, trace, kCache)).size(), kPieces);
+  for (int i = 0; i < 1000; ++i) trace.push_back(i % 2 == 0 ? 1 : 3);
+  const Rows rows = order_for_cache(pieces, {}, trace, kCache);
+  EXPECT_LT(fetch_cost(pieces, rows, trace, kCache), 0.1);
+  EXPECT_EQ(rows.back(), std::vector<uint32_t>{0});
+}
+
+/// More code than is coloured: what is left keeps the order of its heat.
+TEST(CacheOrder, OnlySoMuchIsColoured) {
+  constexpr uint32_t kPieces = 8000, kColoured = 6144;  // of a line each
+  auto pieces = pieces_of(std::vector<uint64_t>(kPieces, 16));
+  for (uint32_t p = 0; p < kPieces; ++p) pieces[p].heat = kPieces - p;
+  Trace trace = {kNone};
+  for (uint32_t i = 0; i < 10'000; ++i) trace.push_back(i % 3 * 8 + i / 3 % 2 * 4000);
+  for (uint32_t i = 0; i < 10'000; ++i) trace.push_back(i % 2 == 0 ? 7200 : 7208);
+  std::vector<uint32_t> order;
+  for (const auto& row : order_for_cache(pieces, {}, trace, kCache))
+    order.insert(order.end(), row.begin(), row.end());
+  ASSERT_EQ(order.size(), kPieces);
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.begin() + kColoured));
+  for (uint32_t i = kColoured; i < kPieces; ++i) ASSERT_EQ(order[i], i);
 }
 
 }  // namespace
