@@ -140,12 +140,12 @@ void run_optimize(OptimizeArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_target(image);
-  if (arguments.layout.empty())
-    arguments.layout = arguments.profile.empty() ? kBestLayoutByEstimates : kBestLayout;
-  parse_layout(arguments.layout, arguments.options);
   FittedProfile fitted;
-  if (!arguments.profile.empty()) {
+  if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
+  if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
+  parse_layout(arguments.layout, arguments.options);
+  if (!arguments.profile.empty()) {
     arguments.options.profile = &fitted.profile;
     if (arguments.options.order != OptimizeOptions::Order::profiled)
       diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",

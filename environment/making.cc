@@ -119,7 +119,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   const Profile profile = database_.profile(build.id);
   OptimizeOptions options;
   if (profile.runs > 0) options.profile = &profile;
-  const char* layout = options.profile ? kBestLayout : kBestLayoutByEstimates;
+  const char* layout = best_layout(profile);
   parse_layout(layout, options);
   options.description = fmt::format("--layout {}", layout);
   if (progress)

@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "optimizer/pipeline.h"
 
 namespace respike {
+
+const char* best_layout(const Profile& profile) {
+  const bool ran = std::any_of(profile.procedures.begin(), profile.procedures.end(),
+                               [](const ProcedureProfile& p) { return p.entered(); });
+  return ran ? kBestLayout : kBestLayoutByEstimates;
+}
 
 std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& options) {
   using Order = OptimizeOptions::Order;

@@ -30,10 +30,12 @@ struct OptimizeOptions {
   std::function<void(std::string_view step, double done)> progress;  // called before each step
 };
 
-/// The best layouts that there are, with a profile and without one: estimates know a branch's
-/// likely side, but not what a program does often.
+/// The best layouts that there are, with counts and without: estimates know a branch's likely side,
+/// but not what a program does often.
 inline constexpr const char* kBestLayout = "ext-tsp,split,colour";
 inline constexpr const char* kBestLayoutByEstimates = "ext-tsp";
+/// Which of the two a profile is for; one in which nothing ran says as little as none.
+const char* best_layout(const Profile& profile);
 
 /// Sets `order` and `layout` to what a list of words names (docs/commands.md, --layout); nullopt,
 /// or what is wrong with it.
