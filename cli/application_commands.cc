@@ -154,13 +154,13 @@ void run_list(bool json, const DatabaseOption& database) {
 }
 
 std::string profile_text(const ImageView& view) {
-  if (view.profile.confidence == 0) return "no profile";
+  const ProfileView& profile = view.profile;
+  if (profile.confidence == 0) return "no profile";
   std::string text =
-      fmt::format("{:g} run{}", view.profile.runs, view.profile.runs == 1 ? "" : "s");
-  if (view.profile.runs > 0)
-    text += fmt::format(", {} of the procedures", percent(view.profile.coverage, 1));
-  if (view.profile.confidence < 1)
-    text += fmt::format(", older build's profile, confidence {:.2f}", view.profile.confidence);
+      profile.runs == 0
+          ? fmt::format("an older build's profile, confidence {:.2f}", profile.confidence)
+          : fmt::format("{:g} run{}, {} of the procedures", profile.runs,
+                        profile.runs == 1 ? "" : "s", percent(profile.coverage, 1));
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
   return text;

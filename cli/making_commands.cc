@@ -36,7 +36,8 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, bool json,
                         {"state", state_name(outcome)},
                         {"reason", outcome.reason},
                         {"procedures", outcome.procedures},
-                        {"profiled_runs", outcome.profiled_runs}});
+                        {"runs", outcome.runs},
+                        {"confidence", outcome.confidence}});
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
@@ -67,10 +68,13 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
   with_environment(database, [&](Environment& environment) {
     const auto outcomes = environment.optimize(arguments.name, arguments.images);
     print_outcomes(outcomes, arguments.json, [](const ImageOutcome& outcome) {
-      return outcome.profiled_runs > 0
-                 ? fmt::format("optimized by a profile of {:g} run{}", outcome.profiled_runs,
-                               outcome.profiled_runs == 1 ? "" : "s")
-                 : std::string("optimized by static estimates, for there is no profile");
+      if (outcome.confidence == 0)
+        return std::string("optimized by static estimates, for there is no profile");
+      if (outcome.runs == 0)
+        return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
+                           outcome.confidence);
+      return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
+                         outcome.runs == 1 ? "" : "s");
     });
   });
 }

@@ -33,9 +33,10 @@ struct ImageOutcome {
   enum class State { made, up_to_date, left_out };
   std::string path;
   State state = State::left_out;
-  std::string reason;        // left_out
-  uint64_t procedures = 0;   // made
-  double profiled_runs = 0;  // optimized: runs in the profile; 0: by static estimates
+  std::string reason;       // left_out
+  uint64_t procedures = 0;  // made
+  double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
+  double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
 };
 
 struct RegisterResult {

@@ -115,7 +115,8 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
 
 void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
                                  ImageOutcome& outcome) {
-  carry_over(image, build);
+  // The older build may have got more counts since; its profile serves until the build has its own.
+  if (database_.summary(build.id).runs == 0) carry_over(image, build);
   const Profile profile = database_.profile(build.id);
   OptimizeOptions options;
   if (profile.runs > 0) options.profile = &profile;
@@ -130,7 +131,9 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   facts.kind = DerivedKind::optimized;
   facts.options = options.description;
   if (options.profile) facts.profile_hash = content_hash(encode_profile(profile)).hex();
-  outcome.profiled_runs = profile.runs;
+  const ProfileSummary summary = database_.summary(build.id);
+  outcome.runs = summary.runs;
+  outcome.confidence = summary.confidence;
   if (is_up_to_date(build, facts)) {
     outcome.state = State::up_to_date;
     return;

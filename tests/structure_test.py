@@ -50,7 +50,7 @@ def main():
     links = libraries()
     allowed = closure(links)
     problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
-    files = [p for top in ("optimizer", "instrument", "profiledb", "tas", "gui", "simulator", "cli")
+    files = [p for top in ("optimizer", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
              for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc")]
     for file in files:
         name = str(file.relative_to(ROOT))

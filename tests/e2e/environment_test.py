@@ -178,6 +178,46 @@ def check_libraries(scratch):
     same_behaviour(expected, common.run_program(out / image.name, program.runs[0], out), "exported")
 
 
+CHAIN = """
+#include <stdio.h>
+#ifdef LAST
+int value(void) { return 7; }
+#elif defined(MIDDLE)
+int value(void);
+int twice(void) { return 2 * value(); }
+#else
+int twice(void);
+int main(void) { return printf("%d\\n", twice()) == 3 ? 0 : 1; }
+#endif
+"""
+
+
+def check_origin(scratch, option):
+    """Search paths that depend on where the images are, for needed libraries of needed libraries."""
+    world = World(scratch)
+    folder = world.folder / "installed"
+    (folder / "lib").mkdir(parents=True)
+    (folder / "bin").mkdir()
+    source = scratch.file("chain.c")
+    source.write_text(CHAIN)
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q", f"-Wl,--{option}", source]
+    shared = ["-fPIC", "-shared"]
+    last, middle, main = folder / "lib" / "liblast.so", folder / "lib" / "libmiddle.so", folder / "bin" / "main"
+    beside, other = "-Wl,-rpath,$ORIGIN", "-Wl,-rpath,${ORIGIN}/../lib"
+    subprocess.run([*compiler, *shared, "-DLAST", "-o", last], check=True)
+    subprocess.run([*compiler, *shared, "-DMIDDLE", "-o", middle, last, "-Wl,-soname,libmiddle.so", beside], check=True)
+    link = ["-L", last.parent, "-lmiddle", f"-Wl,-rpath-link,{last.parent}"]
+    subprocess.run([*compiler, "-o", main, *link, other], check=True)
+    registered = world.json("register", main, "--name", "app")
+    paths = {i["path"]: i for i in registered["images"]}
+    resolved = {os.path.realpath(p) for p in paths}
+    expect(resolved == {os.path.realpath(p) for p in libraries_by_loader(main, "") | {str(main)}}, sorted(paths))
+    expect(sum(i["optimizable"] for i in paths.values()) == 3, paths)
+    world.ok("instrument", "app")
+    expect(world.ok("run", "app").stdout == b"14\n", "it runs")
+    expect(len(world.spool()) == 3, "all three count")
+
+
 def check_missing_library(scratch):
     world, program = World(scratch), common.first_program("linked.dynamic")
     image = world.copy(program.image)
@@ -258,8 +298,13 @@ def check_new_build(scratch):
     expect(shown["profile"]["runs"] == 0 and shown["profile"]["confidence"] > 0.9, shown)
     expect(not shown["optimized"] and not shown["instrumented"], shown)
     text = world.ok("optimize", "app").stdout.decode()
-    expect("by a profile" in text, text)
+    expect("by the profile of an older build" in text, text)
     same_behaviour(expected, world.respike("run", "app"), "optimized anew")
+    world.ok("mode", "app", "instrumented")
+    world.ok("instrument", "app")
+    world.ok("run", "app")
+    text = world.ok("optimize", "app").stdout.decode()
+    expect("by a profile of" in text, text)
     shutil.copy(program.image, image)
     shown = world.images("app")[image.name]
     expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
@@ -549,6 +594,10 @@ def main():
             "unregister": check_unregister,
         }
         cases = [common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
+        cases += [
+            common.Case(f"origin {option}", lambda o=option: check_origin(scratch, o))
+            for option in ("enable-new-dtags", "disable-new-dtags")
+        ]
         cases += [
             common.Case(f"run {mode}", lambda m=mode: check_run(scratch, m))
             for mode in ("original", "instrumented", "optimized")
