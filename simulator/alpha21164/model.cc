@@ -55,7 +55,7 @@ struct AlphaPiece : Piece {
   uint64_t first_line = 0;
   uint64_t last_line = 0;
   uint64_t first_page = 0, last_page = 0;  // the same or neighbours
-  uint64_t target = 0;  // of a direct branch
+  uint64_t target = 0;                     // of a direct branch
   int32_t hint = 0;
   Transfer transfer = Transfer::none;
   bool is_jump = false;       // neither call nor return
