@@ -440,15 +440,17 @@ def check_many_runs(scratch):
         return process.returncode
 
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        statuses = list(pool.map(one, range(40)))
-    expect(statuses.count(0) == 36 and statuses.count(-9) == 4, statuses)
-    expect(len(world.spool()) == 40, "files wait for the next command")
+        statuses = list(pool.map(one, range(200)))
+    expect(statuses.count(0) == 180 and statuses.count(-9) == 20, statuses)
     for _ in range(100):
         profile = world.images("echo")[image.name]["profile"]
         if not world.spool():
             break
         time.sleep(0.1)  # the kernel has not ended all of the killed yet
-    expect(profile["runs"] == 40, profile)
+    expect(profile["runs"] == 200, profile)
+    database = sqlite3.connect(world.environment["RESPIKE_DB"])
+    expect(database.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "integrity_check")
+    database.close()
 
 
 def check_spool_stays_small(scratch):
