@@ -31,7 +31,7 @@ FIELDS = (
 
 # simulator/measurement_file.h
 HEADER = struct.Struct("<8sII")
-EVENTS = 12 * 8
+EVENTS = 11 * 8
 
 # A thousand calls and returns; exit status 7.
 CALLS = """
