@@ -4,9 +4,7 @@
 // The status tells the truth whatever becomes of the streams: results that cannot be printed are a
 // failure, messages that nobody can read are none.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -21,16 +19,9 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
 
 namespace {
-
-/// A stream that was closed when the command started stays unusable, but its number is taken: no
-/// output file gets it.
-void occupy_closed_streams() {
-  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(number, F_GETFD) < 0)
-      open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-}
 
 void set_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too big is a write that fails
@@ -42,12 +33,18 @@ bool takes_value(std::string_view option) {
   return option == "--db" || option == "--env";
 }
 
+/// Where the command stands among the arguments; argc: nowhere.
+int place_of_command(int argc, char** argv) {
+  int at = 1;
+  while (at < argc && argv[at][0] == '-') at += takes_value(argv[at]) ? 2 : 1;
+  return std::min(at, argc);
+}
+
 /// Cuts off the words of another program's command line, which the parser would read as options or,
 /// "[a,b]", as lists: what follows the application's name behind `run`, and what stands behind "--"
 /// of `measure` and `compare`.
 std::vector<std::string> take_words(int& argc, char** argv) {
-  int at = 1;
-  while (at < argc && argv[at][0] == '-') at += takes_value(argv[at]) ? 2 : 1;
+  int at = place_of_command(argc, argv);
   const std::string_view command = at < argc ? argv[at] : "";
   int end = argc, begin = argc;  // of our words; of theirs
   if (command == "run") {
@@ -114,9 +111,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using respike::cli::complain;
-  occupy_closed_streams();
+  respike::occupy_closed_standard_files();
+  const int command = place_of_command(argc, argv);
   // The program that `run` starts gets signals as they were.
-  if (std::find(argv, argv + argc, std::string_view("run")) == argv + argc) set_signals();
+  if (command == argc || argv[command] != std::string_view("run")) set_signals();
   int status = 1;
   try {
     status = run(argc, argv);

@@ -22,7 +22,6 @@ std::string assignment_problem(const std::string& text) {
 ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
                const std::vector<std::string>& words) {
   RunOptions options;
-  options.closed_files = closed_standard_files();
   options.arguments = words;
   options.environment = arguments.environment;
   options.warn = [](const std::string& text) {

@@ -76,7 +76,6 @@ struct ApplicationView {
 struct RunOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // NAME=VALUE
-  std::vector<int> closed_files;         // closed_standard_files()
   std::function<void(const std::string&)> warn;
 };
 

@@ -112,7 +112,6 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.program = database_.image(application.main_image).path;
   launch.arguments = options.arguments;
   launch.environment = options.environment;
-  launch.closed_files = options.closed_files;
   launch.warn = options.warn;
   launch.substitutions = substitutions(application, options);
   if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);

@@ -19,7 +19,6 @@
 
 #include "tas/session.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -74,7 +73,6 @@ class Session {
   [[noreturn]] void run() {
     choose_substitutes();
     if (!chosen_.empty()) put_in_place();
-    for (const int file : launch_.closed_files) close(file);
     execute();
   }
 
@@ -175,13 +173,6 @@ void Session::execute() const {
 }
 
 }  // namespace
-
-std::vector<int> closed_standard_files() {
-  std::vector<int> closed;
-  for (const int file : {0, 1, 2})
-    if (fcntl(file, F_GETFD) < 0) closed.push_back(file);
-  return closed;
-}
 
 void start(const Launch& launch) {
   Session(launch).run();

@@ -20,14 +20,9 @@ struct Launch {
   std::vector<Substitution> substitutions;       // originals as the loader opens them; substitutes
                                                  // where execution is allowed
   std::filesystem::path audit_module;            // notes what is opened (opened.h); empty: none
-  std::vector<int> closed_files;                 // file numbers that the program shall find closed
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };
-
-/// Which of the standard files 0, 1 and 2 are closed. To be asked before anything is opened, and
-/// passed on in Launch::closed_files.
-std::vector<int> closed_standard_files();
 
 /// Becomes the program: process, parent, group, terminal, open files, limits and signals are what
 /// they were. Where no namespace can be made, warns and runs the main image's substitute by its own

@@ -8,12 +8,13 @@
 #include <cstring>
 #include <exception>
 
+#include "optimizer/base/files.h"
 #include "tas/opened.h"
 #include "tas/session.h"
 
 int main(int argc, char** argv) {
   respike::Launch launch;
-  launch.closed_files = respike::closed_standard_files();
+  respike::occupy_closed_standard_files();
   launch.warn = [](const std::string& text) {
     std::fprintf(stderr, "substitute: warning: %s\n", text.c_str());
   };
