@@ -15,15 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: 
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, DARK, GREY = "#CC79A7", "#56B4E9", "#333333", "#999999"
-STYLES = [
-    (BLUE, "o"),
-    (ORANGE, "s"),
-    (GREEN, "^"),
-    (RED, "D"),
-    (PURPLE, "v"),
-    (DARK, "P"),
-    (GREY, "X"),
-]
+CURVES = (BLUE, ORANGE, GREEN, RED, PURPLE, DARK, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 plt.rcParams.update(
     {
@@ -91,7 +84,7 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
     points (x, percent, text) to name."""
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     for label, points, style in curves:
-        colour, marker = STYLES[style]
+        colour, marker = CURVES[style % len(CURVES)], MARKERS[style % len(MARKERS)]
         axes.plot(list(points), list(points.values()), color=colour, marker=marker, label=label)
     for x, y, text in marks:
         axes.annotate(

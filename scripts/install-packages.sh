@@ -13,6 +13,7 @@ packages=(
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
+  python3-matplotlib                                   # the figures of bench/paper
 )
 
 missing=()

@@ -116,6 +116,10 @@ def check_page():
     for part in text.split("<svg"):
         words = re.findall(r"[a-z]+", part.split("</svg>")[-1].lower())
         expect("nan" not in words, "a number is missing")
+    names = [f"program {number}" for number in range(len(workloads.WORKLOADS) + 8)]
+    curves = [(name, {1: 10, 2: 20 + i, 1024: 100}, i) for i, name in enumerate(names)]
+    drawn = importlib.import_module("plots").cumulative("many", curves, "x", "y")
+    expect(all(name in drawn for name in names), "a figure of all programs lacks some")
 
 
 def check_inputs():
