@@ -15,8 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: 
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, DARK, GREY = "#CC79A7", "#56B4E9", "#333333", "#999999"
-CURVES = (BLUE, ORANGE, GREEN, RED, PURPLE, DARK, GREY)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+CURVES = (BLUE, ORANGE, GREEN, RED, PURPLE, DARK, GREY, SKY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 plt.rcParams.update(
     {
