@@ -25,9 +25,16 @@ namespace fs = std::filesystem;
 std::vector<std::string_view> x86_64_subfolders() {
   std::vector<std::string_view> folders;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) folders.push_back("glibc-hwcaps/x86-64-v4");
-  if (__builtin_cpu_supports("x86-64-v3")) folders.push_back("glibc-hwcaps/x86-64-v3");
-  if (__builtin_cpu_supports("x86-64-v2")) folders.push_back("glibc-hwcaps/x86-64-v2");
+  // Of each level the features that processors without it lack; clang 14 does not know the levels.
+  const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                  __builtin_cpu_supports("fma");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  if (v4) folders.push_back("glibc-hwcaps/x86-64-v4");
+  if (v3) folders.push_back("glibc-hwcaps/x86-64-v3");
+  if (v2) folders.push_back("glibc-hwcaps/x86-64-v2");
 #endif
   for (std::string_view folder :
        {"tls/x86_64/x86_64", "tls/x86_64", "tls", "x86_64/x86_64", "x86_64"})
