@@ -30,10 +30,11 @@ struct ImageContent;
 
 /// What an operation made of an image, or why it did not.
 struct ImageOutcome {
-  enum class State { made, up_to_date, left_out };
+  enum class State { made, up_to_date, left_out, not_optimizable };
   std::string path;
+  Role role{};
   State state = State::left_out;
-  std::string reason;       // left_out
+  std::string reason;       // of the latter two states
   uint64_t procedures = 0;  // made
   double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
   double confidence = 0;    // optimized: in the profile; 0: none, by static estimates

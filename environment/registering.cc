@@ -14,8 +14,10 @@
 #include <algorithm>
 
 #include "environment/environment.h"
+#include "environment/fingerprint.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
+#include "optimizer/profile/profile.h"
 #include "profiledb/matching/match.h"
 #include "tas/libraries.h"
 #include "tas/opened.h"
@@ -23,6 +25,19 @@
 namespace respike {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::string describe(const MatchResult& match, bool fits, uint32_t number) {
+  if (!fits) return fmt::format("nothing of the profile of build {} fits", number);
+  return fmt::format(
+      "of the {} procedures that ran in build {}, {} are found again, with {:.2f}% of what they "
+      "executed; confidence {:.2f}",
+      match.entered_before, number, match.entered_matched, 100 * match.matched_share(),
+      match.confidence);
+}
+
+}  // namespace
 
 RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
   collect();
@@ -102,10 +117,11 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
     } catch (const Error& error) {
       reason = error.what();
     }
+  const ImageFacts known = image;
   image.machine = content.machine();
   image.optimizable = reason.empty();
   image.reason = reason;
-  image.id = database_.put_image(image);
+  if (image.id == 0 || image != known) image.id = database_.put_image(image);
   if (!image.optimizable) return std::nullopt;
   const Id id = database_.put_build(image.id, content.facts(), procedures);
   const BuildRow build = database_.build(id);
@@ -116,15 +132,24 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Gives a build the profile of the newest older one that ran, as far as it fits.
+/// Gives a build the profile of the newest older one that ran, as far as it fits. Both may have
+/// been matched before: that is known by the older one's counts, which may have grown since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
   if (!before) return;
+  const Profile older = database_.profile(before->id);
+  const std::string matched =
+      fmt::format("{} {}", content_hash(encode_profile(older)).hex(), kFingerprint);
+  if (database_.matched(build.id) == matched) return;
   if (progress) progress(image.path, "match", 0.5);
-  const MatchResult match =
-      match_profile(database_.profile(before->id), database_.procedures(build.id));
-  if (match.of_another_program() || match.confidence <= 0) return;
-  database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
+  const MatchResult match = match_profile(older, database_.procedures(build.id));
+  const bool fits = !match.of_another_program() && match.confidence > 0;
+  Database::Transaction transaction(database_);
+  if (fits)
+    database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
+  database_.set_matched(build.id, matched);
+  transaction.commit();
+  notes_.push_back(fmt::format("{}: {}", image.path, describe(match, fits, before->number)));
 }
 
 /// Registers what runs of the application opened.

@@ -9,6 +9,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -337,6 +338,66 @@ def check_becomes_plain(scratch):
     expect(outcome.status == 0 and not world.spool(), outcome)
 
 
+def rows_of(database, query):
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def check_matched_once(scratch):
+    """A profile is carried over again only when the older build has counted more."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    new = rebuilt(scratch, image)
+    steps = (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app", *program.runs[0].args])
+    for step in steps:
+        world.ok(*step)
+    kept = scratch.file("kept")  # a run that is merged only later
+    world.ok("run", "app", *program.runs[0].args)
+    (waiting,) = [f for f in world.spool() if f.stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in world.spool())]
+    shutil.move(waiting, kept)
+    shutil.copy(new, image)
+
+    def matches():
+        """Runs that were carried over; the rows themselves, which matching makes anew."""
+        return rows_of(world.database, "select id, runs from count_set where purpose = 'carried'")
+
+    outcome = world.ok("optimize", "app")
+    expect(re.search(rb"ran in build 1, \d+ are found again, with [\d.]+% .*confidence", outcome.stderr), outcome.stderr)
+    before = matches(), world.state()
+    expect(len(before[0]) == 1 and before[0][0][1] == 1, before)
+    for _ in range(2):
+        outcome = world.ok("optimize", "app")
+        expect(b"up to date" in outcome.stdout and not outcome.stderr, outcome)
+        expect(before == (matches(), world.state()), "matched or made again")
+    shutil.move(kept, waiting)
+    outcome = world.ok("optimize", "app")
+    expect(b"found again" in outcome.stderr and matches()[0][1] == 2, f"{outcome} {matches()}")
+
+
+def check_new_respike(scratch):
+    """What another Respike made is made again; until then it runs."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    steps = (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"])
+    for step in steps:
+        world.ok(*step)
+    database = sqlite3.connect(world.database)
+    made = database.execute("select options from derived_image").fetchall()
+    fingerprints = {options.rpartition("; ")[2] for (options,) in made}
+    expect(len(made) == 2 and len(fingerprints) == 1 and len(fingerprints.pop()) == 32, made)
+    database.execute("update derived_image set options = substr(options, 1, length(options) - 1) || 'x'")
+    database.commit()
+    database.close()
+    outcome = world.respike("run", "app")
+    expect(outcome.status == 0 and not outcome.stderr, outcome)
+    for command, word in (("optimize", b"optimized"), ("instrument", b"instrumented")):
+        expect(word in world.ok(command, "app").stdout, f"{command} trusts another Respike's image")
+        expect(b"up to date" in world.ok(command, "app").stdout, f"{command}: not once")
+
+
 # --- Running --------------------------------------------------------------------------------------
 
 ECHO = r"""
@@ -586,6 +647,8 @@ def main():
             "chosen images": check_chosen_images,
             "new build": check_new_build,
             "touched": check_touched,
+            "matched once": check_matched_once,
+            "new respike": check_new_respike,
             "becomes plain": check_becomes_plain,
             "run problems": check_run_problems,
             "many runs": check_many_runs,
