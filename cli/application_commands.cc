@@ -32,8 +32,7 @@ void with_environment(const DatabaseOption& database,
   }
   bar.clear();
   std::fflush(stdout);
-  for (const std::string& note : environment.notes())
-    complain("note: " + note);
+  for (const std::string& note : environment.notes()) complain("note: " + note);
   print_warnings(environment.warnings());
   if (failure) std::rethrow_exception(failure);
 }
@@ -140,6 +139,7 @@ void run_list(bool json, const DatabaseOption& database) {
     std::vector<std::vector<std::string>> rows = {
         {"name", "mode", "images", "optimized", "runs", "main image"}};
     for (const ApplicationView& view : views) {
+      const std::string problem = view.images.empty() ? "" : view.images[0].problem;
       const auto can = std::count_if(view.images.begin(), view.images.end(),
                                      [](const ImageView& i) { return i.image.optimizable; });
       const auto done = std::count_if(view.images.begin(), view.images.end(),
@@ -147,7 +147,7 @@ void run_list(bool json, const DatabaseOption& database) {
       rows.push_back({view.name, std::string(name_of(view.mode)),
                       std::to_string(view.images.size()), fmt::format("{} of {}", done, can),
                       fmt::format("{:g}", view.images.empty() ? 0 : view.images[0].profile.runs),
-                      view.main});
+                      problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
     }
     if (!views.empty()) print_table(rows);
   });

@@ -134,6 +134,10 @@ class Environment {
  private:
   std::vector<ApplicationImage> chosen_images(const ApplicationRow& application,
                                               const std::vector<std::string>& names) const;
+  std::optional<ApplicationRow> find_registered(const std::string& name,
+                                                const std::filesystem::path& program) const;
+  Id add_application(const std::string& name, const std::filesystem::path& program, Id main,
+                     bool& added);
   Id register_file(const std::filesystem::path& path, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);

@@ -15,15 +15,11 @@
 #include "tas/loader_view.h"
 
 namespace respike {
-namespace {
 
-/// What an error says besides the file's name, which stands beside it in tables.
 std::string message_without(const std::string& path, const Error& error) {
   const std::string text = error.what(), prefix = path + ": ";
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
-
-}  // namespace
 
 ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity& identity_before)
     : path(file), identity(identity_before), bytes_(read_file(file)) {

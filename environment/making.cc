@@ -64,9 +64,10 @@ std::vector<ImageOutcome> Environment::make(
       else
         leave_alone(used.image, outcome);
     } catch (const Error& error) {
-      if (used.role == Role::main || !images.empty()) throw;
-      outcome.reason = error.what();
-      warnings_.warn(error.what());
+      // A library that cannot be read need not keep others from being made; a full disk does.
+      const bool of_library = error.file().empty() || error.file() == used.image.path;
+      if (used.role == Role::main || !images.empty() || !of_library) throw;
+      outcome.reason = message_without(used.image.path, error);
     }
     outcomes.push_back(std::move(outcome));
   }

@@ -43,20 +43,13 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   collect();
   const ProgramImage program = read_program(main_image);
   if (name.empty()) name = program.path.filename();
-  const auto known = database_.find_application(name);
-  if (known && database_.image(known->main_image).path != program.path)
-    throw Error(
-        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
-                    "or unregister that one",
-                    name, database_.image(known->main_image).path));
+  static_cast<void>(find_registered(name, program.path));  // before anything is added
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
 
   RegisterResult result;
   result.name = name;
-  result.added = !known;
   const Id main = register_file(program.path, program.view.soname);
-  const Id application = known ? known->id : database_.add_application(name, main);
-  database_.add_application_image(application, main, Role::main);
+  const Id application = add_application(name, program.path, main, result.added);
   std::vector<Id> linked;
   for (const LoadedLibrary& library : libraries.loaded) {
     linked.push_back(register_file(library.path, library.view.soname));
@@ -78,6 +71,30 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
                                library.name));
   }
   return result;
+}
+
+/// The application of this name. Throws Error when it is that of another program.
+std::optional<ApplicationRow> Environment::find_registered(const std::string& name,
+                                                           const fs::path& program) const {
+  const auto known = database_.find_application(name);
+  if (known && database_.image(known->main_image).path != program)
+    throw Error(
+        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
+                    "or unregister that one",
+                    name, database_.image(known->main_image).path));
+  return known;
+}
+
+/// Adds an application unless it is there: another process may just have added it.
+Id Environment::add_application(const std::string& name, const fs::path& program, Id main,
+                                bool& added) {
+  Database::Transaction transaction(database_);
+  const auto known = find_registered(name, program);
+  added = !known;
+  const Id application = known ? known->id : database_.add_application(name, main);
+  database_.add_application_image(application, main, Role::main);
+  transaction.commit();
+  return application;
 }
 
 /// Registers an image, or brings what is known of it up to date.
@@ -115,7 +132,7 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
       if (progress) progress(image.path, "read", 0.0);
       procedures = content.procedures(warnings_);
     } catch (const Error& error) {
-      reason = error.what();
+      reason = message_without(image.path, error);
     }
   const ImageFacts known = image;
   image.machine = content.machine();
