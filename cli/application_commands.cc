@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
 
@@ -126,6 +127,13 @@ Json to_json(const ApplicationView& view) {
           {"images", std::move(images)}};
 }
 
+/// Of the main image.
+std::string short_profile(const ProfileView& profile) {
+  if (profile.confidence == 0) return "none";
+  return profile.runs == 0 ? "of an older build"
+                           : fmt::format("{:g} run{}", profile.runs, profile.runs == 1 ? "" : "s");
+}
+
 void run_list(bool json, const DatabaseOption& database) {
   with_environment(database, [&](Environment& environment) {
     const std::vector<ApplicationView> views = environment.list();
@@ -137,7 +145,7 @@ void run_list(bool json, const DatabaseOption& database) {
     }
     if (views.empty()) fmt::print("no applications\n");
     std::vector<std::vector<std::string>> rows = {
-        {"name", "mode", "images", "optimized", "runs", "main image"}};
+        {"name", "mode", "images", "optimized", "profile", "main image"}};
     for (const ApplicationView& view : views) {
       const std::string problem = view.images.empty() ? "" : view.images[0].problem;
       const auto can = std::count_if(view.images.begin(), view.images.end(),
@@ -146,7 +154,7 @@ void run_list(bool json, const DatabaseOption& database) {
                                       [](const ImageView& i) { return i.optimized.has_value(); });
       rows.push_back({view.name, std::string(name_of(view.mode)),
                       std::to_string(view.images.size()), fmt::format("{} of {}", done, can),
-                      fmt::format("{:g}", view.images.empty() ? 0 : view.images[0].profile.runs),
+                      view.images.empty() ? "none" : short_profile(view.images[0].profile),
                       problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
     }
     if (!views.empty()) print_table(rows);
@@ -159,7 +167,7 @@ std::string profile_text(const ImageView& view) {
   std::string text =
       profile.runs == 0
           ? fmt::format("an older build's profile, confidence {:.2f}", profile.confidence)
-          : fmt::format("{:g} run{}, {} of the procedures", profile.runs,
+          : fmt::format("{:g} run{}, which entered {} of the procedures", profile.runs,
                         profile.runs == 1 ? "" : "s", percent(profile.coverage, 1));
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
@@ -189,8 +197,8 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
       fmt::print("{}\n", text_of(to_json(view)));
       return;
     }
-    fmt::print("application  {}\nmode         {}\n", view.name, name_of(view.mode));
-    std::vector<std::vector<std::string>> rows;
+    fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
+    std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
     for (const ImageView& image : view.images) rows.push_back(show_row(image));
     print_table(rows);
   });
@@ -201,8 +209,17 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
 void run_prune(unsigned keep, const DatabaseOption& database) {
   with_environment(database, [&](Environment& environment) {
     const PruneResult result = environment.prune(keep);
-    fmt::print("removed {} builds, {} images, {} derived images, {} bytes of files\n",
-               result.builds, result.images, result.derived, grouped(result.bytes));
+    std::string removed;
+    const auto add = [&](uint64_t number, std::string_view what) {
+      if (number != 0)
+        removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
+                               number == 1 ? "" : "s");
+    };
+    add(result.builds, "build");
+    add(result.images, "registered image");
+    add(result.derived, "instrumented or optimized image");
+    add(result.bytes, "byte");
+    fmt::print("{}\n", removed.empty() ? "nothing to remove" : "removed " + removed);
   });
 }
 
@@ -213,7 +230,8 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       app.add_subcommand("register", "Register a program and the libraries that it loads");
   auto registration = std::make_shared<RegisterArguments>();
   command->add_option("MAIN_IMAGE", registration->image, "program")->required();
-  command->add_option("--name", registration->name, "its name; by default its file's");
+  command->add_option("--name", registration->name, "its name; by default its file's")
+      ->type_name("NAME");
   command->add_flag("--json", registration->json, "print JSON");
   command->callback([registration, database] { run_register(*registration, *database); });
 
@@ -239,8 +257,11 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       environment.set_mode(moded->first, *parse_mode(moded->second));
     });
   });
+}
 
-  command = app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
+void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {
+  CLI::App* command =
+      app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
   auto forgotten = std::make_shared<std::string>();
   command->add_option("NAME", *forgotten, "application")->required();
   command->callback([forgotten, database] {
@@ -250,6 +271,7 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
 
   command = app.add_subcommand(
       "prune", "Remove old builds, and images that no application uses, with their profiles");
+  command->footer("Files go at the earliest an hour after they were made.");
   auto keep = std::make_shared<unsigned>(3);
   command->add_option("--keep", *keep, "how many builds of each image to keep")
       ->check(CLI::Range(1u, 1000000u))
@@ -261,13 +283,18 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   auto database = std::make_shared<DatabaseOption>();
   app.add_option("--db", database->path,
                  "the database of applications; default $RESPIKE_DB, else respike/respike.db in "
-                 "$XDG_DATA_HOME");
+                 "$XDG_DATA_HOME")
+      ->check(name_of("FILE"));
+  const auto all = [](const CLI::App*) { return true; };
+  const size_t others = app.get_subcommands(all).size();
   add_setup_commands(app, database);
-  add_making_commands(app, database);
   add_run_command(app, database, words);
+  add_making_commands(app, database);
+  add_forgetting_commands(app, database);
   app.fallthrough();
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    command->fallthrough();
+  const std::vector<CLI::App*> commands = app.get_subcommands(all);
+  for (CLI::App* command : commands) command->fallthrough();
+  for (size_t i = others; i < commands.size(); ++i) commands[i]->group("Applications");
 }
 
 }  // namespace respike::cli

@@ -111,7 +111,7 @@ void run_collect(const MakingArguments& arguments, const DatabaseOption& databas
                                       {"damaged", result.damaged},
                                       {"unknown", result.unknown}}));
     else
-      fmt::print("merged {} run{}; {} still running\n", result.finished,
+      fmt::print("merged {} counter file{}; {} of programs that still run\n", result.finished,
                  result.finished == 1 ? "" : "s", result.running + result.unchanged);
   });
 }
@@ -130,6 +130,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
     command
         ->add_option("--image", arguments.images,
                      "only this image: path, file name or SONAME (repeatable)")
+        ->type_name("IMAGE")
         ->allow_extra_args(false);
   };
 

@@ -138,7 +138,7 @@ class Environment {
                                                 const std::filesystem::path& program) const;
   Id add_application(const std::string& name, const std::filesystem::path& program, Id main,
                      bool& added);
-  Id register_file(const std::filesystem::path& path, const std::string& soname);
+  Id register_file(const std::filesystem::path& file, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);

@@ -15,6 +15,18 @@
 #include "tas/loader_view.h"
 
 namespace respike {
+namespace {
+
+bool is_rewritable(Machine machine) {
+  try {
+    target_for(machine);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 std::string message_without(const std::string& path, const Error& error) {
   const std::string text = error.what(), prefix = path + ": ";
@@ -28,8 +40,10 @@ ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity
   if (const Platform* platform = find_platform(view.elf_machine)) machine_ = platform->key;
   try {
     image_ = view_image(bytes_, path);
-    target_for(image_->machine);
-    require_rewritable(*image_);
+    if (!is_rewritable(image_->machine))
+      problem_ = "it is for a machine that Respike cannot rewrite yet";
+    else
+      require_rewritable(*image_);
   } catch (const Error& error) {
     problem_ = message_without(path, error);
   }

@@ -1,10 +1,10 @@
 // Which images an application has, and which builds these have.
 //
-// An image is known by the path under which the loader opens it. Whether its file is the one seen
-// last is told by size, time and inode; when they differ, by its contents; and when these are new,
-// there is a new build: it is lifted once, its procedures are kept, and the profile of the newest
-// older build that ran is carried over to it. Images that cannot be rewritten have no builds, only
-// the reason why.
+// An image is known by the path under which the loader opens it, without "..". Whether its file is
+// the one seen last is told by size, time and inode; when they differ, by its contents; and when
+// these are new, there is a new build: it is lifted once, its procedures are kept, and the profile
+// of the newest older build that ran is carried over to it. Images that cannot be rewritten have no
+// builds, only the reason why.
 //
 // A file may be replaced while it is read. What was read counts, under the file's state before: if
 // that was not the state of what was read, the next look finds a difference and looks again.
@@ -28,6 +28,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Without "..", where that leads to the same file: $ORIGIN/../lib is to be the same from wherever.
+fs::path without_detours(const fs::path& path) {
+  std::error_code error;
+  const fs::path direct = path.lexically_normal();
+  return fs::equivalent(path, direct, error) ? direct : path;
+}
+
 std::string describe(const MatchResult& match, bool fits, uint32_t number) {
   if (!fits) return fmt::format("nothing of the profile of build {} fits", number);
   return fmt::format(
@@ -41,7 +48,8 @@ std::string describe(const MatchResult& match, bool fits, uint32_t number) {
 
 RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
   collect();
-  const ProgramImage program = read_program(main_image);
+  ProgramImage program = read_program(main_image);
+  program.path = without_detours(program.path);
   if (name.empty()) name = program.path.filename();
   static_cast<void>(find_registered(name, program.path));  // before anything is added
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
@@ -98,7 +106,8 @@ Id Environment::add_application(const std::string& name, const fs::path& program
 }
 
 /// Registers an image, or brings what is known of it up to date.
-Id Environment::register_file(const fs::path& path, const std::string& soname) {
+Id Environment::register_file(const fs::path& file, const std::string& soname) {
+  const fs::path path = without_detours(file);
   ImageRow row;
   if (const auto known = database_.find_image(path)) {
     row = *known;
@@ -177,13 +186,14 @@ void Environment::register_opened(const ApplicationRow& application) {
   if (platform == nullptr || !fs::exists(folder, error)) return;
   const std::vector<ApplicationImage> used = database_.images_of(application.id);
   for (const fs::path& library : read_notes(folder, *platform)) {
-    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == library; };
+    const fs::path path = without_detours(library);
+    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == path; };
     if (std::any_of(used.begin(), used.end(), is_it)) continue;
     try {
       const Id id = register_file(library, read_loader_view(library).soname);
       database_.add_application_image(application.id, id, Role::opened);
       notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
-                                   application.name, library.string()));
+                                   application.name, path.string()));
     } catch (const Error& failure) {
       warnings_.warn(failure.what());
     }

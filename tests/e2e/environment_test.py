@@ -214,6 +214,9 @@ def check_origin(scratch, option):
     resolved = {os.path.realpath(p) for p in paths}
     expect(resolved == {os.path.realpath(p) for p in libraries_by_loader(main, "") | {str(main)}}, sorted(paths))
     expect(sum(i["optimizable"] for i in paths.values()) == 3, paths)
+    expect(not any(".." in p for p in paths), f"detours: {sorted(paths)}")
+    again = world.json("register", folder / "lib" / ".." / "bin" / "main", "--name", "app")
+    expect(not again["added"] and again["images"] == registered["images"], f"another path to the same program: {again}")
     world.ok("instrument", "app")
     expect(world.ok("run", "app").stdout == b"14\n", "it runs")
     expect(len(world.spool()) == 3, "all three count")
