@@ -2,6 +2,7 @@
 """Applications where something is missing, full, forbidden or damaged: commands say so in a sentence, and nothing is
 lost. Disks are small tmpfs in a mount namespace, damage is done to copies of a database at random places."""
 
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -298,6 +299,38 @@ def check_registered_at_once(scratch):
     expect(len(world.images("app0")) == len(libraries_of(world)) + 1, "its libraries")
 
 
+def check_commands_at_once(scratch):
+    """All commands at the same time, on applications with the same image: none fails, each run counts once."""
+    world = World(scratch)
+    image = world.copy(build_echo(scratch))
+    for step in (["register", image, "--name", "app"], ["register", image, "--name", "other"]):
+        world.ok(*step)
+    for step in (["instrument", "app"], ["optimize", "other"]):  # app stays in its mode
+        world.ok(*step)
+    others = [["collect"], ["optimize", "other"], ["instrument", "app"], ["instrument", "app", "--counters", "atomic"]]
+    others += [["export", "other", world.folder / "out"], ["show", "app"], ["prune"], ["run", "other"]]
+    others += [["register", image, "--name", "app"], ["mode", "other", "optimized"]]
+    counted = []
+
+    def work(number):
+        chance = random.Random(number)
+        for _ in range(12):
+            outcome = world.respike("run", "app")
+            expect(outcome.behaviour() == (0, b"- -\n0\n") and not outcome.stderr, outcome)
+            counted.append(outcome)
+            outcome = world.ok(*chance.choice(others))
+            expect(b"warning" not in outcome.stderr, outcome)
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    world.ok("collect")
+    expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
+    runs = world.images("app")[image.name]["profile"]["runs"]
+    merged = rows_of(world.database, "select count(*), sum(state = 'finished') from run")[0]
+    expect(runs == len(counted) == 72 and merged == (72, 72), f"{len(counted)} runs, {runs} in the profile, {merged}")
+    expect(not world.spool(), "merged files stay")
+
+
 def libraries_of(world):
     return rows_of(world.database, "select distinct image from application_image where role = 'linked'")
 
@@ -363,6 +396,7 @@ def main():
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
             "registered at once": check_registered_at_once,
+            "commands at once": check_commands_at_once,
             "killed after opening": check_killed_after_opening,
         }
         return common.run_cases([common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()], args)
