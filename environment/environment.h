@@ -136,8 +136,8 @@ class Environment {
                                               const std::vector<std::string>& names) const;
   std::optional<ApplicationRow> find_registered(const std::string& name,
                                                 const std::filesystem::path& program) const;
-  Id add_application(const std::string& name, const std::filesystem::path& program, Id main,
-                     bool& added);
+  Id put_application(const std::string& name, const std::filesystem::path& program, Id main,
+                     const std::vector<Id>& linked, bool& added);
   Id register_file(const std::filesystem::path& file, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);

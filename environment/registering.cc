@@ -57,19 +57,12 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   RegisterResult result;
   result.name = name;
   const Id main = register_file(program.path, program.view.soname);
-  const Id application = add_application(name, program.path, main, result.added);
   std::vector<Id> linked;
-  for (const LoadedLibrary& library : libraries.loaded) {
+  for (const LoadedLibrary& library : libraries.loaded)
     linked.push_back(register_file(library.path, library.view.soname));
-    database_.add_application_image(application, linked.back(), Role::linked);
-  }
-  for (const ApplicationImage& used : database_.images_of(application)) {
-    if (used.role == Role::linked &&
-        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
-      database_.remove_application_image(application, used.image.id);
-    else
-      result.images.push_back({used.image, used.role});
-  }
+  const Id application = put_application(name, program.path, main, linked, result.added);
+  for (const ApplicationImage& used : database_.images_of(application))
+    result.images.push_back({used.image, used.role});
   if (std::none_of(result.images.begin(), result.images.end(),
                    [](const auto& used) { return used.image.optimizable; }))
     warnings_.warn(fmt::format("no image of {} can be optimized", name));
@@ -93,14 +86,20 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
   return known;
 }
 
-/// Adds an application unless it is there: another process may just have added it.
-Id Environment::add_application(const std::string& name, const fs::path& program, Id main,
-                                bool& added) {
+/// Adds an application unless it is there: another process may just have added it. Its linked
+/// libraries are these and no others.
+Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
+                                const std::vector<Id>& linked, bool& added) {
   Database::Transaction transaction(database_);
   const auto known = find_registered(name, program);
   added = !known;
   const Id application = known ? known->id : database_.add_application(name, main);
   database_.add_application_image(application, main, Role::main);
+  for (const Id image : linked) database_.add_application_image(application, image, Role::linked);
+  for (const ApplicationImage& used : database_.images_of(application))
+    if (used.role == Role::linked &&
+        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
+      database_.remove_application_image(application, used.image.id);
   transaction.commit();
   return application;
 }

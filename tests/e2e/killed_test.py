@@ -163,6 +163,12 @@ def is_whole_image(path):
     return offset + size * number <= len(data)
 
 
+def check_applications(world):
+    """An application is there with all its images, or not at all."""
+    numbers = world.query("select count(*) from application a join application_image i on i.application = a.id group by a.id")
+    expect(len(set(numbers)) == 1, f"numbers of images: {numbers}")
+
+
 def check_files(world):
     """Rows refer to files that are there, and what has a name in the store is whole."""
     store = {p.name: p for p in (world.files / "images").glob("*/*") if p.suffix != ".new"}
@@ -187,6 +193,7 @@ def check_after(world, again):
     world.ok("show", "app")
     check_database(world)
     check_counts(world)
+    check_applications(world)
     check_files(world)
     check_exports(world)
     again()
