@@ -3,7 +3,6 @@
 lost. Disks are small tmpfs in a mount namespace, damage is done to copies of a database at random places."""
 
 import concurrent.futures
-import os
 import pathlib
 import random
 import shutil

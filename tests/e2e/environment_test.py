@@ -19,7 +19,7 @@ import sys
 import time
 
 import common
-from common import Failure, Skip
+from common import Failure
 
 SYSROOT = os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")
 

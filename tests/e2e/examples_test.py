@@ -7,14 +7,12 @@ from. What is faster is said by the simulator, on work that the images were not 
 
 import json
 import os
-import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 import common
-from common import Failure, Skip, expect
+from common import Skip, expect
 
 SOURCES = common.PROGRAMS / "sources" / "sqlite3-amalgamation"
 LEAST_GAIN = 1.03  # cycles of the original by those of the optimized image
