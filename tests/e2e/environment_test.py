@@ -512,9 +512,15 @@ def check_many_runs(scratch):
             break
         time.sleep(0.1)  # the kernel has not ended all of the killed yet
     expect(profile["runs"] == 200, profile)
-    database = sqlite3.connect(world.environment["RESPIKE_DB"])
-    expect(database.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "integrity_check")
-    database.close()
+    expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
+    rows = rows_of(
+        world.database,
+        "select counts from procedure_count c join count_set s on s.id = c.count_set join procedure_shape p "
+        "on p.shape = s.shape and p.ordinal = c.ordinal where p.name = 'main'",
+    )
+    sums = [sum(numbers) for numbers in zip(*(common.uleb128(counts[1:]) for (counts,) in rows), strict=True)]
+    entered = next(count for count in sums if count != 0)
+    expect(entered == 200 and 180 in sums, f"main was entered {entered} times, of which 180 came to its end: {sums}")
 
 
 # Of other processes: the number is at offset 40. In a process of its own: what this one has open, processes that other

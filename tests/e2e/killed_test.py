@@ -48,17 +48,6 @@ def build_program(scratch):
     return image
 
 
-def uleb128(data):
-    numbers, number, shift = [], 0, 0
-    for byte in data:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(number)
-            number = shift = 0
-    return numbers
-
-
 class World:
     """A database of its own and the application `app`, which is instrumented and has run once."""
 
@@ -117,7 +106,7 @@ class World:
             "select counts from procedure_count c join count_set s on s.id = c.count_set join procedure_shape p "
             "on p.shape = s.shape and p.ordinal = c.ordinal where p.name = 'work' and s.purpose in ('day', 'run')"
         )
-        return [uleb128(counts[1:]) for (counts,) in rows]
+        return [common.uleb128(counts[1:]) for (counts,) in rows]
 
     def kill(self, seconds, *args):
         """Kills a command after so long; returns whether it was still there."""
