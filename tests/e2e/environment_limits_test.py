@@ -3,6 +3,8 @@
 lost. Disks are small tmpfs in a mount namespace, damage is done to copies of a database at random places."""
 
 import concurrent.futures
+import json
+import os
 import pathlib
 import random
 import shutil
@@ -201,6 +203,43 @@ def check_spool(scratch):
         world.ok("collect")
 
 
+def check_rights(scratch):
+    """Folders and files that the user may not write: as another user, since root may."""
+    world = World(scratch)
+    user = []
+    if os.geteuid() == 0:
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        scratch.path.chmod(0o755)
+        os.chown(world.folder, 65534, 65534)
+    if common.run_command([*user, common.RESPIKE, "--version"]).status != 0:
+        raise Skip("another user cannot execute respike")
+    image = world.copy(build_echo(scratch))
+    world.respike = lambda *args: common.run_command([*user, common.RESPIKE, *args], env=world.environment)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):
+        outcome = world.respike(*step)
+        expect(outcome.status == 0, f"{step}: {outcome}")
+    files = pathlib.Path(f"{world.database}.files")
+    (spool,) = (files / "spool").iterdir()
+
+    def without(path, mode, command, word):
+        before = path.stat().st_mode
+        path.chmod(mode)
+        outcome = world.respike(*command)
+        path.chmod(before)
+        if word:
+            expect_refusal(outcome, word, command)
+        return outcome
+
+    outcome = without(spool, 0o555, ["run", "app"], None)
+    expect(outcome.status == 0 and b"is not counted" in outcome.stderr and b"denied" in outcome.stderr, outcome)
+    without(files / "images", 0o555, ["instrument", "app", "--counters", "atomic"], "Permission denied")
+    for command in (["list"], ["instrument", "app"], ["run", "app"]):
+        without(world.database.parent, 0o555, command, "its folder")
+        without(world.database, 0o444, command, "Permission denied")
+    shown = json.loads(world.respike("show", "app", "--json").stdout)
+    expect(shown["images"][0]["profile"]["runs"] == 1, shown)
+
+
 # --- What is missing ------------------------------------------------------------------------------
 
 
@@ -392,6 +431,7 @@ def main():
             "read-only disk": check_read_only,
             "damaged database": check_damaged,
             "spool": check_spool,
+            "rights": check_rights,
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
             "registered at once": check_registered_at_once,
