@@ -22,7 +22,7 @@ void with_environment(const DatabaseOption& database,
   Environment environment(database.database());
   ProgressBar bar;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
-    const std::string name = std::filesystem::path(image).filename();
+    const std::string name = printable(std::filesystem::path(image).filename().string());
     bar.show(fmt::format("{}: {}", name, step), done);
   };
   std::exception_ptr failure;
@@ -32,7 +32,6 @@ void with_environment(const DatabaseOption& database,
     failure = std::current_exception();
   }
   bar.clear();
-  std::fflush(stdout);
   for (const std::string& note : environment.notes()) complain("note: " + note);
   print_warnings(environment.warnings());
   if (failure) std::rethrow_exception(failure);
@@ -70,28 +69,29 @@ struct RegisterArguments {
 };
 
 void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
+  RegisterResult result;
   with_environment(database, [&](Environment& environment) {
-    const RegisterResult result = environment.register_application(arguments.image, arguments.name);
-    if (arguments.json) {
-      Json images = Json::array();
-      for (const auto& [image, role] : result.images)
-        images.push_back({{"path", image.path},
-                          {"role", name_of(role)},
-                          {"machine", image.machine},
-                          {"optimizable", image.optimizable},
-                          {"reason", image.reason}});
-      fmt::print("{}\n", text_of(Json{{"name", result.name},
-                                      {"added", result.added},
-                                      {"images", images},
-                                      {"missing", result.missing}}));
-      return;
-    }
-    fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& [image, role] : result.images)
-      rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
-    print_table(rows);
+    result = environment.register_application(arguments.image, arguments.name);
   });
+  if (arguments.json) {
+    Json images = Json::array();
+    for (const auto& [image, role] : result.images)
+      images.push_back({{"path", image.path},
+                        {"role", name_of(role)},
+                        {"machine", image.machine},
+                        {"optimizable", image.optimizable},
+                        {"reason", image.reason}});
+    fmt::print("{}\n", text_of(Json{{"name", result.name},
+                                    {"added", result.added},
+                                    {"images", images},
+                                    {"missing", result.missing}}));
+    return;
+  }
+  fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [image, role] : result.images)
+    rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
+  print_table(rows);
 }
 
 // ---- list and show ----
@@ -135,30 +135,29 @@ std::string short_profile(const ProfileView& profile) {
 }
 
 void run_list(bool json, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const std::vector<ApplicationView> views = environment.list();
-    if (json) {
-      Json applications = Json::array();
-      for (const ApplicationView& view : views) applications.push_back(to_json(view));
-      fmt::print("{}\n", text_of(Json{{"applications", std::move(applications)}}));
-      return;
-    }
-    if (views.empty()) fmt::print("no applications\n");
-    std::vector<std::vector<std::string>> rows = {
-        {"name", "mode", "images", "optimized", "profile", "main image"}};
-    for (const ApplicationView& view : views) {
-      const std::string problem = view.images.empty() ? "" : view.images[0].problem;
-      const auto can = std::count_if(view.images.begin(), view.images.end(),
-                                     [](const ImageView& i) { return i.image.optimizable; });
-      const auto done = std::count_if(view.images.begin(), view.images.end(),
-                                      [](const ImageView& i) { return i.optimized.has_value(); });
-      rows.push_back({view.name, std::string(name_of(view.mode)),
-                      std::to_string(view.images.size()), fmt::format("{} of {}", done, can),
-                      view.images.empty() ? "none" : short_profile(view.images[0].profile),
-                      problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
-    }
-    if (!views.empty()) print_table(rows);
-  });
+  std::vector<ApplicationView> views;
+  with_environment(database, [&](Environment& environment) { views = environment.list(); });
+  if (json) {
+    Json applications = Json::array();
+    for (const ApplicationView& view : views) applications.push_back(to_json(view));
+    fmt::print("{}\n", text_of(Json{{"applications", std::move(applications)}}));
+    return;
+  }
+  if (views.empty()) fmt::print("no applications\n");
+  std::vector<std::vector<std::string>> rows = {
+      {"name", "mode", "images", "optimized", "profile", "main image"}};
+  for (const ApplicationView& view : views) {
+    const std::string problem = view.images.empty() ? "" : view.images[0].problem;
+    const auto can = std::count_if(view.images.begin(), view.images.end(),
+                                   [](const ImageView& i) { return i.image.optimizable; });
+    const auto done = std::count_if(view.images.begin(), view.images.end(),
+                                    [](const ImageView& i) { return i.optimized.has_value(); });
+    rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
+                    fmt::format("{} of {}", done, can),
+                    view.images.empty() ? "none" : short_profile(view.images[0].profile),
+                    problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
+  }
+  if (!views.empty()) print_table(rows);
 }
 
 std::string profile_text(const ImageView& view) {
@@ -191,36 +190,34 @@ std::vector<std::string> show_row(const ImageView& view) {
 }
 
 void run_show(const std::string& name, bool json, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const ApplicationView view = environment.show(name);
-    if (json) {
-      fmt::print("{}\n", text_of(to_json(view)));
-      return;
-    }
-    fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
-    std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
-    for (const ImageView& image : view.images) rows.push_back(show_row(image));
-    print_table(rows);
-  });
+  ApplicationView view;
+  with_environment(database, [&](Environment& environment) { view = environment.show(name); });
+  if (json) {
+    fmt::print("{}\n", text_of(to_json(view)));
+    return;
+  }
+  fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
+  std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
+  for (const ImageView& image : view.images) rows.push_back(show_row(image));
+  print_table(rows);
 }
 
 // ---- prune ----
 
 void run_prune(unsigned keep, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const PruneResult result = environment.prune(keep);
-    std::string removed;
-    const auto add = [&](uint64_t number, std::string_view what) {
-      if (number != 0)
-        removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
-                               number == 1 ? "" : "s");
-    };
-    add(result.builds, "build");
-    add(result.images, "registered image");
-    add(result.derived, "instrumented or optimized image");
-    add(result.bytes, "byte");
-    fmt::print("{}\n", removed.empty() ? "nothing to remove" : "removed " + removed);
-  });
+  PruneResult result;
+  with_environment(database, [&](Environment& environment) { result = environment.prune(keep); });
+  std::string removed;
+  const auto add = [&](uint64_t number, std::string_view what) {
+    if (number != 0)
+      removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
+                             number == 1 ? "" : "s");
+  };
+  add(result.builds, "build");
+  add(result.images, "registered image");
+  add(result.derived, "instrumented or optimized image");
+  add(result.bytes, "byte");
+  fmt::print("{}\n", removed.empty() ? "nothing to remove" : "removed " + removed);
 }
 
 }  // namespace

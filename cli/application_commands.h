@@ -20,7 +20,7 @@ struct DatabaseOption {
 };
 
 /// Opens the environment, runs `action` with a progress bar, and prints its notes and warnings,
-/// also when it fails.
+/// also when it fails. Results are printed after it, on a clean line.
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action);
 

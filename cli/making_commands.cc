@@ -67,53 +67,57 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes =
+    outcomes =
         environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
-    print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-      return fmt::format("instrumented, {} procedures", outcome.procedures);
-    });
+  });
+  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
+    return fmt::format("instrumented, {} procedures", outcome.procedures);
   });
 }
 
 void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes = environment.optimize(arguments.name, arguments.images);
-    print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-      if (outcome.confidence == 0)
-        return std::string("optimized by static estimates, for there is no profile");
-      if (outcome.runs == 0)
-        return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
-                           outcome.confidence);
-      return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
-                         outcome.runs == 1 ? "" : "s");
-    });
+    outcomes = environment.optimize(arguments.name, arguments.images);
+  });
+  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
+    if (outcome.confidence == 0)
+      return std::string("optimized by static estimates, for there is no profile");
+    if (outcome.runs == 0)
+      return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
+                         outcome.confidence);
+    return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
+                       outcome.runs == 1 ? "" : "s");
   });
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes = environment.export_images(arguments.name, arguments.folder);
-    print_outcomes(outcomes, arguments, [&](const ImageOutcome& outcome) {
-      const auto name = std::filesystem::path(outcome.path).filename();
-      return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
-    });
+    outcomes = environment.export_images(arguments.name, arguments.folder);
+  });
+  print_outcomes(outcomes, arguments, [&](const ImageOutcome& outcome) {
+    const auto name = std::filesystem::path(outcome.path).filename();
+    return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
   });
 }
 
 void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
+  MergeResult result;
   with_environment(database, [&](Environment& environment) {
     if (!arguments.name.empty()) static_cast<void>(environment.find(arguments.name));
-    const MergeResult result = environment.collect();
-    if (arguments.json)
-      fmt::print("{}\n", text_of(Json{{"finished", result.finished},
-                                      {"running", result.running + result.unchanged},
-                                      {"damaged", result.damaged},
-                                      {"unknown", result.unknown}}));
-    else
-      fmt::print("merged {} counter file{}; {} of programs that still run\n", result.finished,
-                 result.finished == 1 ? "" : "s", result.running + result.unchanged);
+    result = environment.collect();
   });
+  if (arguments.json)
+    fmt::print("{}\n", text_of(Json{{"finished", result.finished},
+                                    {"running", result.running + result.unchanged},
+                                    {"damaged", result.damaged},
+                                    {"unknown", result.unknown}}));
+  else
+    fmt::print("merged {} counter file{}; {} of programs that still run\n", result.finished,
+               result.finished == 1 ? "" : "s", result.running + result.unchanged);
 }
 
 }  // namespace
