@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
 
@@ -21,7 +22,7 @@ void with_environment(const DatabaseOption& database,
   Environment environment(database.database());
   ProgressBar bar;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
-    const std::string name = std::filesystem::path(image).filename();
+    const std::string name = printable(std::filesystem::path(image).filename().string());
     bar.show(fmt::format("{}: {}", name, step), done);
   };
   std::exception_ptr failure;
@@ -31,9 +32,7 @@ void with_environment(const DatabaseOption& database,
     failure = std::current_exception();
   }
   bar.clear();
-  std::fflush(stdout);
-  for (const std::string& note : environment.notes())
-    complain("note: " + note);
+  for (const std::string& note : environment.notes()) complain("note: " + note);
   print_warnings(environment.warnings());
   if (failure) std::rethrow_exception(failure);
 }
@@ -70,28 +69,29 @@ struct RegisterArguments {
 };
 
 void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
+  RegisterResult result;
   with_environment(database, [&](Environment& environment) {
-    const RegisterResult result = environment.register_application(arguments.image, arguments.name);
-    if (arguments.json) {
-      Json images = Json::array();
-      for (const auto& [image, role] : result.images)
-        images.push_back({{"path", image.path},
-                          {"role", name_of(role)},
-                          {"machine", image.machine},
-                          {"optimizable", image.optimizable},
-                          {"reason", image.reason}});
-      fmt::print("{}\n", text_of(Json{{"name", result.name},
-                                      {"added", result.added},
-                                      {"images", images},
-                                      {"missing", result.missing}}));
-      return;
-    }
-    fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& [image, role] : result.images)
-      rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
-    print_table(rows);
+    result = environment.register_application(arguments.image, arguments.name);
   });
+  if (arguments.json) {
+    Json images = Json::array();
+    for (const auto& [image, role] : result.images)
+      images.push_back({{"path", image.path},
+                        {"role", name_of(role)},
+                        {"machine", image.machine},
+                        {"optimizable", image.optimizable},
+                        {"reason", image.reason}});
+    fmt::print("{}\n", text_of(Json{{"name", result.name},
+                                    {"added", result.added},
+                                    {"images", images},
+                                    {"missing", result.missing}}));
+    return;
+  }
+  fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [image, role] : result.images)
+    rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
+  print_table(rows);
 }
 
 // ---- list and show ----
@@ -127,30 +127,37 @@ Json to_json(const ApplicationView& view) {
           {"images", std::move(images)}};
 }
 
+/// Of the main image.
+std::string short_profile(const ProfileView& profile) {
+  if (profile.confidence == 0) return "none";
+  return profile.runs == 0 ? "of an older build"
+                           : fmt::format("{:g} run{}", profile.runs, profile.runs == 1 ? "" : "s");
+}
+
 void run_list(bool json, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const std::vector<ApplicationView> views = environment.list();
-    if (json) {
-      Json applications = Json::array();
-      for (const ApplicationView& view : views) applications.push_back(to_json(view));
-      fmt::print("{}\n", text_of(Json{{"applications", std::move(applications)}}));
-      return;
-    }
-    if (views.empty()) fmt::print("no applications\n");
-    std::vector<std::vector<std::string>> rows = {
-        {"name", "mode", "images", "optimized", "runs", "main image"}};
-    for (const ApplicationView& view : views) {
-      const auto can = std::count_if(view.images.begin(), view.images.end(),
-                                     [](const ImageView& i) { return i.image.optimizable; });
-      const auto done = std::count_if(view.images.begin(), view.images.end(),
-                                      [](const ImageView& i) { return i.optimized.has_value(); });
-      rows.push_back({view.name, std::string(name_of(view.mode)),
-                      std::to_string(view.images.size()), fmt::format("{} of {}", done, can),
-                      fmt::format("{:g}", view.images.empty() ? 0 : view.images[0].profile.runs),
-                      view.main});
-    }
-    if (!views.empty()) print_table(rows);
-  });
+  std::vector<ApplicationView> views;
+  with_environment(database, [&](Environment& environment) { views = environment.list(); });
+  if (json) {
+    Json applications = Json::array();
+    for (const ApplicationView& view : views) applications.push_back(to_json(view));
+    fmt::print("{}\n", text_of(Json{{"applications", std::move(applications)}}));
+    return;
+  }
+  if (views.empty()) fmt::print("no applications\n");
+  std::vector<std::vector<std::string>> rows = {
+      {"name", "mode", "images", "optimized", "profile", "main image"}};
+  for (const ApplicationView& view : views) {
+    const std::string problem = view.images.empty() ? "" : view.images[0].problem;
+    const auto can = std::count_if(view.images.begin(), view.images.end(),
+                                   [](const ImageView& i) { return i.image.optimizable; });
+    const auto done = std::count_if(view.images.begin(), view.images.end(),
+                                    [](const ImageView& i) { return i.optimized.has_value(); });
+    rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
+                    fmt::format("{} of {}", done, can),
+                    view.images.empty() ? "none" : short_profile(view.images[0].profile),
+                    problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
+  }
+  if (!views.empty()) print_table(rows);
 }
 
 std::string profile_text(const ImageView& view) {
@@ -159,7 +166,7 @@ std::string profile_text(const ImageView& view) {
   std::string text =
       profile.runs == 0
           ? fmt::format("an older build's profile, confidence {:.2f}", profile.confidence)
-          : fmt::format("{:g} run{}, {} of the procedures", profile.runs,
+          : fmt::format("{:g} run{}, which entered {} of the procedures", profile.runs,
                         profile.runs == 1 ? "" : "s", percent(profile.coverage, 1));
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
@@ -183,27 +190,34 @@ std::vector<std::string> show_row(const ImageView& view) {
 }
 
 void run_show(const std::string& name, bool json, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const ApplicationView view = environment.show(name);
-    if (json) {
-      fmt::print("{}\n", text_of(to_json(view)));
-      return;
-    }
-    fmt::print("application  {}\nmode         {}\n", view.name, name_of(view.mode));
-    std::vector<std::vector<std::string>> rows;
-    for (const ImageView& image : view.images) rows.push_back(show_row(image));
-    print_table(rows);
-  });
+  ApplicationView view;
+  with_environment(database, [&](Environment& environment) { view = environment.show(name); });
+  if (json) {
+    fmt::print("{}\n", text_of(to_json(view)));
+    return;
+  }
+  fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
+  std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
+  for (const ImageView& image : view.images) rows.push_back(show_row(image));
+  print_table(rows);
 }
 
 // ---- prune ----
 
 void run_prune(unsigned keep, const DatabaseOption& database) {
-  with_environment(database, [&](Environment& environment) {
-    const PruneResult result = environment.prune(keep);
-    fmt::print("removed {} builds, {} images, {} derived images, {} bytes of files\n",
-               result.builds, result.images, result.derived, grouped(result.bytes));
-  });
+  PruneResult result;
+  with_environment(database, [&](Environment& environment) { result = environment.prune(keep); });
+  std::string removed;
+  const auto add = [&](uint64_t number, std::string_view what) {
+    if (number != 0)
+      removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
+                             number == 1 ? "" : "s");
+  };
+  add(result.builds, "build");
+  add(result.images, "registered image");
+  add(result.derived, "instrumented or optimized image");
+  add(result.bytes, "byte");
+  fmt::print("{}\n", removed.empty() ? "nothing to remove" : "removed " + removed);
 }
 
 }  // namespace
@@ -213,7 +227,8 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       app.add_subcommand("register", "Register a program and the libraries that it loads");
   auto registration = std::make_shared<RegisterArguments>();
   command->add_option("MAIN_IMAGE", registration->image, "program")->required();
-  command->add_option("--name", registration->name, "its name; by default its file's");
+  command->add_option("--name", registration->name, "its name; by default its file's")
+      ->type_name("NAME");
   command->add_flag("--json", registration->json, "print JSON");
   command->callback([registration, database] { run_register(*registration, *database); });
 
@@ -239,8 +254,11 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       environment.set_mode(moded->first, *parse_mode(moded->second));
     });
   });
+}
 
-  command = app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
+void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {
+  CLI::App* command =
+      app.add_subcommand("unregister", "Forget an application; its images' profiles stay");
   auto forgotten = std::make_shared<std::string>();
   command->add_option("NAME", *forgotten, "application")->required();
   command->callback([forgotten, database] {
@@ -250,6 +268,7 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
 
   command = app.add_subcommand(
       "prune", "Remove old builds, and images that no application uses, with their profiles");
+  command->footer("Files go at the earliest an hour after they were made.");
   auto keep = std::make_shared<unsigned>(3);
   command->add_option("--keep", *keep, "how many builds of each image to keep")
       ->check(CLI::Range(1u, 1000000u))
@@ -261,13 +280,18 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   auto database = std::make_shared<DatabaseOption>();
   app.add_option("--db", database->path,
                  "the database of applications; default $RESPIKE_DB, else respike/respike.db in "
-                 "$XDG_DATA_HOME");
+                 "$XDG_DATA_HOME")
+      ->check(name_of("FILE"));
+  const auto all = [](const CLI::App*) { return true; };
+  const size_t others = app.get_subcommands(all).size();
   add_setup_commands(app, database);
-  add_making_commands(app, database);
   add_run_command(app, database, words);
+  add_making_commands(app, database);
+  add_forgetting_commands(app, database);
   app.fallthrough();
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    command->fallthrough();
+  const std::vector<CLI::App*> commands = app.get_subcommands(all);
+  for (CLI::App* command : commands) command->fallthrough();
+  for (size_t i = others; i < commands.size(); ++i) commands[i]->group("Applications");
 }
 
 }  // namespace respike::cli

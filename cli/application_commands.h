@@ -20,13 +20,14 @@ struct DatabaseOption {
 };
 
 /// Opens the environment, runs `action` with a progress bar, and prints its notes and warnings,
-/// also when it fails.
+/// also when it fails. Results are printed after it, on a clean line.
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action);
 
 /// What the commands share is known when one of them runs.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);
+void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);

@@ -21,15 +21,17 @@ std::string state_name(const ImageOutcome& outcome) {
     case ImageOutcome::State::up_to_date:
       return "up to date";
     case ImageOutcome::State::left_out:
+    case ImageOutcome::State::not_optimizable:
       return "left out";
   }
   return "";
 }
 
-/// `done`: what happened to an image that was made.
-void print_outcomes(const std::vector<ImageOutcome>& outcomes, bool json,
+/// `done`: what happened to an image that was made. Libraries that can never be optimized, such as
+/// those of the system, are not told of one by one each time.
+void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArguments& arguments,
                     const std::function<std::string(const ImageOutcome&)>& done) {
-  if (json) {
+  if (arguments.json) {
     Json images = Json::array();
     for (const ImageOutcome& outcome : outcomes)
       images.push_back({{"path", outcome.path},
@@ -41,6 +43,7 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, bool json,
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
+  size_t libraries = 0;
   for (const ImageOutcome& outcome : outcomes) switch (outcome.state) {
       case ImageOutcome::State::made:
         fmt::print("{}: {}\n", outcome.path, done(outcome));
@@ -51,57 +54,70 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, bool json,
       case ImageOutcome::State::left_out:
         fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
         break;
+      case ImageOutcome::State::not_optimizable:
+        if (outcome.role == Role::main || !arguments.images.empty())
+          fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+        else
+          ++libraries;
+        break;
     }
+  if (libraries != 0)
+    fmt::print("left alone: {} librar{} (respike show {} says why)\n", libraries,
+               libraries == 1 ? "y" : "ies", arguments.name);
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes =
+    outcomes =
         environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
-    print_outcomes(outcomes, arguments.json, [](const ImageOutcome& outcome) {
-      return fmt::format("instrumented, {} procedures", outcome.procedures);
-    });
+  });
+  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
+    return fmt::format("instrumented, {} procedures", outcome.procedures);
   });
 }
 
 void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes = environment.optimize(arguments.name, arguments.images);
-    print_outcomes(outcomes, arguments.json, [](const ImageOutcome& outcome) {
-      if (outcome.confidence == 0)
-        return std::string("optimized by static estimates, for there is no profile");
-      if (outcome.runs == 0)
-        return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
-                           outcome.confidence);
-      return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
-                         outcome.runs == 1 ? "" : "s");
-    });
+    outcomes = environment.optimize(arguments.name, arguments.images);
+  });
+  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
+    if (outcome.confidence == 0)
+      return std::string("optimized by static estimates, for there is no profile");
+    if (outcome.runs == 0)
+      return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
+                         outcome.confidence);
+    return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
+                       outcome.runs == 1 ? "" : "s");
   });
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
+  std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    const auto outcomes = environment.export_images(arguments.name, arguments.folder);
-    print_outcomes(outcomes, arguments.json, [&](const ImageOutcome& outcome) {
-      const auto name = std::filesystem::path(outcome.path).filename();
-      return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
-    });
+    outcomes = environment.export_images(arguments.name, arguments.folder);
+  });
+  print_outcomes(outcomes, arguments, [&](const ImageOutcome& outcome) {
+    const auto name = std::filesystem::path(outcome.path).filename();
+    return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
   });
 }
 
 void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
+  MergeResult result;
   with_environment(database, [&](Environment& environment) {
     if (!arguments.name.empty()) static_cast<void>(environment.find(arguments.name));
-    const MergeResult result = environment.collect();
-    if (arguments.json)
-      fmt::print("{}\n", text_of(Json{{"finished", result.finished},
-                                      {"running", result.running + result.unchanged},
-                                      {"damaged", result.damaged},
-                                      {"unknown", result.unknown}}));
-    else
-      fmt::print("merged {} run{}; {} still running\n", result.finished,
-                 result.finished == 1 ? "" : "s", result.running + result.unchanged);
+    result = environment.collect();
   });
+  if (arguments.json)
+    fmt::print("{}\n", text_of(Json{{"finished", result.finished},
+                                    {"running", result.running + result.unchanged},
+                                    {"damaged", result.damaged},
+                                    {"unknown", result.unknown}}));
+  else
+    fmt::print("merged {} counter file{}; {} of programs that still run\n", result.finished,
+               result.finished == 1 ? "" : "s", result.running + result.unchanged);
 }
 
 }  // namespace
@@ -118,6 +134,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
     command
         ->add_option("--image", arguments.images,
                      "only this image: path, file name or SONAME (repeatable)")
+        ->type_name("IMAGE")
         ->allow_extra_args(false);
   };
 

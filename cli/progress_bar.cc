@@ -13,7 +13,8 @@ namespace respike::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment(300);
-constexpr int kWidth = 30;  // characters
+constexpr size_t kWidth = 30;  // characters of the bar
+constexpr size_t kStep = 45;   // of the step: all fits into a line of a terminal
 
 /// A terminal may be gone; the work goes on.
 void draw(const std::string& text) {
@@ -28,16 +29,17 @@ ProgressBar::ProgressBar()
 
 void ProgressBar::show(std::string_view step, double done) {
   if (!terminal_ || std::chrono::steady_clock::now() - start_ < kMoment) return;
-  const int filled = std::clamp(static_cast<int>(done * kWidth), 0, kWidth);
-  draw(fmt::format("\r[{}{}] {:<10}", std::string(filled, '#'), std::string(kWidth - filled, ' '),
-                   step));
-  shown_ = true;
+  const size_t filled = std::clamp(static_cast<size_t>(done * kWidth), size_t{0}, kWidth);
+  const std::string line = fmt::format("[{}{}] {}", std::string(filled, '#'),
+                                       std::string(kWidth - filled, ' '), step.substr(0, kStep));
+  draw(fmt::format("\r{:<{}}", line, width_));
+  width_ = std::max(width_, line.size());
 }
 
 void ProgressBar::clear() {
-  if (!shown_) return;
-  draw(fmt::format("\r{:{}}\r", "", kWidth + 13));
-  shown_ = false;
+  if (width_ == 0) return;
+  draw(fmt::format("\r{:{}}\r", "", width_));
+  width_ = 0;
 }
 
 }  // namespace respike::cli

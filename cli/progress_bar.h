@@ -2,6 +2,7 @@
 // A bar on the terminal for work that takes long.
 
 #include <chrono>
+#include <cstddef>
 #include <string_view>
 
 namespace respike::cli {
@@ -22,7 +23,7 @@ class ProgressBar {
  private:
   std::chrono::steady_clock::time_point start_;
   bool terminal_;
-  bool shown_ = false;
+  size_t width_ = 0;  // of the widest line shown; 0: none
 };
 
 }  // namespace respike::cli

@@ -24,9 +24,7 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
   RunOptions options;
   options.arguments = words;
   options.environment = arguments.environment;
-  options.warn = [](const std::string& text) {
-    complain("warning: " + std::string(text));
-  };
+  options.warn = [](const std::string& text) { complain("warning: " + std::string(text)); };
   Environment environment(database.database());
   return environment.run(arguments.name, options);
 }
@@ -41,6 +39,7 @@ void add_run_command(CLI::App& app, const SharedDatabase& database,
   auto arguments = std::make_shared<RunArguments>();
   command->add_option("NAME", arguments->name, "application")->required();
   command->add_option("--env", arguments->environment, "set VAR=VALUE for the program (repeatable)")
+      ->type_name("VAR=VALUE")
       ->allow_extra_args(false)
       ->check(CLI::Validator(assignment_problem, ""));
   command->callback([arguments, database, &words] {

@@ -30,10 +30,11 @@ struct ImageContent;
 
 /// What an operation made of an image, or why it did not.
 struct ImageOutcome {
-  enum class State { made, up_to_date, left_out };
+  enum class State { made, up_to_date, left_out, not_optimizable };
   std::string path;
+  Role role{};
   State state = State::left_out;
-  std::string reason;       // left_out
+  std::string reason;       // of the latter two states
   uint64_t procedures = 0;  // made
   double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
   double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
@@ -133,7 +134,11 @@ class Environment {
  private:
   std::vector<ApplicationImage> chosen_images(const ApplicationRow& application,
                                               const std::vector<std::string>& names) const;
-  Id register_file(const std::filesystem::path& path, const std::string& soname);
+  std::optional<ApplicationRow> find_registered(const std::string& name,
+                                                const std::filesystem::path& program) const;
+  Id put_application(const std::string& name, const std::filesystem::path& program, Id main,
+                     const std::vector<Id>& linked, bool& added);
+  Id register_file(const std::filesystem::path& file, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);

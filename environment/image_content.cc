@@ -17,13 +17,21 @@
 namespace respike {
 namespace {
 
-/// What an error says besides the file's name, which stands beside it in tables.
+bool is_rewritable(Machine machine) {
+  try {
+    target_for(machine);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 std::string message_without(const std::string& path, const Error& error) {
   const std::string text = error.what(), prefix = path + ": ";
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
-
-}  // namespace
 
 ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity& identity_before)
     : path(file), identity(identity_before), bytes_(read_file(file)) {
@@ -32,8 +40,10 @@ ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity
   if (const Platform* platform = find_platform(view.elf_machine)) machine_ = platform->key;
   try {
     image_ = view_image(bytes_, path);
-    target_for(image_->machine);
-    require_rewritable(*image_);
+    if (!is_rewritable(image_->machine))
+      problem_ = "it is for a machine that Respike cannot rewrite yet";
+    else
+      require_rewritable(*image_);
   } catch (const Error& error) {
     problem_ = message_without(path, error);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
 #include "profiledb/database.h"
 
@@ -32,6 +33,9 @@ struct ImageContent {
   std::string problem_;         // why there is none
   std::string machine_;
 };
+
+/// What an error says besides the file's name, which stands beside it.
+std::string message_without(const std::string& path, const Error& error);
 
 /// The image of a build. Throws Error when its file has changed since.
 ImageContent content_of(const ImageRow& image, const BuildRow& build);

@@ -1,8 +1,8 @@
 // Instrumented and optimized images, and where they go.
 //
-// What was made is described by its options and by the hash of the profile it was made with. When
-// the newest one has the same description and its file is there, nothing is done, so that the
-// commands can stand in a makefile.
+// What was made is described by its options, by the fingerprint of the Respike that made it, and by
+// the hash of the profile it was made with. When the newest one has the same description and its
+// file is there, nothing is done, so that the commands can stand in a makefile.
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <map>
 
 #include "environment/environment.h"
+#include "environment/fingerprint.h"
 #include "environment/image_content.h"
 #include "instrument/instrument.h"
 #include "optimizer/base/error.h"
@@ -26,6 +27,11 @@ using State = ImageOutcome::State;
 fs::perms mode_of(const fs::path& file) {
   constexpr fs::perms kAccess = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_all;
   return fs::status(file).permissions() & kAccess;
+}
+
+void leave_alone(const ImageRow& image, ImageOutcome& outcome) {
+  outcome.state = State::not_optimizable;
+  outcome.reason = image.reason;
 }
 
 bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
@@ -51,15 +57,17 @@ std::vector<ImageOutcome> Environment::make(
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageOutcome outcome;
     outcome.path = used.image.path;
+    outcome.role = used.role;
     try {
       if (const auto build = refresh(used.image))
         make_one(used.image, *build, outcome);
       else
-        outcome.reason = used.image.reason;
+        leave_alone(used.image, outcome);
     } catch (const Error& error) {
-      if (used.role == Role::main || !images.empty()) throw;
-      outcome.reason = error.what();
-      warnings_.warn(error.what());
+      // A library that cannot be read need not keep others from being made; a full disk does.
+      const bool of_library = error.file().empty() || error.file() == used.image.path;
+      if (used.role == Role::main || !images.empty() || !of_library) throw;
+      outcome.reason = message_without(used.image.path, error);
     }
     outcomes.push_back(std::move(outcome));
   }
@@ -89,7 +97,8 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
     };
   DerivedFacts facts;
   facts.kind = DerivedKind::instrumented;
-  facts.options = fmt::format("{} --spool {}", options.description, options.spool.string());
+  facts.options =
+      fmt::format("{} --spool {}; {}", options.description, options.spool.string(), kFingerprint);
   if (is_up_to_date(build, facts)) {
     outcome.state = State::up_to_date;
     return;
@@ -129,7 +138,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
     };
   DerivedFacts facts;
   facts.kind = DerivedKind::optimized;
-  facts.options = options.description;
+  facts.options = fmt::format("{}; {}", options.description, kFingerprint);
   if (options.profile) facts.profile_hash = content_hash(encode_profile(profile)).hex();
   const ProfileSummary summary = database_.summary(build.id);
   outcome.runs = summary.runs;
@@ -161,13 +170,15 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     ImageRow& image = used.image;
     ImageOutcome outcome;
     outcome.path = image.path;
-    outcome.reason = image.reason;
+    outcome.role = used.role;
+    leave_alone(image, outcome);
     if (const auto build = refresh(image)) {
       const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized);
       const bool older = !optimized && has_older_derived(image.id, DerivedKind::optimized);
       if (older)
         throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
                     image.path);
+      outcome.state = State::left_out;
       outcome.reason = "it has not been optimized";
       if (optimized) {
         const fs::path file = folder / fs::path(image.path).filename();

@@ -1,10 +1,10 @@
 // Which images an application has, and which builds these have.
 //
-// An image is known by the path under which the loader opens it. Whether its file is the one seen
-// last is told by size, time and inode; when they differ, by its contents; and when these are new,
-// there is a new build: it is lifted once, its procedures are kept, and the profile of the newest
-// older build that ran is carried over to it. Images that cannot be rewritten have no builds, only
-// the reason why.
+// An image is known by the path under which the loader opens it, without "..". Whether its file is
+// the one seen last is told by size, time and inode; when they differ, by its contents; and when
+// these are new, there is a new build: it is lifted once, its procedures are kept, and the profile
+// of the newest older build that ran is carried over to it. Images that cannot be rewritten have no
+// builds, only the reason why.
 //
 // A file may be replaced while it is read. What was read counts, under the file's state before: if
 // that was not the state of what was read, the next look finds a difference and looks again.
@@ -14,8 +14,10 @@
 #include <algorithm>
 
 #include "environment/environment.h"
+#include "environment/fingerprint.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
+#include "optimizer/profile/profile.h"
 #include "profiledb/matching/match.h"
 #include "tas/libraries.h"
 #include "tas/opened.h"
@@ -24,36 +26,43 @@ namespace respike {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Without "..", where that leads to the same file: $ORIGIN/../lib is to be the same from wherever.
+fs::path without_detours(const fs::path& path) {
+  std::error_code error;
+  const fs::path direct = path.lexically_normal();
+  return fs::equivalent(path, direct, error) ? direct : path;
+}
+
+std::string describe(const MatchResult& match, bool fits, uint32_t number) {
+  if (!fits) return fmt::format("nothing of the profile of build {} fits", number);
+  return fmt::format(
+      "of the {} procedures that ran in build {}, {} are found again, with {:.2f}% of what they "
+      "executed; confidence {:.2f}",
+      match.entered_before, number, match.entered_matched, 100 * match.matched_share(),
+      match.confidence);
+}
+
+}  // namespace
+
 RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
   collect();
-  const ProgramImage program = read_program(main_image);
+  ProgramImage program = read_program(main_image);
+  program.path = without_detours(program.path);
   if (name.empty()) name = program.path.filename();
-  const auto known = database_.find_application(name);
-  if (known && database_.image(known->main_image).path != program.path)
-    throw Error(
-        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
-                    "or unregister that one",
-                    name, database_.image(known->main_image).path));
+  static_cast<void>(find_registered(name, program.path));  // before anything is added
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
 
   RegisterResult result;
   result.name = name;
-  result.added = !known;
   const Id main = register_file(program.path, program.view.soname);
-  const Id application = known ? known->id : database_.add_application(name, main);
-  database_.add_application_image(application, main, Role::main);
   std::vector<Id> linked;
-  for (const LoadedLibrary& library : libraries.loaded) {
+  for (const LoadedLibrary& library : libraries.loaded)
     linked.push_back(register_file(library.path, library.view.soname));
-    database_.add_application_image(application, linked.back(), Role::linked);
-  }
-  for (const ApplicationImage& used : database_.images_of(application)) {
-    if (used.role == Role::linked &&
-        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
-      database_.remove_application_image(application, used.image.id);
-    else
-      result.images.push_back({used.image, used.role});
-  }
+  const Id application = put_application(name, program.path, main, linked, result.added);
+  for (const ApplicationImage& used : database_.images_of(application))
+    result.images.push_back({used.image, used.role});
   if (std::none_of(result.images.begin(), result.images.end(),
                    [](const auto& used) { return used.image.optimizable; }))
     warnings_.warn(fmt::format("no image of {} can be optimized", name));
@@ -65,8 +74,39 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   return result;
 }
 
+/// The application of this name. Throws Error when it is that of another program.
+std::optional<ApplicationRow> Environment::find_registered(const std::string& name,
+                                                           const fs::path& program) const {
+  const auto known = database_.find_application(name);
+  if (known && database_.image(known->main_image).path != program)
+    throw Error(
+        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
+                    "or unregister that one",
+                    name, database_.image(known->main_image).path));
+  return known;
+}
+
+/// Adds an application unless it is there: another process may just have added it. Its linked
+/// libraries are these and no others.
+Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
+                                const std::vector<Id>& linked, bool& added) {
+  Database::Transaction transaction(database_);
+  const auto known = find_registered(name, program);
+  added = !known;
+  const Id application = known ? known->id : database_.add_application(name, main);
+  database_.add_application_image(application, main, Role::main);
+  for (const Id image : linked) database_.add_application_image(application, image, Role::linked);
+  for (const ApplicationImage& used : database_.images_of(application))
+    if (used.role == Role::linked &&
+        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
+      database_.remove_application_image(application, used.image.id);
+  transaction.commit();
+  return application;
+}
+
 /// Registers an image, or brings what is known of it up to date.
-Id Environment::register_file(const fs::path& path, const std::string& soname) {
+Id Environment::register_file(const fs::path& file, const std::string& soname) {
+  const fs::path path = without_detours(file);
   ImageRow row;
   if (const auto known = database_.find_image(path)) {
     row = *known;
@@ -100,12 +140,13 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
       if (progress) progress(image.path, "read", 0.0);
       procedures = content.procedures(warnings_);
     } catch (const Error& error) {
-      reason = error.what();
+      reason = message_without(image.path, error);
     }
+  const ImageFacts known = image;
   image.machine = content.machine();
   image.optimizable = reason.empty();
   image.reason = reason;
-  image.id = database_.put_image(image);
+  if (image.id == 0 || image != known) image.id = database_.put_image(image);
   if (!image.optimizable) return std::nullopt;
   const Id id = database_.put_build(image.id, content.facts(), procedures);
   const BuildRow build = database_.build(id);
@@ -116,15 +157,24 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Gives a build the profile of the newest older one that ran, as far as it fits.
+/// Gives a build the profile of the newest older one that ran, as far as it fits. Both may have
+/// been matched before: that is known by the older one's counts, which may have grown since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
   if (!before) return;
+  const Profile older = database_.profile(before->id);
+  const std::string matched =
+      fmt::format("{} {}", content_hash(encode_profile(older)).hex(), kFingerprint);
+  if (database_.matched(build.id) == matched) return;
   if (progress) progress(image.path, "match", 0.5);
-  const MatchResult match =
-      match_profile(database_.profile(before->id), database_.procedures(build.id));
-  if (match.of_another_program() || match.confidence <= 0) return;
-  database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
+  const MatchResult match = match_profile(older, database_.procedures(build.id));
+  const bool fits = !match.of_another_program() && match.confidence > 0;
+  Database::Transaction transaction(database_);
+  if (fits)
+    database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
+  database_.set_matched(build.id, matched);
+  transaction.commit();
+  notes_.push_back(fmt::format("{}: {}", image.path, describe(match, fits, before->number)));
 }
 
 /// Registers what runs of the application opened.
@@ -135,13 +185,14 @@ void Environment::register_opened(const ApplicationRow& application) {
   if (platform == nullptr || !fs::exists(folder, error)) return;
   const std::vector<ApplicationImage> used = database_.images_of(application.id);
   for (const fs::path& library : read_notes(folder, *platform)) {
-    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == library; };
+    const fs::path path = without_detours(library);
+    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == path; };
     if (std::any_of(used.begin(), used.end(), is_it)) continue;
     try {
       const Id id = register_file(library, read_loader_view(library).soname);
       database_.add_application_image(application.id, id, Role::opened);
       notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
-                                   application.name, library.string()));
+                                   application.name, path.string()));
     } catch (const Error& failure) {
       warnings_.warn(failure.what());
     }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -89,11 +90,16 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     }
     const auto derived = database_.newest_derived(build->id, kind);
     if (!derived) continue;
-    if (database_.store().contains(derived->content))
-      result.push_back({image.path, database_.store().path(derived->content)});
-    else
+    if (!database_.store().contains(derived->content)) {
       warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
                        name_of(kind), database_.files().string()));
+      continue;
+    }
+    result.push_back({image.path, database_.store().path(derived->content)});
+    const fs::path spool = database_.spool() / build->content.hex();
+    if (kind == DerivedKind::instrumented && access(spool.c_str(), W_OK | X_OK) != 0)
+      warn(fmt::format("{} is not counted: {}: {}", image.path, spool.string(),
+                       std::strerror(errno)));
   }
   if (result.empty())
     warn(fmt::format("no image of {} is {}: it runs as it is", application.name, name_of(kind)));
@@ -110,12 +116,12 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   }
   Launch launch;
   launch.program = database_.image(application.main_image).path;
+  const ProgramImage program = read_program(launch.program);
   launch.arguments = options.arguments;
   launch.environment = options.environment;
   launch.warn = options.warn;
   launch.substitutions = substitutions(application, options);
   if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);
-  const ProgramImage program = read_program(launch.program);
   if (program.view.dynamic)
     if (const auto module = prepare_notes(notes_folder(application), *program.platform))
       launch.audit_module = *module;

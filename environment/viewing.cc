@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "environment/environment.h"
+#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
 namespace respike {
@@ -19,7 +20,7 @@ ApplicationView Environment::view(const ApplicationRow& application) {
     try {
       shown.build = refresh(used.image);
     } catch (const Error& error) {
-      shown.problem = error.what();
+      shown.problem = message_without(used.image.path, error);
     }
     shown.image = used.image;
     shown.builds = unsigned(database_.builds(used.image.id).size());

@@ -163,10 +163,12 @@ void remove_empty_spools(soci::session& sql, const fs::path& spool) {
 
 }  // namespace
 
+/// Files go in a second transaction: rows that refer to them must be gone for good, and nobody may
+/// add others meanwhile.
 PruneResult Database::prune(unsigned keep, std::chrono::seconds age) {
   assert(keep > 0);
-  return state_->write([&](soci::session& sql) {
-    PruneResult result;
+  PruneResult result;
+  state_->write([&](soci::session& sql) {
     const std::set<Id> in_use = builds_in_use(sql, spool());
     const long long kept = keep;
     result.derived = remove_rows(sql, "derived_image",
@@ -185,12 +187,14 @@ PruneResult Database::prune(unsigned keep, std::chrono::seconds age) {
                                 "select id, 0 from image where id not in (select image from "
                                 "application_image) and id not in (select image from build)",
                                 {});
+  });
+  state_->write([&](soci::session& sql) {
     const std::set<ContentHash> needed = needed_files(sql);
     result.bytes =
         state_->store.prune([&](const ContentHash& hash) { return needed.contains(hash); }, age);
     remove_empty_spools(sql, spool());
-    return result;
   });
+  return result;
 }
 
 std::vector<std::string> Database::check() const {

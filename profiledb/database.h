@@ -230,6 +230,10 @@ class Database {
   /// Sets what was carried over from an older build, with a confidence in (0, 1]; it takes the
   /// place of what was carried over from that one before. `profile` is in terms of the new build.
   void set_carried(Id build, Id from, const Profile& profile, double confidence);
+  /// What was last matched to a build, as set_matched() noted it: tells that matching would find
+  /// the same again. Empty: nothing, or its profile was cleared since.
+  std::string matched(Id build) const;
+  void set_matched(Id build, const std::string& what);
   /// Forgets all counts of a build, and what was carried over to it. Those of processes that still
   /// run come back with the next merge.
   void clear_profile(Id build);

@@ -127,12 +127,13 @@ Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedu
         soci::into(number);
     const std::string content = facts.content.hex();
     const int64_t now = current_time();
-    change(sql,
-           "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
-           "file_modified, file_inode, first_seen) values (:id, :image, :number, :content, :hash, "
-           ":build_id, :size, :modified, :inode, :now)",
-           id, image, number, content, to_column(facts.file_hash), facts.build_id,
-           to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode), now);
+    change(
+        sql,
+        "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
+        "file_modified, file_inode, first_seen, matched) values (:id, :image, :number, :content, "
+        ":hash, :build_id, :size, :modified, :inode, :now, '')",
+        id, image, number, content, to_column(facts.file_hash), facts.build_id,
+        to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode), now);
     state_->put_shape(id, shape, encoded, true);
     return id;
   });

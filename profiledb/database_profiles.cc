@@ -381,9 +381,26 @@ void Database::set_carried(Id build, Id from, const Profile& profile, double con
   });
 }
 
+std::string Database::matched(Id build) const {
+  return state_->read([&](soci::session& sql) {
+    state_->require("build", build);
+    std::string what;
+    sql << "select matched from build where id = :id", soci::use(build), soci::into(what);
+    return what;
+  });
+}
+
+void Database::set_matched(Id build, const std::string& what) {
+  state_->write([&](soci::session& sql) {
+    state_->require("build", build);
+    change(sql, "update build set matched = :what where id = :id", what, build);
+  });
+}
+
 void Database::clear_profile(Id build) {
   state_->write([&](soci::session& sql) {
     state_->require("build", build);
+    change(sql, "update build set matched = '' where id = :id", build);
     change(sql, "delete from count_set where shape in (select id from shape where build = :build)",
            build);
     // A process that goes on is to be counted again, as if it had never been.

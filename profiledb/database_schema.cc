@@ -64,8 +64,11 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 1;
-  static const SchemaVersions versions = {kNewest, kSchema, {}};
+  static constexpr int kNewest = 2;
+  static constexpr Migration kMigrations[] = {
+      {1, "alter table build add column matched text not null default ''"},
+  };
+  static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;
 }
 

@@ -103,7 +103,10 @@ std::string sentence(int code, const std::string& words, int system_error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return fmt::format("other processes have kept the database busy for {} s", kTimeout / 1000);
-    case SQLITE_READONLY:
+    case SQLITE_READONLY:  // not the file itself, see check_file
+      if (code != SQLITE_READONLY_DBMOVED)
+        return "the database cannot be written: its folder, or its file -wal or -shm, is read-only";
+      return fmt::format("the database cannot be written: {}", detail);
     case SQLITE_PERM:
       return fmt::format("the database cannot be written: {}", detail);
     case SQLITE_FULL:

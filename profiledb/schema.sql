@@ -1,4 +1,4 @@
--- The profile database, version 1.
+-- The profile database, version 2.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -56,6 +56,8 @@ create table build (
   file_modified bigint not null,    -- nanoseconds since 1970
   file_inode bigint not null,
   first_seen bigint not null,
+  matched text not null,            -- what was last matched to it: hash of an older build's profile and
+                                    -- fingerprint of the matching; empty: nothing yet
   unique (image, content_hash),
   unique (image, number)
 );

@@ -380,6 +380,18 @@ def hash_file(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
+def uleb128(data):
+    """The numbers of a sequence of unsigned LEB128."""
+    numbers, number, shift = [], 0, 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(number)
+            number = shift = 0
+    return numbers
+
+
 # --- GNU binutils ---------------------------------------------------------------------------------
 
 

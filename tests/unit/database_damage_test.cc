@@ -116,7 +116,8 @@ TEST(DatabaseVersions, NewerOnesAreRefused) {
   const std::string error = opening(folder / "x.db");
   EXPECT_TRUE(has(error, "version 99")) << error;
   EXPECT_TRUE(has(error, "newer Respike")) << error;
-  run_sql(folder / "x.db", "update schema_version set version = 1");
+  run_sql(folder / "x.db",
+          "update schema_version set version = " + std::to_string(current_schema().newest));
   expect_same_counts(Database(folder / "x.db").profile(filled.program.build()),
                      filled.expected.profile());
   run_sql(folder / "x.db", "delete from schema_version");
@@ -144,47 +145,53 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   EXPECT_EQ(database.runs(builds[0].id).at(0).ended, "exited 0");
   EXPECT_EQ(database.summary(builds[0].id).runs, 3.5);
   EXPECT_EQ(database.profiled_build_before(builds[0].id)->id, builds[1].id);
+  EXPECT_EQ(database.matched(builds[0].id), "");
+  database.set_matched(builds[0].id, "something");
+  EXPECT_EQ(database.matched(builds[0].id), "something");
+  database.clear_profile(builds[0].id);
+  EXPECT_EQ(database.matched(builds[0].id), "");
 }
 
-const Migration kSteps[] = {{1,
+const int kNow = current_schema().newest;
+const Migration kSteps[] = {{kNow,
                              "alter table application add column note text; "
                              "update application set note = 'migrated';"},
-                            {2, "create table extra (id integer primary key);"}};
+                            {kNow + 1, "create table extra (id integer primary key);"}};
 
 TEST(DatabaseVersions, OlderOnesAreMigrated) {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.db";
   { Filled filled(path); }
-  const SchemaVersions third = {3, "create table never (x integer)", kSteps};
+  const SchemaVersions later = {kNow + 2, "create table never (x integer)", kSteps};
   {
     Session session(path);
-    prepare_schema(session, third);
+    prepare_schema(session, later);
     std::string note;
     int version = 0, extra = 0;
     session.sql() << "select note from application", soci::into(note);
     session.sql() << "select version from schema_version", soci::into(version);
     session.sql() << "select count(*) from extra", soci::into(extra);
     EXPECT_EQ(note, "migrated");
-    EXPECT_EQ(version, 3);
-    prepare_schema(session, third);
+    EXPECT_EQ(version, kNow + 2);
+    prepare_schema(session, later);
   }
-  EXPECT_TRUE(has(opening(path), "version 3"));
+  EXPECT_TRUE(has(opening(path), "version " + std::to_string(kNow + 2)));
 }
 
 TEST(DatabaseVersions, AMigrationThatFailsChangesNothing) {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.db";
   Filled filled(path);
-  const Migration steps[] = {kSteps[0], {2, "create table fine (x integer); nonsense;"}};
+  const Migration steps[] = {kSteps[0], {kNow + 1, "create table fine (x integer); nonsense;"}};
   EXPECT_NE(error_of([&] {
               Session session(path);
-              prepare_schema(session, {3, "", steps});
+              prepare_schema(session, {kNow + 2, "", steps});
             }),
             "no error");
   EXPECT_NE(error_of([&] {
               Session session(path);
-              prepare_schema(session, {4, "", kSteps});
-            }).find("no way from it to 4"),
+              prepare_schema(session, {kNow + 3, "", kSteps});
+            }).find("no way from it to " + std::to_string(kNow + 3)),
             std::string::npos);
   expect_same_counts(Database(path).profile(filled.program.build()), filled.expected.profile());
 }
@@ -199,7 +206,7 @@ TEST(DatabaseVersions, ManyMigrateTheSame) {
     if (child == 0) {
       const std::string error = error_of([&] {
         Session session(path);
-        prepare_schema(session, {3, "", kSteps});
+        prepare_schema(session, {kNow + 2, "", kSteps});
       });
       _exit(error == "no error" ? 0 : 1);
     }

@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""Applications where something is missing, full, forbidden or damaged: commands say so in a sentence, and nothing is
+lost. Disks are small tmpfs in a mount namespace, damage is done to copies of a database at random places."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import common
+from common import Skip
+from environment_test import CHAIN, World, build_echo, expect, rows_of, same_behaviour
+
+
+def expect_refusal(outcome, word, command):
+    """Exit status 1, of `run` 125, and one sentence with `word` in it."""
+    text = outcome.stderr.decode(errors="replace")
+    expect(outcome.status == (125 if command[0] == "run" else 1), f"{command}: status {outcome.status}: {text}")
+    expect(word in text and text.count("\n") == 1, f"{command}: {text}")
+
+
+# --- Disks ----------------------------------------------------------------------------------------
+
+
+class Disk:
+    """A small file system that only commands run with `prefix` see."""
+
+    def __init__(self, folder, megabytes):
+        self.folder = folder
+        script = f'mount -t tmpfs -o size={megabytes}m none "$1" && echo ready && exec sleep 600'
+        command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", folder]
+        self.holder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if self.holder.stdout.readline() != b"ready\n":
+            self.close()
+            raise Skip("no mounts in user namespaces here")
+        self.prefix = ["nsenter", f"--target={self.holder.pid}", "--user", "--mount", "--preserve-credentials"]
+
+    def do(self, *command):
+        outcome = common.run_command([*self.prefix, *command])
+        expect(outcome.status == 0, f"{command}: {outcome.stderr}")
+        return outcome.stdout
+
+    def fill(self, leave=0):
+        """All but so many bytes."""
+        self.do("sh", "-c", f"cat /dev/zero > {self.folder}/filler 2>/dev/null; truncate -s -{leave} {self.folder}/filler")
+
+    def close(self):
+        self.holder.kill()
+        self.holder.communicate()
+
+
+def on_disk(check):
+    """Runs check(world, disk) with the application `app`, which is instrumented, on a disk of its own."""
+
+    def with_disk(scratch):
+        world = World(scratch)
+        folder = world.folder / "disk"
+        folder.mkdir()
+        disk = Disk(folder, 8)
+        try:
+            world.environment["RESPIKE_DB"] = str(folder / "x.db")
+            world.respike = lambda *args: common.run_command([*disk.prefix, common.RESPIKE, *args], env=world.environment)
+
+            def ok(*args):
+                outcome = world.respike(*args)
+                expect(outcome.status == 0, f"{args}: {outcome}")
+                return outcome
+
+            world.ok = ok
+            world.original = world.copy(build_echo(scratch))
+            for step in (["register", world.original, "--name", "app"], ["instrument", "app"], ["run", "app"]):
+                world.ok(*step)
+            check(world, disk)
+        finally:
+            disk.close()
+
+    return with_disk
+
+
+def commands_that_write(world):
+    names = (["instrument", "app"], ["optimize", "app"], ["collect"], ["mode", "app", "original"], ["prune"])
+    return [*names, ["register", world.original], ["list"], ["show", "app"], ["unregister", "app"], ["run", "app"]]
+
+
+def runs_of(world):
+    return world.images("app")[world.original.name]["profile"]["runs"]
+
+
+@on_disk
+def check_full(world, disk):
+    disk.fill()
+    for command in commands_that_write(world):
+        expect_refusal(world.respike(*command), "no space", command)
+    disk.do("rm", disk.folder / "filler")
+    expect(runs_of(world) == 1, "the run was lost")
+    world.ok("run", "app")
+    disk.fill(leave=300_000)  # for the database, but not for an image
+    command = ["instrument", "app", "--counters", "atomic"]
+    expect_refusal(world.respike(*command), "No space", command)
+    expect(runs_of(world) == 2, "the run was lost")
+    outcome = world.respike("export", "app", disk.folder / "out")
+    expect(outcome.status == 1 and b"optimized" in outcome.stderr, outcome)
+    disk.do("rm", disk.folder / "filler")
+    world.ok("optimize", "app")
+    disk.fill(leave=100_000)
+    command = ["export", "app", disk.folder / "out"]
+    expect_refusal(world.respike(*command), "No space", command)
+    expect(disk.do("ls", "-A", disk.folder / "out") == b"", "half a file")
+
+
+@on_disk
+def check_read_only(world, disk):
+    disk.do("mount", "-o", "remount,ro", disk.folder)
+    for command in commands_that_write(world):
+        expect_refusal(world.respike(*command), "Read-only", command)
+    disk.do("mount", "-o", "remount,rw", disk.folder)
+    expect(runs_of(world) == 1, "the run was lost")
+    world.environment["RESPIKE_DB"] = str(world.folder / "x.db")
+    for step in (["register", world.original, "--name", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    disk.do("mount", "-o", "remount,ro", disk.folder)
+    command = ["export", "app", disk.folder]
+    expect_refusal(world.respike(*command), "Read-only", command)
+
+
+# --- Damage ---------------------------------------------------------------------------------------
+
+
+def damage(data, chance):
+    """A page lost, a page of noise, bits turned, or the end cut off."""
+    data, at = bytearray(data), chance.randrange(len(data)) // 4096 * 4096
+    kind = chance.randrange(4)
+    if kind == 0:
+        data[at : at + 4096] = bytes(4096)
+    elif kind == 1:
+        data[at : at + 4096] = chance.randbytes(4096)
+    elif kind == 2:
+        for _ in range(20):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    else:
+        del data[chance.randrange(len(data)) :]
+    return bytes(data)
+
+
+def check_damaged(scratch):
+    """Damage is told of or does not matter; it never crashes a command, and the files beside are still good after."""
+    world, chance = World(scratch), random.Random(1)
+    image = world.copy(build_echo(scratch))
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    expected = world.ok("show", "app").stdout
+    good = world.database.read_bytes()
+    refused = 0
+
+    def put(data):
+        for end in ("-wal", "-shm"):
+            pathlib.Path(f"{world.database}{end}").unlink(missing_ok=True)
+        world.database.write_bytes(data)
+
+    for number in range(40):
+        bad = damage(good, chance)
+        for command in (["list"], ["show", "app"], ["optimize", "app"], ["run", "app"]):
+            put(bad)
+            outcome = world.respike(*command)
+            sentences = [l for l in outcome.stderr.splitlines() if b"warning: " not in l and b"note: " not in l]
+            what = f"damage {number}, {command}: {outcome}"
+            if outcome.status == 0:
+                expect(not sentences, what)
+                continue
+            expect(outcome.status == (125 if command[0] == "run" else 1) and len(sentences) == 1, what)
+            refused += b"damaged" in sentences[0]
+    expect(refused > 40, f"only {refused} commands found something")
+    put(good)
+    expect(world.ok("show", "app").stdout == expected, "the good database")
+    world.ok("run", "app")
+
+
+def check_spool(scratch):
+    """Without the folder for its counters a program runs, and the user hears of it."""
+    world = World(scratch)
+    image = world.copy(build_echo(scratch))
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    (spool,) = (pathlib.Path(f"{world.database}.files") / "spool").iterdir()
+    for obstacle in (None, "file"):
+        spool.rmdir()
+        if obstacle:
+            spool.write_text("")
+        outcome = world.ok("run", "app", "exit", "0")
+        expect(outcome.stderr.count(b"\n") == 1 and b"is not counted" in outcome.stderr, outcome)
+        expect(str(spool).encode() in outcome.stderr, outcome)
+        if obstacle:
+            expect_refusal(world.respike("instrument", "app"), str(spool), ["instrument"])
+            spool.unlink()
+        world.ok("instrument", "app")
+        world.ok("run", "app")
+        expect(len(world.spool()) == 1, "it counts again")
+        world.ok("collect")
+
+
+def check_rights(scratch):
+    """Folders and files that the user may not write: as another user, since root may."""
+    world = World(scratch)
+    user = []
+    if os.geteuid() == 0:
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        scratch.path.chmod(0o755)
+        os.chown(world.folder, 65534, 65534)
+    if common.run_command([*user, common.RESPIKE, "--version"]).status != 0:
+        raise Skip("another user cannot execute respike")
+    image = world.copy(build_echo(scratch))
+    world.respike = lambda *args: common.run_command([*user, common.RESPIKE, *args], env=world.environment)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):
+        outcome = world.respike(*step)
+        expect(outcome.status == 0, f"{step}: {outcome}")
+    files = pathlib.Path(f"{world.database}.files")
+    (spool,) = (files / "spool").iterdir()
+
+    def without(path, mode, command, word):
+        before = path.stat().st_mode
+        path.chmod(mode)
+        outcome = world.respike(*command)
+        path.chmod(before)
+        if word:
+            expect_refusal(outcome, word, command)
+        return outcome
+
+    outcome = without(spool, 0o555, ["run", "app"], None)
+    expect(outcome.status == 0 and b"is not counted" in outcome.stderr and b"denied" in outcome.stderr, outcome)
+    without(files / "images", 0o555, ["instrument", "app", "--counters", "atomic"], "Permission denied")
+    for command in (["list"], ["instrument", "app"], ["run", "app"]):
+        without(world.database.parent, 0o555, command, "its folder")
+        without(world.database, 0o444, command, "Permission denied")
+    shown = json.loads(world.respike("show", "app", "--json").stdout)
+    expect(shown["images"][0]["profile"]["runs"] == 1, shown)
+
+
+# --- What is missing ------------------------------------------------------------------------------
+
+
+def check_vanished(scratch):
+    """The program or a library is away for a while."""
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image, library = world.copy(program.image), world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    expected = common.run_program(image, program.runs[0], library.parent)
+    same_behaviour(expected, world.respike("run", "app", *program.runs[0].args), "instrumented")
+    world.ok("collect")
+    away = world.folder / "away"
+    library.rename(away)
+    for command in ("instrument", "optimize"):
+        outcome = world.ok(command, "app")
+        expect(f"{library}: left alone: the file does not exist" in outcome.stdout.decode(), outcome)
+    for command in (["instrument", "app", "--image", library.name], ["export", "app", world.folder / "out"]):
+        expect_refusal(world.respike(*command), f"{library}: the file does not exist", command)
+    shown = world.images("app")
+    expect(shown[library.name]["problem"] == "the file does not exist", shown[library.name])
+    expect(not (world.folder / "out").exists(), "something was exported")
+    away.rename(library)
+    image.rename(away)
+    for command in (["instrument", "app"], ["optimize", "app"], ["run", "app"], ["export", "app", world.folder / "out"]):
+        outcome = world.respike(*command)
+        expect_refusal(outcome, str(image), command)
+    expect(f"{image} (the file does not exist)" in world.ok("list").stdout.decode(), "list tells")
+    away.rename(image)
+    shown = world.images("app")
+    expect(all(shown[i.name]["profile"]["runs"] == 1 for i in (image, library)), shown)
+    world.ok("optimize", "app")
+    world.ok("export", "app", world.folder / "out")
+
+
+NO_NAMESPACES = """echo 0 > /proc/sys/user/max_user_namespaces
+echo 0 > /proc/sys/user/max_mnt_namespaces
+exec "$@"
+"""
+
+
+def check_origin_without_namespaces(scratch):
+    """Executed by its own path the substitute would not find libraries beside the original, so that one is run."""
+    prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
+    if common.run_command([*prefix, "true"]).status != 0:
+        raise Skip("no user namespaces here")
+    world = World(scratch)
+    folder, source = world.folder / "installed", scratch.file("chain.c")
+    folder.mkdir()
+    source.write_text(CHAIN)
+    library, main, plain = folder / "liball.so", folder / "main", folder / "plain"
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    both = ["-DLAST", "-fPIC", "-shared", "-o", scratch.file("last.o")]
+    subprocess.run([*compiler, *both, source], check=True)
+    subprocess.run([*compiler, "-DMIDDLE", "-fPIC", "-shared", source, both[-1], "-o", library], check=True)
+    shutil.copy(both[-1], folder / "last.o")
+    for output, option in ((main, "-Wl,-rpath,$ORIGIN"), (plain, f"-Wl,-rpath,{folder}")):
+        link = [library, both[-1], option, f"-Wl,-rpath-link,{both[-1].parent}"]
+        subprocess.run([*compiler, source, *link, "-o", output], check=True)
+    world.environment["LD_LIBRARY_PATH"] = str(both[-1].parent)
+    for program, counts in ((main, False), (plain, True)):
+        for step in (["register", program], ["instrument", program.name]):
+            world.ok(*step)
+        outcome = common.run_command([*prefix, common.RESPIKE, "run", program.name], env=world.environment)
+        expect(outcome.behaviour() == (0, b"14\n"), outcome)
+        warnings = outcome.stderr.decode()
+        expect(("not substituted: " in warnings) and (str(library) in warnings), warnings)
+        expect((f"{program} is executed as " in warnings) == counts, warnings)
+        expect(len(world.spool()) == counts, f"{len(world.spool())} counter files")
+        world.ok("collect")
+
+
+# --- At once, and killed --------------------------------------------------------------------------
+
+
+def check_registered_at_once(scratch):
+    """Of several that register the same, all succeed; one of them adds it."""
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image, library = world.copy(program.image), world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    for number in range(5):
+        command = [common.RESPIKE, "register", image, "--name", f"app{number}", "--json"]
+        started = [
+            subprocess.Popen([str(c) for c in command], env=world.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for _ in range(4)
+        ]
+        for process in started:
+            out, err = process.communicate(timeout=120)
+            expect(process.returncode == 0 and not err, err)
+    for table, column in (("application", "name"), ("image", "path"), ("build", "image"), ("shape", "build")):
+        rows = [row for (row,) in rows_of(world.database, f"select {column} from {table}")]
+        expect(len(rows) == len(set(rows)) and rows, f"{table}: {rows}")
+    expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
+    expect(len(world.images("app0")) == len(libraries_of(world)) + 1, "its libraries")
+
+
+def check_commands_at_once(scratch):
+    """All commands at the same time, on applications with the same image: none fails, each run counts once."""
+    world = World(scratch)
+    image = world.copy(build_echo(scratch))
+    for step in (["register", image, "--name", "app"], ["register", image, "--name", "other"]):
+        world.ok(*step)
+    for step in (["instrument", "app"], ["optimize", "other"]):  # app stays in its mode
+        world.ok(*step)
+    others = [["collect"], ["optimize", "other"], ["instrument", "app"], ["instrument", "app", "--counters", "atomic"]]
+    others += [["export", "other", world.folder / "out"], ["show", "app"], ["prune"], ["run", "other"]]
+    others += [["register", image, "--name", "app"], ["mode", "other", "optimized"]]
+    counted = []
+
+    def work(number):
+        chance = random.Random(number)
+        for _ in range(12):
+            outcome = world.respike("run", "app")
+            expect(outcome.behaviour() == (0, b"- -\n0\n") and not outcome.stderr, outcome)
+            counted.append(outcome)
+            outcome = world.ok(*chance.choice(others))
+            expect(b"warning" not in outcome.stderr, outcome)
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    world.ok("collect")
+    expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
+    runs = world.images("app")[image.name]["profile"]["runs"]
+    merged = rows_of(world.database, "select count(*), sum(state = 'finished') from run")[0]
+    expect(runs == len(counted) == 72 and merged == (72, 72), f"{len(counted)} runs, {runs} in the profile, {merged}")
+    expect(not world.spool(), "merged files stay")
+
+
+def libraries_of(world):
+    return rows_of(world.database, "select distinct image from application_image where role = 'linked'")
+
+
+OPENS = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int count, char** arguments) {
+  void* library = dlopen(arguments[1], RTLD_NOW);
+  int (*value)(void) = library ? (int (*)(void))dlsym(library, "value") : 0;
+  printf("%d\n", value ? value() : -1);
+  fflush(stdout);
+  pause();
+  return 0;
+}
+"""
+
+
+def check_killed_after_opening(scratch):
+    """What a program opened and counted is known although it was killed; who is killed with it does not matter."""
+    world = World(scratch)
+    source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
+    source.write_text(OPENS)
+    chain.write_text(CHAIN)
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    subprocess.run([*compiler, source, "-o", image], check=True)
+    libraries = [world.folder / f"libvalue{n}.so" for n in range(2)]
+    for library in libraries:
+        subprocess.run([*compiler, "-DLAST", "-fPIC", "-shared", chain, "-o", library], check=True)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    for runs, library in enumerate(libraries, 1):
+        command = [common.RESPIKE, "run", "app", library]
+        process = subprocess.Popen(
+            [str(c) for c in command], env=world.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+        expect(process.stdout.readline() == b"7\n", "it runs")
+        process.kill()
+        process.communicate()
+        outcome = world.ok("show", "app")
+        expect(f"opened {library}".encode() in outcome.stderr, outcome.stderr)
+        shown = world.images("app")
+        expect(shown[library.name]["role"] == "opened" and shown[library.name]["optimizable"], shown)
+        for _ in range(100):
+            if not world.spool():
+                break
+            time.sleep(0.05)  # the kernel has not ended it yet
+            world.ok("collect")
+        expect(world.images("app")["opens"]["profile"]["runs"] == runs, shown)
+    text = world.ok("instrument", "app").stdout.decode()
+    expect(text.count("instrumented,") == 2 and "opens: up to date" in text, text)
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        checks = {
+            "full disk": check_full,
+            "read-only disk": check_read_only,
+            "damaged database": check_damaged,
+            "spool": check_spool,
+            "rights": check_rights,
+            "vanished images": check_vanished,
+            "origin without namespaces": check_origin_without_namespaces,
+            "registered at once": check_registered_at_once,
+            "commands at once": check_commands_at_once,
+            "killed after opening": check_killed_after_opening,
+        }
+        return common.run_cases([common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()], args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
