@@ -17,15 +17,13 @@ namespace respike::simulator::ia64 {
 /// also has the widest range (linux/arch/ia64/include/asm/fpu.h, FPSR_DEFAULT).
 inline constexpr uint64_t kInitialFpsr = 0x0009804c0270033f;
 
-/// In traps and in the flags of a status field.
-enum FloatingFlag : uint32_t {
-  kInvalid = 1,
-  kDenormal = 2,
-  kZeroDivide = 4,
-  kOverflow = 8,
-  kUnderflow = 16,
-  kInexact = 32,
-};
+/// Exceptions, as in traps and in the flags of a status field.
+inline constexpr uint32_t kInvalid = 1;
+inline constexpr uint32_t kDenormal = 2;  // denormal or unnormal operand
+inline constexpr uint32_t kZeroDivide = 4;
+inline constexpr uint32_t kOverflow = 8;
+inline constexpr uint32_t kUnderflow = 16;
+inline constexpr uint32_t kInexact = 32;
 
 enum class Rounding : uint8_t { nearest, down, up, zero };
 
