@@ -1,10 +1,10 @@
 // Floating-point arithmetic on registers: multiply-add, comparison, selection, conversion.
 //
-// Everything is done with integers: the product of two significands is one host multiplication, the
+// The general way is integers: the product of two significands is one host multiplication, the
 // sum is formed in 192 bits (floating_core.h), and the result is rounded once, with all flags known
-// for free. Host floating-point has nothing for the 64-bit significands and 17-bit exponents of
-// division sequences, would have to be asked for flags, and converting to and from its formats
-// costs as much as it saves.
+// for free. Nothing else would do for the 64-bit significands and 17-bit exponents of division
+// sequences. Where the host's instruction does for single and double precision, it is used
+// (floating_host.h).
 //
 // Most operands are plain: nonzero numbers with integer bit, nothing special. They are recognized
 // by a few operations on the exponents and go straight through. All others take the way of the
@@ -27,7 +27,7 @@ namespace respike::simulator::ia64 {
 
 namespace {
 
-// --- results out of range -----------------------------------------------------------------------
+// --- results out of range -------------------------------------------------------------------
 
 Outcome overflowed(const Exact& x, const Control& control, const Rounded& r, int32_t exponent) {
   const uint32_t wrapped = static_cast<uint32_t>(exponent + kBias) & kExponentMask;
@@ -80,8 +80,7 @@ Outcome round_out_of_range(const Exact& x, const Control& control, const Rounded
   return denormalized(x, control);
 }
 
-// --- multiply-add
-// ---------------------------------------------------------------------------------
+// --- multiply-add ---------------------------------------------------------------------------
 
 bool screened(const Operand* const* by_priority, int count, Outcome& outcome) {
   bool unsupported = false, signaling = false, unnormal = false;
@@ -282,8 +281,7 @@ FloatingInterruption fnorm(FloatingRegister& result, Precision precision, unsign
                 control.enabled);
 }
 
-// --- comparison
-// -----------------------------------------------------------------------------------
+// --- comparison -----------------------------------------------------------------------------
 
 namespace {
 
@@ -362,8 +360,7 @@ FloatingInterruption fcmp(bool& holds, FloatingRelation relation, unsigned sf,
   return 0;
 }
 
-// --- minimum and maximum
-// --------------------------------------------------------------------------
+// --- minimum and maximum --------------------------------------------------------------------
 
 namespace {
 
@@ -420,8 +417,7 @@ FloatingInterruption famax(FloatingRegister& result, unsigned sf, const Floating
   return extremum(result, Extremum::amax, sf, f2, f3, fpsr);
 }
 
-// --- conversion to integers
-// -----------------------------------------------------------------------
+// --- conversion to integers -----------------------------------------------------------------
 
 Converted to_integer(const FloatingRegister& f, bool is_unsigned, Rounding rounding,
                      unsigned bits) {

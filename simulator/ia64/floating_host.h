@@ -43,9 +43,9 @@ struct HostFormat<double> {
   static constexpr uint32_t kField = 0xfc00, kInfinite = 0x7ff;
 };
 
-/// Whether the register holds a normal number of the host's format.
+/// 1 if the register holds a normal number of the host's format, else 0.
 template <typename Number>
-bool fits(const FloatingRegister& f) {
+uint64_t fits(const FloatingRegister& f) {
   using Host = HostFormat<Number>;
   return (f.significand >> 63) & (f.significand << (64 - Host::kDropped) == 0) &
          (f.exponent() - Host::kField - 1 < Host::kInfinite - 1);

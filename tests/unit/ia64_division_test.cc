@@ -151,8 +151,7 @@ FloatingRegister square_root(Sequence& s, FloatingRegister a, Precision precisio
   return s.fma(d3, h3, g3, 0, precision);
 }
 
-// --- the comparisons
-// ------------------------------------------------------------------------------
+// --- the comparisons ------------------------------------------------------------------------
 
 template <typename T>
 T random_number(Operands& operands) {
@@ -310,8 +309,7 @@ TEST(Ia64Division, RootExtended) {
   check_root<long double>(Precision::dynamic);
 }
 
-// --- the tables
-// -----------------------------------------------------------------------------------
+// --- the tables -----------------------------------------------------------------------------
 
 /// The greatest relative errors of the manual, 2^-8.886 and 2^-8.831, are reached and not passed.
 TEST(Ia64Division, ApproximationsAreAsGoodAsTheManualSays) {

@@ -185,7 +185,7 @@ TEST(Ia64Floating, DisabledTrapsOfAStatusFieldDisableAll) {
   }
 }
 
-// --- comparison, minimum and maximum ------------------------------------------------------------
+// --- comparison, minimum and maximum --------------------------------------------------------
 
 /// Pairs that are equal in value, differ in the last bit, or in sign only are frequent.
 std::array<FloatingRegister, 2> pair(Operands& operands) {
@@ -279,7 +279,7 @@ TEST(Ia64Floating, MinimumAndMaximum) {
   }
 }
 
-// --- conversions --------------------------------------------------------------------------------
+// --- conversions ----------------------------------------------------------------------------
 
 TEST(Ia64Floating, ToInteger) {
   Operands operands(10);
