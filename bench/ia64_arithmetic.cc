@@ -38,7 +38,7 @@ std::vector<Triple> triples(int bits) {
 
 template <typename Operation>
 void add(const char* name, int bits, Operation operation) {
-  benchmark::RegisterBenchmark(name, [bits, operation](benchmark::State& state) {
+  benchmark::RegisterBenchmark(name, [bits, operation](benchmark::State& state) mutable {
     std::vector<Triple> operands = triples(bits);
     uint64_t fpsr = kInitialFpsr;
     size_t i = 0;

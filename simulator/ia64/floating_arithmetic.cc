@@ -121,6 +121,10 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
   return outcome;
 }
 
+int32_t unbiased(const FloatingRegister& f) {
+  return static_cast<int32_t>(f.exponent()) - kBias;
+}
+
 [[gnu::noinline]] Outcome multiply_special(const FloatingRegister& f3, const FloatingRegister& f4,
                                            bool negate, const Control& control) {
   const Operand a = take_apart(f3), b = take_apart(f4);
@@ -142,6 +146,11 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
                                                const FloatingRegister& f4,
                                                const FloatingRegister& f2, bool negate_product,
                                                bool negate_addend, const Control& control) {
+  // The addend 0 is frequent: sums begin with it.
+  if (is_zero(f2) && (is_plain(f3) & is_plain(f4)))
+    return round(exact_product(f3.sign() ^ f4.sign() ^ negate_product, unbiased(f3) + unbiased(f4),
+                               f3.significand, f4.significand),
+                 control);
   const Operand a = take_apart(f3), b = take_apart(f4), c = take_apart(f2);
   const Operand* const by_priority[] = {&b, &c, &a};
   Outcome outcome;
@@ -169,10 +178,6 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
                       c.significand, x))
     return with_flags({signed_zero(down)}, flags);
   return with_flags(round(x, control), flags);
-}
-
-int32_t unbiased(const FloatingRegister& f) {
-  return static_cast<int32_t>(f.exponent()) - kBias;
 }
 
 /// The ways of plain operands, for registers (inline) and lanes.
