@@ -9,6 +9,7 @@ packages=(
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
   libsoci-dev libsqlite3-dev                           # the profile database
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
+  libmpfr-dev libgmp-dev                               # the oracle of the IA-64 emulator's arithmetic
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
