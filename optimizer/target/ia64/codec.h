@@ -16,7 +16,7 @@
 //                 holds it in registers[3].
 //   origin        place of the bundle plus the number of the slot, 0 to 2
 // Fields that a row lacks are 0. Bits that the processor ignores and objdump does not print are
-// kept where the row has room: in `immediate`, else in an unused register field, else in the flags.
+// kept where the row has room: in `immediate`, else in unused register fields, else in the flags.
 //
 // Op::invalid holds a slot that is no instruction, in a bundle of any template: bits 31:0 in
 // `immediate`, the others in registers[0] and [1]; registers[2] is the template when that is

@@ -30,6 +30,7 @@
 // Names hold completers: `%` and a letter of kCompleters.
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -137,7 +138,7 @@ struct Codec {
   uint8_t wide_shift = 0;  // X: where in the 64-bit number the bits of the slot before it begin
   uint8_t wide_drop = 0;   // X: lower bits of that slot that do not belong to the number
   Conversion conversion = Conversion::none;
-  uint8_t spare_field = kImmediateField;  // where ignored bits are kept
+  uint8_t spare_fields = 0;  // where ignored bits are kept, a set of fields
 };
 
 /// One operand: class and field as in the syntax.
@@ -282,15 +283,24 @@ constexpr void set_pieces(Codec& codec, std::string_view picture) {
   }
 }
 
-/// Ignored bits are kept in the immediate, else in a register field that the row does not use, else
+/// Ignored bits are kept in the immediate, else in register fields that the row does not use, else
 /// in the flags.
 constexpr void set_spare(Codec& codec, std::string_view picture, unsigned width) {
   codec.spare = bits_of(picture, '.');
-  if (width == 0) return;
-  codec.spare_field = kFlagsField;
-  for (uint8_t field = 0; field < 4; ++field)
-    if (codec.register_mask[field] == 0) codec.spare_field = field;
-  const int room = codec.spare_field == kFlagsField ? kSpareFlagBits : 8;
+  if (width == 0) {
+    codec.spare_fields = 1u << kImmediateField;
+    return;
+  }
+  int room = 0;
+  for (unsigned field = 0; field < 4; ++field) {
+    if (codec.register_mask[field] != 0) continue;
+    codec.spare_fields |= static_cast<uint8_t>(1u << field);
+    room += 8;
+  }
+  if (room == 0) {
+    codec.spare_fields = 1u << kFlagsField;
+    room = kSpareFlagBits;
+  }
   if (std::popcount(codec.spare) > room) throw "no place for ignored bits";
 }
 
