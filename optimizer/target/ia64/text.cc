@@ -229,10 +229,14 @@ uint64_t raw_slot(const Instruction& instruction) {
   return high << 32 | static_cast<uint32_t>(instruction.immediate);
 }
 
+/// As C's "%#011llx", which leaves out the prefix of zero.
+std::string data_text(uint64_t slot) {
+  return slot == 0 ? "00000000000" : fmt::format("{:#011x}", slot);
+}
+
 std::string body_text(const Fields& fields, uint64_t address) {
   const Instruction& instruction = fields.instruction;
-  if (op_of(instruction) == Op::invalid)
-    return fmt::format("data8 {:#011x}", raw_slot(instruction));
+  if (op_of(instruction) == Op::invalid) return "data8 " + data_text(raw_slot(instruction));
   if (op_of(instruction) == Op::long_half)
     return fmt::format(".high {:#x}", static_cast<uint32_t>(instruction.immediate));
   const Encoding& encoding = encoding_of(instruction);
@@ -516,10 +520,11 @@ unsigned take_predicate(std::string_view& line) {
 /// The two forms that hold bits alone.
 std::optional<Parsed> parse_bits(std::string_view mnemonic, std::string_view operands) {
   const bool invalid = mnemonic == "data8";
-  if ((!invalid && mnemonic != ".high") || !operands.starts_with("0x")) return std::nullopt;
+  if (!invalid && mnemonic != ".high") return std::nullopt;
   uint64_t bits = 0;
-  const char* last = operands.data() + operands.size();
-  const auto [end, error] = std::from_chars(operands.data() + 2, last, bits, 16);
+  const std::string_view digits = operands.substr(operands.starts_with("0x") ? 2 : 0);
+  const char* last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, bits, 16);
   if (error != std::errc() || end != last || bits >> (invalid ? kSlotBits : 32) != 0)
     return std::nullopt;
   Parsed parsed;
@@ -542,7 +547,7 @@ std::string print(const Instruction& instruction, const Instruction& high, uint6
   std::string text;
   if (instruction.predicate != 0) text = fmt::format("(p{:02}) ", instruction.predicate);
   text += body_text(fields, address & ~uint64_t{15});
-  if (has_stop(instruction)) text += ";;";
+  if (has_stop(instruction) && op_of(instruction) != Op::invalid) text += ";;";
   return text;
 }
 
