@@ -544,6 +544,10 @@ std::optional<Parsed> parse_bits(std::string_view mnemonic, std::string_view ope
 
 }  // namespace
 
+std::string application_register_name(unsigned number) {
+  return number_or_name(number, kApplicationRegisters, "ar");
+}
+
 std::string print(const Instruction& instruction, const Instruction& high, uint64_t address) {
   const Fields fields{instruction, expand(instruction, high).immediate >>
                                        (op_of(instruction) == Op::mov_to_pr_rot ? 16 : 0)};
