@@ -61,7 +61,7 @@ def toolchain():
         part = UNPACKED / ".toolchain"
         _unpack(
             path,
-            ["sh", "-c", f"mkdir -p '{part}' && tar --zstd -C '{part}' -xf '{packed}' && mv '{part}'/* '{path}'"],
+            ["sh", "-c", f"mkdir -p '{part}' && tar --zstd -C '{part}' -xf '{packed}' && mv '{part}'/* '{path}' && rmdir '{part}'"],
         )
     return path if path.exists() else None
 

@@ -3,12 +3,13 @@
 // Uses and defs come from the roles of the rows: operands, and the implicit registers behind the
 // syntax. Only what a row cannot say is written here.
 //
-// Modelled simply: floating-point arithmetic reads and writes ar.fpsr as a whole, with its four
-// status fields; psr is one register, and only instructions that name it have it; mov to pr, which
-// writes what its mask says, writes the predicate file, of which p1 to p63 are parts. Control
-// registers, the ALAT, memory and the system's registers behind an index are not registers here.
-// That a stacked register's name depends on the frame marker, and its contents on the register
-// stack engine, is left to frame_effect().
+// Modelled simply: an instruction that only names a register to the ALAT (chk.a, invala.e) uses it;
+// floating-point arithmetic reads and writes ar.fpsr as a whole, with its four status fields; psr
+// is one register, and only instructions that name it have it; mov to pr, which writes what its
+// mask says, writes the predicate file, of which p1 to p63 are parts. Control registers, the ALAT,
+// memory and the system's registers behind an index are not registers here. That a stacked
+// register's name depends on the frame marker, and its contents on the register stack engine, is
+// left to frame_effect().
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 1, sections 3.1
 // (registers), 4.1 and 4.5 (register stack, rotation); volume 3, chapter 2 (instructions) and 5
@@ -73,6 +74,13 @@ bool writes_always(const Encoding& encoding) {
   return encoding.name.find(".unc") != std::string_view::npos;
 }
 
+/// Loads that leave their registers alone when the ALAT still knows them.
+bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
+  const bool has_type = encoding.name.find("%t") != std::string_view::npos ||
+                        encoding.name.find("%u") != std::string_view::npos;
+  return has_type && instruction.registers[3] >> 4 >= 8;
+}
+
 }  // namespace
 
 std::string register_name(Register r) {
@@ -90,7 +98,8 @@ Operands operands(const Instruction& instruction) {
   if (instruction.opcode < kFirstRow) return result;
   const Encoding& encoding = encoding_of(instruction);
   const std::span roles(encoding.operands, encoding.operand_count);
-  const bool partial = instruction.predicate != 0 && !writes_always(encoding);
+  const bool partial = (instruction.predicate != 0 && !writes_always(encoding)) ||
+                       is_check_load(instruction, encoding);
   if (instruction.predicate != 0)
     append(result, static_cast<Register>(kPredicate + instruction.predicate));
   const auto append_operands = [&](auto&& wanted) {

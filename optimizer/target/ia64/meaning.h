@@ -24,7 +24,7 @@ std::string register_name(Register r);
 
 /// Registers are named as the instruction names them; see frame_effect(). An instruction under a
 /// predicate uses what it defines, since the old value stays when the predicate is false; compares
-/// of type unc define their predicates in any case.
+/// of type unc define their predicates in any case. Check loads use what they define, too.
 Operands operands(const Instruction& instruction);
 
 /// An instruction under a predicate may do nothing; of a call, jump or return the kind is that of
