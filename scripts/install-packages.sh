@@ -11,6 +11,7 @@ packages=(
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
+  binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
 )

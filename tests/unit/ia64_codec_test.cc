@@ -35,8 +35,8 @@ using BundleBytes = std::array<uint8_t, kBundleSize>;
 struct Listed {
   uint64_t address = 0;
   BundleBytes bytes{};
-  std::string text[3];  // without the template
-  std::string name;     // of the template
+  std::string text[3] = {};  // without the template
+  std::string name = {};     // of the template
 };
 
 /// Our printer leaves out the symbol, and the 0x that objdump puts before addresses when an image
