@@ -35,8 +35,8 @@ using BundleBytes = std::array<uint8_t, kBundleSize>;
 struct Listed {
   uint64_t address = 0;
   BundleBytes bytes{};
-  std::string text[3] = {};  // without the template
-  std::string name = {};     // of the template
+  std::string text[3];  // without the template
+  std::string name;     // of the template
 };
 
 /// Our printer leaves out the symbol, and the 0x that objdump puts before addresses when an image
@@ -67,7 +67,7 @@ std::vector<Listed> run_objdump(const std::string& arguments) {
     const uint64_t address = strtoull(buffer, &end, 16);
     if (end == buffer || *end != ':' || end[1] != '\t') continue;
     const size_t offset = address % kBundleSize;
-    if (offset == 0) bundles.push_back({.address = address});
+    if (offset == 0) bundles.emplace_back().address = address;
     Listed& bundle = bundles.back();
     const char* at = end + 2;
     for (size_t i = offset; i < std::min<size_t>(kBundleSize, offset + 6); ++i) {
