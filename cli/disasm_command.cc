@@ -35,12 +35,13 @@ struct DisasmArguments {
 void print_raw(const Image& image, const Listing& listing) {
   for (const Section& section : image.sections) {
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    std::vector<ListedLine> lines;
-    listing.list(section.contents, section.address, lines);
-    std::string out;
-    for (const ListedLine& line : lines)
-      fmt::format_to(std::back_inserter(out), "{:x}: {} {}\n", line.address, line.code, line.text);
-    fmt::print("{}", out);
+    for_lines(section, listing, [](std::span<const ListedLine> lines) {
+      std::string out;
+      for (const ListedLine& line : lines)
+        fmt::format_to(std::back_inserter(out), "{:x}: {} {}\n", line.address, line.code,
+                       line.text);
+      fmt::print("{}", out);
+    });
   }
 }
 

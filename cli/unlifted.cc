@@ -76,11 +76,12 @@ void append_lines(std::string& out, std::span<const ListedLine> lines,
 
 void print_section(const Section& section, const Listing& listing,
                    std::span<const NamedCode> list) {
-  std::vector<ListedLine> lines;
-  listing.list(section.contents, section.address, lines);
-  std::string out = fmt::format("\nsection {}\n", printable(section.name));
-  append_lines(out, lines, list);
-  fmt::print("{}", out);
+  fmt::print("\nsection {}\n", printable(section.name));
+  for_lines(section, listing, [&](std::span<const ListedLine> lines) {
+    std::string out;
+    append_lines(out, lines, list);
+    fmt::print("{}", out);
+  });
 }
 
 void print_procedure(const Image& image, const Listing& listing, std::span<const NamedCode> list,
@@ -105,6 +106,18 @@ bool is_named(const NamedCode& code, const std::string& text) {
 }
 
 }  // namespace
+
+void for_lines(const Section& section, const Listing& listing,
+               const std::function<void(std::span<const ListedLine>)>& print) {
+  const size_t step = size_t{listing.unit()} << 12;
+  std::vector<ListedLine> lines;
+  for (size_t at = 0; at < section.contents.size(); at += step) {
+    const auto piece = section.contents.subspan(at, std::min(step, section.contents.size() - at));
+    lines.clear();
+    listing.list(piece, section.address + at, lines);
+    print(lines);
+  }
+}
 
 UnliftedSummary summarize_unlifted(const Image& image, const Listing& listing) {
   UnliftedSummary summary;

@@ -3,6 +3,8 @@
 // by sections and symbols, without procedures' blocks.
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,10 @@
 #include "optimizer/target/listing.h"
 
 namespace respike::cli {
+
+/// Calls `print` with the lines of a section, some thousands at a time.
+void for_lines(const Section& section, const Listing& listing,
+               const std::function<void(std::span<const ListedLine>)>& print);
 
 struct UnliftedSummary {
   uint64_t procedures = 0;    // addresses of code that a symbol of a procedure names

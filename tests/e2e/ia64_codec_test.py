@@ -6,6 +6,7 @@ again from the decoded instructions. All columns must equal those of ia64-linux-
 `image info` are checked against readelf."""
 
 import json
+import random
 import re
 import sys
 
@@ -128,6 +129,25 @@ def check_refusals(image, scratch):
     )
 
 
+def check_damage(image, scratch):
+    """Flipped bytes of headers, symbols and code: a listing, or one sentence."""
+    original, random_ = image.read_bytes(), random.Random(1)
+    damaged = scratch.file("damaged")
+    for _ in range(60):
+        contents = bytearray(original)
+        for _ in range(random_.choice((1, 1, 4))):
+            at = random_.randrange(64 if random_.random() < 0.3 else len(contents))
+            contents[at] ^= 1 << random_.randrange(8)
+        damaged.write_bytes(contents)
+        for args in (("info",), ("disasm",), ("disasm", "--objdump")):
+            outcome = common.respike("image", args[0], damaged, *args[1:])
+            message = outcome.stderr.decode(errors="replace")
+            common.expect(
+                outcome.status == 0 or (outcome.status == 1 and message.count("\n") == 1),
+                f"{args}: {common.describe_status(outcome.status)}: {message!r}",
+            )
+
+
 def link_whole(archive, folder):
     """All members of an archive in one image; what they do not define stays unresolved."""
     source, definition = folder / "definition.s", folder / "definition.o"
@@ -156,7 +176,10 @@ def main():
             ia64_programs.assemble(source, folder)
             for source in sorted(ia64_programs.ASSEMBLER_SOURCES.glob("*.s"))
         ]
-        cases = [common.Case("refusals", lambda: check_refusals(images[0], scratch))]
+        cases = [
+            common.Case("refusals", lambda: check_refusals(images[0], scratch)),
+            common.Case("damage", lambda: check_damage(images[0], scratch)),
+        ]
         full = images[:1]
         real = ia64_programs.programs()
         if real:
