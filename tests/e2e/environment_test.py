@@ -326,6 +326,31 @@ def check_touched(scratch):
     expect(b"changed" not in outcome.stderr, outcome.stderr)
     world.ok("run", "app")
     expect(len(world.spool()) == 1, "it is the same build")
+    for seconds in (2, 3):
+        os.utime(image, (seconds, seconds))
+        outcome = world.ok("run", "app")
+        expect(b"changed" not in outcome.stderr, outcome.stderr)
+    expect(len(world.spool()) == 3, "`run` knows it, too")
+
+
+def check_hidden_change(scratch):
+    """Contents of the same size in the same file, which gets its old time back, are a new build."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    data, before = image.read_bytes(), image.stat()
+    place = data.index(b"GCC: (")
+    with open(image, "r+b") as file:
+        file.write(data.replace(b"GCC: (", b"gcc: ("))
+    os.utime(image, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = image.stat()
+    expect(image.read_bytes()[place : place + 3] == b"gcc", "it was not changed")
+    for field in ("st_size", "st_mtime_ns", "st_ino"):
+        expect(getattr(before, field) == getattr(after, field), f"{field} differs")
+    outcome = world.respike("run", "app")
+    expect(b"has changed" in outcome.stderr and not world.spool(), "an image of the older build ran")
+    expect(world.images("app")[image.name]["builds"] == 2, "no new build")
 
 
 def check_becomes_plain(scratch):
@@ -664,6 +689,7 @@ def main():
             "chosen images": check_chosen_images,
             "new build": check_new_build,
             "touched": check_touched,
+            "hidden change": check_hidden_change,
             "matched once": check_matched_once,
             "new respike": check_new_respike,
             "becomes plain": check_becomes_plain,
