@@ -247,7 +247,11 @@ def check_opened(scratch):
     shown = world.images("app")[library.name]
     expect(shown["role"] == "opened" and shown["optimizable"], shown)
     world.ok("instrument", "app")
+    (module,) = pathlib.Path(f"{world.database}.files").glob("opened/*/opened.so")
+    whole = module.read_bytes()
+    module.write_bytes(bytes(len(whole)))
     same_behaviour(expected, world.respike("run", "app"), "second round")
+    expect(module.read_bytes() == whole, "another module stays")
     shown = world.images("app")
     expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 2, shown)
     world.ok("optimize", "app")
