@@ -186,7 +186,8 @@ MergeResult Environment::collect(bool snapshots) {
   MergeResult result;
   if (!ends.empty() || anything_to_merge(database_))
     result = merge_spool(database_, options, warnings_);
-  for (const auto& [path, end] : ends) unlink(path.c_str());
+  if (snapshots || result.left == 0)  // else an end may be that of a file that was left alone
+    for (const auto& [path, end] : ends) unlink(path.c_str());
   for (const ApplicationRow& application : database_.applications()) register_opened(application);
   return result;
 }
