@@ -53,7 +53,8 @@ function(respike_optimize target)
     COMMAND ${respike} register $<TARGET_FILE:${target}> --name ${ARG_NAME}
     COMMAND ${respike} instrument ${ARG_NAME}
     COMMAND ${respike} mode ${ARG_NAME} instrumented
-    COMMAND sh -c "exec \"$@\" < '${input}' > '${stamp}.out'" sh ${respike} run ${ARG_NAME} ${ARG_TRAIN}
+    COMMAND sh -c "input=$1 output=$2 && shift 2 && exec \"$@\" < \"$input\" > \"$output\"" sh
+      ${input} ${stamp}.out ${respike} run ${ARG_NAME} ${ARG_TRAIN}
     COMMAND ${respike} mode ${ARG_NAME} optimized
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp})
 

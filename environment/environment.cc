@@ -57,9 +57,10 @@ void Environment::set_mode(const std::string& name, Mode mode) {
 void Environment::unregister(const std::string& name) {
   collect();
   const ApplicationRow application = find(name);
-  database_.remove_application(application.id);
+  // First: the next application may get the same key, and what this one opened is none of its.
   std::error_code ignored;
   fs::remove_all(notes_folder(application), ignored);
+  database_.remove_application(application.id);
 }
 
 PruneResult Environment::prune(unsigned keep) {

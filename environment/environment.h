@@ -154,8 +154,10 @@ class Environment {
                         ImageOutcome& outcome);
   void optimize_image(const ImageRow& image, const BuildRow& build, ImageOutcome& outcome);
 
+  std::optional<BuildRow> known_build(const ImageRow& image);
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
+  MergeResult collect(bool snapshots);
   void note_end(const ProgramEnd& end) const;
   std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;
   ApplicationView view(const ApplicationRow& application);

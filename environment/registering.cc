@@ -1,7 +1,7 @@
 // Which images an application has, and which builds these have.
 //
 // An image is known by the path under which the loader opens it, without "..". Whether its file is
-// the one seen last is told by size, time and inode; when they differ, by its contents; and when
+// the one seen last is told by size, times and inode; when they differ, by its contents; and when
 // these are new, there is a new build: it is lifted once, its procedures are kept, and the profile
 // of the newest older build that ran is carried over to it. Images that cannot be rewritten have no
 // builds, only the reason why.

@@ -1,9 +1,9 @@
 // Running an application in its mode, and collecting what its runs left.
 //
-// To start must be fast, so files are looked at by size, time and inode only, and what is new is
-// left to other commands: an image that changed runs as it is. Merging is left to them, too, until
-// many counter files wait: runs alone shall not fill the disk. Of many runs at once one merges
-// then.
+// To start must be fast, so files are read only when size, times or inode changed, and what is new
+// is left to other commands: an image that changed runs as it is. Merging is left to them, too,
+// until many counter files wait: runs alone shall not fill the disk. Of many runs at once one
+// merges then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
@@ -22,6 +22,7 @@
 
 #include "environment/environment.h"
 #include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
 #include "tas/opened.h"
 
 namespace respike {
@@ -33,13 +34,16 @@ namespace {
 constexpr const char* kEnds = "ended";  // folder of the notes
 constexpr int kManyFiles = 100;         // are merged before a run
 
-/// Whether so many counter files wait that a run had better merge them.
+/// Whether so many counter files wait that a run had better merge them. What was set aside does
+/// not.
 bool many_files_wait(const fs::path& spool) {
   int files = 0;
   std::error_code error;
-  for (const auto& folder : fs::directory_iterator(spool, error))
+  for (const auto& folder : fs::directory_iterator(spool, error)) {
+    if (!parse_content_hash(folder.path().filename().native())) continue;
     for (const auto& file : fs::directory_iterator(folder.path(), error))
       if (file.path().extension() == ".counts" && ++files >= kManyFiles) return true;
+  }
   return false;
 }
 
@@ -68,6 +72,19 @@ std::string describe(int status) {
 
 }  // namespace
 
+/// The build that the file of an image is, if one was registered. A file that was only touched, or
+/// copied anew, is known by its contents, and from then on by its new state.
+std::optional<BuildRow> Environment::known_build(const ImageRow& image) {
+  const FileIdentity identity = file_identity(image.path);
+  if (auto build = database_.find_build(image.id, identity)) return build;
+  const auto build = database_.find_build(image.id, content_hash(read_file(image.path)));
+  if (build) try {
+      database_.set_file_identity(build->id, identity);
+    } catch (const Error&) {  // to note it saves time; the program runs all the same
+    }
+  return build;
+}
+
 /// What stands for what in the present mode. Whatever cannot be substituted runs as it is.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
@@ -82,7 +99,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     const ImageRow& image = used.image;
     std::error_code error;
     if (!image.optimizable || !fs::exists(image.path, error)) continue;
-    const auto build = database_.find_build(image.id, file_identity(image.path));
+    const auto build = known_build(image);
     if (!build) {
       warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
                        name_of(kind)));
@@ -110,7 +127,7 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   const ApplicationRow application = find(name);
   if (application.mode == Mode::instrumented && many_files_wait(database_.spool())) {
     const TryLock merging(database_.files() / "merging");
-    if (merging.held()) collect();
+    if (merging.held()) collect(false);
     for (const std::string& warning : warnings_.warnings())
       if (options.warn) options.warn(warning);
   }
@@ -157,13 +174,20 @@ std::vector<std::pair<fs::path, ProcessEnd>> Environment::noted_ends() const {
 }
 
 MergeResult Environment::collect() {
+  return collect(true);
+}
+
+/// `snapshots`: also of processes that still run. To read them takes as long each time.
+MergeResult Environment::collect(bool snapshots) {
   MergeOptions options;
+  options.snapshots = snapshots;
   const auto ends = noted_ends();
   for (const auto& [path, end] : ends) options.ended.push_back(end);
   MergeResult result;
   if (!ends.empty() || anything_to_merge(database_))
     result = merge_spool(database_, options, warnings_);
-  for (const auto& [path, end] : ends) unlink(path.c_str());
+  if (snapshots || result.left == 0)  // else an end may be that of a file that was left alone
+    for (const auto& [path, end] : ends) unlink(path.c_str());
   for (const ApplicationRow& application : database_.applications()) register_opened(application);
   return result;
 }

@@ -207,27 +207,40 @@ Image read_counting_image(const CounterFile& file,
   }
 }
 
-}  // namespace
-
-CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path) {
+/// The header of a file of `size` bytes that starts so.
+respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
+                                 const std::string& path) {
   respike_counter_header header;
-  if (bytes.size() < sizeof header.magic ||
-      std::memcmp(bytes.data(), RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic) != 0)
+  if (start.size() < sizeof header.magic ||
+      std::memcmp(start.data(), RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic) != 0)
     throw Error("this is not a counter file", path);
-  if (bytes.size() < sizeof header) throw Error("the counter file ends in its header", path);
-  std::memcpy(&header, bytes.data(), sizeof header);
+  if (start.size() < sizeof header) throw Error("the counter file ends in its header", path);
+  std::memcpy(&header, start.data(), sizeof header);
   if (header.version != RESPIKE_COUNTER_FILE_VERSION)
     throw Error(fmt::format("the counter file is of version {}, this Respike reads version {}",
                             header.version, RESPIKE_COUNTER_FILE_VERSION),
                 path, offsetof(respike_counter_header, version));
-  if (header.header_size < sizeof header || header.header_size > bytes.size())
+  if (header.header_size < sizeof header || header.header_size > size)
     throw Error("the counter file is damaged: the size of its header is wrong", path,
                 offsetof(respike_counter_header, header_size));
-  if (header.counters_size % 8 != 0 || header.counters_size != bytes.size() - header.header_size)
+  if (header.counters_size % 8 != 0 || header.counters_size != size - header.header_size)
     throw Error(fmt::format("the counter file is damaged: it should have {} bytes of counters and "
                             "has {}",
-                            header.counters_size, bytes.size() - header.header_size),
+                            header.counters_size, size - header.header_size),
                 path);
+  return header;
+}
+
+}  // namespace
+
+const size_t kCounterHeaderSize = sizeof(respike_counter_header);
+
+void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path) {
+  static_cast<void>(header_of(start, size, path));
+}
+
+CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path) {
+  const respike_counter_header header = header_of(bytes, bytes.size(), path);
   const char* end = std::find(header.image_path, header.image_path + RESPIKE_PATH_SIZE, '\0');
   if (end == header.image_path + RESPIKE_PATH_SIZE)
     throw Error("the counter file is damaged: the path of its image has no end", path,

@@ -31,6 +31,11 @@ struct CounterFile {
 CounterFile read_counter_file(const std::filesystem::path& path);
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path);
 
+/// Throws Error, as they do, when no counter file of `size` bytes starts so. `start`: its header,
+/// or all of it if that is less.
+void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path);
+extern const size_t kCounterHeaderSize;
+
 /// Adds counter files of one image up.
 class CounterSum {
  public:

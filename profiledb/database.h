@@ -66,6 +66,7 @@ struct FileIdentity {
   uint64_t size = 0;
   int64_t modified = 0;  // nanoseconds since 1970
   uint64_t inode = 0;
+  int64_t changed = 0;  // likewise; tools that set `modified` back cannot hide a change from it
   bool operator==(const FileIdentity&) const = default;
 };
 /// Of a regular file; throws Error when there is none.

@@ -1,8 +1,9 @@
 // Builds of images and what was made of them.
 //
-// A build is known by the hash of its file. Size, time of modification and inode of the file at the
-// image's path are kept, too, so that it is read only when it changed; whichever build the file is
-// seen to be has them, and no other.
+// A build is known by the hash of its file. Size, inode and times of the file at the image's path
+// are kept, too, so that it is read only when it changed; whichever build the file is seen to be
+// has them, and no other. The time of modification alone would not do: `cp -p`, or whoever makes
+// builds reproducible, sets it. The time of change is the kernel's own.
 //
 // Files come first, rows second: what a row refers to is in the store, and is looked for once more
 // in the transaction that adds the row, where no prune can be.
@@ -31,11 +32,11 @@ std::vector<BuildRow> select_builds(Database::State& state, const std::string& r
   long long file_hash = 0, size = 0, inode = 0;
   for_each_row(state.session.sql(),
                "select id, image, number, content_hash, file_hash, build_id, file_size, "
-               "file_modified, file_inode, first_seen from build " +
+               "file_modified, file_inode, file_changed, first_seen from build " +
                    rest,
                std::tie(values...),
                std::tie(row.id, row.image, number, content, file_hash, row.build_id, size,
-                        row.file.modified, inode, row.first_seen),
+                        row.file.modified, inode, row.file.changed, row.first_seen),
                [&] {
                  row.number = static_cast<uint32_t>(number);
                  row.content = state.hash_of(content);
@@ -106,8 +107,11 @@ FileIdentity file_identity(const std::filesystem::path& path) {
     throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), path);
   }
   if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
-  return {static_cast<uint64_t>(status.st_size),
-          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec, status.st_ino};
+  const auto nanoseconds = [](const timespec& time) {
+    return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+  };
+  return {static_cast<uint64_t>(status.st_size), nanoseconds(status.st_mtim), status.st_ino,
+          nanoseconds(status.st_ctim)};
 }
 
 // ---- builds ----
@@ -127,13 +131,14 @@ Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedu
         soci::into(number);
     const std::string content = facts.content.hex();
     const int64_t now = current_time();
-    change(
-        sql,
-        "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
-        "file_modified, file_inode, first_seen, matched) values (:id, :image, :number, :content, "
-        ":hash, :build_id, :size, :modified, :inode, :now, '')",
-        id, image, number, content, to_column(facts.file_hash), facts.build_id,
-        to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode), now);
+    change(sql,
+           "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
+           "file_modified, file_inode, file_changed, first_seen, matched) values (:id, :image, "
+           ":number, :content, "
+           ":hash, :build_id, :size, :modified, :inode, :changed, :now, '')",
+           id, image, number, content, to_column(facts.file_hash), facts.build_id,
+           to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode),
+           facts.file.changed, now);
     state_->put_shape(id, shape, encoded, true);
     return id;
   });
@@ -157,9 +162,10 @@ std::optional<BuildRow> Database::find_build(Id image, const FileIdentity& file)
   return state_->read([&](soci::session&) {
     return first_of(select_builds(*state_,
                                   "where image = :image and file_size = :size and file_modified = "
-                                  ":modified and file_inode = :inode order by number desc",
-                                  image, to_column(file.size), file.modified,
-                                  to_column(file.inode)));
+                                  ":modified and file_inode = :inode and file_changed = :changed "
+                                  "order by number desc",
+                                  image, to_column(file.size), file.modified, to_column(file.inode),
+                                  file.changed));
   });
 }
 
@@ -176,13 +182,15 @@ void Database::set_file_identity(Id build, const FileIdentity& file) {
     state_->require("build", build);
     const long long size = to_column(file.size), inode = to_column(file.inode);
     change(sql,
-           "update build set file_size = 0, file_modified = 0, file_inode = 0 where file_size = :s "
-           "and file_modified = :m and file_inode = :i and id <> :id and image = (select image "
-           "from build where id = :id2)",
-           size, file.modified, inode, build, build);
-    change(sql,
-           "update build set file_size = :s, file_modified = :m, file_inode = :i where id = :id",
-           size, file.modified, inode, build);
+           "update build set file_size = 0, file_modified = 0, file_inode = 0, file_changed = 0 "
+           "where file_size = :s and file_modified = :m and file_inode = :i and file_changed = :c "
+           "and id <> :id and image = (select image from build where id = :id2)",
+           size, file.modified, inode, file.changed, build, build);
+    change(
+        sql,
+        "update build set file_size = :s, file_modified = :m, file_inode = :i, file_changed = :c "
+        "where id = :id",
+        size, file.modified, inode, file.changed, build);
   });
 }
 

@@ -2,8 +2,10 @@
 //
 // For each file of the spool:
 //   is it in use?         first, since what is not in use does not change any more
-//   read and decode it    no header: left alone while in use, else its process ended before it
-//                         counted, and the file goes
+//   read its header       none: left alone while in use, else its process ended before it counted,
+//                         and the file goes; only what the header says is read, for a damaged file
+//                         may have any size
+//   read and decode it
 //   whose is it?          the image's identity in its header, looked up in the database
 //   counted before?       then only the file is left to remove
 //   solve                 counters into counts, with the counter map of the store
@@ -59,13 +61,17 @@ bool has_no_header(std::span<const uint8_t> bytes) {
 class Merger {
  public:
   Merger(Database& database, const MergeOptions& options, Diagnostics& diagnostics)
-      : database_(database), options_(options), diagnostics_(diagnostics) {
+      : database_(database), options_(options), ended_(options.ended), diagnostics_(diagnostics) {
+    // Process numbers are given again: of several, the latest one before a start is the right one.
+    std::sort(ended_.begin(), ended_.end(), [](const ProcessEnd& a, const ProcessEnd& b) {
+      return a.started_after > b.started_after;
+    });
     if (options.time) end_ = std::chrono::steady_clock::now() + *options.time;
   }
 
   MergeResult merge() {
     for (const std::string& folder : folders()) merge_folder(database_.spool() / folder);
-    for (const ProcessEnd& end : options_.ended)
+    for (const ProcessEnd& end : ended_)
       set_ended(database_, end.process_id, end.started_after, end.ended);
     result_.lost = mark_lost_runs(database_, options_.build);
     return result_;
@@ -110,15 +116,22 @@ class Merger {
       ++result_.left;
       return;
     }
-    const std::vector<uint8_t> bytes = file->read();
-    if (running) {
-      ++result_.left;
-      if (!has_no_header(bytes)) merge_running(path, bytes);
-    } else if (has_no_header(bytes)) {
-      result_.empty += remove(path);
-    } else {
-      merge_finished(path, bytes);
+    result_.left += running;
+    const std::vector<uint8_t> start = file->read(kCounterHeaderSize);
+    if (has_no_header(start)) {
+      if (!running) result_.empty += remove(path);
+      return;
     }
+    try {
+      check_counter_header(start, file->size(), path.string());
+    } catch (const Error& error) {
+      if (!running) result_.damaged += set_aside(path, kDamaged, error.what());
+      return;
+    }
+    if (running)
+      merge_running(path, file->read());
+    else
+      merge_finished(path, file->read());
   }
 
   /// A file that makes no sense is left alone: it is set aside when it is finished.
@@ -232,7 +245,7 @@ class Merger {
   }
 
   std::string end_of(const CounterFile& file) const {
-    for (const ProcessEnd& end : options_.ended)
+    for (const ProcessEnd& end : ended_)
       if (end.process_id == file.process_id && file.start_time >= end.started_after)
         return end.ended;
     return std::string(kUnknownEnd);
@@ -268,6 +281,7 @@ class Merger {
 
   Database& database_;
   const MergeOptions& options_;
+  std::vector<ProcessEnd> ended_;  // latest start first
   Diagnostics& diagnostics_;
   std::optional<std::chrono::steady_clock::time_point> end_;
   MergeResult result_;

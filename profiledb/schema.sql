@@ -1,4 +1,4 @@
--- The profile database, version 2.
+-- The profile database, version 3.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -52,9 +52,10 @@ create table build (
   content_hash text not null,       -- of the file
   file_hash bigint not null,        -- hash64 of the file, as in profiles
   build_id text not null,           -- hexadecimal; empty when there is none
-  file_size bigint not null,        -- these three tell without reading that a file is unchanged
+  file_size bigint not null,        -- these four tell without reading that a file is unchanged
   file_modified bigint not null,    -- nanoseconds since 1970
   file_inode bigint not null,
+  file_changed bigint not null,     -- when the kernel saw the last change; nobody can set that back
   first_seen bigint not null,
   matched text not null,            -- what was last matched to it: hash of an older build's profile and
                                     -- fingerprint of the matching; empty: nothing yet

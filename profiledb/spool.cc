@@ -118,8 +118,12 @@ bool SpoolFile::in_use() const {
   return errno == EAGAIN || any_process_uses(status_of(file_, path_), path_);
 }
 
-std::vector<uint8_t> SpoolFile::read() const {
-  std::vector<uint8_t> bytes(static_cast<size_t>(status_of(file_, path_).st_size));
+uint64_t SpoolFile::size() const {
+  return static_cast<uint64_t>(status_of(file_, path_).st_size);
+}
+
+std::vector<uint8_t> SpoolFile::read(uint64_t most) const {
+  std::vector<uint8_t> bytes(static_cast<size_t>(std::min(size(), most)));
   size_t size = 0;
   while (size < bytes.size()) {
     constexpr size_t kMost = size_t{1} << 30;  // what read(2) is sure to take

@@ -31,7 +31,9 @@ class SpoolFile {
   /// false it stays false, since only the process that creates a counter file, and its children,
   /// ever open it.
   bool in_use() const;
-  std::vector<uint8_t> read() const;
+  uint64_t size() const;
+  /// From the beginning; no more than there is.
+  std::vector<uint8_t> read(uint64_t most = UINT64_MAX) const;
 
  private:
   SpoolFile(std::filesystem::path path, int file) : path_(std::move(path)), file_(file) {}

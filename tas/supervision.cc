@@ -3,8 +3,9 @@
 // That a program counted and how it ended is to be noted, so somebody has to wait for it. The
 // program stays in this process's group: what the terminal or a shell sends to the group reaches it
 // directly, and it may read from the terminal. Left to pass on is what is sent to this process
-// alone. The kernel says who sent a signal: the terminal is no process, and a sender of our own
-// group has most probably sent it to all of the group (as sudo reasons).
+// alone. What comes from the terminal is known by its sender, which is no process. Of what
+// processes send, nothing that arrives here tells whom else they sent it to. So there is a witness:
+// one more child in the group, in which all signals wait. What waits there was sent to all.
 //
 // All signals are blocked here and taken one by one with sigwaitinfo, so nothing runs in a handler
 // and none is lost. When the program is stopped, this process stops, too, so that the shell gets
@@ -83,10 +84,49 @@ bool is_stopped(pid_t process) {
   _exit(125);
 }
 
+/// Knows which signals were sent to the whole group. To be made while all are blocked.
+class Witness {
+ public:
+  Witness() : parent_(getpid()) { start(); }
+  ~Witness() { end(); }
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+
+  /// Asked for each signal that arrives here: the kernel goes through a group from the youngest
+  /// process to the oldest, so the witness has it already. Without a witness nobody knows.
+  bool has(int number) {
+    if (process_ < 0) return false;
+    std::ifstream file(fmt::format("/proc/{}/status", process_));
+    uint64_t waiting = 0;
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("ShdPnd:")) waiting = std::strtoull(&line[7], nullptr, 16);
+    if ((waiting >> (number - 1) & 1) == 0) return false;
+    end();  // what has been asked for once must not wait for the next time
+    start();
+    return true;
+  }
+
+ private:
+  void start() {
+    process_ = fork();
+    if (process_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent_) pause();
+    _exit(0);
+  }
+  void end() const {
+    if (process_ < 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+
+  pid_t parent_, process_ = -1;
+};
+
 /// Passes a signal on unless the program has it already.
-void pass_on(const siginfo_t& signal, pid_t program) {
+void pass_on(const siginfo_t& signal, pid_t program, Witness& witness) {
   const bool from_process = signal.si_code <= 0;
-  if (!from_process || signal.si_pid == program || getpgid(signal.si_pid) == getpgrp()) return;
+  if (!from_process || signal.si_pid == program || witness.has(signal.si_signo)) return;
   if (signal.si_code == SI_QUEUE)
     sigqueue(program, signal.si_signo, signal.si_value);
   else
@@ -94,12 +134,12 @@ void pass_on(const siginfo_t& signal, pid_t program) {
 }
 
 /// Waits until the program has ended; returns its status.
-int wait_for(pid_t program, const AllBlocked& blocked) {
+int wait_for(pid_t program, const AllBlocked& blocked, Witness& witness) {
   for (;;) {
     siginfo_t signal{};
     if (sigwaitinfo(&blocked.all(), &signal) < 0) continue;
     if (signal.si_signo != SIGCHLD) {
-      pass_on(signal, program);
+      pass_on(signal, program, witness);
       continue;
     }
     int status = 0;
@@ -124,13 +164,14 @@ std::string read_all(int file) {
 }  // namespace
 
 ProgramEnd run_to_end(const Launch& launch) {
-  std::array<int, 2> report{};
+  const pid_t parent = getpid();
+  const AllBlocked blocked;
+  Witness witness;
+  std::array<int, 2> report{};  // made after the witness, which would keep it open
   if (pipe2(report.data(), O_CLOEXEC) != 0)
     throw Error(fmt::format("no pipe: {}", std::strerror(errno)));
-  const pid_t parent = getpid();
   ProgramEnd end;
   end.started_after = now();
-  const AllBlocked blocked;
   struct sigaction children {};  // ignored, it would throw away how the program ended
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
@@ -148,7 +189,7 @@ ProgramEnd run_to_end(const Launch& launch) {
   else
     problem = read_all(report[0]);  // empty once the program has been executed
   close(report[0]);
-  if (end.process > 0) end.status = wait_for(end.process, blocked);
+  if (end.process > 0) end.status = wait_for(end.process, blocked, witness);
   if (!problem.empty()) throw Error(problem);
   return end;
 }

@@ -247,7 +247,11 @@ def check_opened(scratch):
     shown = world.images("app")[library.name]
     expect(shown["role"] == "opened" and shown["optimizable"], shown)
     world.ok("instrument", "app")
+    (module,) = pathlib.Path(f"{world.database}.files").glob("opened/*/opened.so")
+    whole = module.read_bytes()
+    module.write_bytes(bytes(len(whole)))
     same_behaviour(expected, world.respike("run", "app"), "second round")
+    expect(module.read_bytes() == whole, "another module stays")
     shown = world.images("app")
     expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 2, shown)
     world.ok("optimize", "app")
@@ -326,6 +330,31 @@ def check_touched(scratch):
     expect(b"changed" not in outcome.stderr, outcome.stderr)
     world.ok("run", "app")
     expect(len(world.spool()) == 1, "it is the same build")
+    for seconds in (2, 3):
+        os.utime(image, (seconds, seconds))
+        outcome = world.ok("run", "app")
+        expect(b"changed" not in outcome.stderr, outcome.stderr)
+    expect(len(world.spool()) == 3, "`run` knows it, too")
+
+
+def check_hidden_change(scratch):
+    """Contents of the same size in the same file, which gets its old time back, are a new build."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+        world.ok(*step)
+    data, before = image.read_bytes(), image.stat()
+    place = data.index(b"GCC: (")
+    with open(image, "r+b") as file:
+        file.write(data.replace(b"GCC: (", b"gcc: ("))
+    os.utime(image, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = image.stat()
+    expect(image.read_bytes()[place : place + 3] == b"gcc", "it was not changed")
+    for field in ("st_size", "st_mtime_ns", "st_ino"):
+        expect(getattr(before, field) == getattr(after, field), f"{field} differs")
+    outcome = world.respike("run", "app")
+    expect(b"has changed" in outcome.stderr and not world.spool(), "an image of the older build ran")
+    expect(world.images("app")[image.name]["builds"] == 2, "no new build")
 
 
 def check_becomes_plain(scratch):
@@ -532,19 +561,28 @@ data = file.read_bytes()
 for number in range(120):
     other = file.with_name(f"echo.{number}.0.counts")
     other.write_bytes(data[:40] + (1 << 40 | number).to_bytes(8, "little") + data[48:])
+with open(other, "r+b"):
+    print(flush=True)
+    sys.stdin.read()
 """
 
 
 def check_spool_stays_small(scratch):
-    """When nothing but `run` is ever called, files do not pile up."""
+    """When nothing but `run` is ever called, files do not pile up. What is in use is left to other commands."""
     world = World(scratch)
     image = build_echo(scratch)
     world.ok("register", image, "--name", "echo")
     world.ok("instrument", "echo")
     world.ok("run", "echo")
-    subprocess.run([sys.executable, "-c", MORE_COUNTER_FILES, world.spool()[0]], check=True)
-    world.ok("run", "echo")
-    expect(len(world.spool()) == 1, f"{len(world.spool())} files")
+    command = [sys.executable, "-c", MORE_COUNTER_FILES, str(world.spool()[0])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        world.ok("run", "echo")
+        expect(len(world.spool()) == 2, f"{len(world.spool())} files")
+        states = rows_of(world.database, "select state, count(*) from run group by state")
+        expect(states == [("finished", 120)], states)
+        ends = rows_of(world.database, "select count(*) from run where ended = 'exited 0'")
+        expect(ends == [(1,)], f"{ends} ends are known")
     expect(world.images("echo")[image.name]["profile"]["runs"] == 122, "all are counted")
 
 
@@ -666,6 +704,7 @@ def main():
             "chosen images": check_chosen_images,
             "new build": check_new_build,
             "touched": check_touched,
+            "hidden change": check_hidden_change,
             "matched once": check_matched_once,
             "new respike": check_new_respike,
             "becomes plain": check_becomes_plain,

@@ -21,8 +21,8 @@ LEAST_GAIN = 1.03  # cycles of the original by those of the optimized image
 class Project:
     """An example in a tree of its own, which lies in it as in the repository."""
 
-    def __init__(self, scratch, name):
-        root = scratch.folder()
+    def __init__(self, scratch, name, place="."):
+        root = scratch.folder() / place
         self.folder = root / "examples" / name
         shutil.copytree(common.ROOT / "examples" / name, self.folder, ignore=shutil.ignore_patterns("build"))
         shutil.copytree(common.ROOT / "cmake", root / "cmake")
@@ -106,7 +106,7 @@ def check_make(scratch):
 
 
 def check_cmake(scratch):
-    project = Project(scratch, "cmake")
+    project = Project(scratch, "cmake", "it's here")
     options = ["-DCMAKE_TOOLCHAIN_FILE=alpha.cmake", f"-DRESPIKE={common.RESPIKE}"]
     project.do("cmake", "-S", ".", "-B", "build", *options)
     build = ["cmake", "--build", "build"]

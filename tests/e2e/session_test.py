@@ -148,7 +148,7 @@ def start_waiting(command, **options):
 
 
 def check_signals(scratch, kind):
-    """Signals to us reach the program once, those to the group as well."""
+    """Signals to us reach the program once."""
     program, substitute = place(scratch, kind, "signals")
     for options in ([], ["--wait"]):
         command = [SUBSTITUTE, *options, "--put", program, substitute, program, "wait"]
@@ -165,6 +165,51 @@ def check_signals(scratch, kind):
         process.guard.cancel()
         expect(rest == b"signal TERM\n", f"{options}: {rest!r}")
         expect(process.returncode == 40, f"{options}: {process.returncode}")
+
+
+SCRIPT = """"$@" & process=$!
+read line
+kill -HUP $process; read line
+/bin/kill -HUP $process; read line
+kill -INT 0; read line
+sh -c 'kill -USR1 0'; read line
+kill $process; read line
+wait $process
+"""
+
+
+def check_signals_in_group(scratch):
+    """Signals reach the program once, too, when their sender is of the same group, and when they are sent to all of
+    it: from inside or from outside."""
+    program, substitute = place(scratch, "native", "group")
+    for options in ([], ["--wait"]):
+        command = [str(c) for c in (SUBSTITUTE, *options, "--put", program, substitute, program, "wait")]
+        script = f"trap : INT USR1\n{SCRIPT}"
+        process = subprocess.Popen(
+            ["sh", "-c", script, "sh", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # the shell says so when its child is killed
+            start_new_session=True,
+        )
+        guard = threading.Timer(60, lambda: os.killpg(process.pid, signal.SIGKILL))
+        guard.start()
+        process.stdout.readline()
+        process.stdout.readline()
+        for name in ("HUP", "HUP", "INT", "USR1"):
+            process.stdin.write(b"next\n")
+            process.stdin.flush()
+            line = process.stdout.readline().decode()
+            expect(line == f"signal {name}\n", f"{options}: {name}: {line!r}")
+        os.killpg(process.pid, signal.SIGUSR1)
+        line = process.stdout.readline()
+        expect(line == b"signal USR1\n", f"{options}: to the group from outside: {line!r}")
+        process.stdin.write(b"next\n" * 3)
+        process.stdin.close()
+        rest = process.stdout.read()
+        expect(process.wait() == 40, f"{options}: {process.returncode}")
+        guard.cancel()
+        expect(rest == b"signal TERM\n", f"{options}: {rest!r}")
 
 
 def state_of(process):
@@ -308,6 +353,7 @@ def main():
             add(f"ends {kind}", lambda k=kind: check_ends(scratch, k))
             add(f"signals {kind}", lambda k=kind: check_signals(scratch, k))
             add(f"without namespaces {kind}", lambda k=kind: check_without_namespaces(scratch, k))
+        add("signals in the group", lambda: check_signals_in_group(scratch))
         add("stopping", lambda: check_stopping(scratch))
         add("closed files", lambda: check_closed_files(scratch))
         add("privileges", lambda: check_privileges(scratch))

@@ -178,6 +178,13 @@ TEST_F(DatabaseTest, UnchangedFilesAreKnownByIdentity) {
   EXPECT_EQ(database.find_build(image, now)->id, second);
   EXPECT_EQ(database.build(first).file, old);
   EXPECT_EQ(database.find_build(image, FileIdentity{11, 5, 3}), std::nullopt);
+  FileIdentity changed = now;
+  changed.changed = 1'700'000'000'000'000'001;
+  EXPECT_EQ(database.find_build(image, changed), std::nullopt);
+  database.set_file_identity(second, changed);
+  EXPECT_EQ(database.build(second).file, changed);
+  EXPECT_EQ(database.find_build(image, changed)->id, second);
+  database.set_file_identity(second, now);
   // The file at the path is the first build again: no other may be taken for it.
   database.set_file_identity(first, now);
   EXPECT_EQ(database.find_build(image, now)->id, first);
@@ -195,6 +202,9 @@ TEST_F(DatabaseTest, IdentityOfFiles) {
   ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
   EXPECT_EQ(file_identity(file).modified, 7'000'000'008);
   EXPECT_EQ(file_identity(file).inode, identity.inode);
+  EXPECT_GE(file_identity(file).changed, identity.changed);
+  EXPECT_NEAR(static_cast<double>(file_identity(file).changed) / 1e9,
+              static_cast<double>(time(nullptr)), 100);
   EXPECT_NE(error_of([&] { file_identity(folder / "none"); }).find("does not exist"),
             std::string::npos);
   EXPECT_NE(error_of([&] { file_identity(folder.path()); }).find("not a regular file"),

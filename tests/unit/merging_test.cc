@@ -283,6 +283,49 @@ TEST_F(Merging, HowAProcessEndedIsNoted) {
     }
 }
 
+TEST_F(Merging, ProcessNumbersAreGivenAgain) {
+  const auto ends = [&] {
+    std::map<uint64_t, std::string> result;
+    for (const RunRow& run : runs()) result[(run.started - kStart) / kSecond] = run.ended;
+    return result;
+  };
+  const std::map<uint64_t, std::string> expected = {
+      {1, "exited 1"}, {5, "exited 2"}, {9, "exited 3"}};
+  const std::vector<ProcessEnd> notes = {{2, kStart + 4 * kSecond, "exited 2"},
+                                         {2, kStart, "exited 1"},
+                                         {2, kStart + 8 * kSecond, "exited 3"}};
+  for (const uint64_t start : {1, 5, 9})
+    program.leave_file(2, kStart + start * kSecond, program.run());
+  merge({.ended = notes});
+  EXPECT_EQ(ends(), expected);
+  database.clear_profile(program.build());
+  // Merged first, without the notes.
+  CountingProgram other(2);
+  other.put_into(database, "/toy/other");
+  for (const uint64_t start : {1, 5, 9}) other.leave_file(3, kStart + start * kSecond, other.run());
+  merge();
+  std::vector<ProcessEnd> later = notes;
+  for (ProcessEnd& end : later) end.process_id = 3;
+  merge({.ended = later});
+  for (const RunRow& run : database.runs(other.build()))
+    EXPECT_EQ(run.ended, expected.at((run.started - kStart) / kSecond));
+}
+
+/// What cannot be read into memory must not be tried.
+TEST_F(Merging, HugeFilesWithHoles) {
+  for (const bool empty : {false, true}) {
+    const fs::path file = program.leave_file(7, kStart, program.run());
+    if (empty) put_contents(file, {});
+    if (truncate(file.c_str(), off_t{1} << 43) != 0) GTEST_SKIP() << "no files of that size here";
+    const MergeResult result = merge();
+    EXPECT_EQ(result.damaged, empty ? 0u : 1u);
+    EXPECT_EQ(result.empty, empty ? 1u : 0u);
+    EXPECT_FALSE(fs::exists(file));
+  }
+  EXPECT_EQ(diagnostics.warnings().size(), 0u);
+  EXPECT_TRUE(runs().empty());
+}
+
 TEST_F(Merging, OnlyTheSpoolOfABuild) {
   CountingProgram other(2);
   other.put_into(database, "/toy/other");
