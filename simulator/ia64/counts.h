@@ -1,0 +1,2 @@
+#pragma once
+// Exact counts of executed instructions.
