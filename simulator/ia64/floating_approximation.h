@@ -1,0 +1,21 @@
+#pragma once
+// Inside of the floating-point library: frcpa and frsqrta for registers and for lanes.
+
+#include "simulator/ia64/floating_core.h"
+
+namespace respike::simulator::ia64 {
+
+struct Approximation {
+  Outcome outcome;
+  bool refine = false;
+};
+
+Approximation reciprocal(const FloatingRegister& f2, const FloatingRegister& f3,
+                         const Control& control);
+Approximation reciprocal_root(const FloatingRegister& f3, const Control& control);
+
+/// For operands in single precision's range, from from_single(); the result has that range, too.
+Approximation lane_reciprocal(const FloatingRegister& f2, const FloatingRegister& f3);
+Approximation lane_reciprocal_root(const FloatingRegister& f3);
+
+}  // namespace respike::simulator::ia64
