@@ -44,44 +44,53 @@ inline constexpr unsigned kImmediateField = 4;
 inline constexpr unsigned kFlagsField = 5;
 inline constexpr int kSpareFlagBits = 3;  // of Instruction::flags, for ignored bits
 
-/// Where a completer stands and how its values are spelled; "-" is not a valid value.
+/// Where a completer stands and how its values are spelled; nullptr: no such value.
 struct Completer {
   char letter;
   uint8_t field;  // 0 to 3, or kImmediateField
   uint8_t shift, width;
   int8_t high_field;  // of one more bit, the highest; -1: none
-  std::array<std::string_view, 16> names;
+  const char* names[16];
+
+  constexpr unsigned values() const { return 1u << (width + (high_field < 0 ? 0 : 1)); }
+  /// Whether some values have no meaning.
+  constexpr bool partial() const {
+    for (unsigned value = 0; value < values(); ++value)
+      if (names[value] == nullptr) return true;
+    return false;
+  }
 };
 
 inline constexpr Completer kCompleters[] = {
     // Loads, stores, prefetches and semaphores. d is x6a and hint, or the lower bits of both.
     {'z', 3, 2, 2, -1, {"1", "2", "4", "8"}},
     {'f', 3, 2, 2, -1, {"e", "8", "s", "d"}},
-    {'p', 3, 2, 2, -1, {"-", "8", "s", "d"}},
+    {'p', 3, 2, 2, -1, {nullptr, "8", "s", "d"}},
     {'t',
      3,
      4,
      4,
      -1,
-     {"", ".s", ".a", ".sa", ".bias", ".acq", "-", "-", ".c.clr", ".c.nc", ".c.clr.acq", "-", "-",
-      "-", "-", "-"}},
+     {"", ".s", ".a", ".sa", ".bias", ".acq", nullptr, nullptr, ".c.clr", ".c.nc", ".c.clr.acq",
+      nullptr, nullptr, nullptr, nullptr, nullptr}},
     {'u',
      3,
      4,
      4,
      -1,
-     {"", ".s", ".a", ".sa", "-", "-", "-", "-", ".c.clr", ".c.nc", "-", "-", "-", "-", "-", "-"}},
+     {"", ".s", ".a", ".sa", nullptr, nullptr, nullptr, nullptr, ".c.clr", ".c.nc", nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr}},
     {'R', 3, 4, 1, -1, {"", ".rel"}},
     {'a', 3, 4, 1, -1, {".acq", ".rel"}},
     {'e', 3, 2, 2, -1, {"", ".excl", ".fault", ".fault.excl"}},
     {'h', 3, 0, 2, 1, {"", ".nt1", ".d2", ".nta", ".d4", ".d5", ".d6", ".d7"}},
-    {'k', 3, 0, 2, -1, {"", ".nt1", "-", ".nta"}},
+    {'k', 3, 0, 2, -1, {"", ".nt1", nullptr, ".nta"}},
     {'s', 3, 0, 2, 0, {"", ".d1", ".d2", ".nta", ".d4", ".d5", ".d6", ".d7"}},
-    {'n', 3, 0, 2, -1, {"", "-", "-", ".nta"}},
+    {'n', 3, 0, 2, -1, {"", nullptr, nullptr, ".nta"}},
     {'l', 3, 0, 2, 0, {"", ".nt1", ".nt2", ".nta", ".d4", ".d5", ".d6", ".d7"}},
     // Branches: whether hint, prefetch hint, deallocation.
     {'w', 3, 0, 2, -1, {".sptk", ".spnt", ".dptk", ".dpnt"}},
-    {'v', 3, 0, 3, -1, {"-", ".sptk", "-", ".spnt", "-", ".dptk", "-", ".dpnt"}},
+    {'v', 3, 0, 3, -1, {nullptr, ".sptk", nullptr, ".spnt", nullptr, ".dptk", nullptr, ".dpnt"}},
     {'m', 2, 0, 1, -1, {".few", ".many"}},
     {'c', 3, 2, 1, -1, {"", ".clr"}},
     {'b', 3, 3, 1, -1, {"", ".clr"}},
@@ -137,6 +146,7 @@ struct Codec {
   uint8_t scale = 0;       // bits below the lowest piece
   uint8_t wide_shift = 0;  // X: where in the 64-bit number the bits of the slot before it begin
   uint8_t wide_drop = 0;   // X: lower bits of that slot that do not belong to the number
+  bool wide_top = false;   // X: bit 36 is the highest of the number
   Conversion conversion = Conversion::none;
   uint8_t spare_fields = 0;  // where ignored bits are kept, a set of fields
 };
@@ -345,11 +355,11 @@ constexpr void read_syntax(Encoding& encoding, unsigned immediate_bits) {
   }
 }
 
-/// Formats X2 to X4 spread a number over two slots: 41 bits, of brl 39.
+/// Type X spreads a number over two slots: all 41 bits of the L slot, of brl 39.
 constexpr void set_wide(Codec& codec, std::string_view picture, unsigned width) {
   codec.wide_shift = static_cast<uint8_t>(width + codec.scale);
   codec.wide_drop = codec.scale == 4 ? 2 : 0;
-  (void)picture;
+  codec.wide_top = bits_of(picture, 'x') != 0;
 }
 
 }  // namespace parsing
