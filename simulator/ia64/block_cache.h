@@ -38,6 +38,9 @@ struct Count {
   int64_t count = 0;
 };
 
+/// Of an origin: the instruction takes two slots.
+constexpr uint32_t kLongInstruction = uint32_t{1} << 31;
+
 struct Block {
   uint64_t ip = 0, key = 0;
   std::vector<MicroOp> ops;
@@ -58,8 +61,8 @@ class BlockCache {
   /// The block that starts with an operation.
   const Block* starting_with(const MicroOp* op) const;
 
-  /// Counts of instructions behind `op` in its segment that did not run after all are taken back.
-  void uncount(const MicroOp* op, bool including);
+  /// Takes back the counts of instructions behind `op` in its segment: they did not run after all.
+  void uncount(const MicroOp* op);
 
   /// Forgets all blocks; counts are kept.
   void clear(Cpu& cpu);
@@ -68,7 +71,7 @@ class BlockCache {
     counts_.push_back({ip, 0, 0});
     return &counts_.back();
   }
-  const std::deque<Count>& counts() const { return counts_; }
+  std::deque<Count>& counts() { return counts_; }
 
   uint64_t generation = 0;  ///< GuestMemory::code_generation() that blocks were translated at
 

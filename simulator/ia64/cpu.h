@@ -90,7 +90,7 @@ inline void set_nat(Cpu& cpu, unsigned number, bool value) {
   nat = value;
 }
 
-/// All predicates as `mov r = pr` reads them: by the numbers that programs see.
+/// All predicates as `mov r = pr` reads them.
 uint64_t predicates(const Cpu& cpu);
 void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask);
 

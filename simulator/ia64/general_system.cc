@@ -161,18 +161,21 @@ void change_user_mask(Cpu& cpu, uint64_t value) {
 
 }  // namespace
 
+// Predicates move as a whole as if they were not rotated (SDM 3, mov pr), so physical numbers are right.
+
 uint64_t predicates(const Cpu& cpu) {
-  const FrameMarker marker{cpu.cfm};
   uint64_t result = 0;
-  for (unsigned p = 0; p < 64; ++p) result |= uint64_t{cpu.pr[marker.predicate(p)]} << p;
+  for (unsigned group = 0; group < 8; ++group) {
+    uint64_t bytes;
+    std::memcpy(&bytes, cpu.pr + group * 8, 8);
+    result |= bytes * 0x0102040810204080 >> 56 << group * 8;
+  }
   return result;
 }
 
 void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask) {
-  const FrameMarker marker{cpu.cfm};
-  for (unsigned p = 1; p < 64; ++p) {
-    if (mask >> p & 1) cpu.pr[marker.predicate(p)] = value >> p & 1;
-  }
+  value = (predicates(cpu) & ~mask) | (value & mask) | 1;
+  for (unsigned p = 0; p < 64; ++p) cpu.pr[p] = value >> p & 1;
 }
 
 void execute_system(Cpu& cpu, const GeneralInstruction& instruction) {

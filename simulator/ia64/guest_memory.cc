@@ -292,4 +292,14 @@ std::string GuestMemory::describe() const {
   return result;
 }
 
+std::string GuestMemory::executable_maps() const {
+  std::lock_guard guard(lock_);
+  std::string result;
+  for (const auto& [start, mapping] : mappings_) {
+    if (!(mapping.protection & PROT_EXEC) || mapping.file.empty() || mapping.file[0] != '/') continue;
+    result += fmt::format("map {:x} {:x} {:x} {}\n", start, mapping.end, mapping.offset, mapping.file);
+  }
+  return result;
+}
+
 }  // namespace respike::simulator::ia64

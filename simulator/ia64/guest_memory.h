@@ -82,6 +82,8 @@ class GuestMemory {
   bool allows(uint64_t address, uint64_t size, int protection) const;
   /// All mappings in the form of /proc/self/maps.
   std::string describe() const;
+  /// Executable mappings of files, as counts.cc writes them.
+  std::string executable_maps() const;
 
   /// Held over fork, so that the child finds the table in order.
   std::recursive_mutex& lock() { return lock_; }

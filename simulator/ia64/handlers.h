@@ -19,6 +19,9 @@ MicroOp specialise_floating(const respike::ia64::Slot& slot);
 /// The general handler of an instruction, by its family. `nat`: for blocks that may see NaT bits.
 Handler general_handler(const respike::ia64::Slot& slot, bool nat);
 
+/// Branches but not checks; also what changes the frame marker like a branch.
+bool ends_block(respike::ia64::Op op);
+
 // Instructions as general handlers execute them. Each raises a fault before it changes anything.
 void execute_integer(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_compare(Cpu& cpu, const GeneralInstruction& instruction);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/ia64/block_cache.h"
@@ -51,7 +52,15 @@ struct Process {
   std::mutex threads_lock;
   std::vector<Thread*> threads;
   bool exiting = false;
-  std::vector<Count> finished_counts;  ///< of threads that have ended
+  std::mutex counts_lock;
+  std::unordered_map<uint64_t, int64_t> counts;  ///< of threads that have ended, by address and slot
+};
+
+/// What a fault means.
+enum class Phase : uint8_t {
+  running,      ///< of an instruction: a signal
+  system_call,  ///< EFAULT
+  delivering,   ///< of a signal's frame: the end
 };
 
 struct Thread {
@@ -72,10 +81,16 @@ struct Thread {
   // What the host's handlers leave for the loop.
   sigjmp_buf recovery;
   volatile sig_atomic_t in_guest = 0;  ///< recovery is valid
-  bool in_system_call = false;         ///< faults are EFAULT
+  Phase phase = Phase::running;
   GuestFault fault;
   volatile sig_atomic_t pending = 0;  ///< a signal that has to be delivered
   siginfo_t pending_info;
+
+  bool borrowed = false;  ///< of a child of vfork: all else belongs to its parent
+  bool ended = false;
+  int exit_status = 0;
+  bool parked = false;
+  std::vector<JumpEntry> jumps = std::vector<JumpEntry>(kJumpEntries);
 };
 
 /// The thread that runs on this host thread.
@@ -83,6 +98,11 @@ extern thread_local Thread* current_thread;
 
 /// Runs the thread until it ends (its exit, not the process's). Its status.
 int run(Thread& thread);
+
+/// Goes on behind a system call, with its result or -errno.
+void finish_system_call(Thread& thread, int64_t result);
+/// Waits for the end of the process, which another thread brings about.
+[[noreturn]] void park(Thread& thread);
 
 /// Ends the process as exit_group does: counts are written, nothing else is.
 [[noreturn]] void end_process(Thread& thread, int status);

@@ -303,10 +303,9 @@ void map_trampoline(Process& process) {
   process.trampoline = kTrampoline;
 }
 
-bool deliver_pending(Thread& thread, const int64_t* result) {
-  const bool interrupted = result != nullptr && *result == -kRestart;
+void deliver_pending(Thread& thread, bool interrupted) {
   const int signal = thread.pending;
-  if (signal == 0) return interrupted;
+  if (signal == 0) return;
   siginfo_t info;
   std::memcpy(&info, &thread.pending_info, sizeof info);
   GuestAction action;
@@ -321,19 +320,16 @@ bool deliver_pending(Thread& thread, const int64_t* result) {
   if (action.handler <= kIgnore) {
     if (action.handler == 0 && ends_process_by_default(signal)) die_by_signal(thread, signal);
     apply_mask(thread);
-    return interrupted;
+    return;
   }
-  const bool repeat = interrupted && (action.flags & SA_RESTART);
   Cpu& cpu = thread.cpu;
-  if (interrupted && !repeat) {
+  if (interrupted && !(action.flags & SA_RESTART)) {
     cpu.gr[8] = EINTR;
     cpu.gr[10] = ~uint64_t{0};
+    cpu.ip = advance_slots(cpu.ip, 1);
   }
-  // The frame saves where to go on: at the call itself or behind it.
-  if (result != nullptr && !repeat) cpu.ip += (cpu.ip & 3) == 2 ? 14 : 1;
-  enter_handler(thread, signal, info, action, result != nullptr);
+  enter_handler(thread, signal, info, action, interrupted);
   apply_mask(thread);
-  return false;
 }
 
 void deliver_fault(Thread& thread, const GuestFault& fault) {

@@ -13,9 +13,9 @@ void start_signals(Process& process);
 /// Maps the page with the code that handlers return to.
 void map_trampoline(Process& process);
 
-/// Delivers the pending signal, if any. `result` is that of a system call that the signal interrupted: the host's, or
-/// -kRestart; null outside of calls. True if it is to be repeated.
-bool deliver_pending(Thread& thread, const int64_t* result);
+/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for it; it ends with EINTR or
+/// will be executed again, as the signal's action says.
+void deliver_pending(Thread& thread, bool interrupted);
 
 /// Delivers what an instruction raised; without a handler the process dies with a report.
 void deliver_fault(Thread& thread, const GuestFault& fault);
