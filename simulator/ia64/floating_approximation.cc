@@ -149,6 +149,11 @@ bool root_screened(const Operand& a, Outcome& outcome) {
   return true;
 }
 
+/// A plain number of an exponent that no pair of its kind can get near a limit with.
+bool is_everyday(const FloatingRegister& f) {
+  return is_plain(f) & (f.exponent() - 0x9000 < 0xe000);
+}
+
 Approximation refined(FloatingRegister value, uint32_t flags, bool refine) {
   return {{value, flags, false}, refine};
 }
@@ -162,6 +167,8 @@ Approximation computed(Outcome outcome, uint32_t flags) {
 
 Approximation reciprocal(const FloatingRegister& f2, const FloatingRegister& f3,
                          const Control& control) {
+  if (is_everyday(f2) & is_everyday(f3)) [[likely]]
+    return refined(approximate_reciprocal(take_apart(f3)), 0, true);
   const Operand a = take_apart(f2), b = take_apart(f3);
   Outcome outcome;
   if (division_screened(a, b, outcome)) return {outcome, false};

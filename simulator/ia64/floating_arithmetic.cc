@@ -21,6 +21,7 @@
 #include "simulator/ia64/floating_arithmetic.h"
 
 #include "simulator/ia64/floating_core.h"
+#include "simulator/ia64/floating_host.h"
 
 namespace respike::simulator::ia64 {
 
@@ -161,8 +162,12 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
       return with_flags({signed_zero(addend_sign == product_sign ? addend_sign : down)}, flags);
     return with_flags(round({addend_sign, c.exponent, c.significand, 0}, control), flags);
   }
-  Exact x = exact_product(product_sign, a.exponent + b.exponent, a.significand, b.significand);
-  if (c.kind != Kind::zero && !exact_sum(x, addend_sign, c.exponent, c.significand, x))
+  const int32_t exponent = a.exponent + b.exponent;
+  Exact x;
+  if (c.kind == Kind::zero)
+    x = exact_product(product_sign, exponent, a.significand, b.significand);
+  else if (!exact_sum(product_sign, exponent, a.significand, b.significand, addend_sign, c.exponent,
+                      c.significand, x))
     return with_flags({signed_zero(down)}, flags);
   return with_flags(round(x, control), flags);
 }
@@ -171,10 +176,10 @@ int32_t unbiased(const FloatingRegister& f) {
   return static_cast<int32_t>(f.exponent()) - kBias;
 }
 
-}  // namespace
-
-Outcome multiply(const FloatingRegister& f3, const FloatingRegister& f4, bool negate,
-                 const Control& control) {
+/// The ways of plain operands, for registers (inline) and lanes.
+[[gnu::always_inline]] inline Outcome multiply_inline(const FloatingRegister& f3,
+                                                      const FloatingRegister& f4, bool negate,
+                                                      const Control& control) {
   if (!(is_plain(f3) & is_plain(f4))) [[unlikely]]
     return multiply_special(f3, f4, negate, control);
   return round(exact_product(f3.sign() ^ f4.sign() ^ negate, unbiased(f3) + unbiased(f4),
@@ -182,49 +187,82 @@ Outcome multiply(const FloatingRegister& f3, const FloatingRegister& f4, bool ne
                control);
 }
 
-Outcome multiply_add(const FloatingRegister& f3, const FloatingRegister& f4,
-                     const FloatingRegister& f2, bool negate_product, bool negate_addend,
-                     const Control& control) {
+[[gnu::always_inline]] inline Outcome multiply_add_inline(const FloatingRegister& f3,
+                                                          const FloatingRegister& f4,
+                                                          const FloatingRegister& f2,
+                                                          bool negate_product, bool negate_addend,
+                                                          const Control& control) {
   if (!(is_plain(f3) & is_plain(f4) & is_plain(f2))) [[unlikely]]
     return multiply_add_special(f3, f4, f2, negate_product, negate_addend, control);
-  Exact x = exact_product(f3.sign() ^ f4.sign() ^ negate_product, unbiased(f3) + unbiased(f4),
-                          f3.significand, f4.significand);
-  if (!exact_sum(x, f2.sign() ^ negate_addend, unbiased(f2), f2.significand, x)) [[unlikely]]
+  Exact x;
+  if (!exact_sum(f3.sign() ^ f4.sign() ^ negate_product, unbiased(f3) + unbiased(f4),
+                 f3.significand, f4.significand, f2.sign() ^ negate_addend, unbiased(f2),
+                 f2.significand, x)) [[unlikely]]
     return {signed_zero(control.rounding == Rounding::down)};
   return round(x, control);
 }
 
+}  // namespace
+
+Outcome multiply(const FloatingRegister& f3, const FloatingRegister& f4, bool negate,
+                 const Control& control) {
+  return multiply_inline(f3, f4, negate, control);
+}
+
+Outcome multiply_add(const FloatingRegister& f3, const FloatingRegister& f4,
+                     const FloatingRegister& f2, bool negate_product, bool negate_addend,
+                     const Control& control) {
+  return multiply_add_inline(f3, f4, f2, negate_product, negate_addend, control);
+}
+
+namespace {
+
+template <bool negate_product, bool negate_addend>
+FloatingInterruption multiply_add_scalar(FloatingRegister& result, Precision precision, unsigned sf,
+                                         const FloatingRegister& f3, const FloatingRegister& f4,
+                                         const FloatingRegister& f2, uint64_t& fpsr) {
+  if (precision != Precision::dynamic && host_suffices(fpsr, sf)) {
+    const bool done =
+        precision == Precision::double_precision
+            ? multiply_add_on_host<double>(result, f3, f4, f2, negate_product, negate_addend)
+            : multiply_add_on_host<float>(result, f3, f4, f2, negate_product, negate_addend);
+    if (done) return 0;
+  }
+  const Control control(precision, fpsr, sf);
+  return finish(result, multiply_add_inline(f3, f4, f2, negate_product, negate_addend, control), sf,
+                fpsr, control.enabled);
+}
+
+}  // namespace
+
 FloatingInterruption fma(FloatingRegister& result, Precision precision, unsigned sf,
                          const FloatingRegister& f3, const FloatingRegister& f4,
                          const FloatingRegister& f2, uint64_t& fpsr) {
-  const Control control(precision, fpsr, sf);
-  return finish(result, multiply_add(f3, f4, f2, false, false, control), sf, fpsr, control.enabled);
+  return multiply_add_scalar<false, false>(result, precision, sf, f3, f4, f2, fpsr);
 }
 
 FloatingInterruption fms(FloatingRegister& result, Precision precision, unsigned sf,
                          const FloatingRegister& f3, const FloatingRegister& f4,
                          const FloatingRegister& f2, uint64_t& fpsr) {
-  const Control control(precision, fpsr, sf);
-  return finish(result, multiply_add(f3, f4, f2, false, true, control), sf, fpsr, control.enabled);
+  return multiply_add_scalar<false, true>(result, precision, sf, f3, f4, f2, fpsr);
 }
 
 FloatingInterruption fnma(FloatingRegister& result, Precision precision, unsigned sf,
                           const FloatingRegister& f3, const FloatingRegister& f4,
                           const FloatingRegister& f2, uint64_t& fpsr) {
-  const Control control(precision, fpsr, sf);
-  return finish(result, multiply_add(f3, f4, f2, true, false, control), sf, fpsr, control.enabled);
+  return multiply_add_scalar<true, false>(result, precision, sf, f3, f4, f2, fpsr);
 }
 
 FloatingInterruption fmpy(FloatingRegister& result, Precision precision, unsigned sf,
                           const FloatingRegister& f3, const FloatingRegister& f4, uint64_t& fpsr) {
   const Control control(precision, fpsr, sf);
-  return finish(result, multiply(f3, f4, false, control), sf, fpsr, control.enabled);
+  return finish(result, multiply_inline(f3, f4, false, control), sf, fpsr, control.enabled);
 }
 
 FloatingInterruption fnmpy(FloatingRegister& result, Precision precision, unsigned sf,
                            const FloatingRegister& f3, const FloatingRegister& f4, uint64_t& fpsr) {
   const Control control(precision, fpsr, sf);
-  return finish(result, multiply(f3, f4, true, control), sf, fpsr, control.enabled);
+  return finish(result, multiply_inline(f3, f4, true, control), sf, fpsr, control.enabled);
 }
 
 FloatingInterruption fnorm(FloatingRegister& result, Precision precision, unsigned sf,
@@ -232,6 +270,14 @@ FloatingInterruption fnorm(FloatingRegister& result, Precision precision, unsign
   const Control control(precision, fpsr, sf);
   if (!is_plain(f3)) [[unlikely]]
     return finish(result, multiply_special(f3, kOne, false, control), sf, fpsr, control.enabled);
+  const Format& format = *control.format;
+  const uint64_t dropped = (uint64_t{1} << format.dropped) - 1;
+  const bool fits =
+      (f3.significand & dropped) == 0 && unbiased(f3) >= format.emin && unbiased(f3) <= format.emax;
+  if (fits) [[likely]] {
+    result = f3;
+    return 0;
+  }
   return finish(result, round({f3.sign(), unbiased(f3), f3.significand, 0}, control), sf, fpsr,
                 control.enabled);
 }
@@ -259,34 +305,22 @@ Order order_of(const Operand& a, const Operand& b) {
   return Order::equal;
 }
 
+/// Without branches, since nobody can predict them.
 Order order_of_plain(const FloatingRegister& a, const FloatingRegister& b) {
-  if (a.sign() != b.sign()) return a.sign() ? Order::less : Order::greater;
-  if (a == b) return Order::equal;
-  const bool smaller = a.sign_exponent != b.sign_exponent ? a.sign_exponent < b.sign_exponent
-                                                          : a.significand < b.significand;
-  return smaller != a.sign() ? Order::less : Order::greater;
+  const auto key = [](const FloatingRegister& f) {
+    return static_cast<Uint128>(f.sign_exponent & kExponentMask) << 64 | f.significand;
+  };
+  const bool smaller = key(a) < key(b), same = key(a) == key(b);
+  const bool differ = a.sign() ^ b.sign();
+  const bool less = (differ & a.sign()) | (!differ & !same & (smaller ^ a.sign()));
+  const bool equal = !differ & same;
+  return static_cast<Order>(2 - 2 * less - equal);
 }
 
 bool satisfies(Order order, FloatingRelation relation) {
-  switch (relation) {
-    case FloatingRelation::eq:
-      return order == Order::equal;
-    case FloatingRelation::lt:
-      return order == Order::less;
-    case FloatingRelation::le:
-      return order == Order::less || order == Order::equal;
-    case FloatingRelation::unord:
-      return order == Order::unordered;
-    case FloatingRelation::neq:
-      return order != Order::equal;
-    case FloatingRelation::nlt:
-      return order != Order::less;
-    case FloatingRelation::nle:
-      return order != Order::less && order != Order::equal;
-    case FloatingRelation::ord:
-      return order != Order::unordered;
-  }
-  return false;
+  // A bit for each of less, equal, greater, unordered.
+  constexpr uint8_t kHolds[] = {0b0010, 0b0001, 0b0011, 0b1000, 0b1101, 0b1110, 0b1100, 0b0111};
+  return kHolds[static_cast<int>(relation)] >> static_cast<int>(order) & 1;
 }
 
 /// lt and le and their negations signal with any NaN, the others with signalling ones.

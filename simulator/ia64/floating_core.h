@@ -144,8 +144,7 @@ struct Rounded {
 inline Rounded round_at(uint64_t high, uint64_t low, unsigned dropped, Rounding rounding,
                         bool sign) {
   const uint64_t kept = high >> dropped;
-  const uint64_t rest =
-      (high << 1 << (63 - dropped)) | (low >> dropped) | ((low << 1 << (63 - dropped)) != 0);
+  const uint64_t rest = dropped ? high << (64 - dropped) | (low != 0) : low;
   const bool up = rounds_up(rounding, sign, kept, rest);
   return {(kept + up) << dropped, rest != 0, up};
 }
@@ -177,74 +176,76 @@ inline Exact exact_product(bool sign, int32_t exponent, uint64_t a, uint64_t b) 
           static_cast<uint64_t>(p)};
 }
 
-/// p + c, where c has a significand of 64 bits. The sum is formed in 192 bits, in which nothing is
-/// lost as long as more than one leading bit can cancel. False: the sum is exactly zero.
-inline bool exact_sum(const Exact& p, bool sign, int32_t exponent, uint64_t significand,
-                      Exact& sum) {
-  Uint128 big, small;
-  uint64_t big_low = 0, small_low;
-  bool big_sign = p.sign;
-  int32_t d = exponent - p.exponent;
-  int32_t big_exponent;
-  const Uint128 product = static_cast<Uint128>(p.high) << 64 | p.low;
-  const Uint128 addend = static_cast<Uint128>(significand) << 64;
-  if (d > 0 || (d == 0 && addend > product)) {
-    big = addend;
-    big_sign = sign;
-    big_exponent = exponent;
-    small = product;
-  } else {
-    big = product;
-    big_exponent = p.exponent;
-    small = addend;
-    d = -d;
-  }
-  if (d < 64) [[likely]] {
-    small_low = static_cast<uint64_t>(small) << 1 << (63 - d);
-    small >>= d;
-  } else if (d < 128) {
-    // At 64 and above the shifted-out limb is small's low half, moved, with what is lost below made
-    // sticky.
-    const uint64_t low = static_cast<uint64_t>(small);
-    const uint64_t high = static_cast<uint64_t>(small >> 64);
-    const int e = d - 64;
-    small_low = (high << 1 << (63 - e)) | (low >> e) | ((low << 1 << (63 - e)) != 0);
-    small = high >> e;
-  } else {
-    small = 0;
-    small_low = 1;
-  }
-  if (p.sign == sign) {
-    const Uint128 total = big + small;
-    uint64_t high = static_cast<uint64_t>(total >> 64), low = static_cast<uint64_t>(total);
-    if (total < big) {
-      low = (low >> 1) | (high << 63) | (low & 1);
-      high = high >> 1 | kIntegerBit;
-      ++big_exponent;
+/// 192 bits, on which the sum is formed.
+struct Limbs {
+  uint64_t high, middle, low;
+
+  /// The bits that `high` and `middle` lose stay as long as `low` has room, then the last one is
+  /// sticky.
+  Limbs shifted_right(int32_t n) const {
+    const auto funnel = [](uint64_t left, uint64_t right, int32_t by) {
+      return left << 1 << (63 - by) | right >> by;
+    };
+    if (n < 64) [[likely]]
+      return {high >> n, funnel(high, middle, n), funnel(middle, low, n)};
+    if (n < 128) {
+      const bool lost = middle << 1 << (127 - n) | low;
+      return {0, high >> (n - 64), funnel(high, middle, n - 64) | lost};
     }
-    sum = {big_sign, big_exponent, high, low | (small_low != 0)};
-    return true;
+    return {0, 0, 1};
   }
-  const Uint128 total = big - small - (small_low != 0);
-  const uint64_t total_low = big_low - small_low;
-  uint64_t high = static_cast<uint64_t>(total >> 64), low = static_cast<uint64_t>(total);
-  uint64_t lowest = total_low;
-  if (high == 0) {
-    if (low == 0 && lowest == 0) return false;
-    high = low;
-    low = lowest;
-    lowest = 0;
-    big_exponent -= 64;
-    if (high == 0) {
-      high = low;
-      low = 0;
-      big_exponent -= 64;
+  /// this + other, or this - other if `subtract` is all ones.
+  Limbs plus(const Limbs& other, uint64_t subtract) const {
+    const Uint128 addend =
+        static_cast<Uint128>(other.middle ^ subtract) << 64 | (other.low ^ subtract);
+    const Uint128 partial = (static_cast<Uint128>(middle) << 64 | low) + (subtract & 1);
+    const Uint128 lower = partial + addend;  // `partial` does not overflow: low is even
+    return {high + (other.high ^ subtract) + (lower < partial), static_cast<uint64_t>(lower >> 64),
+            static_cast<uint64_t>(lower)};
+  }
+};
+
+/// a if mask is all ones, b if it is zero, and never a branch.
+inline uint64_t pick(uint64_t mask, uint64_t a, uint64_t b) {
+  return b ^ ((a ^ b) & mask);
+}
+
+/// a * b + c; exponents are those of the product's bit 126 and of c's bit 63. False: exactly zero.
+///
+/// Both are placed with two bits to spare at the top, where c has its integer bit at 189 and the
+/// product at 189 or 190. The one of the smaller exponent moves right. A product has 63 free bits
+/// below it, so nothing is lost while more than two leading bits can cancel. Signs and lengths of
+/// operands are unpredictable, so branches are left to what is rare.
+[[gnu::always_inline]] inline bool exact_sum(bool product_sign, int32_t product_exponent,
+                                             uint64_t a, uint64_t b, bool addend_sign,
+                                             int32_t addend_exponent, uint64_t c, Exact& sum) {
+  const Uint128 p = static_cast<Uint128>(a) * b;
+  const Limbs product = {static_cast<uint64_t>(p >> 65), static_cast<uint64_t>(p >> 1),
+                         static_cast<uint64_t>(p) << 63};
+  const Limbs addend = {c >> 2, c << 62, 0};
+  const int32_t distance = addend_exponent - product_exponent;
+  const int32_t trails = distance >> 31;  // all ones if the product has the greater exponent
+  const uint64_t mask = static_cast<uint64_t>(static_cast<int64_t>(trails));
+  const Limbs leading = {pick(mask, product.high, addend.high),
+                         pick(mask, product.middle, addend.middle), product.low & mask};
+  const Limbs moved = {pick(mask, addend.high, product.high),
+                       pick(mask, addend.middle, product.middle), product.low & ~mask};
+  const uint64_t subtract = 0 - static_cast<uint64_t>(product_sign ^ addend_sign);
+  Limbs total = leading.plus(moved.shifted_right((distance ^ trails) - trails), subtract);
+  bool sign = (product_sign & trails) | (addend_sign & ~trails);
+  if (total.high & subtract & kIntegerBit) [[unlikely]] {  // exponents equal, or nearly
+    total = Limbs{0, 0, 0}.plus(total, ~uint64_t{0});
+    sign = !sign;
+  }
+  int32_t exponent = addend_exponent - (distance & trails) + 2;
+  while (total.high == 0) [[unlikely]] {
+      if ((total.middle | total.low) == 0) return false;
+      total = {total.middle, total.low, 0};
+      exponent -= 64;
     }
-  }
-  const int shift = std::countl_zero(high);
-  high = high << shift | (low >> 1 >> (63 - shift));
-  low = low << shift | (lowest >> 1 >> (63 - shift));
-  sum = {big_sign, big_exponent - shift, high, low | ((lowest << shift) != 0)};
+  const int shift = std::countl_zero(total.high);
+  sum = {sign, exponent - shift, total.high << shift | (total.middle >> 1 >> (63 - shift)),
+         total.middle << shift | (total.low >> 1 >> (63 - shift)) | (total.low << shift != 0)};
   return true;
 }
 

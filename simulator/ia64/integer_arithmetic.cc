@@ -245,13 +245,11 @@ uint64_t pshradd2(uint64_t r2, unsigned count, uint64_t r3) {
 namespace {
 
 /// Element i of the result is element from[i] of r2, or, from size on, of r3.
-template <typename T>
-uint64_t permuted(uint64_t r2, uint64_t r3, const std::array<uint8_t, 8 / sizeof(T)>& from) {
-  const Elements<T> a = split<T>(r2), b = split<T>(r3);
-  Elements<T> result;
-  for (size_t i = 0; i < result.size(); ++i)
-    result[i] = from[i] < a.size() ? a[from[i]] : b[from[i] - a.size()];
-  return std::bit_cast<uint64_t>(result);
+template <typename T, size_t... from>
+uint64_t permuted(uint64_t r2, uint64_t r3) {
+  const std::array<uint64_t, 2> both = {r2, r3};
+  const auto elements = std::bit_cast<std::array<T, 16 / sizeof(T)>>(both);
+  return std::bit_cast<uint64_t>(Elements<T>{elements[from]...});
 }
 
 }  // namespace
@@ -261,11 +259,11 @@ uint64_t mux1(uint64_t r2, Mux1 permutation) {
     case Mux1::brcst:
       return (r2 & 0xff) * 0x0101010101010101;
     case Mux1::mix:
-      return permuted<uint8_t>(r2, 0, {0, 4, 2, 6, 1, 5, 3, 7});
+      return permuted<uint8_t, 0, 4, 2, 6, 1, 5, 3, 7>(r2, 0);
     case Mux1::shuf:
-      return permuted<uint8_t>(r2, 0, {0, 4, 1, 5, 2, 6, 3, 7});
+      return permuted<uint8_t, 0, 4, 1, 5, 2, 6, 3, 7>(r2, 0);
     case Mux1::alt:
-      return permuted<uint8_t>(r2, 0, {0, 2, 4, 6, 1, 3, 5, 7});
+      return permuted<uint8_t, 0, 2, 4, 6, 1, 3, 5, 7>(r2, 0);
     case Mux1::rev:
       break;
   }
@@ -280,41 +278,41 @@ uint64_t mux2(uint64_t r2, unsigned mhtype8) {
 }
 
 uint64_t mix1_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint8_t>(r2, r3, {9, 1, 11, 3, 13, 5, 15, 7});
+  return permuted<uint8_t, 9, 1, 11, 3, 13, 5, 15, 7>(r2, r3);
 }
 uint64_t mix1_r(uint64_t r2, uint64_t r3) {
-  return permuted<uint8_t>(r2, r3, {8, 0, 10, 2, 12, 4, 14, 6});
+  return permuted<uint8_t, 8, 0, 10, 2, 12, 4, 14, 6>(r2, r3);
 }
 uint64_t mix2_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint16_t>(r2, r3, {5, 1, 7, 3});
+  return permuted<uint16_t, 5, 1, 7, 3>(r2, r3);
 }
 uint64_t mix2_r(uint64_t r2, uint64_t r3) {
-  return permuted<uint16_t>(r2, r3, {4, 0, 6, 2});
+  return permuted<uint16_t, 4, 0, 6, 2>(r2, r3);
 }
 uint64_t mix4_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint32_t>(r2, r3, {3, 1});
+  return permuted<uint32_t, 3, 1>(r2, r3);
 }
 uint64_t mix4_r(uint64_t r2, uint64_t r3) {
-  return permuted<uint32_t>(r2, r3, {2, 0});
+  return permuted<uint32_t, 2, 0>(r2, r3);
 }
 
 uint64_t unpack1_h(uint64_t r2, uint64_t r3) {
-  return permuted<uint8_t>(r2, r3, {12, 4, 13, 5, 14, 6, 15, 7});
+  return permuted<uint8_t, 12, 4, 13, 5, 14, 6, 15, 7>(r2, r3);
 }
 uint64_t unpack1_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint8_t>(r2, r3, {8, 0, 9, 1, 10, 2, 11, 3});
+  return permuted<uint8_t, 8, 0, 9, 1, 10, 2, 11, 3>(r2, r3);
 }
 uint64_t unpack2_h(uint64_t r2, uint64_t r3) {
-  return permuted<uint16_t>(r2, r3, {6, 2, 7, 3});
+  return permuted<uint16_t, 6, 2, 7, 3>(r2, r3);
 }
 uint64_t unpack2_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint16_t>(r2, r3, {4, 0, 5, 1});
+  return permuted<uint16_t, 4, 0, 5, 1>(r2, r3);
 }
 uint64_t unpack4_h(uint64_t r2, uint64_t r3) {
-  return permuted<uint32_t>(r2, r3, {3, 1});
+  return permuted<uint32_t, 3, 1>(r2, r3);
 }
 uint64_t unpack4_l(uint64_t r2, uint64_t r3) {
-  return permuted<uint32_t>(r2, r3, {2, 0});
+  return permuted<uint32_t, 2, 0>(r2, r3);
 }
 
 namespace {

@@ -72,13 +72,15 @@ struct Controls {
   Rounding rounding = Rounding::nearest;
   bool ftz = false;
   unsigned sf = 0;
-  uint32_t traps = 0x3f;  // disabled exceptions
+  uint32_t traps = 0x3f;     // disabled exceptions
+  bool was_inexact = false;  // the flag is set before
 
   uint64_t fpsr() const {
     const uint64_t field = ftz | wre << 1 | pc << 2 | static_cast<unsigned>(rounding) << 4;
-    return traps | field << (6 + 13 * sf);
+    return traps | (field | was_inexact << 12) << (6 + 13 * sf);
   }
   uint32_t flags(uint64_t after) const { return after >> (13 + 13 * sf) & 0x3f; }
+  uint32_t flags_before() const { return was_inexact ? kInexact : 0; }
   RealType type() const { return real_type(precision, pc, wre); }
   mpfr_rnd_t mpfr_rounding() const {
     constexpr mpfr_rnd_t modes[] = {MPFR_RNDN, MPFR_RNDD, MPFR_RNDU, MPFR_RNDZ};
@@ -108,6 +110,7 @@ class Operands {
     c.rounding = static_cast<Rounding>(below(4));
     c.ftz = below(8) == 0;
     c.sf = static_cast<unsigned>(below(4));
+    c.was_inexact = below(2);
     if (below(8) == 0) c.traps = static_cast<uint32_t>(below(64));
     return c;
   }

@@ -99,7 +99,8 @@ struct Table {
   std::array<uint16_t, kTableSize> first{};
   std::array<uint16_t, kTableSize> more{};
   std::array<Candidate, kCandidateCount> candidates{};
-  size_t size = 0, candidate_count = 1;
+  size_t size = 1;             // entry 0, where reserved units look, stays empty
+  size_t candidate_count = 1;  // 0 ends chains
 };
 
 constexpr void add_candidate(Table& table, size_t entry, uint16_t op) {

@@ -374,9 +374,12 @@ class OperandReader {
     return true;
   }
 
-  /// A hexadecimal address, with or without 0x, as the distance from the bundle.
+  /// A hexadecimal address, with or without 0x, as the distance from the bundle. "b0" to "b7" are
+  /// registers.
   bool read_distance(auto&& accept) {
     std::string_view text = rest_;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t,"));
+    if (word.size() == 2 && word[0] == 'b' && word[1] <= '7') return false;
     if (text.starts_with("0x")) text.remove_prefix(2);
     uint64_t target = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), target, 16);

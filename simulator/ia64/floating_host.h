@@ -1,0 +1,93 @@
+#pragma once
+// Inside of the floating-point library: multiply-add by the host's own instruction, where that is
+// exact.
+//
+// The host rounds to single and double precision as IA-64 does. What it cannot do cheaply is to
+// tell flags. But flags are sticky: once a program has seen an inexact result, as any that computes
+// does soon, inexactness is nothing new. So, with operands and result that are normal numbers of
+// the format, rounding to nearest and the inexact flag set, the host's result is all there is to
+// know.
+//
+// A result of the smallest normal exponent may have been tiny before the host rounded it, and a
+// zero may be an underflow: such results are not taken.
+
+#include <bit>
+#include <optional>
+
+#include "simulator/ia64/floating_core.h"
+
+namespace respike::simulator::ia64 {
+
+/// Not where the host has no multiply-add instruction.
+inline const bool kHostMultipliesAndAdds = __builtin_cpu_supports("fma");
+
+/// The format's range, round to nearest, inexact set and not trapping.
+inline bool host_suffices(uint64_t fpsr, unsigned sf) {
+  const uint64_t field = fpsr >> status_shift(sf);
+  return (field & 0x1032) == 0x1000 && (fpsr & kInexact) && kHostMultipliesAndAdds;
+}
+
+/// Single and double precision; the bits of the host's numbers.
+template <typename Number>
+struct HostFormat;
+template <>
+struct HostFormat<float> {
+  using Bits = uint32_t;
+  static constexpr int kDropped = 40, kFraction = 23;
+  static constexpr uint32_t kField = 0xff80, kInfinite = 0xff;
+};
+template <>
+struct HostFormat<double> {
+  using Bits = uint64_t;
+  static constexpr int kDropped = 11, kFraction = 52;
+  static constexpr uint32_t kField = 0xfc00, kInfinite = 0x7ff;
+};
+
+/// Whether the register holds a normal number of the host's format.
+template <typename Number>
+bool fits(const FloatingRegister& f) {
+  using Host = HostFormat<Number>;
+  return (f.significand >> 63) & (f.significand << (64 - Host::kDropped) == 0) &
+         (f.exponent() - Host::kField - 1 < Host::kInfinite - 1);
+}
+
+/// Of a register that fits.
+template <typename Number>
+Number to_host(const FloatingRegister& f, bool negate) {
+  using Host = HostFormat<Number>;
+  using Bits = typename Host::Bits;
+  const Bits sign = static_cast<Bits>(f.sign() ^ negate) << (8 * sizeof(Bits) - 1);
+  return std::bit_cast<Number>(
+      static_cast<Bits>(sign | static_cast<Bits>(f.exponent() - Host::kField) << Host::kFraction |
+                        static_cast<Bits>(f.significand << 1 >> (Host::kDropped + 1))));
+}
+
+template <typename Number>
+bool from_host(Number x, FloatingRegister& result) {
+  using Host = HostFormat<Number>;
+  const auto bits = std::bit_cast<typename Host::Bits>(x);
+  const uint32_t exponent = static_cast<uint32_t>(bits >> Host::kFraction) & Host::kInfinite;
+  if (exponent - 2 >= Host::kInfinite - 2) return false;
+  const uint64_t fraction = static_cast<uint64_t>(bits) << (64 - Host::kFraction) >> 1;
+  result = FloatingRegister::of(bits >> (8 * sizeof bits - 1), exponent + Host::kField,
+                                fraction | kIntegerBit);
+  return true;
+}
+
+/// False, and nothing done, if the integer way has to be taken.
+template <typename Number>
+[[gnu::target("fma")]] bool multiply_add_on_host(FloatingRegister& result,
+                                                 const FloatingRegister& f3,
+                                                 const FloatingRegister& f4,
+                                                 const FloatingRegister& f2, bool negate_product,
+                                                 bool negate_addend) {
+  if (!(fits<Number>(f3) & fits<Number>(f4) & fits<Number>(f2))) return false;
+  const Number a = to_host<Number>(f3, negate_product), b = to_host<Number>(f4, false),
+               c = to_host<Number>(f2, negate_addend);
+  if constexpr (sizeof(Number) == 4)
+    return from_host(__builtin_fmaf(a, b, c), result);
+  else
+    return from_host(__builtin_fma(a, b, c), result);
+}
+
+}  // namespace respike::simulator::ia64
