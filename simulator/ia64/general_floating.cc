@@ -4,6 +4,7 @@
 // address reported is the instruction's as well: programs see no difference between the two.
 
 #include <csignal>
+#include <optional>
 
 #include "simulator/ia64/floating_arithmetic.h"
 #include "simulator/ia64/floating_parallel.h"

@@ -3,6 +3,9 @@
 // A result is NaT if any source is (SDM 3, each page's r1.nat); nothing here faults. Comparisons with a NaT clear both
 // predicates, or leave them alone if they only set (SDM 3, cmp, table 2-15).
 
+#include <csignal>
+#include <optional>
+
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/integer_arithmetic.h"
 

@@ -69,10 +69,10 @@ std::optional<uint64_t> GuestMemory::guest(const void* host) const {
   return region_base(static_cast<unsigned>(distance >> kWindowBits)) + (distance & (kWindow - 1));
 }
 
-/// The first and the last page of each region stay free: what straddles regions must fault.
+/// The last page of each region stays free, since what straddles regions must fault; so does the page at 0.
 bool GuestMemory::in_window(uint64_t address, uint64_t size) const {
   const uint64_t offset = address & (kWindow - 1);
-  return host(address) != nullptr && size <= kWindow && offset >= kPage &&
+  return host(address) != nullptr && address >= kPage && size <= kWindow &&
          offset + size <= kWindow - kPage;
 }
 

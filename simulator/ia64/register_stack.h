@@ -14,6 +14,7 @@
 //
 // Source: SDM 2, chapter 6.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +26,7 @@ class RegisterStack {
  public:
   RegisterStack();
 
-  uint8_t* nat(uint64_t* slot) { return &nats_[static_cast<size_t>(slot - slots_.data())]; }
+  uint8_t* nat(uint64_t* slot) { return &nats_[static_cast<std::size_t>(slot - slots_.data())]; }
 
   /// Empties the stack and begins a new one at an address of guest memory.
   void start(Cpu& cpu, uint64_t backing_store);

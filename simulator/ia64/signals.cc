@@ -27,6 +27,7 @@
 #include <cstring>
 
 #include "optimizer/base/error.h"
+#include "simulator/ia64/counts.h"
 #include "simulator/ia64/memory_access.h"
 #include "simulator/ia64/report.h"
 
@@ -93,7 +94,7 @@ static_assert(offsetof(SignalFrame, context) == 160);
 
 /// The kernel's structure, not the C library's.
 struct HostAction {
-  void (*handler)(int, siginfo_t*, void*);
+  uint64_t handler;
   unsigned long flags;
   void (*restorer)();
   uint64_t mask;
@@ -110,14 +111,14 @@ constexpr uint64_t kUnblockable = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
 
 void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   constexpr unsigned long kRestorer = 0x04000000;
-  HostAction action = {handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK | kRestorer, restorer, 0};
+  HostAction action = {reinterpret_cast<uint64_t>(handler), SA_SIGINFO | SA_RESTART | SA_ONSTACK | kRestorer, restorer, 0};
   if (signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
   syscall(SYS_rt_sigaction, signal, &action, nullptr, 8);
 }
 
 void restore_default(int signal, bool ignore) {
   HostAction action = {};
-  if (ignore) action.handler = reinterpret_cast<void (*)(int, siginfo_t*, void*)>(SIG_IGN);
+  if (ignore) action.handler = kIgnore;
   syscall(SYS_rt_sigaction, signal, &action, nullptr, 8);
 }
 
@@ -280,7 +281,7 @@ void start_signals(Process& process) {
   for (int signal = 1; signal < kKick; ++signal) {
     HostAction old = {};
     syscall(SYS_rt_sigaction, signal, nullptr, &old, 8);
-    const bool ignored = old.handler == reinterpret_cast<void (*)(int, siginfo_t*, void*)>(SIG_IGN);
+    const bool ignored = old.handler == kIgnore;
     if (ignored) process.actions[signal].handler = kIgnore;
     // Counts must be written even if a signal ends the program.
     const bool wanted = !process.options.counts.empty() && ends_process_by_default(signal);
@@ -297,7 +298,7 @@ void map_trampoline(Process& process) {
                                               0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x20};
   const int64_t place = process.memory.map(kTrampoline, kPage, PROT_READ | PROT_WRITE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0, "[gate]");
-  if (place < 0) throw Error("cannot map the page of the signal trampoline");
+  if (place != static_cast<int64_t>(kTrampoline)) throw Error("cannot map the page of the signal trampoline");
   std::memcpy(process.memory.host(kTrampoline), kCode, sizeof kCode);
   process.memory.protect(kTrampoline, kPage, PROT_READ | PROT_EXEC);
   process.trampoline = kTrampoline;
@@ -333,7 +334,6 @@ void deliver_pending(Thread& thread, bool interrupted) {
 }
 
 void deliver_fault(Thread& thread, const GuestFault& fault) {
-  Cpu& cpu = thread.cpu;
   GuestAction action;
   {
     std::lock_guard guard(thread.process.actions_lock);

@@ -96,9 +96,9 @@ class Translator {
     const auto slots = static_cast<uint32_t>(slots_between(block_->ip, here_));
     block_->origins.push_back(slots | (is_long_ ? kLongInstruction : 0));
   }
-  void emit(Handler run, const void* data) {
+  void emit(Handler handler, const void* data) {
     MicroOp op;
-    op.run = run;
+    op.run = handler;
     op.data = data;
     emit(op);
   }
