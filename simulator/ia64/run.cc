@@ -121,6 +121,8 @@ static void handle_fault(Thread& thread) {
     fault = break_fault(fault.immediate, ip);
   }
   if (fault.address == 0 && fault.signal != SIGSEGV && fault.signal != SIGBUS) fault.address = ip;
+  // Holes of the window are mapped on the host, without rights.
+  if (fault.signal == SIGSEGV && !cpu.memory->find(fault.address)) fault.code = SEGV_MAPERR;
   thread.phase = Phase::delivering;
   deliver_fault(thread, fault);
   thread.phase = Phase::running;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -129,6 +130,22 @@ int64_t guest_readlinkat(Thread& thread, const Arguments& a) {
   return read_link(thread, static_cast<int>(a[0]), a[1], a[2], a[3]);
 }
 
+/// These take the size of the structure, which is the same as statfs's.
+int64_t guest_statfs64(Thread& thread, const Arguments& a) {
+  struct statfs status;
+  if (a[1] != sizeof status) return -EINVAL;
+  if (statfs(path_of(thread, a[0]).c_str(), &status) != 0) return -errno;
+  store_guest(thread.cpu, a[2], status);
+  return 0;
+}
+int64_t guest_fstatfs64(Thread& thread, const Arguments& a) {
+  struct statfs status;
+  if (a[1] != sizeof status) return -EINVAL;
+  if (fstatfs(static_cast<int>(a[0]), &status) != 0) return -errno;
+  store_guest(thread.cpu, a[2], status);
+  return 0;
+}
+
 /// The second descriptor comes back in r9.
 int64_t guest_pipe(Thread& thread, const Arguments&) {
   int ends[2];
@@ -234,6 +251,8 @@ SystemCall file_call(unsigned number) {
     case 1212: return guest_fstat;
     case 1244: return guest_epoll_ctl;
     case 1245: return guest_epoll_wait;
+    case 1257: return guest_fstatfs64;
+    case 1258: return guest_statfs64;
     case 1281: return guest_openat;
     case 1286: return guest_fstatat;
     case 1291: return guest_readlinkat;

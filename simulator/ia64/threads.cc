@@ -19,6 +19,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "simulator/ia64/counts.h"
 #include "simulator/ia64/elf_loader.h"
@@ -60,6 +62,10 @@ void copy_registers(Thread& child, const Thread& parent, const CloneArguments& a
   child.mask = parent.mask;
 }
 
+void store_number(Thread& thread, uint64_t address, int number) {
+  if (thread.process.memory.allows(address, 4, PROT_WRITE)) store_guest<int32_t>(thread.cpu, address, number);
+}
+
 struct Start {
   Thread* thread;
   CloneArguments arguments;
@@ -72,7 +78,11 @@ void* thread_main(void* argument) {
   auto* start = static_cast<Start*>(argument);
   Thread* thread = start->thread;
   thread->tid = static_cast<int>(syscall(SYS_gettid));
-  if (start->arguments.flags & CLONE_CHILD_CLEARTID) thread->clear_child_tid = start->arguments.child_tid;
+  const CloneArguments& a = start->arguments;
+  if (a.flags & CLONE_CHILD_CLEARTID) thread->clear_child_tid = a.child_tid;
+  // Before the child can end, which clears the number again.
+  if (a.flags & CLONE_PARENT_SETTID) store_number(*thread, a.parent_tid, thread->tid);
+  if (a.flags & CLONE_CHILD_SETTID) store_number(*thread, a.child_tid, thread->tid);
   pthread_mutex_lock(&start->lock);
   start->ready = true;
   pthread_cond_signal(&start->started);
@@ -86,10 +96,6 @@ void* thread_main(void* argument) {
   return nullptr;
 }
 
-void store_number(Thread& thread, uint64_t address, int number) {
-  if (thread.process.memory.allows(address, 4, PROT_WRITE)) store_guest<int32_t>(thread.cpu, address, number);
-}
-
 int64_t start_thread(Thread& parent, const CloneArguments& a) {
   auto* child = new Thread(parent.process);
   copy_registers(*child, parent, a);
@@ -98,7 +104,6 @@ int64_t start_thread(Thread& parent, const CloneArguments& a) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kHostStack);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // The child must not run before its number is where the guest looks for it.
   block_all_signals();
   pthread_mutex_lock(&start.lock);
   pthread_t handle;
@@ -112,8 +117,6 @@ int64_t start_thread(Thread& parent, const CloneArguments& a) {
   }
   while (!start.ready) pthread_cond_wait(&start.started, &start.lock);
   const int number = child->tid;
-  if (a.flags & CLONE_PARENT_SETTID) store_number(parent, a.parent_tid, number);
-  if (a.flags & CLONE_CHILD_SETTID) store_number(parent, a.child_tid, number);
   pthread_mutex_unlock(&start.lock);
   apply_mask(parent);
   return number;
@@ -143,12 +146,19 @@ void become_child(Thread& thread, const CloneArguments& a) {
 int64_t fork_process(Thread& thread, const CloneArguments& a) {
   Process& process = thread.process;
   block_all_signals();
-  pid_t pid;
-  {
-    std::scoped_lock locks(process.memory.lock(), process.actions_lock, process.threads_lock, process.counts_lock);
-    pid = fork();
-  }
+  std::unique_lock memory(process.memory.lock());
+  std::unique_lock actions(process.actions_lock), threads(process.threads_lock), counts(process.counts_lock);
+  const pid_t pid = fork();
   const int error = errno;
+  if (pid == 0) {
+    // Mutexes that know their owner by its number cannot be unlocked by the child.
+    new (memory.release()) std::recursive_mutex;
+  } else {
+    memory.unlock();
+  }
+  actions.unlock();
+  threads.unlock();
+  counts.unlock();
   if (pid == 0) become_child(thread, a);
   else if (pid > 0 && (a.flags & CLONE_PARENT_SETTID)) store_number(thread, a.parent_tid, pid);
   apply_mask(thread);
