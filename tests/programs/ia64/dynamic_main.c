@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
     }
     int (*run)(int) = (int (*)(int))dlsym(library, "opened_run");
     int (**table)(int) = (int (**)(int))dlsym(library, "opened_table");
-    printf("%d %d\n", run(round), table[1](round));
+    int ran = run(round);
+    printf("%d %d\n", ran, table[1](round));
     printf("%d\n", dlsym(library, "not there") == 0);
     dlclose(library);
   }

@@ -57,8 +57,9 @@ int main(int argc, char **argv) {
   printf("vfork %d\n", status_of(child));
 
   char *arguments[] = {own, "spawn", 0};
-  printf("spawn %d\n", posix_spawn(&child, own, 0, 0, arguments, environ));
-  printf("spawn %d\n", status_of(child));
+  int result = posix_spawn(&child, own, 0, 0, arguments, environ);
+  status = status_of(child);
+  printf("spawn %d %d\n", result, status);
   printf("spawn error %d\n", posix_spawn(&child, "/nowhere/at/all", 0, 0, arguments, environ) == ENOENT);
   execl("/nowhere/at/all", "x", (char *)0);
   printf("exec error %d\n", errno == ENOENT);
