@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/fitting.h"
 #include "cli/messages.h"
+#include "cli/unlifted.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/lift/lift.h"
@@ -31,26 +32,14 @@ struct DisasmArguments {
 
 /// Every unit of every executable section as objdump has it: address, what the decoded instruction
 /// encodes to, text.
-void print_raw(const Image& image) {
-  const Target& target = target_for(image.machine);
-  const unsigned unit = target.code_alignment();
+void print_raw(const Image& image, const Listing& listing) {
   for (const Section& section : image.sections) {
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    const auto code = section.contents.first(section.contents.size() / unit * unit);
-    std::vector<Instruction> instructions(target.decoded_count(code));
-    target.decode(code, 0, instructions.data());
+    std::vector<ListedLine> lines;
+    listing.list(section.contents, section.address, lines);
     std::string out;
-    std::vector<uint8_t> encoded;
-    for (const Instruction& instruction : instructions) {
-      const uint64_t address = section.address + instruction.origin;
-      encoded.clear();
-      target.encode({&instruction, 1}, encoded);
-      uint32_t word = 0;
-      std::copy_n(encoded.data(), std::min(encoded.size(), sizeof word),
-                  reinterpret_cast<uint8_t*>(&word));
-      fmt::format_to(std::back_inserter(out), "{:x}: {:08x} {}\n", address, word,
-                     target.print(instruction, address));
-    }
+    for (const ListedLine& line : lines)
+      fmt::format_to(std::back_inserter(out), "{:x}: {} {}\n", line.address, line.code, line.text);
     fmt::print("{}", out);
   }
 }
@@ -127,8 +116,12 @@ void print_listing(const Program& program, ProcedureId procedure_id,
 void run_disasm(const DisasmArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
+  const Listing& listing = require_listing(image);
+  if (arguments.objdump) return print_raw(image, listing);
+  const bool only_listing = !arguments.ir && arguments.profile.empty();
+  if (only_listing && !has_target(image.machine))
+    return print_unlifted(image, listing, arguments.procedures);
   require_target(image);
-  if (arguments.objdump) return print_raw(image);
   require_rewritable(image);
   Program program = lift(image, diagnostics);
   std::vector<bool> counts;

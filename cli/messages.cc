@@ -99,11 +99,14 @@ Json notes_to_json(const std::vector<ProcedureNote>& notes) {
 }
 
 void require_target(const Image& image) {
-  try {
-    target_for(image.machine);
-  } catch (const Error&) {
+  if (!has_target(image.machine))
     throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
-  }
+}
+
+const Listing& require_listing(const Image& image) {
+  const Listing* listing = find_listing(image.machine);
+  if (listing == nullptr) require_target(image);
+  return *listing;
 }
 
 }  // namespace respike::cli

@@ -9,8 +9,10 @@ packages=(
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
   libsoci-dev libsqlite3-dev                           # the profile database
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
+  libmpfr-dev libgmp-dev                               # the oracle of the IA-64 emulator's arithmetic
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
+  binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
 )

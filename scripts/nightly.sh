@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
-# counters, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
+# counters, a million operands for each operation of IA-64, the whole suite under AddressSanitizer and
+# UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the five fuzzers, default 3600
 set -euo pipefail
@@ -18,6 +19,11 @@ RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_P
 echo "== all programs with atomic counters"
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_COUNTERS=atomic \
   python3 tests/e2e/instrument_test.py
+
+echo "== IA-64 arithmetic, a million operands for each operation"
+for test in floating floating_register parallel_floating division integer; do
+  RESPIKE_FLOATING_OPERANDS=1000000 "build/tests/ia64_${test}_test" --gtest_brief=1
+done
 
 echo "== all tests under the sanitizers"
 cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON

@@ -6,6 +6,10 @@
 
 namespace respike {
 
+bool has_target(Machine machine) {
+  return machine == Machine::alpha;
+}
+
 const Target& target_for(Machine machine) {
   switch (machine) {
     case Machine::alpha:

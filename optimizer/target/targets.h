@@ -7,6 +7,9 @@ namespace respike {
 
 const Target& alpha_target();
 
+/// Whether there is one: images of other machines can only be looked at (listing.h).
+bool has_target(Machine machine);
+
 /// The target of a machine; throws Error when Respike has none for it.
 const Target& target_for(Machine machine);
 

@@ -149,8 +149,8 @@ bool root_screened(const Operand& a, Outcome& outcome) {
   return true;
 }
 
-/// A plain number of an exponent that no pair of its kind can get near a limit with.
-bool is_everyday(const FloatingRegister& f) {
+/// 1 for a plain number of an exponent that no pair of its kind can get near a limit with.
+uint64_t is_everyday(const FloatingRegister& f) {
   return is_plain(f) & (f.exponent() - 0x9000 < 0xe000);
 }
 

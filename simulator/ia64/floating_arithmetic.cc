@@ -1,10 +1,10 @@
 // Floating-point arithmetic on registers: multiply-add, comparison, selection, conversion.
 //
-// Everything is done with integers: the product of two significands is one host multiplication, the
+// The general way is integers: the product of two significands is one host multiplication, the
 // sum is formed in 192 bits (floating_core.h), and the result is rounded once, with all flags known
-// for free. Host floating-point has nothing for the 64-bit significands and 17-bit exponents of
-// division sequences, would have to be asked for flags, and converting to and from its formats
-// costs as much as it saves.
+// for free. Nothing else would do for the 64-bit significands and 17-bit exponents of division
+// sequences. Where the host's instruction does for single and double precision, it is used
+// (floating_host.h).
 //
 // Most operands are plain: nonzero numbers with integer bit, nothing special. They are recognized
 // by a few operations on the exponents and go straight through. All others take the way of the
@@ -27,7 +27,7 @@ namespace respike::simulator::ia64 {
 
 namespace {
 
-// --- results out of range -----------------------------------------------------------------------
+// --- results out of range -------------------------------------------------------------------
 
 Outcome overflowed(const Exact& x, const Control& control, const Rounded& r, int32_t exponent) {
   const uint32_t wrapped = static_cast<uint32_t>(exponent + kBias) & kExponentMask;
@@ -80,8 +80,7 @@ Outcome round_out_of_range(const Exact& x, const Control& control, const Rounded
   return denormalized(x, control);
 }
 
-// --- multiply-add
-// ---------------------------------------------------------------------------------
+// --- multiply-add ---------------------------------------------------------------------------
 
 bool screened(const Operand* const* by_priority, int count, Outcome& outcome) {
   bool unsupported = false, signaling = false, unnormal = false;
@@ -122,6 +121,10 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
   return outcome;
 }
 
+int32_t unbiased(const FloatingRegister& f) {
+  return static_cast<int32_t>(f.exponent()) - kBias;
+}
+
 [[gnu::noinline]] Outcome multiply_special(const FloatingRegister& f3, const FloatingRegister& f4,
                                            bool negate, const Control& control) {
   const Operand a = take_apart(f3), b = take_apart(f4);
@@ -143,6 +146,11 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
                                                const FloatingRegister& f4,
                                                const FloatingRegister& f2, bool negate_product,
                                                bool negate_addend, const Control& control) {
+  // The addend 0 is frequent: sums begin with it.
+  if (is_zero(f2) && (is_plain(f3) & is_plain(f4)))
+    return round(exact_product(f3.sign() ^ f4.sign() ^ negate_product, unbiased(f3) + unbiased(f4),
+                               f3.significand, f4.significand),
+                 control);
   const Operand a = take_apart(f3), b = take_apart(f4), c = take_apart(f2);
   const Operand* const by_priority[] = {&b, &c, &a};
   Outcome outcome;
@@ -170,10 +178,6 @@ Outcome with_flags(Outcome outcome, uint32_t flags) {
                       c.significand, x))
     return with_flags({signed_zero(down)}, flags);
   return with_flags(round(x, control), flags);
-}
-
-int32_t unbiased(const FloatingRegister& f) {
-  return static_cast<int32_t>(f.exponent()) - kBias;
 }
 
 /// The ways of plain operands, for registers (inline) and lanes.
@@ -282,8 +286,7 @@ FloatingInterruption fnorm(FloatingRegister& result, Precision precision, unsign
                 control.enabled);
 }
 
-// --- comparison
-// -----------------------------------------------------------------------------------
+// --- comparison -----------------------------------------------------------------------------
 
 namespace {
 
@@ -362,8 +365,7 @@ FloatingInterruption fcmp(bool& holds, FloatingRelation relation, unsigned sf,
   return 0;
 }
 
-// --- minimum and maximum
-// --------------------------------------------------------------------------
+// --- minimum and maximum --------------------------------------------------------------------
 
 namespace {
 
@@ -420,8 +422,7 @@ FloatingInterruption famax(FloatingRegister& result, unsigned sf, const Floating
   return extremum(result, Extremum::amax, sf, f2, f3, fpsr);
 }
 
-// --- conversion to integers
-// -----------------------------------------------------------------------
+// --- conversion to integers -----------------------------------------------------------------
 
 Converted to_integer(const FloatingRegister& f, bool is_unsigned, Rounding rounding,
                      unsigned bits) {

@@ -12,8 +12,7 @@ namespace respike::simulator::ia64 {
 
 using Uint128 = unsigned __int128;
 
-// --- what results are rounded to
-// --------------------------------------------------------------------
+// --- what results are rounded to ------------------------------------------------------------
 
 /// One line of SDM 1, table 5-6.
 struct Format {
@@ -67,11 +66,11 @@ struct Outcome {
   bool away = false;
 };
 
-// --- operands
-// ---------------------------------------------------------------------------------------
+// --- operands -------------------------------------------------------------------------------
 
 /// Integer bit set and an exponent field of 1 to 0x1fffe: nothing to normalize, nothing special.
-inline bool is_plain(const FloatingRegister& f) {
+/// 1 or 0, so that several can be joined without branches.
+inline uint64_t is_plain(const FloatingRegister& f) {
   return (f.significand >> 63) & (((f.sign_exponent + 1) & kExponentMask) > 1);
 }
 
@@ -116,8 +115,7 @@ inline FloatingRegister signed_infinity(bool sign) {
   return FloatingRegister::of(sign, kInfinityExponent, kIntegerBit);
 }
 
-// --- rounding
-// ---------------------------------------------------------------------------------------
+// --- rounding -------------------------------------------------------------------------------
 
 /// (-1)^sign * (high:low) * 2^(exponent - 127), integer bit set, last bit sticky.
 struct Exact {
@@ -165,8 +163,7 @@ inline Outcome round(const Exact& x, const Control& control) {
           r.inexact ? kInexact : 0u, r.away};
 }
 
-// --- exact results
-// ----------------------------------------------------------------------------------
+// --- exact results --------------------------------------------------------------------------
 
 inline Exact exact_product(bool sign, int32_t exponent, uint64_t a, uint64_t b) {
   Uint128 p = static_cast<Uint128>(a) * b;
@@ -249,8 +246,7 @@ inline uint64_t pick(uint64_t mask, uint64_t a, uint64_t b) {
   return true;
 }
 
-// --- operations on register contents, for scalar and parallel instructions
-// --------------------------
+// --- operations on register contents, for scalar and parallel instructions ------------------
 
 /// f3 * f4 + f2 with the signs of product and addend changed on demand; a NaN keeps its own.
 Outcome multiply_add(const FloatingRegister& f3, const FloatingRegister& f4,
@@ -283,8 +279,7 @@ struct Converted {
 /// To an integer of 32 or 64 bits, which are the low bits of the value.
 Converted to_integer(const FloatingRegister& f, bool is_unsigned, Rounding rounding, unsigned bits);
 
-// --- endings
-// ----------------------------------------------------------------------------------------
+// --- endings --------------------------------------------------------------------------------
 
 /// Where exceptions stand in ISR.code: for scalars and left lanes, and for right lanes.
 constexpr uint32_t fault_code(uint32_t flags, uint32_t enabled) {

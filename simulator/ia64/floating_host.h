@@ -21,10 +21,11 @@ namespace respike::simulator::ia64 {
 /// Not where the host has no multiply-add instruction.
 inline const bool kHostMultipliesAndAdds = __builtin_cpu_supports("fma");
 
-/// The format's range, round to nearest, inexact set and not trapping.
+/// Round to nearest, inexact set and not trapping. The widest range changes nothing for results
+/// that are normal numbers of the narrow one.
 inline bool host_suffices(uint64_t fpsr, unsigned sf) {
   const uint64_t field = fpsr >> status_shift(sf);
-  return (field & 0x1032) == 0x1000 && (fpsr & kInexact) && kHostMultipliesAndAdds;
+  return (field & 0x1030) == 0x1000 && (fpsr & kInexact) && kHostMultipliesAndAdds;
 }
 
 /// Single and double precision; the bits of the host's numbers.
@@ -43,9 +44,9 @@ struct HostFormat<double> {
   static constexpr uint32_t kField = 0xfc00, kInfinite = 0x7ff;
 };
 
-/// Whether the register holds a normal number of the host's format.
+/// 1 if the register holds a normal number of the host's format, else 0.
 template <typename Number>
-bool fits(const FloatingRegister& f) {
+uint64_t fits(const FloatingRegister& f) {
   using Host = HostFormat<Number>;
   return (f.significand >> 63) & (f.significand << (64 - Host::kDropped) == 0) &
          (f.exponent() - Host::kField - 1 < Host::kInfinite - 1);

@@ -98,7 +98,7 @@ bool fclass(const FloatingRegister& f, uint32_t classes) {
   return classes & (is_unnormal(f) ? kClassUnnormal : kClassNormal);
 }
 
-// --- moving and merging -----------------------------------------------------------------------
+// --- moving and merging ---------------------------------------------------------------------
 
 FloatingRegister fmerge_s(const FloatingRegister& f2, const FloatingRegister& f3) {
   return any_nat(f2, f3) ? kNatVal : FloatingRegister::of(f2.sign(), f3.exponent(), f3.significand);
@@ -184,7 +184,7 @@ FloatingRegister fpmerge_se(const FloatingRegister& f2, const FloatingRegister& 
               (f2.significand & kLaneSignsExponents) | (f3.significand & ~kLaneSignsExponents));
 }
 
-// --- integers in significands -------------------------------------------------------------------
+// --- integers in significands ---------------------------------------------------------------
 
 FloatingRegister fcvt_xf(const FloatingRegister& f2) {
   if (is_nat(f2)) return kNatVal;

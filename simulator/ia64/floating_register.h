@@ -133,7 +133,7 @@ constexpr bool is_unnormal(const FloatingRegister& f) {
   return f.exponent() != kInfinityExponent && !(f.significand & kIntegerBit) && !is_nat(f);
 }
 
-// --- moving and merging -----------------------------------------------------------------------
+// --- moving and merging ---------------------------------------------------------------------
 
 /// fmerge.s, fmerge.ns, fmerge.se f1 = f2, f3 (fabs, fneg, fnegabs and mov are pseudo-operations of
 /// the first two).
@@ -165,7 +165,7 @@ FloatingRegister fpmerge_s(const FloatingRegister& f2, const FloatingRegister& f
 FloatingRegister fpmerge_ns(const FloatingRegister& f2, const FloatingRegister& f3);
 FloatingRegister fpmerge_se(const FloatingRegister& f2, const FloatingRegister& f3);
 
-// --- integers in significands -------------------------------------------------------------------
+// --- integers in significands ---------------------------------------------------------------
 
 /// fcvt.xf: the signed integer in the significand as a normal number, always exact.
 FloatingRegister fcvt_xf(const FloatingRegister& f2);

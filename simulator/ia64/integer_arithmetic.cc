@@ -61,8 +61,7 @@ constexpr auto kMin = [](auto a, auto b) { return std::min(a, b); };
 
 }  // namespace
 
-// --- zero elements
-// ----------------------------------------------------------------------------------
+// --- zero elements --------------------------------------------------------------------------
 
 namespace {
 
@@ -89,8 +88,7 @@ uint64_t czx2_r(uint64_t r3) {
   return first_zero<uint16_t>(r3, false);
 }
 
-// --- arithmetic
-// -------------------------------------------------------------------------------------
+// --- arithmetic -----------------------------------------------------------------------------
 
 uint64_t padd1(uint64_t r2, uint64_t r3, Saturation saturation) {
   return saturating<int8_t, uint8_t>(r2, r3, saturation, kAdd);
@@ -198,8 +196,7 @@ uint64_t psad1(uint64_t r2, uint64_t r3) {
   return sum;
 }
 
-// --- shifts
-// -----------------------------------------------------------------------------------------
+// --- shifts ---------------------------------------------------------------------------------
 
 uint64_t pshl2(uint64_t r2, uint64_t count) {
   if (count > 15) return 0;
@@ -239,8 +236,7 @@ uint64_t pshradd2(uint64_t r2, unsigned count, uint64_t r3) {
                         [count](int a, int b) { return saturated<int16_t>((a >> count) + b); });
 }
 
-// --- rearrangement
-// ----------------------------------------------------------------------------------
+// --- rearrangement --------------------------------------------------------------------------
 
 namespace {
 

@@ -13,8 +13,7 @@
 
 namespace respike::simulator::ia64 {
 
-// --- general
-// --------------------------------------------------------------------------------------
+// --- general --------------------------------------------------------------------------------
 
 /// addp4 and shladdp4 (count 0 for addp4): the low 32 bits of r2 * 2^count + r3, with bits 31:30 of
 /// r3 at 62:61. addp4 with an immediate has it as r2.
@@ -99,8 +98,7 @@ constexpr uint64_t mpyshl4(uint64_t r2, uint64_t r3) {
   return (r2 >> 32) * zxt4(r3) << 32;
 }
 
-// --- parallel arithmetic
-// ----------------------------------------------------------------------------
+// --- parallel arithmetic --------------------------------------------------------------------
 
 /// The completers of padd and psub: none, .sss, .uuu, .uus (r2 unsigned, r3 signed, result
 /// unsigned).
@@ -152,8 +150,7 @@ uint64_t pshr4_u(uint64_t r3, uint64_t count);
 uint64_t pshladd2(uint64_t r2, unsigned count, uint64_t r3);
 uint64_t pshradd2(uint64_t r2, unsigned count, uint64_t r3);
 
-// --- parallel rearrangement
-// -------------------------------------------------------------------------
+// --- parallel rearrangement -----------------------------------------------------------------
 
 /// mux1's mbtype4 as encoded.
 enum class Mux1 : uint8_t { brcst = 0x0, mix = 0x8, shuf = 0x9, alt = 0xa, rev = 0xb };

@@ -151,8 +151,7 @@ FloatingRegister square_root(Sequence& s, FloatingRegister a, Precision precisio
   return s.fma(d3, h3, g3, 0, precision);
 }
 
-// --- the comparisons
-// ------------------------------------------------------------------------------
+// --- the comparisons ------------------------------------------------------------------------
 
 template <typename T>
 T random_number(Operands& operands) {
@@ -310,8 +309,120 @@ TEST(Ia64Division, RootExtended) {
   check_root<long double>(Precision::dynamic);
 }
 
-// --- the tables
-// -----------------------------------------------------------------------------------
+// --- exponents that Newton's steps cannot serve ---
+
+/// Operands whose exponents are at the limits; then the result is the quotient itself, of MPFR.
+TEST(Ia64Division, QuotientsBeyondTheLimits) {
+  Operands operands(46);
+  int computed = 0;
+  for (int i = 0; i < operands_per_operation() && !HasFailure(); ++i) {
+    Controls c = operands.controls();
+    c.precision = Precision::dynamic;
+    c.traps = 0x3f;
+    constexpr int kEdges[] = {-65534, -65532, 65533,  65535, 0,
+                              30000,  -30000, -65471, 35000, -35534};
+    const FloatingRegister a = operands.normal(kEdges[operands.below(10)] + operands.below(5) - 2),
+                           b = operands.normal(kEdges[operands.below(10)] + operands.below(5) - 2);
+    const int ea = static_cast<int>(a.exponent()) - 65535,
+              eb = static_cast<int>(b.exponent()) - 65535;
+    const bool limited =
+        eb <= -65536 || eb >= 65533 || ea - eb >= 65535 || ea - eb <= -65533 || ea <= -65534 + 63;
+    uint64_t fpsr = c.fpsr();
+    FloatingRegister q;
+    bool refine = false;
+    EXPECT_EQ(frcpa(q, refine, c.sf, a, b, fpsr), 0u);
+    SCOPED_TRACE(testing::PrintToString(a) + " / " + testing::PrintToString(b) + describe(c));
+    EXPECT_EQ(refine, !limited);
+    if (refine) continue;
+    ++computed;
+    Number x(a), y(b);
+    const Expected expected =
+        rounded(c, [&](mpfr_ptr r, mpfr_rnd_t mode) { return mpfr_div(r, x, y, mode); });
+    EXPECT_EQ(q, expected.value);
+    EXPECT_EQ(c.flags(fpsr), expected.flags | c.flags_before());
+  }
+  EXPECT_GT(computed, operands_per_operation() / 4);
+}
+
+TEST(Ia64Division, RootsBeyondTheLimits) {
+  Operands operands(47);
+  for (int i = 0; i < operands_per_operation() && !HasFailure(); ++i) {
+    Controls c = operands.controls();
+    c.precision = Precision::dynamic;
+    c.traps = 0x3f;
+    FloatingRegister a = operands.normal(-65534 + operands.below(70));
+    a.sign_exponent &= 0x1ffff;
+    uint64_t fpsr = c.fpsr();
+    FloatingRegister root;
+    bool refine = false;
+    EXPECT_EQ(frsqrta(root, refine, c.sf, a, fpsr), 0u);
+    EXPECT_EQ(refine, static_cast<int>(a.exponent()) - 65535 > -65534 + 63);
+    if (refine) continue;
+    Number x(a);
+    const Expected expected =
+        rounded(c, [&](mpfr_ptr r, mpfr_rnd_t mode) { return mpfr_sqrt(r, x, mode); });
+    EXPECT_EQ(root, expected.value) << testing::PrintToString(a) << describe(c);
+    EXPECT_EQ(c.flags(fpsr), expected.flags | c.flags_before());
+  }
+}
+
+TEST(Ia64Division, SpecialOperands) {
+  const FloatingRegister infinity = kInfinity, unnormal = {kIntegerBit >> 3, 0xffff + 3},
+                         minus_zero = {0, 0x20000}, quiet = {kIntegerBit | kQuietBit | 5, 0x1ffff},
+                         signaling = {kIntegerBit | 5, 0x1ffff}, unsupported = {5, 0x1ffff};
+  const auto negative = [](const FloatingRegister& f) { return fmerge_ns(f, f); };
+  struct Case {
+    FloatingRegister a, b, value;
+    uint32_t flags;
+    bool refine = false;
+  };
+  const FloatingRegister approximate_one = {kIntegerBit | uint64_t{0x3fc} << 53, 0xfffe};
+  for (const Case& c :
+       {Case{kOne, kZero, infinity, kZeroDivide},
+        Case{kOne, minus_zero, negative(infinity), kZeroDivide}, Case{infinity, kZero, infinity, 0},
+        Case{infinity, infinity, kIndefinite, kInvalid},
+        Case{kZero, minus_zero, kIndefinite, kInvalid}, Case{kZero, negative(kOne), minus_zero, 0},
+        Case{negative(kOne), infinity, minus_zero, 0},
+        Case{unnormal, kZero, infinity, kZeroDivide | kDenormal},
+        Case{unnormal, kOne, approximate_one, kDenormal, true},
+        Case{kOne, unnormal, approximate_one, kDenormal, true},
+        Case{unsupported, quiet, kIndefinite, kInvalid}, Case{quiet, kZero, quiet, 0},
+        Case{unnormal, quiet, quiet, 0},
+        Case{kOne, signaling, {quiet.significand, 0x1ffff}, kInvalid},
+        Case{kNatVal, signaling, kNatVal, 0}, Case{kOne, kNatVal, kNatVal, 0}}) {
+    uint64_t fpsr = kInitialFpsr;
+    FloatingRegister y;
+    bool refine = !c.refine;
+    EXPECT_EQ(frcpa(y, refine, 0, c.a, c.b, fpsr), 0u);
+    SCOPED_TRACE(testing::PrintToString(c.a) + " / " + testing::PrintToString(c.b));
+    EXPECT_EQ(y, c.value);
+    EXPECT_EQ(refine, c.refine);
+    EXPECT_EQ(fpsr >> 13 & 0x3f, c.flags);
+    fpsr = kInitialFpsr & ~uint64_t{0x3f};  // the same, enabled
+    FloatingRegister untouched = {1, 2};
+    EXPECT_EQ(frcpa(untouched, refine, 0, c.a, c.b, fpsr), c.flags);
+    EXPECT_EQ(untouched, c.flags ? FloatingRegister({1, 2}) : c.value);
+    EXPECT_EQ(fpsr, kInitialFpsr & ~uint64_t{0x3f});
+  }
+  for (const Case& c :
+       {Case{{}, minus_zero, minus_zero, 0}, Case{{}, infinity, infinity, 0},
+        Case{{}, negative(infinity), kIndefinite, kInvalid},
+        Case{{}, negative(kOne), kIndefinite, kInvalid},
+        Case{{}, negative(unnormal), kIndefinite, kInvalid},
+        Case{{}, unnormal, approximate_one, kDenormal, true}, Case{{}, quiet, quiet, 0},
+        Case{{}, unsupported, kIndefinite, kInvalid}, Case{{}, kNatVal, kNatVal, 0}}) {
+    uint64_t fpsr = kInitialFpsr;
+    FloatingRegister y;
+    bool refine = !c.refine;
+    EXPECT_EQ(frsqrta(y, refine, 0, c.b, fpsr), 0u);
+    SCOPED_TRACE(testing::PrintToString(c.b));
+    EXPECT_EQ(y, c.value);
+    EXPECT_EQ(refine, c.refine);
+    EXPECT_EQ(fpsr >> 13 & 0x3f, c.flags);
+  }
+}
+
+// --- the tables -----------------------------------------------------------------------------
 
 /// The greatest relative errors of the manual, 2^-8.886 and 2^-8.831, are reached and not passed.
 TEST(Ia64Division, ApproximationsAreAsGoodAsTheManualSays) {

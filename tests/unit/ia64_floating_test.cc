@@ -153,6 +153,38 @@ TEST(Ia64Floating, Fnorm) {
   check_multiply_add(Form::fnorm, 6);
 }
 
+/// 2^emin - 2^(emin - bits): tiny, but rounded to a denormal's precision it is 2^emin. A host that
+/// is not asked for its flags does not tell.
+TEST(Ia64Floating, TinyResultsThatRoundToTheSmallestNormalNumber) {
+  for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
+    for (const bool was_inexact : {false, true}) {
+      Controls c;
+      c.precision = precision;
+      c.was_inexact = was_inexact;
+      const RealType type = c.type();
+      // Factors of 2^(bits + 1) - 1; the product is just below 2^(emin + 1), the addend is -2^emin.
+      const uint64_t a = precision == Precision::single_precision ? 18631 : (1 << 27) - 1;
+      const uint64_t b = precision == Precision::single_precision ? 1801 : (1 << 27) + 1;
+      const auto integer = [](uint64_t v, int scale) {
+        FloatingRegister f = fcvt_xf(from_integer(v));
+        f.sign_exponent += static_cast<uint64_t>(scale);
+        return f;
+      };
+      const int scale = type.emin + 1 - (type.bits + 1);
+      for (int digits = 0; digits < 2; ++digits) {  // one more: not tiny after rounding
+        const Three f = {
+            integer(a, scale / 2), integer(b + static_cast<uint64_t>(digits), scale - scale / 2),
+            FloatingRegister::of(true, static_cast<uint32_t>(type.emin + 0xffff), kIntegerBit)};
+        uint64_t fpsr = c.fpsr();
+        FloatingRegister result{1, 2};
+        const FloatingInterruption interruption = execute(Form::fma, result, c, f, fpsr);
+        check(c, expected_of(Form::fma, c, f), interruption, result, fpsr, describe(f));
+        EXPECT_EQ((c.flags(fpsr) & kUnderflow) != 0, digits == 0);
+      }
+    }
+  }
+}
+
 TEST(Ia64Floating, FpaSaysThatTheResultIsGreaterInMagnitude) {
   Operands operands(7);
   int taken = 0;
@@ -185,7 +217,7 @@ TEST(Ia64Floating, DisabledTrapsOfAStatusFieldDisableAll) {
   }
 }
 
-// --- comparison, minimum and maximum ------------------------------------------------------------
+// --- comparison, minimum and maximum --------------------------------------------------------
 
 /// Pairs that are equal in value, differ in the last bit, or in sign only are frequent.
 std::array<FloatingRegister, 2> pair(Operands& operands) {
@@ -279,7 +311,7 @@ TEST(Ia64Floating, MinimumAndMaximum) {
   }
 }
 
-// --- conversions --------------------------------------------------------------------------------
+// --- conversions ----------------------------------------------------------------------------
 
 TEST(Ia64Floating, ToInteger) {
   Operands operands(10);

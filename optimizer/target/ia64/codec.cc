@@ -193,7 +193,7 @@ uint32_t gather(uint64_t value, uint64_t mask) {
 
 uint64_t scatter(uint32_t bits, uint64_t mask) {
   uint64_t value = 0;
-  for (; mask != 0; mask &= mask - 1, bits >>= 1)
+  for (; bits != 0 && mask != 0; mask &= mask - 1, bits >>= 1)
     value |= static_cast<uint64_t>(bits & 1) << std::countr_zero(mask);
   return value;
 }
@@ -395,20 +395,34 @@ consteval std::array<std::array<uint8_t, 3>, 32> make_template_flags() {
 
 constexpr std::array<std::array<uint8_t, 3>, 32> kTemplateFlags = make_template_flags();
 
+/// The units that fit, as bits by Op.
+consteval std::array<uint8_t, kOpCount> make_unit_sets() {
+  std::array<uint8_t, kOpCount> sets{};
+  for (size_t op = 0; op < kOpCount; ++op)
+    for (unsigned unit = 0; unit < kUnitCount; ++unit)
+      if (fits_unit(static_cast<Op>(op), static_cast<Unit>(unit)))
+        sets[op] = static_cast<uint8_t>(sets[op] | 1u << unit);
+  return sets;
+}
+
+constexpr std::array<uint8_t, kOpCount> kUnitSets = make_unit_sets();
+
 /// The template of three decoded or made slots.
 std::optional<unsigned> template_of(const Instruction* instructions) {
+  size_t key = 0;
+  bool fit = true;
+  for (int slot = 0; slot < 3; ++slot) {
+    const Instruction& instruction = instructions[slot];
+    const auto number = static_cast<size_t>(unit(instruction));
+    fit = fit && (kUnitSets[instruction.opcode] >> number & 1) != 0;
+    key = key << 4 | number << 1 | static_cast<size_t>(has_stop(instruction));
+  }
+  if (fit && kTemplateCodes[key] != kNoTemplate) return kTemplateCodes[key];
   const bool reserved = std::all_of(instructions, instructions + 3, [](const Instruction& slot) {
     return op_of(slot) == Op::invalid && unit(slot) == Unit::none;
   });
   if (reserved) return instructions[0].registers[2] & 31;
-  for (int slot = 0; slot < 3; ++slot) {
-    const Instruction& instruction = instructions[slot];
-    if (!fits_unit(op_of(instruction), unit(instruction))) return std::nullopt;
-  }
-  const Unit units[] = {unit(instructions[0]), unit(instructions[1]), unit(instructions[2])};
-  const bool stops[] = {has_stop(instructions[0]), has_stop(instructions[1]),
-                        has_stop(instructions[2])};
-  return find_template(units, stops);
+  return std::nullopt;
 }
 
 }  // namespace

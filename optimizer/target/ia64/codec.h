@@ -105,7 +105,7 @@ constexpr bool fits_unit(Op op, Unit unit) {
     case 'X':
       return unit == Unit::x;
     default:
-      return op != Op::long_half || unit == Unit::l;
+      return op == Op::invalid || (op == Op::long_half && unit == Unit::l);
   }
 }
 

@@ -6,12 +6,12 @@
 //
 // Letters of a picture, bit 40 first, blanks for the eye:
 //   0 1      fixed bits
-//   q        qualifying predicate
+//   q        qualifying predicate, six bits
 //   a b c d  the fields registers[0] to registers[3] of an Instruction: registers, completers and
-//            small numbers; each contiguous
+//            small numbers; each contiguous. A B C D: seven bits of them
 //   i j k l  pieces of the immediate, the highest first
 //   x        the highest bit of a 64-bit immediate
-//   .        ignored, kept all the same (see codec.h)
+//   .        ignored, kept all the same (see codec.h); -: seven bits of them
 //
 // Syntax: two characters make an operand, its class and the letter of its field.
 //   R F P B  general, floating-point, predicate, branch register
@@ -200,13 +200,26 @@ struct Run {
   uint8_t low = 0, width = 0;
 };
 
+/// The bits that a character of a picture stands for, and how many there are.
+struct Places {
+  char letter;
+  unsigned count;
+};
+
+constexpr Places places_of(char character) {
+  if (character >= 'A' && character <= 'D') return {static_cast<char>(character | 0x20), 7};
+  if (character == 'q') return {'q', 6};
+  if (character == '-') return {'.', 7};
+  return {character, character == ' ' ? 0u : 1u};
+}
+
 constexpr uint64_t bits_of(std::string_view picture, char letter) {
   uint64_t bits = 0;
   unsigned count = 0;
   for (char character : picture) {
-    if (character == ' ') continue;
-    bits = bits << 1 | (character == letter);
-    ++count;
+    const Places places = places_of(character);
+    count += places.count;
+    for (unsigned i = 0; i < places.count; ++i) bits = bits << 1 | (places.letter == letter);
   }
   if (count != kSlotBits) throw "a picture has 41 bits";
   return bits;

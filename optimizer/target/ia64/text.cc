@@ -496,6 +496,7 @@ std::optional<Parsed> parse_form(const Form& form, std::string_view operands, un
     if (!alias_holds(fields, *form.alias) && predicate == 0) return std::nullopt;
   }
   if (predicate != 0 && !encoding.predicated()) return std::nullopt;
+  if (encoding.type() != 'X' && !fits_signed(fields.number, 32)) return std::nullopt;
   fields.instruction.predicate = static_cast<uint8_t>(predicate);
   const Parsed parsed = finish(fields);
   if (!is_encodable(parsed)) return std::nullopt;
@@ -543,6 +544,10 @@ std::optional<Parsed> parse_bits(std::string_view mnemonic, std::string_view ope
 }
 
 }  // namespace
+
+std::string application_register_name(unsigned number) {
+  return number_or_name(number, kApplicationRegisters, "ar");
+}
 
 std::string print(const Instruction& instruction, const Instruction& high, uint64_t address) {
   const Fields fields{instruction, expand(instruction, high).immediate >>

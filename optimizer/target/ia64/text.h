@@ -15,6 +15,9 @@ namespace respike::ia64 {
 /// The L slot itself, which objdump does not show, prints as ".high 0x0".
 std::string print(const Instruction& instruction, const Instruction& high, uint64_t address);
 
+/// "ar.pfs", "ar20".
+std::string application_register_name(unsigned number);
+
 /// An instruction and, for one of type X, the L slot before it.
 struct Parsed {
   Instruction instruction;

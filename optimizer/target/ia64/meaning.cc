@@ -1,0 +1,220 @@
+// What Itanium instructions do to registers and to the flow of control.
+//
+// Uses and defs come from the roles of the rows: operands, and the implicit registers behind the
+// syntax. Only what a row cannot say is written here.
+//
+// Modelled simply: an instruction that only names a register to the ALAT (chk.a, invala.e) uses it;
+// floating-point arithmetic reads and writes ar.fpsr as a whole, with its four status fields; psr
+// is one register, and only instructions that name it have it; mov to pr, which writes what its
+// mask says, writes the predicate file, of which p1 to p63 are parts. Control registers, the ALAT,
+// memory and the system's registers behind an index are not registers here. That a stacked
+// register's name depends on the frame marker, and its contents on the register stack engine, is
+// left to frame_effect().
+//
+// Source: Intel Itanium Architecture Software Developer's Manual, volume 1, sections 3.1
+// (registers), 4.1 and 4.5 (register stack, rotation); volume 3, chapter 2 (instructions) and 5
+// (dependences).
+
+#include "optimizer/target/ia64/meaning.h"
+
+#include <fmt/format.h>
+
+#include "optimizer/target/ia64/text.h"
+
+namespace respike::ia64 {
+namespace {
+
+// Of application registers.
+constexpr Register kImplicitRegisters[] = {
+    kApplication + 36,  // unat
+    kApplication + 25,  // csd
+    kApplication + 32,  // ccv
+    kApplication + 64,  // pfs
+    kApplication + 65,  // lc
+    kApplication + 66,  // ec
+    kApplication + 40,  // fpsr
+    kApplication + 16,  // rsc
+    kApplication + 17,  // bsp
+    kApplication + 18,  // bspstore
+    kFrameMarker,      kProcessorStatus, kPredicateFile, kPredicate + 63,
+};
+static_assert(std::size(kImplicitRegisters) == static_cast<size_t>(Implicit::count));
+static_assert(std::size(kImplicitNames) == static_cast<size_t>(Implicit::count));
+
+/// The number of the register an operand names; nullopt when it has none.
+std::optional<Register> register_of(char kind, unsigned number) {
+  const auto at = [&](Register first) { return static_cast<Register>(first + number); };
+  switch (kind) {
+    case 'R':
+      return number == 0 ? std::nullopt : std::optional(at(kGeneral));
+    case 'F':
+      return number < 2 ? std::nullopt : std::optional(at(kFloating));
+    case 'P':
+      return number == 0 ? std::nullopt : std::optional(at(kPredicate));
+    case 'B':
+      return at(kBranch);
+    case 'A':
+      return at(kApplication);
+    default:
+      return std::nullopt;
+  }
+}
+
+void append(Operands& operands, Register r) {
+  if (operands.size < std::size(operands.registers)) operands.registers[operands.size++] = r;
+}
+
+void append_implicit(Operands& operands, unsigned set) {
+  for (size_t i = 0; i < std::size(kImplicitRegisters); ++i)
+    if ((set >> i & 1) != 0) append(operands, kImplicitRegisters[i]);
+}
+
+/// Compares of type unc write 0 when their predicate is false.
+bool writes_always(const Encoding& encoding) {
+  return encoding.name.find(".unc") != std::string_view::npos;
+}
+
+/// Loads that leave their registers alone when the ALAT still knows them.
+bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
+  const bool has_type = encoding.name.find("%t") != std::string_view::npos ||
+                        encoding.name.find("%u") != std::string_view::npos;
+  return has_type && instruction.registers[3] >> 4 >= 8;
+}
+
+}  // namespace
+
+std::string register_name(Register r) {
+  if (r < kFloating) return fmt::format("r{}", r - kGeneral);
+  if (r < kPredicate) return fmt::format("f{}", r - kFloating);
+  if (r < kBranch) return fmt::format("p{}", r - kPredicate);
+  if (r < kApplication) return fmt::format("b{}", r - kBranch);
+  if (r < kFrameMarker) return application_register_name(r - kApplication);
+  constexpr std::string_view kOthers[] = {"cfm", "psr", "pr"};
+  return std::string(kOthers[r - kFrameMarker]);
+}
+
+Operands operands(const Instruction& instruction) {
+  Operands result;
+  if (instruction.opcode < kFirstRow) return result;
+  const Encoding& encoding = encoding_of(instruction);
+  const std::span roles(encoding.operands, encoding.operand_count);
+  const bool partial = (instruction.predicate != 0 && !writes_always(encoding)) ||
+                       is_check_load(instruction, encoding);
+  if (instruction.predicate != 0)
+    append(result, static_cast<Register>(kPredicate + instruction.predicate));
+  const auto append_operands = [&](auto&& wanted) {
+    for (const OperandRole& role : roles) {
+      if (!wanted(role) || role.field == kImmediateField) continue;
+      if (const auto r = register_of(role.kind, instruction.registers[role.field]))
+        append(result, *r);
+    }
+  };
+  append_operands([&](const OperandRole& role) { return role.reads || partial; });
+  append_implicit(result, encoding.implicit_reads | (partial ? encoding.implicit_writes : 0u));
+  result.uses = result.size;
+  append_operands([](const OperandRole& role) { return role.writes; });
+  append_implicit(result, encoding.implicit_writes);
+  return result;
+}
+
+ControlFlow control_flow(const Instruction& instruction) {
+  switch (op_of(instruction)) {
+    case Op::br_cond:
+    case Op::brl_cond:
+      return instruction.predicate == 0 ? ControlFlow::branch : ControlFlow::conditional_branch;
+    case Op::br_wexit:
+    case Op::br_wtop:
+    case Op::br_cloop:
+    case Op::br_cexit:
+    case Op::br_ctop:
+    case Op::chk_s_i:
+    case Op::chk_s_m:
+    case Op::chk_s_f:
+    case Op::chk_a_nc:
+    case Op::chk_a_clr:
+    case Op::chk_a_nc_f:
+    case Op::chk_a_clr_f:
+    case Op::fchkf:
+      return ControlFlow::conditional_branch;
+    case Op::br_call:
+    case Op::brl_call:
+      return ControlFlow::call;
+    case Op::br_call_ind:
+      return ControlFlow::indirect_call;
+    case Op::br_cond_ind:
+    case Op::br_ia:
+      return ControlFlow::indirect_jump;
+    case Op::br_ret:
+      return ControlFlow::return_jump;
+    case Op::rfi:
+      return ControlFlow::stop;
+    case Op::break_m:  // what compilers put where control never comes; break.b ignores the number
+    case Op::break_i:
+    case Op::break_f:
+    case Op::break_x:
+      return instruction.immediate == 0 && instruction.predicate == 0 ? ControlFlow::stop
+                                                                      : ControlFlow::none;
+    default:
+      return ControlFlow::none;
+  }
+}
+
+bool may_fall_through(const Instruction& instruction) {
+  switch (control_flow(instruction)) {
+    case ControlFlow::branch:
+    case ControlFlow::stop:
+      return false;
+    case ControlFlow::indirect_jump:
+    case ControlFlow::return_jump:
+      return instruction.predicate != 0;
+    default:
+      return true;
+  }
+}
+
+bool is_nop(const Instruction& instruction) {
+  switch (op_of(instruction)) {
+    case Op::nop_m:
+    case Op::nop_i:
+    case Op::nop_f:
+    case Op::nop_b:
+    case Op::nop_x:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Linux: break 0x100000; its newer way through the gate page is a call.
+bool is_system_call(const Instruction& instruction) {
+  const Op op = op_of(instruction);
+  return (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
+}
+
+FrameEffect frame_effect(const Instruction& instruction) {
+  switch (op_of(instruction)) {
+    case Op::alloc:
+      return FrameEffect::allocate;
+    case Op::br_call:
+    case Op::brl_call:
+    case Op::br_call_ind:
+      return FrameEffect::call;
+    case Op::br_ret:
+    case Op::rfi:
+      return FrameEffect::restore;
+    case Op::br_wexit:
+    case Op::br_wtop:
+    case Op::br_cexit:
+    case Op::br_ctop:
+      return FrameEffect::rotate;
+    case Op::clrrrb:
+    case Op::clrrrb_pr:
+      return FrameEffect::unrotate;
+    case Op::cover:
+      return FrameEffect::cover;
+    default:
+      return FrameEffect::none;
+  }
+}
+
+}  // namespace respike::ia64

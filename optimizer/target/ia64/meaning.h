@@ -1,0 +1,60 @@
+#pragma once
+// What Itanium instructions do: registers, control flow, the register stack and rotation.
+
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+#include "optimizer/target/ia64/codec.h"
+
+namespace respike::ia64 {
+
+// Flat numbering of registers. Those that always read as the same (r0, f0, f1, p0) have a number,
+// but are neither used nor defined.
+inline constexpr Register kGeneral = 0;  // r0 to r127
+inline constexpr Register kFloating = 128;
+inline constexpr Register kPredicate = 256;
+inline constexpr Register kBranch = 320;
+inline constexpr Register kApplication = 328;      // ar0 to ar127
+inline constexpr Register kFrameMarker = 456;      // cfm: size of frame and rotating parts, bases
+inline constexpr Register kProcessorStatus = 457;  // psr, all its parts
+inline constexpr Register kPredicateFile = 458;    // p1 to p63 at once
+inline constexpr unsigned kRegisterCount = 459;
+
+/// "r14", "f8", "p6", "b0", "ar.pfs", "cfm", "psr", "pr".
+std::string register_name(Register r);
+
+/// Registers are named as the instruction names them; see frame_effect(). An instruction under a
+/// predicate uses what it defines, since the old value stays when the predicate is false; compares
+/// of type unc define their predicates in any case. Check loads use what they define, too.
+Operands operands(const Instruction& instruction);
+
+/// An instruction under a predicate may do nothing; of a call, jump or return the kind is that of
+/// one that does: ask may_fall_through(), too.
+ControlFlow control_flow(const Instruction& instruction);
+bool may_fall_through(const Instruction& instruction);
+
+bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
+bool is_system_call(const Instruction& instruction);
+
+/// What an instruction does to the meaning of the names r32 to r127, f32 to f127, p16 to p63.
+enum class FrameEffect : uint8_t {
+  none,
+  allocate,  // alloc: sizes of frame and rotating part
+  call,      // output registers become r32 and up
+  restore,   // return: the caller's frame
+  rotate,    // a modulo-scheduled loop: what was called n is n + 1 from here on
+  unrotate,  // clrrrb: register n is called n again
+  cover,     // an empty frame behind this one
+};
+FrameEffect frame_effect(const Instruction& instruction);
+
+/// Whether the name depends on the frame: r32 and up.
+constexpr bool is_stacked(Register r) {
+  return r >= kGeneral + 32 && r < kFloating;
+}
+/// Whether the name can rotate: f32 and p16 and up always, r32 and up as alloc says.
+constexpr bool may_rotate(Register r) {
+  return is_stacked(r) || (r >= kFloating + 32 && r < kPredicate) ||
+         (r >= kPredicate + 16 && r < kBranch);
+}
+
+}  // namespace respike::ia64

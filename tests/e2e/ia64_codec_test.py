@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Every bundle of IA-64 programs and libraries reads like objdump's text and encodes back to itself.
+
+`respike image disasm IMAGE --objdump` prints `ADDRESS: BYTES TEXT` for each slot of the executable sections, BYTES encoded
+again from the decoded instructions. All columns must equal those of ia64-linux-gnu-objdump. The listing by symbols and
+`image info` are checked against readelf."""
+
+import json
+import re
+import sys
+
+import common
+import ia64_programs
+
+SYMBOL = re.compile(r" *<[^>\n]*>")
+
+
+def objdump_lines(image):
+    """Each slot's address, bytes and text, with single blanks and without symbols."""
+    lines = []
+    listing = SYMBOL.sub("", ia64_programs.tool("objdump", "-d", "-z", image))
+    for line in listing.splitlines():
+        columns = line.split("\t")
+        if len(columns) == 3:
+            lines.append(" ".join(line.split()))
+        elif len(columns) == 2 and columns[0].endswith(":"):
+            # The rest of a bundle with a long instruction: bytes alone.
+            words = lines[-1].split()
+            lines[-1] = " ".join(words[:7] + columns[1].split() + words[7:])
+    return lines
+
+
+def our_lines(image):
+    listing = common.respike_ok("image", "disasm", image, "--objdump").stdout.decode()
+    return [" ".join(line.split()) for line in listing.splitlines()]
+
+
+def check_bundles(image):
+    ours, theirs = our_lines(image), objdump_lines(image)
+    common.expect(len(theirs) > 100, f"objdump printed only {len(theirs)} slots")
+    wrong = [f"{t!r}, not {o!r}" for t, o in zip(theirs, ours) if t != o]
+    common.expect(not wrong, f"{len(wrong)} of {len(theirs)} slots differ: " + "; ".join(wrong[:5]))
+    common.expect(len(ours) == len(theirs), f"{len(ours)} slots listed, objdump lists {len(theirs)}")
+
+
+def procedure_symbols(image):
+    """Address -> sizes and names of procedures, by readelf."""
+    procedures = {}
+    for line in ia64_programs.tool("readelf", "-sW", image).splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[3] == "FUNC" and fields[6].isdigit() and fields[6] != "0":
+            procedures.setdefault(int(fields[1], 16), []).append((int(fields[2], 0), fields[7]))
+    return procedures
+
+
+def executable_bytes(image):
+    total = 0
+    for line in ia64_programs.tool("readelf", "-SW", image).splitlines():
+        match = re.match(r"\s*\[\s*\d+\]\s+\S+\s+(\S+)\s+\S+\s+\S+\s+([0-9a-f]+)\s+\S+\s+(\S+)", line)
+        if match and match[1] != "NOBITS" and "X" in match[3]:
+            total += int(match[2], 16)
+    return total
+
+
+def kept_relocations(image):
+    counts = re.findall(
+        r"^Relocation section '\.rela(?!\.dyn|\.plt|\.IA_64\.pltoff)\S*' at offset \S+ contains (\d+)",
+        ia64_programs.tool("readelf", "-rW", image),
+        re.M,
+    )
+    return sum(map(int, counts))
+
+
+def check_info(image):
+    info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
+    common.expect(info["machine"] == "ia64", f"machine {info['machine']}")
+    procedures = procedure_symbols(image)
+    common.expect(
+        info["procedures"] == len(procedures), f"{info['procedures']} procedures, not {len(procedures)}"
+    )
+    lines = objdump_lines(image)
+    common.expect(
+        info["instructions"] == len(lines), f"{info['instructions']} instructions, not {len(lines)}"
+    )
+    size = executable_bytes(image)
+    common.expect(info["text_bytes"] == size, f"{info['text_bytes']} bytes of text, not {size}")
+    relocations = kept_relocations(image)
+    common.expect(
+        info["relocations"] == relocations, f"{info['relocations']} relocations, not {relocations}"
+    )
+    common.expect("basic blocks" in info["not_analysed"], "info says it analysed everything")
+    common.expect("blocks" not in info, "info invents a number of blocks")
+    text = common.respike_ok("image", "info", image).stdout.decode()
+    common.expect("not analysed yet" in text, f"info does not say what it left out: {text!r}")
+
+
+def check_listing(image):
+    """The listing has each procedure at its symbol, and its lines are those of the raw one."""
+    listing = common.respike_ok("image", "disasm", image).stdout.decode()
+    heads = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(.*)>: \d+ bytes$", listing, re.M)}
+    procedures = procedure_symbols(image)
+    common.expect(heads.keys() == procedures.keys(), "headlines are not where procedures are")
+    lines = re.findall(r"^    ([0-9a-f]+):  (.*?)(?:  ; .*)?$", listing, re.M)
+    ours = [re.sub(r": (?:[0-9a-f]{2} )+", ": ", line, 1) for line in our_lines(image)]
+    listed = [f"{address}: {' '.join(text.split())}" for address, text in lines]
+    common.expect(listed == ours, "the listing differs from the raw one")
+    address, named = next((a, n) for a, n in sorted(procedures.items()) if n[0][0] >= 64)
+    one = common.respike_ok("image", "disasm", image, "--procedure", f"{heads[address]}@{address:x}")
+    count = len(re.findall(r"^    [0-9a-f]+:  \[", one.stdout.decode(), re.M))
+    common.expect(count == named[0][0] // 16, f"{count} bundles of {heads[address]}, not {named[0][0] // 16}")
+
+
+def check_refusals(image, scratch):
+    """What needs a lifted image says so in one sentence."""
+    for args in (
+        ("image", "optimize", image, "-o", scratch.file("out")),
+        ("image", "instrument", image, "-o", scratch.file("out")),
+        ("image", "disasm", image, "--ir"),
+    ):
+        outcome = common.respike(*args)
+        message = outcome.stderr.decode()
+        common.expect(outcome.status == 1 and message.count("\n") == 1, f"{args}: {message!r}")
+        common.expect("a machine that Respike cannot rewrite yet" in message, f"{args}: {message!r}")
+    outcome = common.respike("image", "disasm", image, "--procedure", "no such procedure")
+    common.expect(
+        outcome.status == 1 and b"there is no procedure no such procedure" in outcome.stderr,
+        f"an unknown procedure: {outcome.stderr!r}",
+    )
+
+
+def link_whole(archive, folder):
+    """All members of an archive in one image; what they do not define stays unresolved."""
+    source, definition = folder / "definition.s", folder / "definition.o"
+    source.write_text(".data\n.globl __dso_handle\n__dso_handle: data8 0\n")
+    ia64_programs.tool("as", "-o", definition, source)
+    image = folder / f"{archive.stem}.elf"
+    options = ("-q", "-e", "0", "--unresolved-symbols=ignore-all", "--whole-archive")
+    ia64_programs.tool("ld", *options, archive, definition, "-o", image)
+    return image
+
+
+def libraries(toolchain, folder):
+    """Shared libraries of the toolchain, and its archives linked whole."""
+    sysroot = toolchain / "sysroot" / "lib"
+    images = [sysroot / name for name in ("libc.so.6.1", "libm.so.6.1", "ld-linux-ia64.so.2")]
+    images.append(link_whole(toolchain / "ia64-linux-gnu" / "lib" / "libstdc++.a", folder))
+    images.append(link_whole(next((toolchain / "lib" / "gcc").rglob("libgcc.a")), folder))
+    return images
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        folder = scratch.folder()
+        images = [
+            ia64_programs.assemble(source, folder)
+            for source in sorted(ia64_programs.ASSEMBLER_SOURCES.glob("*.s"))
+        ]
+        cases = [common.Case("refusals", lambda: check_refusals(images[0], scratch))]
+        full = images[:1]
+        real = ia64_programs.programs()
+        if real:
+            images += real
+            full += real[:1]
+            toolchain = ia64_programs.toolchain()
+            if toolchain:
+                images += libraries(toolchain, folder)
+        else:
+            print(f"NOTE: {ia64_programs.MISSING}")
+        cases += [common.Case(f"bundles.{i.name}", lambda i=i: check_bundles(i)) for i in images]
+        for image in full:
+            cases.append(common.Case(f"info.{image.name}", lambda i=image: check_info(i)))
+            cases.append(common.Case(f"listing.{image.name}", lambda i=image: check_listing(i)))
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
