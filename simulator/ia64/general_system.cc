@@ -9,6 +9,7 @@
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/memory_access.h"
+#include "simulator/ia64/process.h"
 
 namespace respike::simulator::ia64 {
 
@@ -51,7 +52,7 @@ uint64_t read(Cpu& cpu, unsigned number) {
     case kUnat: return cpu.unat;
     case kFpsr: return cpu.fpsr;
     case kItc:
-    case kRuc: return __rdtsc();
+    case kRuc: return cpu.thread->process.options.sandbox_steps != 0 ? 0 : __rdtsc();
     case kPfs: return cpu.pfs;
     case kLc: return cpu.lc;
     case kEc: return cpu.ec;

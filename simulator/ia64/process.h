@@ -21,6 +21,7 @@ struct Options {
   bool append_counts = false;  ///< a program of a run that has begun writing counts
   bool registers = false;      ///< print registers when a fault kills the program
   bool general_only = false;   ///< translate nothing into specialised handlers
+  uint64_t sandbox_steps = 0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)
   std::string argv0;           ///< what the program sees as argv[0], if not its path
 };
 
@@ -87,6 +88,7 @@ struct Thread {
   siginfo_t pending_info;
 
   bool borrowed = false;  ///< of a child of vfork: all else belongs to its parent
+  uint64_t steps = 0;  ///< in a sandbox
   bool ended = false;
   int exit_status = 0;
   bool parked = false;

@@ -116,6 +116,10 @@ static void handle_fault(Thread& thread) {
   thread.cache.uncount(cpu.op);
   cpu.ip = ip;
   cpu.op = nullptr;
+  if (thread.process.options.sandbox_steps != 0) {
+    thread.ended = true;
+    return;
+  }
   if (fault.signal == -1) {
     if (fault.immediate == kSystemCallBreak) return system_call_at(thread, ip);
     fault = break_fault(fault.immediate, ip);
@@ -133,6 +137,12 @@ void raise_fault(Cpu& cpu, const GuestFault& fault) {
   siglongjmp(cpu.thread->recovery, 1);
 }
 
+/// In a sandbox every taken branch comes back to the loop, which counts.
+static bool leaves_early(Thread& thread) {
+  thread.cpu.interrupt = 1;
+  return ++thread.steps > thread.process.options.sandbox_steps;
+}
+
 int run(Thread& thread) {
   current_thread = &thread;
   thread.in_guest = 1;
@@ -141,6 +151,7 @@ int run(Thread& thread) {
   while (!thread.ended) {
     if (__atomic_load_n(&thread.cpu.interrupt, __ATOMIC_RELAXED) != 0) attend(thread);
     const MicroOp* op = next_operation(thread);
+    if (thread.process.options.sandbox_steps != 0 && leaves_early(thread)) break;
     execute(op, &thread.cpu);
   }
   thread.in_guest = 0;

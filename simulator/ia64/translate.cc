@@ -297,6 +297,7 @@ void Translator::branch(const Slot& slot) {
     // General branches always leave; checks only when they branch.
     emit(general_handler(slot, nat_), general(slot));
     done_ = ends_block(slot.op);
+    if (!done_) begin_segment();
     return;
   }
   fast_branch(slot);
