@@ -25,9 +25,13 @@ void BlockCache::link(MicroOp* branch, const MicroOp* target) {
   branch->target = target;
 }
 
-const Block* BlockCache::block_of(const MicroOp* op) const { return std::prev(by_op_.upper_bound(op))->second; }
+const Block* BlockCache::block_of(const MicroOp* op) const {
+  return std::prev(by_op_.upper_bound(op))->second;
+}
 
-const Block* BlockCache::starting_with(const MicroOp* op) const { return by_op_.at(op); }
+const Block* BlockCache::starting_with(const MicroOp* op) const {
+  return by_op_.at(op);
+}
 
 uint64_t BlockCache::origin(const MicroOp* op) const {
   const Block& block = *block_of(op);
@@ -46,7 +50,8 @@ void BlockCache::uncount(const MicroOp* op) {
   const bool is_long = block.origins[index] & kLongInstruction;
   const uint64_t from = advance_slots(origin(op), is_long ? 2 : 1);
   const uint64_t done = slots_between(counted.ip, from);
-  if (done < counted.slots) counts_.push_back({from, counted.slots - static_cast<uint32_t>(done), -1});
+  if (done < counted.slots)
+    counts_.push_back({from, counted.slots - static_cast<uint32_t>(done), -1});
 }
 
 void BlockCache::clear(Cpu& cpu) {

@@ -1,10 +1,11 @@
 #pragma once
 // Translated blocks of one thread.
 //
-// Each thread has its own, so that nothing needs a lock and counts need no atomic addition. A block begins at an
-// address and slot, and belongs to one value of CFM: sizes of frame and rotating region and the rename bases are
-// known when it is translated, so that rotation costs nothing when it runs. (A software-pipelined loop gets up to
-// 96 translations of its body, one for each base.) Blocks that may see NaT bits are others again: kNatKey.
+// Each thread has its own, so that nothing needs a lock and counts need no atomic addition. A block
+// begins at an address and slot, and belongs to one value of CFM: sizes of frame and rotating
+// region and the rename bases are known when it is translated, so that rotation costs nothing when
+// it runs. (A software-pipelined loop gets up to 96 translations of its body, one for each base.)
+// Blocks that may see NaT bits are others again: kNatKey.
 
 #include <cstdint>
 #include <deque>
@@ -33,8 +34,8 @@ struct GeneralInstruction {
 
 /// How often a run of slots was executed.
 struct Count {
-  uint64_t ip = 0;      ///< of the first slot
-  uint32_t slots = 0;   ///< all bundles have three
+  uint64_t ip = 0;     ///< of the first slot
+  uint32_t slots = 0;  ///< all bundles have three
   int64_t count = 0;
 };
 
@@ -44,7 +45,7 @@ constexpr uint32_t kLongInstruction = uint32_t{1} << 31;
 struct Block {
   uint64_t ip = 0, key = 0;
   std::vector<MicroOp> ops;
-  std::vector<uint32_t> origins;             ///< of each operation: slots since ip, three a bundle
+  std::vector<uint32_t> origins;  ///< of each operation: slots since ip, three a bundle
   std::deque<GeneralInstruction> instructions;
   std::deque<Link> links;
   std::vector<std::pair<uint32_t, Count*>> segments;  ///< index of the operation that counts it
@@ -81,7 +82,9 @@ class BlockCache {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
-    size_t operator()(const Key& k) const { return k.ip * 0x9e3779b97f4a7c15 ^ k.key * 0xff51afd7ed558ccd; }
+    size_t operator()(const Key& k) const {
+      return k.ip * 0x9e3779b97f4a7c15 ^ k.key * 0xff51afd7ed558ccd;
+    }
   };
   const Block* block_of(const MicroOp* op) const;
 

@@ -1,18 +1,19 @@
 // The file of counts.
 //
-// Text. Each process appends its part at its end (exit, a deadly signal that is not SIGKILL, exec), under a lock:
+// Text. Each process appends its part at its end (exit, a deadly signal that is not SIGKILL, exec),
+// under a lock:
 //
 //   respike-ia64 counts 1
 //   process PID PROGRAM
-//   map START END OFFSET PATH        executable mappings of files, at the end; addresses in hexadecimal
-//   slots N                          the sum of the counts below
-//   ADDRESS SLOT COUNT               slots that were executed, in the order of addresses
-//   end
+//   map START END OFFSET PATH        executable mappings of files, at the end; addresses in
+//   hexadecimal slots N                          the sum of the counts below ADDRESS SLOT COUNT
+//   slots that were executed, in the order of addresses end
 //
-// A slot counts whenever it begins, whether its predicate holds or not; one that faults counts, and again when it is
-// repeated, also a break whose system call is restarted. A long instruction counts in slot 1 and in slot 2. All threads of a process are added up; a forked child begins
-// with 0 and has a part of its own, and so has a program that exec starts. What a process does between vfork and
-// exec is the child's. Code that was unmapped keeps its counts, but its map is gone.
+// A slot counts whenever it begins, whether its predicate holds or not; one that faults counts, and
+// again when it is repeated, also a break whose system call is restarted. A long instruction counts
+// in slot 1 and in slot 2. All threads of a process are added up; a forked child begins with 0 and
+// has a part of its own, and so has a program that exec starts. What a process does between vfork
+// and exec is the child's. Code that was unmapped keeps its counts, but its map is gone.
 
 #include "simulator/ia64/counts.h"
 
@@ -63,10 +64,12 @@ std::string part(Thread& thread) {
   std::erase_if(sorted, [](const auto& entry) { return entry.second == 0; });
   int64_t sum = 0;
   for (const auto& [ip, count] : sorted) sum += count;
-  std::string text = fmt::format("respike-ia64 counts 1\nprocess {} {}\n", getpid(), process.program);
+  std::string text =
+      fmt::format("respike-ia64 counts 1\nprocess {} {}\n", getpid(), process.program);
   text += process.memory.executable_maps();
   text += fmt::format("slots {}\n", sum);
-  for (const auto& [ip, count] : sorted) text += fmt::format("{:x} {} {}\n", ip & ~uint64_t{15}, ip & 3, count);
+  for (const auto& [ip, count] : sorted)
+    text += fmt::format("{:x} {} {}\n", ip & ~uint64_t{15}, ip & 3, count);
   return text + "end\n";
 }
 
@@ -89,7 +92,8 @@ void collect_counts(Thread& thread) {
   for (Count& entry : thread.cache.counts()) {
     if (entry.count == 0) continue;
     uint64_t ip = entry.ip;
-    for (uint32_t i = 0; i < entry.slots; ++i, ip = advance_slots(ip, 1)) thread.process.counts[ip] += entry.count;
+    for (uint32_t i = 0; i < entry.slots; ++i, ip = advance_slots(ip, 1))
+      thread.process.counts[ip] += entry.count;
     entry.count = 0;
   }
 }

@@ -17,8 +17,10 @@ struct NotExecutable : std::runtime_error {
 /// Whether a file begins like an ELF image of this machine.
 bool is_guest_program(const std::string& path);
 
-/// Loads the program at a path of the host, which the guest knows as `name`. Throws Error or NotExecutable.
-void load_program(Process& process, Thread& thread, const std::string& path, const std::string& name,
-                  const std::vector<std::string>& arguments, char** environment);
+/// Loads the program at a path of the host, which the guest knows as `name`. Throws Error or
+/// NotExecutable.
+void load_program(Process& process, Thread& thread, const std::string& path,
+                  const std::string& name, const std::vector<std::string>& arguments,
+                  char** environment);
 
 }  // namespace respike::simulator::ia64

@@ -1,6 +1,6 @@
 #pragma once
-// The current frame marker and ar.pfs (SDM 1, sections 3.1.7 and 3.1.8.10), and addresses in the backing store
-// of the register stack (SDM 2, section 6.5).
+// The current frame marker and ar.pfs (SDM 1, sections 3.1.7 and 3.1.8.10), and addresses in the
+// backing store of the register stack (SDM 2, section 6.5).
 
 #include <cstdint>
 
@@ -19,8 +19,8 @@ struct FrameMarker {
 
   bool rotated() const { return bits >> 18; }
   bool valid() const {
-    return sof() <= 96 && sol() <= sof() && sor() <= sof() && rrb_gr() < (sor() ? sor() : 1) && rrb_fr() < 96 &&
-           rrb_pr() < 48 && bits >> 38 == 0;
+    return sof() <= 96 && sol() <= sof() && sor() <= sof() && rrb_gr() < (sor() ? sor() : 1) &&
+           rrb_fr() < 96 && rrb_pr() < 48 && bits >> 38 == 0;
   }
 
   static FrameMarker of(unsigned sof, unsigned sol, unsigned sor) {
@@ -61,10 +61,18 @@ constexpr uint64_t kPfmMask = (uint64_t{1} << 38) - 1;
 constexpr uint64_t make_pfs(uint64_t cfm, uint64_t ec) {
   return cfm | (ec & 0x3f) << 52 | uint64_t{3} << 62;
 }
+/// What mov to ar.pfs keeps of a value: reserved bits are 0, the privilege level cannot rise.
+constexpr uint64_t writable_pfs(uint64_t value) {
+  return (value & (kPfmMask | uint64_t{0x3f} << 52)) | uint64_t{3} << 62;
+}
 
 // Every 64th word of the backing store holds the NaT bits of the 63 registers below it.
-constexpr unsigned backing_slot(uint64_t address) { return address >> 3 & 0x3f; }
-constexpr bool is_collection(uint64_t address) { return backing_slot(address) == 63; }
+constexpr unsigned backing_slot(uint64_t address) {
+  return address >> 3 & 0x3f;
+}
+constexpr bool is_collection(uint64_t address) {
+  return backing_slot(address) == 63;
+}
 
 /// The address `count` registers further (or, negative, back).
 constexpr uint64_t skip_registers(uint64_t address, int64_t count) {

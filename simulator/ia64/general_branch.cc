@@ -1,7 +1,7 @@
 // Branches in full, and the checks that branch to recovery code.
 //
-// Each sets cpu.ip to what is executed next, which the loop looks up. Predicates are looked at here: loop branches
-// use them as operands. Source: SDM 3, br, chk; SDM 1, section 4.5.
+// Each sets cpu.ip to what is executed next, which the loop looks up. Predicates are looked at
+// here: loop branches use them as operands. Source: SDM 3, br, chk; SDM 1, section 4.5.
 
 #include <csignal>
 
@@ -30,13 +30,20 @@ bool same_as_loaded(Cpu& cpu, AdvancedLoad& entry, bool clear) {
 bool check_fails(Cpu& cpu, const Slot& s) {
   switch (s.op) {
     case Op::chk_s_i:
-    case Op::chk_s_m: return nat_of(cpu, s.b);
-    case Op::chk_s_f: return is_nat(cpu.fr[s.b]);
-    case Op::chk_a_nc: return !same_as_loaded(cpu, cpu.alat_general[s.a], false);
-    case Op::chk_a_clr: return !same_as_loaded(cpu, cpu.alat_general[s.a], true);
-    case Op::chk_a_nc_f: return !same_as_loaded(cpu, cpu.alat_floating[s.a], false);
-    case Op::chk_a_clr_f: return !same_as_loaded(cpu, cpu.alat_floating[s.a], true);
-    default: return fchkf(cpu.fpsr, s.d & 3);
+    case Op::chk_s_m:
+      return nat_of(cpu, s.b);
+    case Op::chk_s_f:
+      return is_nat(cpu.fr[s.b]);
+    case Op::chk_a_nc:
+      return !same_as_loaded(cpu, cpu.alat_general[s.a], false);
+    case Op::chk_a_clr:
+      return !same_as_loaded(cpu, cpu.alat_general[s.a], true);
+    case Op::chk_a_nc_f:
+      return !same_as_loaded(cpu, cpu.alat_floating[s.a], false);
+    case Op::chk_a_clr_f:
+      return !same_as_loaded(cpu, cpu.alat_floating[s.a], true);
+    default:
+      return fchkf(cpu.fpsr, s.d & 3);
   }
 }
 
@@ -60,15 +67,20 @@ void return_to(Cpu& cpu, uint64_t target) {
   cpu.ip = target;
 }
 
-void rotate(Cpu& cpu) { cpu.cfm = FrameMarker{cpu.cfm}.rotate().bits; }
+void rotate(Cpu& cpu) {
+  cpu.cfm = FrameMarker{cpu.cfm}.rotate().bits;
+}
 
 /// br.ctop and br.cexit: whether the loop goes on.
 bool counted_step(Cpu& cpu, uint8_t& p63) {
   const bool goes_on = cpu.lc != 0 || cpu.ec > 1;
   p63 = cpu.lc != 0;
-  if (cpu.lc != 0) --cpu.lc;
-  else if (cpu.ec != 0) --cpu.ec;
-  else return goes_on;
+  if (cpu.lc != 0)
+    --cpu.lc;
+  else if (cpu.ec != 0)
+    --cpu.ec;
+  else
+    return goes_on;
   rotate(cpu);
   return goes_on;
 }
@@ -132,13 +144,22 @@ void execute_branch(Cpu& cpu, const GeneralInstruction& instruction) {
   if (!condition) return;
   switch (s.op) {
     case Op::br_cond:
-    case Op::brl_cond: cpu.ip = direct; return;
-    case Op::br_cond_ind: cpu.ip = cpu.br[s.b] & ~uint64_t{15}; return;
+    case Op::brl_cond:
+      cpu.ip = direct;
+      return;
+    case Op::br_cond_ind:
+      cpu.ip = cpu.br[s.b] & ~uint64_t{15};
+      return;
     case Op::br_call:
-    case Op::brl_call: return call(cpu, s, direct, bundle + 16);
-    case Op::br_call_ind: return call(cpu, s, cpu.br[s.b] & ~uint64_t{15}, bundle + 16);
-    case Op::br_ret: return return_to(cpu, cpu.br[s.b] & ~uint64_t{15});
-    case Op::br_ia: cpu.ip = instruction.ip; raise_fault(cpu, {SIGILL, ILL_ILLOPC, 0});
+    case Op::brl_call:
+      return call(cpu, s, direct, bundle + 16);
+    case Op::br_call_ind:
+      return call(cpu, s, cpu.br[s.b] & ~uint64_t{15}, bundle + 16);
+    case Op::br_ret:
+      return return_to(cpu, cpu.br[s.b] & ~uint64_t{15});
+    case Op::br_ia:
+      cpu.ip = instruction.ip;
+      raise_fault(cpu, {SIGILL, ILL_ILLOPC, 0});
     default:
       if (check_fails(cpu, s)) cpu.ip = direct;
   }

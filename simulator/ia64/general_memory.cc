@@ -1,9 +1,10 @@
 // Loads, stores, semaphores and moves between the register files, in full.
 //
-// Speculation. A speculative load whose address is NaT, or where nothing may be read, makes a NaT instead of a fault
-// (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load remembers in the ALAT what it
-// read; entries are compared with memory when chk.a asks (cpu.h says why that is as good). The table is as large as the register
-// file, indexed by physical register and frame, so an entry may be overwritten by another frame's: a miss is always allowed.
+// Speculation. A speculative load whose address is NaT, or where nothing may be read, makes a NaT
+// instead of a fault (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
+// remembers in the ALAT what it read; entries are compared with memory when chk.a asks (cpu.h says
+// why that is as good). The table is as large as the register file, indexed by physical register
+// and frame, so an entry may be overwritten by another frame's: a miss is always allowed.
 //
 // Semaphores are the host's atomic operations; misaligned ones are SIGBUS, as on the machine.
 //
@@ -23,7 +24,9 @@ using respike::ia64::Slot;
 
 enum LoadType { kPlain = 0, kSpeculative = 1, kAdvanced = 2, kSpeculativeAdvanced = 3 };
 
-[[noreturn]] void nat_consumption(Cpu& cpu) { raise_fault(cpu, {SIGILL, ILL_ILLOPN, 0}); }
+[[noreturn]] void nat_consumption(Cpu& cpu) {
+  raise_fault(cpu, {SIGILL, ILL_ILLOPN, 0});
+}
 
 uint64_t address_of(Cpu& cpu, const Slot& s) {
   if (nat_of(cpu, s.c)) nat_consumption(cpu);
@@ -43,19 +46,27 @@ void update_base(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
 
 uint64_t load_sized(Cpu& cpu, uint64_t address, unsigned size) {
   switch (size) {
-    case 0: return load_guest<uint8_t>(cpu, address);
-    case 1: return load_guest<uint16_t>(cpu, address);
-    case 2: return load_guest<uint32_t>(cpu, address);
-    default: return load_guest<uint64_t>(cpu, address);
+    case 0:
+      return load_guest<uint8_t>(cpu, address);
+    case 1:
+      return load_guest<uint16_t>(cpu, address);
+    case 2:
+      return load_guest<uint32_t>(cpu, address);
+    default:
+      return load_guest<uint64_t>(cpu, address);
   }
 }
 
 void store_sized(Cpu& cpu, uint64_t address, unsigned size, uint64_t value) {
   switch (size) {
-    case 0: return store_guest<uint8_t>(cpu, address, static_cast<uint8_t>(value));
-    case 1: return store_guest<uint16_t>(cpu, address, static_cast<uint16_t>(value));
-    case 2: return store_guest<uint32_t>(cpu, address, static_cast<uint32_t>(value));
-    default: return store_guest<uint64_t>(cpu, address, value);
+    case 0:
+      return store_guest<uint8_t>(cpu, address, static_cast<uint8_t>(value));
+    case 1:
+      return store_guest<uint16_t>(cpu, address, static_cast<uint16_t>(value));
+    case 2:
+      return store_guest<uint32_t>(cpu, address, static_cast<uint32_t>(value));
+    default:
+      return store_guest<uint64_t>(cpu, address, value);
   }
 }
 
@@ -107,20 +118,27 @@ void store(Cpu& cpu, const Slot& s, bool by_immediate) {
   update_base(cpu, s, false, by_immediate);
 }
 
-// --- floating-point -------------------------------------------------------------------------------
+// --- floating-point
+// -------------------------------------------------------------------------------
 
 constexpr unsigned kFloatingSizes[4] = {10, 8, 4, 8};  // e 8 s d
 
 FloatingRegister load_format(Cpu& cpu, uint64_t address, unsigned format) {
   switch (format) {
     case 0: {
-      struct [[gnu::packed]] Extended { uint64_t low; uint16_t high; };
+      struct [[gnu::packed]] Extended {
+        uint64_t low;
+        uint16_t high;
+      };
       const auto value = load_guest<Extended>(cpu, address);
       return from_extended(value.low, value.high);
     }
-    case 1: return from_integer(load_guest<uint64_t>(cpu, address));
-    case 2: return from_single(load_guest<uint32_t>(cpu, address));
-    default: return from_double(load_guest<uint64_t>(cpu, address));
+    case 1:
+      return from_integer(load_guest<uint64_t>(cpu, address));
+    case 2:
+      return from_single(load_guest<uint32_t>(cpu, address));
+    default:
+      return from_double(load_guest<uint64_t>(cpu, address));
   }
 }
 
@@ -172,13 +190,22 @@ void store_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
   if (is_nat(value)) nat_consumption(cpu);
   switch (s.d >> 2 & 3) {
     case 0: {
-      struct [[gnu::packed]] Extended { uint64_t low; uint16_t high; };
+      struct [[gnu::packed]] Extended {
+        uint64_t low;
+        uint16_t high;
+      };
       store_guest<Extended>(cpu, address, {value.significand, to_extended_high(value)});
       break;
     }
-    case 1: store_guest<uint64_t>(cpu, address, value.significand); break;
-    case 2: store_guest<uint32_t>(cpu, address, to_single(value)); break;
-    default: store_guest<uint64_t>(cpu, address, to_double(value)); break;
+    case 1:
+      store_guest<uint64_t>(cpu, address, value.significand);
+      break;
+    case 2:
+      store_guest<uint32_t>(cpu, address, to_single(value));
+      break;
+    default:
+      store_guest<uint64_t>(cpu, address, to_double(value));
+      break;
   }
   update_base(cpu, s, false, by_immediate);
 }
@@ -194,7 +221,8 @@ void spill_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
   update_base(cpu, s, false, by_immediate);
 }
 
-// --- semaphores -----------------------------------------------------------------------------------
+// --- semaphores
+// -----------------------------------------------------------------------------------
 
 template <typename T>
 T* semaphore(Cpu& cpu, uint64_t address, size_t alignment = sizeof(T)) {
@@ -220,7 +248,8 @@ uint64_t exchange(Cpu& cpu, uint64_t address, uint64_t value) {
 
 template <typename T>
 uint64_t fetch_add(Cpu& cpu, uint64_t address, int64_t increment) {
-  return __atomic_fetch_add(semaphore<T>(cpu, address), static_cast<T>(increment), __ATOMIC_SEQ_CST);
+  return __atomic_fetch_add(semaphore<T>(cpu, address), static_cast<T>(increment),
+                            __ATOMIC_SEQ_CST);
 }
 
 /// cmp8xchg16: compares the addressed half, stores both.
@@ -259,10 +288,13 @@ uint64_t semaphore_of(Cpu& cpu, const Slot& s, uint64_t address, uint64_t value)
       if (size == 2) return exchange<uint32_t>(cpu, address, value);
       return exchange<uint64_t>(cpu, address, value);
     case Op::fetchadd4_acq:
-    case Op::fetchadd4_rel: return fetch_add<uint32_t>(cpu, address, s.immediate);
+    case Op::fetchadd4_rel:
+      return fetch_add<uint32_t>(cpu, address, s.immediate);
     case Op::fetchadd8_acq:
-    case Op::fetchadd8_rel: return fetch_add<uint64_t>(cpu, address, s.immediate);
-    default: return compare_exchange_16(cpu, address, value);
+    case Op::fetchadd8_rel:
+      return fetch_add<uint64_t>(cpu, address, s.immediate);
+    default:
+      return compare_exchange_16(cpu, address, value);
   }
 }
 
@@ -276,10 +308,12 @@ void execute_semaphore(Cpu& cpu, const Slot& s) {
   set_nat(cpu, s.a, false);
 }
 
-/// 16 bytes at once: on x86-64 that is two halves unless aligned, where cmpxchg16b would be needed to be atomic;
-/// programs use these for pairs that they own.
+/// 16 bytes at once: on x86-64 that is two halves unless aligned, where cmpxchg16b would be needed
+/// to be atomic; programs use these for pairs that they own.
 void load_16(Cpu& cpu, const Slot& s) {
-  struct Pair { uint64_t low, high; };
+  struct Pair {
+    uint64_t low, high;
+  };
   const auto value = load_guest<Pair>(cpu, address_of(cpu, s));
   general(cpu, s.a) = value.low;
   set_nat(cpu, s.a, false);
@@ -287,36 +321,49 @@ void load_16(Cpu& cpu, const Slot& s) {
 }
 
 void store_16(Cpu& cpu, const Slot& s) {
-  struct Pair { uint64_t low, high; };
+  struct Pair {
+    uint64_t low, high;
+  };
   const uint64_t address = address_of(cpu, s);
   if (nat_of(cpu, s.b)) nat_consumption(cpu);
   store_guest<Pair>(cpu, address, {general(cpu, s.b), cpu.csd});
 }
 
-// --- between register files -----------------------------------------------------------------------
+// --- between register files
+// -----------------------------------------------------------------------
 
 void set_floating(Cpu& cpu, const Slot& s) {
   const uint64_t value = general(cpu, s.b);
   FloatingRegister& target = cpu.fr[s.a];
-  if (nat_of(cpu, s.b)) target = kNatVal;
-  else if (s.op == Op::setf_sig) target = from_integer(value);
-  else if (s.op == Op::setf_exp) target = from_exponent(value);
-  else if (s.op == Op::setf_s) target = from_single(static_cast<uint32_t>(value));
-  else target = from_double(value);
+  if (nat_of(cpu, s.b))
+    target = kNatVal;
+  else if (s.op == Op::setf_sig)
+    target = from_integer(value);
+  else if (s.op == Op::setf_exp)
+    target = from_exponent(value);
+  else if (s.op == Op::setf_s)
+    target = from_single(static_cast<uint32_t>(value));
+  else
+    target = from_double(value);
 }
 
 void get_floating(Cpu& cpu, const Slot& s) {
   const FloatingRegister& value = cpu.fr[s.b];
   uint64_t result;
-  if (s.op == Op::getf_sig) result = value.significand;
-  else if (s.op == Op::getf_exp) result = to_exponent(value);
-  else if (s.op == Op::getf_s) result = to_single(value);
-  else result = to_double(value);
+  if (s.op == Op::getf_sig)
+    result = value.significand;
+  else if (s.op == Op::getf_exp)
+    result = to_exponent(value);
+  else if (s.op == Op::getf_s)
+    result = to_single(value);
+  else
+    result = to_double(value);
   general(cpu, s.a) = result;
   set_nat(cpu, s.a, is_nat(value));
 }
 
-// --- probes ---------------------------------------------------------------------------------------
+// --- probes
+// ---------------------------------------------------------------------------------------
 
 /// Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
 void probe(Cpu& cpu, const Slot& s) {
@@ -343,52 +390,108 @@ void invalidate_all(Cpu& cpu) {
 
 }  // namespace
 
-void raise_unmappable(Cpu& cpu, uint64_t address) { raise_fault(cpu, {SIGSEGV, SEGV_MAPERR, address}); }
+void raise_unmappable(Cpu& cpu, uint64_t address) {
+  raise_fault(cpu, {SIGSEGV, SEGV_MAPERR, address});
+}
 
 void execute_memory(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
   switch (s.op) {
-    case Op::ld: return load(cpu, s, false, false);
-    case Op::ld_reg: return load(cpu, s, true, false);
-    case Op::ld_imm: return load(cpu, s, false, true);
-    case Op::ld8_fill: return fill(cpu, s, false, false);
-    case Op::ld8_fill_reg: return fill(cpu, s, true, false);
-    case Op::ld8_fill_imm: return fill(cpu, s, false, true);
+    case Op::ld:
+      return load(cpu, s, false, false);
+    case Op::ld_reg:
+      return load(cpu, s, true, false);
+    case Op::ld_imm:
+      return load(cpu, s, false, true);
+    case Op::ld8_fill:
+      return fill(cpu, s, false, false);
+    case Op::ld8_fill_reg:
+      return fill(cpu, s, true, false);
+    case Op::ld8_fill_imm:
+      return fill(cpu, s, false, true);
     case Op::ld16:
-    case Op::ld16_acq: return load_16(cpu, s);
-    case Op::st: return store(cpu, s, false);
-    case Op::st_imm: return store(cpu, s, true);
-    case Op::st8_spill: return spill(cpu, s, false);
-    case Op::st8_spill_imm: return spill(cpu, s, true);
+    case Op::ld16_acq:
+      return load_16(cpu, s);
+    case Op::st:
+      return store(cpu, s, false);
+    case Op::st_imm:
+      return store(cpu, s, true);
+    case Op::st8_spill:
+      return spill(cpu, s, false);
+    case Op::st8_spill_imm:
+      return spill(cpu, s, true);
     case Op::st16:
-    case Op::st16_rel: return store_16(cpu, s);
-    case Op::ldf: return load_floating(cpu, s, false, false);
-    case Op::ldf_reg: return load_floating(cpu, s, true, false);
-    case Op::ldf_imm: return load_floating(cpu, s, false, true);
-    case Op::ldf_fill: return fill_floating(cpu, s, false, false);
-    case Op::ldf_fill_reg: return fill_floating(cpu, s, true, false);
-    case Op::ldf_fill_imm: return fill_floating(cpu, s, false, true);
-    case Op::ldfp: return load_pair(cpu, s, false);
-    case Op::ldfp_imm: return load_pair(cpu, s, true);
-    case Op::stf: return store_floating(cpu, s, false);
-    case Op::stf_imm: return store_floating(cpu, s, true);
-    case Op::stf_spill: return spill_floating(cpu, s, false);
-    case Op::stf_spill_imm: return spill_floating(cpu, s, true);
+    case Op::st16_rel:
+      return store_16(cpu, s);
+    case Op::ldf:
+      return load_floating(cpu, s, false, false);
+    case Op::ldf_reg:
+      return load_floating(cpu, s, true, false);
+    case Op::ldf_imm:
+      return load_floating(cpu, s, false, true);
+    case Op::ldf_fill:
+      return fill_floating(cpu, s, false, false);
+    case Op::ldf_fill_reg:
+      return fill_floating(cpu, s, true, false);
+    case Op::ldf_fill_imm:
+      return fill_floating(cpu, s, false, true);
+    case Op::ldfp:
+      return load_pair(cpu, s, false);
+    case Op::ldfp_imm:
+      return load_pair(cpu, s, true);
+    case Op::stf:
+      return store_floating(cpu, s, false);
+    case Op::stf_imm:
+      return store_floating(cpu, s, true);
+    case Op::stf_spill:
+      return spill_floating(cpu, s, false);
+    case Op::stf_spill_imm:
+      return spill_floating(cpu, s, true);
     case Op::lfetch:
-    case Op::lfetch_count: return;
-    case Op::lfetch_reg: return update_base(cpu, s, true, false);
-    case Op::lfetch_imm: return update_base(cpu, s, false, true);
-    case Op::cmpxchg: case Op::xchg: case Op::cmp8xchg16_acq: case Op::cmp8xchg16_rel:
-    case Op::fetchadd4_acq: case Op::fetchadd8_acq: case Op::fetchadd4_rel: case Op::fetchadd8_rel:
+    case Op::lfetch_count:
+      return;
+    case Op::lfetch_reg:
+      return update_base(cpu, s, true, false);
+    case Op::lfetch_imm:
+      return update_base(cpu, s, false, true);
+    case Op::cmpxchg:
+    case Op::xchg:
+    case Op::cmp8xchg16_acq:
+    case Op::cmp8xchg16_rel:
+    case Op::fetchadd4_acq:
+    case Op::fetchadd8_acq:
+    case Op::fetchadd4_rel:
+    case Op::fetchadd8_rel:
       return execute_semaphore(cpu, s);
-    case Op::setf_sig: case Op::setf_exp: case Op::setf_s: case Op::setf_d: return set_floating(cpu, s);
-    case Op::getf_sig: case Op::getf_exp: case Op::getf_s: case Op::getf_d: return get_floating(cpu, s);
-    case Op::probe_r: case Op::probe_w: case Op::probe_r_imm2: case Op::probe_w_imm2: return probe(cpu, s);
-    case Op::probe_rw_fault: case Op::probe_r_fault: case Op::probe_w_fault: return probe_fault(cpu, s);
-    case Op::invala: return invalidate_all(cpu);
-    case Op::invala_e: cpu.alat_general[s.a].size = 0; return;
-    case Op::invala_e_f: cpu.alat_floating[s.a].size = 0; return;
-    default: raise_fault(cpu, {SIGILL, ILL_PRVOPC, 0});
+    case Op::setf_sig:
+    case Op::setf_exp:
+    case Op::setf_s:
+    case Op::setf_d:
+      return set_floating(cpu, s);
+    case Op::getf_sig:
+    case Op::getf_exp:
+    case Op::getf_s:
+    case Op::getf_d:
+      return get_floating(cpu, s);
+    case Op::probe_r:
+    case Op::probe_w:
+    case Op::probe_r_imm2:
+    case Op::probe_w_imm2:
+      return probe(cpu, s);
+    case Op::probe_rw_fault:
+    case Op::probe_r_fault:
+    case Op::probe_w_fault:
+      return probe_fault(cpu, s);
+    case Op::invala:
+      return invalidate_all(cpu);
+    case Op::invala_e:
+      cpu.alat_general[s.a].size = 0;
+      return;
+    case Op::invala_e_f:
+      cpu.alat_floating[s.a].size = 0;
+      return;
+    default:
+      raise_fault(cpu, {SIGILL, ILL_PRVOPC, 0});
   }
 }
 

@@ -1,5 +1,5 @@
-// Application and branch registers, predicates as a whole, the register stack, and what is left of system registers in
-// user mode.
+// Application and branch registers, predicates as a whole, the register stack, and what is left of
+// system registers in user mode.
 //
 // Sources: SDM 1, section 3.1; SDM 3, mov ar and others. ar.itc is the host's time-stamp counter.
 
@@ -18,48 +18,88 @@ namespace {
 using respike::ia64::Op;
 using respike::ia64::Slot;
 
-[[noreturn]] void illegal(Cpu& cpu, int code = ILL_ILLOPC) { raise_fault(cpu, {SIGILL, code, 0}); }
-[[noreturn]] void nat_consumption(Cpu& cpu) { raise_fault(cpu, {SIGILL, ILL_ILLOPN, 0}); }
+[[noreturn]] void illegal(Cpu& cpu, int code = ILL_ILLOPC) {
+  raise_fault(cpu, {SIGILL, code, 0});
+}
+[[noreturn]] void nat_consumption(Cpu& cpu) {
+  raise_fault(cpu, {SIGILL, ILL_ILLOPN, 0});
+}
 
 enum ApplicationRegister : unsigned {
-  kRsc = 16, kBsp = 17, kBspstore = 18, kRnat = 19, kFcr = 21, kEflag = 24, kCsd = 25, kSsd = 26, kCflg = 27,
-  kFsr = 28, kFir = 29, kFdr = 30, kCcv = 32, kUnat = 36, kFpsr = 40, kItc = 44, kRuc = 45, kPfs = 64, kLc = 65,
+  kRsc = 16,
+  kBsp = 17,
+  kBspstore = 18,
+  kRnat = 19,
+  kFcr = 21,
+  kEflag = 24,
+  kCsd = 25,
+  kSsd = 26,
+  kCflg = 27,
+  kFsr = 28,
+  kFir = 29,
+  kFdr = 30,
+  kCcv = 32,
+  kUnat = 36,
+  kFpsr = 40,
+  kItc = 44,
+  kRuc = 45,
+  kPfs = 64,
+  kLc = 65,
   kEc = 66
 };
 
 /// Some registers belong to M units, the others to I units.
-bool on_m_unit(unsigned number) { return number < 64; }
+bool on_m_unit(unsigned number) {
+  return number < 64;
+}
 
 uint64_t read(Cpu& cpu, unsigned number) {
   switch (number) {
-    case kRsc: return cpu.rsc;
-    case kBsp: return cpu.stack.bsp(cpu);
+    case kRsc:
+      return cpu.rsc;
+    case kBsp:
+      return cpu.stack.bsp(cpu);
     case kBspstore:
       if (cpu.rsc & 3) illegal(cpu);
       return cpu.stack.bspstore();
     case kRnat:
       if (cpu.rsc & 3) illegal(cpu);
       return cpu.stack.rnat();
-    case kFcr: return cpu.fcr;
-    case kEflag: return cpu.eflag;
-    case kCsd: return cpu.csd;
-    case kSsd: return cpu.ssd;
-    case kCflg: return cpu.cflg;
-    case kFsr: return cpu.fsr;
-    case kFir: return cpu.fir;
-    case kFdr: return cpu.fdr;
-    case kCcv: return cpu.ccv;
-    case kUnat: return cpu.unat;
-    case kFpsr: return cpu.fpsr;
+    case kFcr:
+      return cpu.fcr;
+    case kEflag:
+      return cpu.eflag;
+    case kCsd:
+      return cpu.csd;
+    case kSsd:
+      return cpu.ssd;
+    case kCflg:
+      return cpu.cflg;
+    case kFsr:
+      return cpu.fsr;
+    case kFir:
+      return cpu.fir;
+    case kFdr:
+      return cpu.fdr;
+    case kCcv:
+      return cpu.ccv;
+    case kUnat:
+      return cpu.unat;
+    case kFpsr:
+      return cpu.fpsr;
     case kItc:
-    case kRuc: return cpu.thread->process.options.sandbox_steps != 0 ? 0 : __rdtsc();
-    case kPfs: return cpu.pfs;
-    case kLc: return cpu.lc;
-    case kEc: return cpu.ec;
+    case kRuc:
+      return cpu.thread->process.options.sandbox_steps != 0 ? 0 : __rdtsc();
+    case kPfs:
+      return cpu.pfs;
+    case kLc:
+      return cpu.lc;
+    case kEc:
+      return cpu.ec;
     default:
-      if (number < 8) return 0;                       // kernel registers
-      if (number >= 48 && number < 64) return 0;      // ignored
-      if (number >= 112) return 0;                    // ignored
+      if (number < 8) return 0;                   // kernel registers
+      if (number >= 48 && number < 64) return 0;  // ignored
+      if (number >= 112) return 0;                // ignored
       illegal(cpu);
   }
 }
@@ -79,28 +119,52 @@ void write(Cpu& cpu, unsigned number, uint64_t value) {
       if (cpu.rsc & 3) illegal(cpu);
       cpu.stack.set_rnat(value);
       return;
-    case kFcr: cpu.fcr = value; return;
-    case kEflag: cpu.eflag = value; return;
-    case kCsd: cpu.csd = value; return;
-    case kSsd: cpu.ssd = value; return;
-    case kFsr: cpu.fsr = value; return;
-    case kFir: cpu.fir = value; return;
-    case kFdr: cpu.fdr = value; return;
-    case kCcv: cpu.ccv = value; return;
-    case kUnat: cpu.unat = value; return;
+    case kFcr:
+      cpu.fcr = value;
+      return;
+    case kEflag:
+      cpu.eflag = value;
+      return;
+    case kCsd:
+      cpu.csd = value;
+      return;
+    case kSsd:
+      cpu.ssd = value;
+      return;
+    case kFsr:
+      cpu.fsr = value;
+      return;
+    case kFir:
+      cpu.fir = value;
+      return;
+    case kFdr:
+      cpu.fdr = value;
+      return;
+    case kCcv:
+      cpu.ccv = value;
+      return;
+    case kUnat:
+      cpu.unat = value;
+      return;
     case kFpsr:
       if (!valid_fpsr(value)) illegal(cpu, ILL_ILLOPN);
       cpu.fpsr = value;
       return;
     case kPfs:
-      cpu.pfs = (value & (kPfmMask | uint64_t{0x3f} << 52)) | uint64_t{3} << 62;
+      cpu.pfs = writable_pfs(value);
       return;
-    case kLc: cpu.lc = value; return;
-    case kEc: cpu.ec = value & 0x3f; return;
-    case kBsp: illegal(cpu);
+    case kLc:
+      cpu.lc = value;
+      return;
+    case kEc:
+      cpu.ec = value & 0x3f;
+      return;
+    case kBsp:
+      illegal(cpu);
     case kItc:
     case kRuc:
-    case kCflg: illegal(cpu, ILL_PRVREG);
+    case kCflg:
+      illegal(cpu, ILL_PRVREG);
     default:
       if (number < 8) illegal(cpu, ILL_PRVREG);
       if ((number >= 48 && number < 64) || number >= 112) return;
@@ -132,28 +196,39 @@ void allocate(Cpu& cpu, const Slot& s) {
 /// cpuid as the second generation of the processor has it: family 0x1f, no features.
 uint64_t processor_id(Cpu& cpu, uint64_t number) {
   switch (number & 0xff) {
-    case 0: return 0x49656e69756e6547;  // "GenuineI"
-    case 1: return 0x6c65746e;          // "ntel"
-    case 2: return 0;
-    case 3: return 0x000000001f010504;
-    case 4: return 1;                   // brl
-    default: illegal(cpu, ILL_ILLOPN);
+    case 0:
+      return 0x49656e69756e6547;  // "GenuineI"
+    case 1:
+      return 0x6c65746e;  // "ntel"
+    case 2:
+      return 0;
+    case 3:
+      return 0x000000001f010504;
+    case 4:
+      return 1;  // brl
+    default:
+      illegal(cpu, ILL_ILLOPN);
   }
 }
 
 void move_application(Cpu& cpu, const Slot& s) {
-  const bool m = s.op == Op::mov_m_to_ar || s.op == Op::mov_m_to_ar_imm8 || s.op == Op::mov_m_from_ar;
+  const bool m =
+      s.op == Op::mov_m_to_ar || s.op == Op::mov_m_to_ar_imm8 || s.op == Op::mov_m_from_ar;
   if (m != on_m_unit(s.c)) illegal(cpu);
   switch (s.op) {
     case Op::mov_m_from_ar:
-    case Op::mov_i_from_ar: return result(cpu, s.a, read(cpu, s.c));
+    case Op::mov_i_from_ar:
+      return result(cpu, s.a, read(cpu, s.c));
     case Op::mov_m_to_ar:
-    case Op::mov_i_to_ar: return write(cpu, s.c, source(cpu, s.b));
-    default: return write(cpu, s.c, static_cast<uint64_t>(s.immediate));
+    case Op::mov_i_to_ar:
+      return write(cpu, s.c, source(cpu, s.b));
+    default:
+      return write(cpu, s.c, static_cast<uint64_t>(s.immediate));
   }
 }
 
-/// sum and rum; PSR.ac and be change how memory is accessed, which is not supported: such bits are illegal.
+/// sum and rum; PSR.ac and be change how memory is accessed, which is not supported: such bits are
+/// illegal.
 void change_user_mask(Cpu& cpu, uint64_t value) {
   constexpr uint64_t kBigEndian = 2, kSettable = 0x3c;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);
@@ -162,7 +237,8 @@ void change_user_mask(Cpu& cpu, uint64_t value) {
 
 }  // namespace
 
-// Predicates move as a whole as if they were not rotated (SDM 3, mov pr), so physical numbers are right.
+// Predicates move as a whole as if they were not rotated (SDM 3, mov pr), so physical numbers are
+// right.
 
 uint64_t predicates(const Cpu& cpu) {
   uint64_t result = 0;
@@ -182,38 +258,65 @@ void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask) {
 void execute_system(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
   switch (s.op) {
-    case Op::mov_m_to_ar: case Op::mov_i_to_ar: case Op::mov_m_to_ar_imm8: case Op::mov_i_to_ar_imm8:
-    case Op::mov_m_from_ar: case Op::mov_i_from_ar:
+    case Op::mov_m_to_ar:
+    case Op::mov_i_to_ar:
+    case Op::mov_m_to_ar_imm8:
+    case Op::mov_i_to_ar_imm8:
+    case Op::mov_m_from_ar:
+    case Op::mov_i_from_ar:
       return move_application(cpu, s);
     case Op::mov_to_br:
-    case Op::mov_to_br_dptk: cpu.br[s.a] = source(cpu, s.b); return;
-    case Op::mov_from_br: return result(cpu, s.a, cpu.br[s.b]);
-    case Op::mov_to_pr: return set_predicates(cpu, source(cpu, s.b), static_cast<uint64_t>(s.immediate));
+    case Op::mov_to_br_dptk:
+      cpu.br[s.a] = source(cpu, s.b);
+      return;
+    case Op::mov_from_br:
+      return result(cpu, s.a, cpu.br[s.b]);
+    case Op::mov_to_pr:
+      return set_predicates(cpu, source(cpu, s.b), static_cast<uint64_t>(s.immediate));
     case Op::mov_to_pr_rot:
       return set_predicates(cpu, static_cast<uint64_t>(s.immediate), ~uint64_t{0xffff});
-    case Op::mov_from_pr: return result(cpu, s.a, predicates(cpu));
-    case Op::mov_ip: return result(cpu, s.a, instruction.ip & ~uint64_t{15});
-    case Op::alloc: return allocate(cpu, s);
-    case Op::flushrs: return cpu.stack.flush(cpu);
+    case Op::mov_from_pr:
+      return result(cpu, s.a, predicates(cpu));
+    case Op::mov_ip:
+      return result(cpu, s.a, instruction.ip & ~uint64_t{15});
+    case Op::alloc:
+      return allocate(cpu, s);
+    case Op::flushrs:
+      return cpu.stack.flush(cpu);
     case Op::loadrs:
-      if ((cpu.rsc & 3) || (FrameMarker{cpu.cfm}.sof() != 0 && (cpu.rsc >> 16 & 0x3fff) != 0)) illegal(cpu);
+      if ((cpu.rsc & 3) || (FrameMarker{cpu.cfm}.sof() != 0 && (cpu.rsc >> 16 & 0x3fff) != 0))
+        illegal(cpu);
       return cpu.stack.load(cpu, cpu.rsc >> 16 & 0x3fff);
     case Op::fc:
     case Op::fc_i:
       load_guest<uint8_t>(cpu, source(cpu, s.c));
       cpu.memory->code_changed();
       return;
-    case Op::mf: __atomic_thread_fence(__ATOMIC_SEQ_CST); return;
-    case Op::sync_i: case Op::srlz_d: case Op::fwb: return;
-    case Op::srlz_i: return;
-    case Op::sum: return change_user_mask(cpu, cpu.user_mask | static_cast<uint64_t>(s.immediate));
-    case Op::rum: return change_user_mask(cpu, cpu.user_mask & ~static_cast<uint64_t>(s.immediate));
-    case Op::mov_to_psr_um: return change_user_mask(cpu, source(cpu, s.b));
-    case Op::mov_from_psr_um: return result(cpu, s.a, cpu.user_mask);
-    case Op::mov_from_cpuid: return result(cpu, s.a, processor_id(cpu, source(cpu, s.c)));
-    case Op::mov_from_dahr: return result(cpu, s.a, 0);
-    case Op::mov_to_dahr: return;
-    default: illegal(cpu, ILL_PRVOPC);
+    case Op::mf:
+      __atomic_thread_fence(__ATOMIC_SEQ_CST);
+      return;
+    case Op::sync_i:
+    case Op::srlz_d:
+    case Op::fwb:
+      return;
+    case Op::srlz_i:
+      return;
+    case Op::sum:
+      return change_user_mask(cpu, cpu.user_mask | static_cast<uint64_t>(s.immediate));
+    case Op::rum:
+      return change_user_mask(cpu, cpu.user_mask & ~static_cast<uint64_t>(s.immediate));
+    case Op::mov_to_psr_um:
+      return change_user_mask(cpu, source(cpu, s.b));
+    case Op::mov_from_psr_um:
+      return result(cpu, s.a, cpu.user_mask);
+    case Op::mov_from_cpuid:
+      return result(cpu, s.a, processor_id(cpu, source(cpu, s.c)));
+    case Op::mov_from_dahr:
+      return result(cpu, s.a, 0);
+    case Op::mov_to_dahr:
+      return;
+    default:
+      illegal(cpu, ILL_PRVOPC);
   }
 }
 

@@ -1,17 +1,20 @@
 // Guest memory is host memory in a reserved window, and a table of what is mapped where.
 //
-// The host's kernel does the work: every mapping of the guest is a mapping of the host at the place that
-// belongs to the address, and faults come from the host's MMU. The table is needed for what the host cannot answer: which
-// ranges are free (the reservation fills every hole of the window), which pages may be executed, whether a
-// fault is one of mapping or of rights, and the names in /proc/self/maps.
+// The host's kernel does the work: every mapping of the guest is a mapping of the host at the place
+// that belongs to the address, and faults come from the host's MMU. The table is needed for what
+// the host cannot answer: which ranges are free (the reservation fills every hole of the window),
+// which pages may be executed, whether a fault is one of mapping or of rights, and the names in
+// /proc/self/maps.
 //
-// Pages of the guest are four of the host. A file's last page is filled with zeros to the guest's page end, as the
-// machine's kernel would do; the host alone would raise SIGBUS there.
+// Pages of the guest are four of the host. A file's last page is filled with zeros to the guest's
+// page end, as the machine's kernel would do; the host alone would raise SIGBUS there.
 //
-// The reservation sits far below where the host's kernel puts new mappings by itself, so that the short
-// moments in which a part of it is unmapped (mremap) are not seen by the emulator's other threads.
+// The reservation sits far below where the host's kernel puts new mappings by itself, so that the
+// short moments in which a part of it is unmapped (mremap) are not seen by the emulator's other
+// threads.
 //
-// Limits: MAP_GROWSDOWN and MAP_GROWSUP do not grow (stacks are mapped whole, lazily filled); huge pages are ordinary.
+// Limits: MAP_GROWSDOWN and MAP_GROWSUP do not grow (stacks are mapped whole, lazily filled); huge
+// pages are ordinary.
 
 #include "simulator/ia64/guest_memory.h"
 
@@ -38,7 +41,8 @@ int host_protection(int protection) {
   return result;
 }
 
-/// Pages of a private mapping that lie behind the file's end, but in the guest page of its last byte.
+/// Pages of a private mapping that lie behind the file's end, but in the guest page of its last
+/// byte.
 void fill_last_page(char* host, uint64_t size, int protection, int fd, uint64_t offset) {
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -58,7 +62,8 @@ GuestMemory::GuestMemory() {
   void* place = mmap(reinterpret_cast<void*>(kPreferredBase), kWindowSize, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) {
-    throw Error("cannot reserve 8 TB of address space for the program (is it limited by ulimit -v?)");
+    throw Error(
+        "cannot reserve 8 TB of address space for the program (is it limited by ulimit -v?)");
   }
   base_ = reinterpret_cast<uint64_t>(place);
 }
@@ -69,7 +74,8 @@ std::optional<uint64_t> GuestMemory::guest(const void* host) const {
   return region_base(static_cast<unsigned>(distance >> kWindowBits)) + (distance & (kWindow - 1));
 }
 
-/// The last page of each region stays free, since what straddles regions must fault; so does the page at 0.
+/// The last page of each region stays free, since what straddles regions must fault; so does the
+/// page at 0.
 bool GuestMemory::in_window(uint64_t address, uint64_t size) const {
   const uint64_t offset = address & (kWindow - 1);
   return host(address) != nullptr && address >= kPage && size <= kWindow &&
@@ -122,7 +128,8 @@ void GuestMemory::reserve(uint64_t address, uint64_t size) {
 int64_t GuestMemory::map(uint64_t address, uint64_t size, int protection, int flags, int fd,
                          int64_t offset, const std::string& file) {
   const bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
-  if (size == 0 || offset % static_cast<int64_t>(kPage) || (fixed && address % kPage)) return -EINVAL;
+  if (size == 0 || offset % static_cast<int64_t>(kPage) || (fixed && address % kPage))
+    return -EINVAL;
   if (size > kWindow) return -ENOMEM;
   size = page_up(size);
   std::lock_guard guard(lock_);
@@ -246,8 +253,8 @@ int64_t GuestMemory::set_break(uint64_t address) {
   const uint64_t old_end = page_up(break_), end = page_up(address);
   if (end > old_end) {
     if (!is_free(old_end, end - old_end) ||
-        map(old_end, end - old_end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-            0, "[heap]") < 0) {
+        map(old_end, end - old_end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+            -1, 0, "[heap]") < 0) {
       return static_cast<int64_t>(break_);
     }
   } else if (end < old_end) {
@@ -282,12 +289,11 @@ std::string GuestMemory::describe() const {
   std::lock_guard guard(lock_);
   std::string result;
   for (const auto& [start, mapping] : mappings_) {
-    result += fmt::format("{:016x}-{:016x} {}{}{}{} {:08x} 00:00 0 {}{}\n", start, mapping.end,
-                          mapping.protection & PROT_READ ? 'r' : '-',
-                          mapping.protection & PROT_WRITE ? 'w' : '-',
-                          mapping.protection & PROT_EXEC ? 'x' : '-', mapping.shared ? 's' : 'p',
-                          mapping.offset, mapping.file.empty() ? "" : "                ",
-                          mapping.file);
+    result += fmt::format(
+        "{:016x}-{:016x} {}{}{}{} {:08x} 00:00 0 {}{}\n", start, mapping.end,
+        mapping.protection & PROT_READ ? 'r' : '-', mapping.protection & PROT_WRITE ? 'w' : '-',
+        mapping.protection & PROT_EXEC ? 'x' : '-', mapping.shared ? 's' : 'p', mapping.offset,
+        mapping.file.empty() ? "" : "                ", mapping.file);
   }
   return result;
 }
@@ -296,8 +302,10 @@ std::string GuestMemory::executable_maps() const {
   std::lock_guard guard(lock_);
   std::string result;
   for (const auto& [start, mapping] : mappings_) {
-    if (!(mapping.protection & PROT_EXEC) || mapping.file.empty() || mapping.file[0] != '/') continue;
-    result += fmt::format("map {:x} {:x} {:x} {}\n", start, mapping.end, mapping.offset, mapping.file);
+    if (!(mapping.protection & PROT_EXEC) || mapping.file.empty() || mapping.file[0] != '/')
+      continue;
+    result +=
+        fmt::format("map {:x} {:x} {:x} {}\n", start, mapping.end, mapping.offset, mapping.file);
   }
   return result;
 }

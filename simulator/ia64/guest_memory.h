@@ -2,9 +2,10 @@
 // The guest's address space, kept inside one reserved part of the host's.
 //
 // IA-64 addresses have 64 bits: three choose one of eight regions, the others are an offset. Linux
-// programs use little of each region, near its start. The first 2^40 bytes of each region have their place in a
-// window of 8 TB that is reserved once; what lies outside can never be mapped. So a guest address becomes a
-// host address by one test and one addition, and the host's own page tables do protection:
+// programs use little of each region, near its start. The first 2^40 bytes of each region have
+// their place in a window of 8 TB that is reserved once; what lies outside can never be mapped. So
+// a guest address becomes a host address by one test and one addition, and the host's own page
+// tables do protection:
 //
 //   region 1  0x2000...  mmap        region 2, 3  0x4000..., 0x6000...  program, brk, stacks
 //   region 5  0xa000...  the page of the signal trampoline, where Linux has its gate page
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -27,17 +29,23 @@ constexpr uint64_t kPage = 16384;
 /// Bits that are 0 in every address that can be mapped.
 constexpr uint64_t kUnmappableBits = ~(uint64_t{7} << 61) & ~(kWindow - 1);
 
-constexpr uint64_t region_base(unsigned region) { return uint64_t{region} << 61; }
-constexpr uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
-constexpr uint64_t page_down(uint64_t value) { return value & ~(kPage - 1); }
+constexpr uint64_t region_base(unsigned region) {
+  return uint64_t{region} << 61;
+}
+constexpr uint64_t page_up(uint64_t value) {
+  return (value + kPage - 1) & ~(kPage - 1);
+}
+constexpr uint64_t page_down(uint64_t value) {
+  return value & ~(kPage - 1);
+}
 
 /// A stretch of pages that belong together.
 struct Mapping {
   uint64_t end = 0;
-  int protection = 0;    ///< the guest's PROT_ bits
+  int protection = 0;  ///< the guest's PROT_ bits
   bool shared = false;
-  std::string file;      ///< for reports: the path, [stack] and the like, or empty
-  uint64_t offset = 0;   ///< in the file, of the first byte
+  std::string file;     ///< for reports: the path, [stack] and the like, or empty
+  uint64_t offset = 0;  ///< in the file, of the first byte
 };
 
 class GuestMemory {
@@ -90,7 +98,12 @@ class GuestMemory {
 
   /// Counts up whenever executable pages changed: decoded instructions may be stale.
   uint64_t code_generation() const { return __atomic_load_n(&code_generation_, __ATOMIC_ACQUIRE); }
-  void code_changed() { __atomic_add_fetch(&code_generation_, 1, __ATOMIC_ACQ_REL); }
+  void code_changed() {
+    __atomic_add_fetch(&code_generation_, 1, __ATOMIC_ACQ_REL);
+    if (on_code_change) on_code_change();
+  }
+  /// Called then, possibly with lock() held: makes threads look at the number soon.
+  std::function<void()> on_code_change;
 
  private:
   bool in_window(uint64_t address, uint64_t size) const;

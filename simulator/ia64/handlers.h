@@ -1,8 +1,10 @@
 #pragma once
-// What translation chooses from: specialised handlers for frequent shapes, general ones for everything.
+// What translation chooses from: specialised handlers for frequent shapes, general ones for
+// everything.
 //
-// Specialised handlers assume that no register holds a NaT; general ones look. Both are right as long as no NaT is
-// about, and a general one that made the first NaT leaves, so that translation begins again with kNatKey.
+// Specialised handlers assume that no register holds a NaT; general ones look. Both are right as
+// long as no NaT is about, and a general one that made the first NaT leaves, so that translation
+// begins again with kNatKey.
 
 #include "optimizer/target/ia64/codec.h"
 #include "simulator/ia64/block_cache.h"
@@ -10,8 +12,8 @@
 
 namespace respike::simulator::ia64 {
 
-/// The specialised handler of an instruction and its operands, from physical registers; without one the result's
-/// handler is null.
+/// The specialised handler of an instruction and its operands, from physical registers; without one
+/// the result's handler is null.
 MicroOp specialise_integer(const respike::ia64::Slot& slot);
 MicroOp specialise_memory(const respike::ia64::Slot& slot);
 MicroOp specialise_floating(const respike::ia64::Slot& slot);
@@ -44,29 +46,36 @@ struct CompareKind {
 CompareKind compare_kind(respike::ia64::Op op);
 
 // Operations that belong to no single instruction.
-const MicroOp* op_guard(const MicroOp* op, Cpu* cpu, uint64_t* frame);    ///< skips if predicate a is 0
-const MicroOp* op_count(const MicroOp* op, Cpu* cpu, uint64_t* frame);    ///< data: Count
-const MicroOp* op_illegal(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< immediate: the signal's code
-const MicroOp* op_no_code(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< nothing to execute here
-const MicroOp* op_break(const MicroOp* op, Cpu* cpu, uint64_t* frame);    ///< leaves; data: GeneralInstruction
+const MicroOp* op_guard(const MicroOp* op, Cpu* cpu,
+                        uint64_t* frame);  ///< skips if predicate a is 0
+const MicroOp* op_count(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< data: Count
+const MicroOp* op_illegal(const MicroOp* op, Cpu* cpu,
+                          uint64_t* frame);  ///< immediate: the signal's code
+const MicroOp* op_no_code(const MicroOp* op, Cpu* cpu,
+                          uint64_t* frame);  ///< nothing to execute here
+const MicroOp* op_break(const MicroOp* op, Cpu* cpu,
+                        uint64_t* frame);  ///< leaves; data: GeneralInstruction
 
 // Branches. Unresolved ones hold a Link as data.
 const MicroOp* op_jump_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_jump(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-const MicroOp* op_continue(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< a jump that is no branch
+const MicroOp* op_continue(const MicroOp* op, Cpu* cpu,
+                           uint64_t* frame);  ///< a jump that is no branch
 /// `a` is the predicate.
 const MicroOp* op_branch_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_branch(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// a: branch register that takes the return address, b: sol, c: the callee's sof; op[1].immediate: return address.
+/// a: branch register that takes the return address, b: sol, c: the callee's sof; op[1].immediate:
+/// return address.
 const MicroOp* op_call_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_call(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 /// The same, d is the branch register with the target.
 const MicroOp* op_call_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame);         ///< d as before
+const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< d as before
 const MicroOp* op_branch_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// br.ctop in a loop with the rename bases of its block; both ways out have links, op[1] the one of falling through.
+/// br.ctop in a loop with the rename bases of its block; both ways out have links, op[1] the one of
+/// falling through.
 const MicroOp* op_ctop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_ctop(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 /// a: target, b: sof, c: sol, d: sor/8.

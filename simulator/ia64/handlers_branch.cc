@@ -1,7 +1,8 @@
 // Branches between blocks, and operations that hold blocks together.
 //
-// A direct branch leads to its block without any search: it is linked when it is executed first. Returns and indirect
-// branches look into a table of 4096 places. Every taken branch looks whether somebody wants the thread's attention.
+// A direct branch leads to its block without any search: it is linked when it is executed first.
+// Returns and indirect branches look into a table of 4096 places. Every taken branch looks whether
+// somebody wants the thread's attention.
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/memory_access.h"
@@ -14,11 +15,11 @@ inline bool wanted(const Cpu* cpu) {
   return __builtin_expect(__atomic_load_n(&cpu->interrupt, __ATOMIC_RELAXED) != 0, 0);
 }
 
-#define RESPIKE_TAKE(target, frame)                   \
-  do {                                                \
-    const MicroOp* const taken = (target);            \
-    if (wanted(cpu)) return leave(cpu, taken);        \
-    RESPIKE_GO(taken, frame);                         \
+#define RESPIKE_TAKE(target, frame)            \
+  do {                                         \
+    const MicroOp* const taken = (target);     \
+    if (wanted(cpu)) return leave(cpu, taken); \
+    RESPIKE_GO(taken, frame);                  \
   } while (0)
 
 /// Leaves through a branch without target.
@@ -28,15 +29,15 @@ const MicroOp* unresolved(const MicroOp* op, Cpu* cpu) {
   return leave(cpu, nullptr);
 }
 
-#define RESPIKE_TAKE_INDIRECT(address, frame)                               \
-  do {                                                                      \
-    const uint64_t to = (address) & ~uint64_t{15};                          \
-    const JumpEntry& entry = cpu->jumps[jump_index(to, cpu->cfm)];          \
-    if (__builtin_expect(entry.ip == to && entry.key == cpu->cfm, 1)) {     \
-      RESPIKE_TAKE(entry.op, frame);                                        \
-    }                                                                       \
-    cpu->ip = to;                                                           \
-    return leave(cpu, nullptr);                                             \
+#define RESPIKE_TAKE_INDIRECT(address, frame)                           \
+  do {                                                                  \
+    const uint64_t to = (address) & ~uint64_t{15};                      \
+    const JumpEntry& entry = cpu->jumps[jump_index(to, cpu->cfm)];      \
+    if (__builtin_expect(entry.ip == to && entry.key == cpu->cfm, 1)) { \
+      RESPIKE_TAKE(entry.op, frame);                                    \
+    }                                                                   \
+    cpu->ip = to;                                                       \
+    return leave(cpu, nullptr);                                         \
   } while (0)
 
 /// What br.call does besides branching.
@@ -59,9 +60,15 @@ const MicroOp* op_count(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_NEXT;
 }
 
-const MicroOp* op_jump_unresolved(const MicroOp* op, Cpu* cpu, uint64_t*) { return unresolved(op, cpu); }
-const MicroOp* op_jump(const MicroOp* op, Cpu* cpu, uint64_t* frame) { RESPIKE_TAKE(op->target, frame); }
-const MicroOp* op_continue(const MicroOp* op, Cpu* cpu, uint64_t* frame) { RESPIKE_GO(op->target, frame); }
+const MicroOp* op_jump_unresolved(const MicroOp* op, Cpu* cpu, uint64_t*) {
+  return unresolved(op, cpu);
+}
+const MicroOp* op_jump(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  RESPIKE_TAKE(op->target, frame);
+}
+const MicroOp* op_continue(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  RESPIKE_GO(op->target, frame);
+}
 
 const MicroOp* op_branch_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   if (cpu->pr[op->a]) return unresolved(op, cpu);
@@ -111,7 +118,8 @@ const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   // An entry exists only for valid markers.
   const uint64_t to = cpu->br[op->d] & ~uint64_t{15};
   const JumpEntry& entry = cpu->jumps[jump_index(to, marker)];
-  if (__builtin_expect(entry.ip != to || entry.key != marker, 0)) return slow_return(op, cpu, frame);
+  if (__builtin_expect(entry.ip != to || entry.key != marker, 0))
+    return slow_return(op, cpu, frame);
   cpu->ec = pfs >> 52 & 0x3f;
   cpu->cfm = marker;
   cpu->frame = caller;
@@ -129,7 +137,8 @@ const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_TAKE(op->target, frame);
 }
 
-/// What br.ctop does to loop counts, p63 (whose physical number is in a) and the bases; whether it is taken.
+/// What br.ctop does to loop counts, p63 (whose physical number is in a) and the bases; whether it
+/// is taken.
 static inline bool step(const MicroOp* op, Cpu* cpu) {
   bool taken = true;
   uint8_t stage = 0;

@@ -1,7 +1,8 @@
-// General handlers: they interpret one instruction with everything that the architecture says about it.
+// General handlers: they interpret one instruction with everything that the architecture says about
+// it.
 //
-// In blocks of specialised handlers one that made the first NaT leaves behind its instruction; the loop goes on with blocks that look
-// at NaT bits.
+// In blocks of specialised handlers one that made the first NaT leaves behind its instruction; the
+// loop goes on with blocks that look at NaT bits.
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
@@ -54,15 +55,21 @@ const MicroOp* general_check(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
 template <bool nat>
 Handler handler_of(const Slot& slot) {
   switch (family_of(slot.op)) {
-    case Family::integer: return general_op<execute_integer, nat>;
-    case Family::compare: return general_op<execute_compare, nat>;
-    case Family::memory: return general_op<execute_memory, nat>;
-    case Family::floating: return general_op<execute_floating, nat>;
+    case Family::integer:
+      return general_op<execute_integer, nat>;
+    case Family::compare:
+      return general_op<execute_compare, nat>;
+    case Family::memory:
+      return general_op<execute_memory, nat>;
+    case Family::floating:
+      return general_op<execute_floating, nat>;
     case Family::system:
       if (slot.op == Op::fc || slot.op == Op::fc_i || slot.op == Op::srlz_i) return general_leave;
       return general_op<execute_system, nat>;
-    case Family::branch: return ends_block(slot.op) ? general_branch : general_check;
-    default: return nullptr;
+    case Family::branch:
+      return ends_block(slot.op) ? general_branch : general_check;
+    default:
+      return nullptr;
   }
 }
 
@@ -70,8 +77,14 @@ Handler handler_of(const Slot& slot) {
 
 bool ends_block(Op op) {
   switch (op) {
-    case Op::chk_s_i: case Op::chk_s_m: case Op::chk_s_f: case Op::chk_a_nc: case Op::chk_a_clr:
-    case Op::chk_a_nc_f: case Op::chk_a_clr_f: case Op::fchkf:
+    case Op::chk_s_i:
+    case Op::chk_s_m:
+    case Op::chk_s_f:
+    case Op::chk_a_nc:
+    case Op::chk_a_clr:
+    case Op::chk_a_nc_f:
+    case Op::chk_a_clr_f:
+    case Op::fchkf:
       return false;
     default:
       return family_of(op) == Family::branch;

@@ -1,8 +1,8 @@
 // Specialised handlers of integer instructions.
 //
-// One template per shape: three registers, two and an immediate, and so on; what it computes is a stateless function
-// object. Each is instantiated for static and stacked registers as operands. The tables are built by the compiler
-// from index sequences.
+// One template per shape: three registers, two and an immediate, and so on; what it computes is a
+// stateless function object. Each is instantiated for static and stacked registers as operands. The
+// tables are built by the compiler from index sequences.
 
 #include <type_traits>
 #include <utility>
@@ -19,7 +19,8 @@ using respike::ia64::Slot;
 
 template <class F, bool A, bool B, bool C>
 const MicroOp* three(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
-  reg<A>(cpu, frame, op->a) = F()(reg<B>(cpu, frame, op->b), reg<C>(cpu, frame, op->c), op->immediate);
+  reg<A>(cpu, frame, op->a) =
+      F()(reg<B>(cpu, frame, op->b), reg<C>(cpu, frame, op->c), op->immediate);
   RESPIKE_NEXT;
 }
 
@@ -65,7 +66,7 @@ const MicroOp* to_branch_register(const MicroOp* op, Cpu* cpu, uint64_t* frame) 
 
 template <bool B>
 const MicroOp* to_pfs(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
-  cpu->pfs = reg<B>(cpu, frame, op->b);
+  cpu->pfs = writable_pfs(reg<B>(cpu, frame, op->b));
   RESPIKE_NEXT;
 }
 
@@ -81,15 +82,21 @@ const MicroOp* from_lc(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_NEXT;
 }
 
-constexpr bool stacked(uint8_t number) { return number >= 32; }
-constexpr uint8_t within(uint8_t number) { return number >= 32 ? number - 32 : number; }
-constexpr uint8_t predicate_target(uint8_t number) { return number == 0 ? kNoPredicate : number; }
+constexpr bool stacked(uint8_t number) {
+  return number >= 32;
+}
+constexpr uint8_t within(uint8_t number) {
+  return number >= 32 ? number - 32 : number;
+}
+constexpr uint8_t predicate_target(uint8_t number) {
+  return number == 0 ? kNoPredicate : number;
+}
 
 template <class F>
 MicroOp make_three(const Slot& s) {
-  static constexpr Handler kTable[8] = {
-      three<F, 0, 0, 0>, three<F, 0, 0, 1>, three<F, 0, 1, 0>, three<F, 0, 1, 1>,
-      three<F, 1, 0, 0>, three<F, 1, 0, 1>, three<F, 1, 1, 0>, three<F, 1, 1, 1>};
+  static constexpr Handler kTable[8] = {three<F, 0, 0, 0>, three<F, 0, 0, 1>, three<F, 0, 1, 0>,
+                                        three<F, 0, 1, 1>, three<F, 1, 0, 0>, three<F, 1, 0, 1>,
+                                        three<F, 1, 1, 0>, three<F, 1, 1, 1>};
   MicroOp op;
   op.run = kTable[stacked(s.a) * 4 + stacked(s.b) * 2 + stacked(s.c)];
   op.a = within(s.a);
@@ -115,7 +122,8 @@ MicroOp make_two(const Slot& s, uint8_t source, int64_t immediate, uint8_t b = 0
 
 template <class F>
 MicroOp make_compare(const Slot& s) {
-  static constexpr Handler kTable[4] = {compare<F, 0, 0>, compare<F, 0, 1>, compare<F, 1, 0>, compare<F, 1, 1>};
+  static constexpr Handler kTable[4] = {compare<F, 0, 0>, compare<F, 0, 1>, compare<F, 1, 0>,
+                                        compare<F, 1, 1>};
   MicroOp op;
   op.run = kTable[stacked(s.b) * 2 + stacked(s.c)];
   op.a = predicate_target(s.a);
@@ -137,26 +145,31 @@ MicroOp make_compare_immediate(const Slot& s) {
   return op;
 }
 
-
-// What is computed. Parameters: b, c, immediate; or source, immediate, b, d; or the operands of a comparison.
+// What is computed. Parameters: b, c, immediate; or source, immediate, b, d; or the operands of a
+// comparison.
 using U = uint64_t;
 using I = int64_t;
-#define RESPIKE_THREE(name, expression) \
-  struct name { U operator()(U b, U c, [[maybe_unused]] I i) const { return expression; } }
-#define RESPIKE_TWO(name, expression)                                                          \
-  struct name {                                                                                \
-    U operator()(U c, [[maybe_unused]] I i, [[maybe_unused]] unsigned b, [[maybe_unused]] unsigned d) const { \
-      return expression;                                                                       \
-    }                                                                                          \
+#define RESPIKE_THREE(name, expression)                                       \
+  struct name {                                                               \
+    U operator()(U b, U c, [[maybe_unused]] I i) const { return expression; } \
   }
-#define RESPIKE_COMPARE(name, expression) \
-  struct name { bool operator()(U b, U c) const { return expression; } }
+#define RESPIKE_TWO(name, expression)                                    \
+  struct name {                                                          \
+    U operator()(U c, [[maybe_unused]] I i, [[maybe_unused]] unsigned b, \
+                 [[maybe_unused]] unsigned d) const {                    \
+      return expression;                                                 \
+    }                                                                    \
+  }
+#define RESPIKE_COMPARE(name, expression)                  \
+  struct name {                                            \
+    bool operator()(U b, U c) const { return expression; } \
+  }
 
 RESPIKE_THREE(Add, b + c);
 RESPIKE_THREE(AddOne, b + c + 1);
 RESPIKE_THREE(Sub, b - c);
 RESPIKE_THREE(SubOne, b - c - 1);
-RESPIKE_THREE(And, b & c);
+RESPIKE_THREE(And, b& c);
 RESPIKE_THREE(Andcm, b & ~c);
 RESPIKE_THREE(Or, b | c);
 RESPIKE_THREE(Xor, b ^ c);
@@ -169,7 +182,7 @@ RESPIKE_THREE(ShrU, shr_u(c, b));
 RESPIKE_TWO(AddImmediate, c + static_cast<U>(i));
 RESPIKE_TWO(Move, c);
 RESPIKE_TWO(SubImmediate, static_cast<U>(i) - c);
-RESPIKE_TWO(AndImmediate, c & static_cast<U>(i));
+RESPIKE_TWO(AndImmediate, c& static_cast<U>(i));
 RESPIKE_TWO(OrImmediate, c | static_cast<U>(i));
 RESPIKE_TWO(XorImmediate, c ^ static_cast<U>(i));
 RESPIKE_TWO(ShiftUp, c << (b & 63) >> (d & 63));
@@ -206,9 +219,9 @@ constexpr uint64_t field_mask(unsigned position, unsigned length) {
 }
 
 MicroOp make_deposit(const Slot& s) {
-  static constexpr Handler kTable[8] = {
-      deposit<0, 0, 0>, deposit<0, 0, 1>, deposit<0, 1, 0>, deposit<0, 1, 1>,
-      deposit<1, 0, 0>, deposit<1, 0, 1>, deposit<1, 1, 0>, deposit<1, 1, 1>};
+  static constexpr Handler kTable[8] = {deposit<0, 0, 0>, deposit<0, 0, 1>, deposit<0, 1, 0>,
+                                        deposit<0, 1, 1>, deposit<1, 0, 0>, deposit<1, 0, 1>,
+                                        deposit<1, 1, 0>, deposit<1, 1, 1>};
   MicroOp op;
   op.run = kTable[stacked(s.a) * 4 + stacked(s.b) * 2 + stacked(s.c)];
   op.a = within(s.a);
@@ -222,8 +235,10 @@ MicroOp make_deposit(const Slot& s) {
 MicroOp make_extract(const Slot& s, bool is_signed) {
   const auto position = static_cast<unsigned>(s.immediate);
   const unsigned length = position + s.d > 64 ? 64 - position : s.d;
-  const auto up = static_cast<uint8_t>(64 - length - position), down = static_cast<uint8_t>(64 - length);
-  return is_signed ? make_two<ShiftUpSigned>(s, s.c, 0, up, down) : make_two<ShiftUp>(s, s.c, 0, up, down);
+  const auto up = static_cast<uint8_t>(64 - length - position),
+             down = static_cast<uint8_t>(64 - length);
+  return is_signed ? make_two<ShiftUpSigned>(s, s.c, 0, up, down)
+                   : make_two<ShiftUp>(s, s.c, 0, up, down);
 }
 
 MicroOp make(Handler fixed, Handler in_frame, uint8_t number) {
@@ -246,9 +261,12 @@ MicroOp specialise_compare(const Slot& s, CompareKind kind) {
   if (kind.what == CompareKind::What::tbit) return make_compare_immediate<BitIsZero>(s);
   if (kind.what != CompareKind::What::cmp && !narrow) return {};
   if (kind.immediate) {
-    if (kind.relation == R::eq) return narrow ? make_compare_immediate<Equal4>(s) : make_compare_immediate<Equal>(s);
-    if (kind.relation == R::lt) return narrow ? make_compare_immediate<Less4>(s) : make_compare_immediate<Less>(s);
-    return narrow ? make_compare_immediate<LessUnsigned4>(s) : make_compare_immediate<LessUnsigned>(s);
+    if (kind.relation == R::eq)
+      return narrow ? make_compare_immediate<Equal4>(s) : make_compare_immediate<Equal>(s);
+    if (kind.relation == R::lt)
+      return narrow ? make_compare_immediate<Less4>(s) : make_compare_immediate<Less>(s);
+    return narrow ? make_compare_immediate<LessUnsigned4>(s)
+                  : make_compare_immediate<LessUnsigned>(s);
   }
   if (kind.relation == R::eq) return narrow ? make_compare<Equal4>(s) : make_compare<Equal>(s);
   if (kind.relation == R::lt) return narrow ? make_compare<Less4>(s) : make_compare<Less>(s);
@@ -277,40 +295,68 @@ MicroOp specialise_integer(const Slot& s) {
     return plain ? specialise_compare(s, kind) : MicroOp{};
   }
   switch (s.op) {
-    case Op::add: return make_three<Add>(s);
-    case Op::add_one: return make_three<AddOne>(s);
-    case Op::sub: return make_three<Sub>(s);
-    case Op::sub_one: return make_three<SubOne>(s);
-    case Op::and_: return make_three<And>(s);
-    case Op::andcm: return make_three<Andcm>(s);
-    case Op::or_: return make_three<Or>(s);
-    case Op::xor_: return make_three<Xor>(s);
-    case Op::shladd: return make_three<Shladd>(s);
-    case Op::addp4: return make_three<Addp4>(s);
-    case Op::shl: return make_three<Shl>(s);
-    case Op::shr: return make_three<Shr>(s);
-    case Op::shr_u: return make_three<ShrU>(s);
-    case Op::sub_imm8: return make_two<SubImmediate>(s, s.c, s.immediate);
-    case Op::and_imm8: return make_two<AndImmediate>(s, s.c, s.immediate);
-    case Op::or_imm8: return make_two<OrImmediate>(s, s.c, s.immediate);
-    case Op::xor_imm8: return make_two<XorImmediate>(s, s.c, s.immediate);
+    case Op::add:
+      return make_three<Add>(s);
+    case Op::add_one:
+      return make_three<AddOne>(s);
+    case Op::sub:
+      return make_three<Sub>(s);
+    case Op::sub_one:
+      return make_three<SubOne>(s);
+    case Op::and_:
+      return make_three<And>(s);
+    case Op::andcm:
+      return make_three<Andcm>(s);
+    case Op::or_:
+      return make_three<Or>(s);
+    case Op::xor_:
+      return make_three<Xor>(s);
+    case Op::shladd:
+      return make_three<Shladd>(s);
+    case Op::addp4:
+      return make_three<Addp4>(s);
+    case Op::shl:
+      return make_three<Shl>(s);
+    case Op::shr:
+      return make_three<Shr>(s);
+    case Op::shr_u:
+      return make_three<ShrU>(s);
+    case Op::sub_imm8:
+      return make_two<SubImmediate>(s, s.c, s.immediate);
+    case Op::and_imm8:
+      return make_two<AndImmediate>(s, s.c, s.immediate);
+    case Op::or_imm8:
+      return make_two<OrImmediate>(s, s.c, s.immediate);
+    case Op::xor_imm8:
+      return make_two<XorImmediate>(s, s.c, s.immediate);
     case Op::adds:
     case Op::addl:
       if (s.c == 0) return make_set(s, s.immediate);
-      return s.immediate == 0 ? make_two<Move>(s, s.c, 0) : make_two<AddImmediate>(s, s.c, s.immediate);
-    case Op::movl: return make_set(s, s.immediate);
-    case Op::extr_u: return make_extract(s, false);
-    case Op::extr: return make_extract(s, true);
-    case Op::dep: return make_deposit(s);
+      return s.immediate == 0 ? make_two<Move>(s, s.c, 0)
+                              : make_two<AddImmediate>(s, s.c, s.immediate);
+    case Op::movl:
+      return make_set(s, s.immediate);
+    case Op::extr_u:
+      return make_extract(s, false);
+    case Op::extr:
+      return make_extract(s, true);
+    case Op::dep:
+      return make_deposit(s);
     case Op::dep_z:
       return make_two<DepositZero>(s, s.b, static_cast<int64_t>(field_mask(0, s.d)),
                                    static_cast<uint8_t>(s.immediate));
-    case Op::sxt1: return make_two<Sxt1>(s, s.c, 0);
-    case Op::sxt2: return make_two<Sxt2>(s, s.c, 0);
-    case Op::sxt4: return make_two<Sxt4>(s, s.c, 0);
-    case Op::zxt1: return make_two<Zxt1>(s, s.c, 0);
-    case Op::zxt2: return make_two<Zxt2>(s, s.c, 0);
-    case Op::zxt4: return make_two<Zxt4>(s, s.c, 0);
+    case Op::sxt1:
+      return make_two<Sxt1>(s, s.c, 0);
+    case Op::sxt2:
+      return make_two<Sxt2>(s, s.c, 0);
+    case Op::sxt4:
+      return make_two<Sxt4>(s, s.c, 0);
+    case Op::zxt1:
+      return make_two<Zxt1>(s, s.c, 0);
+    case Op::zxt2:
+      return make_two<Zxt2>(s, s.c, 0);
+    case Op::zxt4:
+      return make_two<Zxt4>(s, s.c, 0);
     case Op::mov_from_br: {
       MicroOp op = make(from_branch_register<false>, from_branch_register<true>, s.a);
       op.a = within(s.a);

@@ -1,8 +1,10 @@
-// Specialised handlers of integer loads and stores, and of the frequent ones of floating-point registers.
+// Specialised handlers of integer loads and stores, and of the frequent ones of floating-point
+// registers.
 //
-// The operation is noted before each access, so that a fault knows its instruction; a base register changes
-// after it. Acquire and release need nothing more on x86-64, whose loads and stores have that order. A load
-// that checks an advanced one (ld.c) is an ordinary load: it reads what a hit would leave in the register.
+// The operation is noted before each access, so that a fault knows its instruction; a base register
+// changes after it. Acquire and release need nothing more on x86-64, whose loads and stores have
+// that order. A load that checks an advanced one (ld.c) is an ordinary load: it reads what a hit
+// would leave in the register.
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/memory_access.h"
@@ -43,9 +45,12 @@ struct Spilled {};
 
 template <typename Format>
 FloatingRegister load_floating(Cpu& cpu, uint64_t address) {
-  if constexpr (std::is_same_v<Format, Single>) return from_single(load_guest<uint32_t>(cpu, address));
-  else if constexpr (std::is_same_v<Format, Double>) return from_double(load_guest<uint64_t>(cpu, address));
-  else if constexpr (std::is_same_v<Format, Integer>) return from_integer(load_guest<uint64_t>(cpu, address));
+  if constexpr (std::is_same_v<Format, Single>)
+    return from_single(load_guest<uint32_t>(cpu, address));
+  else if constexpr (std::is_same_v<Format, Double>)
+    return from_double(load_guest<uint64_t>(cpu, address));
+  else if constexpr (std::is_same_v<Format, Integer>)
+    return from_integer(load_guest<uint64_t>(cpu, address));
   else {
     const auto words = load_guest<FloatingRegister>(cpu, address);
     return from_spill(words.significand, words.sign_exponent);
@@ -70,38 +75,50 @@ const MicroOp* spill_f(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_NEXT;
 }
 
-constexpr bool stacked(uint8_t number) { return number >= 32; }
-constexpr uint8_t within(uint8_t number) { return number >= 32 ? number - 32 : number; }
+constexpr bool stacked(uint8_t number) {
+  return number >= 32;
+}
+constexpr uint8_t within(uint8_t number) {
+  return number >= 32 ? number - 32 : number;
+}
 
 template <typename T, Update update>
 Handler load_handler(bool a, bool c) {
-  static constexpr Handler kTable[4] = {load<T, update, 0, 0>, load<T, update, 0, 1>, load<T, update, 1, 0>,
-                                        load<T, update, 1, 1>};
+  static constexpr Handler kTable[4] = {load<T, update, 0, 0>, load<T, update, 0, 1>,
+                                        load<T, update, 1, 0>, load<T, update, 1, 1>};
   return kTable[a * 2 + c];
 }
 template <typename T, Update update>
 Handler store_handler(bool b, bool c) {
-  static constexpr Handler kTable[4] = {store<T, update, 0, 0>, store<T, update, 0, 1>, store<T, update, 1, 0>,
-                                        store<T, update, 1, 1>};
+  static constexpr Handler kTable[4] = {store<T, update, 0, 0>, store<T, update, 0, 1>,
+                                        store<T, update, 1, 0>, store<T, update, 1, 1>};
   return kTable[b * 2 + c];
 }
 
 template <Update update>
 Handler sized_load(unsigned size, bool a, bool c) {
   switch (size) {
-    case 0: return load_handler<uint8_t, update>(a, c);
-    case 1: return load_handler<uint16_t, update>(a, c);
-    case 2: return load_handler<uint32_t, update>(a, c);
-    default: return load_handler<uint64_t, update>(a, c);
+    case 0:
+      return load_handler<uint8_t, update>(a, c);
+    case 1:
+      return load_handler<uint16_t, update>(a, c);
+    case 2:
+      return load_handler<uint32_t, update>(a, c);
+    default:
+      return load_handler<uint64_t, update>(a, c);
   }
 }
 template <Update update>
 Handler sized_store(unsigned size, bool b, bool c) {
   switch (size) {
-    case 0: return store_handler<uint8_t, update>(b, c);
-    case 1: return store_handler<uint16_t, update>(b, c);
-    case 2: return store_handler<uint32_t, update>(b, c);
-    default: return store_handler<uint64_t, update>(b, c);
+    case 0:
+      return store_handler<uint8_t, update>(b, c);
+    case 1:
+      return store_handler<uint16_t, update>(b, c);
+    case 2:
+      return store_handler<uint32_t, update>(b, c);
+    default:
+      return store_handler<uint64_t, update>(b, c);
   }
 }
 
@@ -114,10 +131,17 @@ MicroOp specialise_floating_load(const Slot& s) {
   MicroOp op;
   if (s.d >> 4 != 0) return op;
   switch (s.d >> 2 & 3) {
-    case 0: return op;
-    case 1: op.run = floating_load_handler<Integer>(stacked(s.c)); break;
-    case 2: op.run = floating_load_handler<Single>(stacked(s.c)); break;
-    default: op.run = floating_load_handler<Double>(stacked(s.c)); break;
+    case 0:
+      return op;
+    case 1:
+      op.run = floating_load_handler<Integer>(stacked(s.c));
+      break;
+    case 2:
+      op.run = floating_load_handler<Single>(stacked(s.c));
+      break;
+    default:
+      op.run = floating_load_handler<Double>(stacked(s.c));
+      break;
   }
   op.a = s.a;
   op.c = within(s.c);
@@ -171,6 +195,8 @@ MicroOp specialise_memory(const Slot& s) {
   }
 }
 
-MicroOp specialise_floating(const Slot&) { return {}; }
+MicroOp specialise_floating(const Slot&) {
+  return {};
+}
 
 }  // namespace respike::simulator::ia64

@@ -2,8 +2,9 @@
 //
 //   respike-ia64 [--sysroot DIR] [--counts FILE] [--registers] PROGRAM ARGUMENTS...
 //
-// The exit status is the program's; a program that a signal ends makes the emulator end by the same signal. What cannot be run at all is told in one sentence, with the
-// status of a shell: 127 for a program that is not there, 126 for one that is no IA-64 program.
+// The exit status is the program's; a program that a signal ends makes the emulator end by the same
+// signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
+// program that is not there, 126 for one that is no IA-64 program.
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -51,18 +52,28 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       return true;
     };
     bool good = true;
-    if (option == "--") { ++i; break; }
+    if (option == "--") {
+      ++i;
+      break;
+    }
     if (option == "--help") {
       fmt::print("{}", kUsage);
       std::exit(0);
     }
-    if (option == "--sysroot") good = value(line.options.sysroot);
-    else if (option == "--counts") good = value(line.options.counts);
-    else if (option == "--argv0") good = value(line.options.argv0);
-    else if (option == "--append-counts") line.options.append_counts = true;
-    else if (option == "--registers") line.options.registers = true;
-    else if (option == "--general-only") line.options.general_only = true;
-    else good = false;
+    if (option == "--sysroot")
+      good = value(line.options.sysroot);
+    else if (option == "--counts")
+      good = value(line.options.counts);
+    else if (option == "--argv0")
+      good = value(line.options.argv0);
+    else if (option == "--append-counts")
+      line.options.append_counts = true;
+    else if (option == "--registers")
+      line.options.registers = true;
+    else if (option == "--general-only")
+      line.options.general_only = true;
+    else
+      good = false;
     if (!good) return std::nullopt;
   }
   line.words.assign(argv + i, argv + argc);
@@ -90,7 +101,9 @@ void prepare_counts(emulator::Options& options) {
   options.counts = std::filesystem::absolute(options.counts);
   if (options.append_counts) return;
   std::FILE* file = std::fopen(options.counts.c_str(), "w");
-  if (file == nullptr) throw respike::Error(fmt::format("cannot be written: {}", std::strerror(errno)), options.counts);
+  if (file == nullptr)
+    throw respike::Error(fmt::format("cannot be written: {}", std::strerror(errno)),
+                         options.counts);
   std::fclose(file);
 }
 

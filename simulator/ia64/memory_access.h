@@ -1,8 +1,8 @@
 #pragma once
 // One access to guest memory, as handlers do it. Accesses may be unaligned, as Linux makes them be.
 //
-// The host's MMU checks rights: its SIGSEGV becomes a guest fault of the instruction that `cpu.op` names, so
-// that has to be set, and nothing may have changed yet.
+// The host's MMU checks rights: its SIGSEGV becomes a guest fault of the instruction that `cpu.op`
+// names, so that has to be set, and nothing may have changed yet.
 
 #include <csignal>
 #include <cstdint>

@@ -1,13 +1,16 @@
 #pragma once
-// Micro-operations: what blocks of guest instructions are translated into, and how one leads to the next.
+// Micro-operations: what blocks of guest instructions are translated into, and how one leads to the
+// next.
 //
-// A micro-operation is a handler and its operands, 24 bytes. A handler does its work and calls the next one's
-// as its last act, which the compiler turns into a jump: the whole guest runs in one frame of the host's stack, and every
-// handler has the host's branch prediction for itself. Where the compiler does not do that (no optimization, AddressSanitizer), handlers
-// return the next operation to a loop instead.
+// A micro-operation is a handler and its operands, 24 bytes. A handler does its work and calls the
+// next one's as its last act, which the compiler turns into a jump: the whole guest runs in one
+// frame of the host's stack, and every handler has the host's branch prediction for itself. Where
+// the compiler does not do that (no optimization, AddressSanitizer), handlers return the next
+// operation to a loop instead.
 //
-// Registers in operands are physical. In specialised handlers a general register is a number in one of two arrays, static or
-// stacked, and which one it is belongs to the handler: it is a template parameter.
+// Registers in operands are physical. In specialised handlers a general register is a number in one
+// of two arrays, static or stacked, and which one it is belongs to the handler: it is a template
+// parameter.
 
 #include <cstdint>
 
@@ -31,20 +34,22 @@ struct MicroOp {
 };
 static_assert(sizeof(MicroOp) == 24);
 
-/// What a branch holds until it is executed first: it leaves, and the loop makes `resolved` its handler and the
-/// block at `ip` its target.
+/// What a branch holds until it is executed first: it leaves, and the loop makes `resolved` its
+/// handler and the block at `ip` its target.
 struct Link {
   uint64_t ip = 0;
   Handler resolved = nullptr;
 };
 
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(RESPIKE_FUZZERS)
-#define RESPIKE_GO(next, frame)                   \
-  do {                                            \
-    const MicroOp* const go_to = (next);          \
-    return go_to->run(go_to, cpu, (frame));       \
+#define RESPIKE_GO(next, frame)             \
+  do {                                      \
+    const MicroOp* const go_to = (next);    \
+    return go_to->run(go_to, cpu, (frame)); \
   } while (0)
-inline void execute(const MicroOp* op, Cpu* cpu) { op->run(op, cpu, cpu->frame); }
+inline void execute(const MicroOp* op, Cpu* cpu) {
+  op->run(op, cpu, cpu->frame);
+}
 #else
 #define RESPIKE_GO(next, frame) return (next)
 inline void execute(const MicroOp* op, Cpu* cpu) {
@@ -61,8 +66,10 @@ inline const MicroOp* leave(Cpu* cpu, const MicroOp* next) {
 
 template <bool stacked>
 inline uint64_t& reg(Cpu* cpu, uint64_t* frame, uint8_t number) {
-  if constexpr (stacked) return frame[number];
-  else return cpu->gr[number];
+  if constexpr (stacked)
+    return frame[number];
+  else
+    return cpu->gr[number];
 }
 
 /// p0 as target: written, never read.

@@ -21,8 +21,9 @@ struct Options {
   bool append_counts = false;  ///< a program of a run that has begun writing counts
   bool registers = false;      ///< print registers when a fault kills the program
   bool general_only = false;   ///< translate nothing into specialised handlers
-  uint64_t sandbox_steps = 0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)
-  std::string argv0;           ///< what the program sees as argv[0], if not its path
+  uint64_t sandbox_steps =
+      0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)
+  std::string argv0;  ///< what the program sees as argv[0], if not its path
 };
 
 constexpr unsigned kSignals = 64;
@@ -42,6 +43,8 @@ struct GuestStack {
 struct Thread;
 
 struct Process {
+  Process();
+
   Options options;
   std::string program;  ///< absolute path of the running program
   GuestMemory memory;
@@ -54,7 +57,8 @@ struct Process {
   std::vector<Thread*> threads;
   bool exiting = false;
   std::mutex counts_lock;
-  std::unordered_map<uint64_t, int64_t> counts;  ///< of threads that have ended, by address and slot
+  std::unordered_map<uint64_t, int64_t>
+      counts;  ///< of threads that have ended, by address and slot
 };
 
 /// What a fault means.
@@ -88,7 +92,7 @@ struct Thread {
   siginfo_t pending_info;
 
   bool borrowed = false;  ///< of a child of vfork: all else belongs to its parent
-  uint64_t steps = 0;  ///< in a sandbox
+  uint64_t steps = 0;     ///< in a sandbox
   bool ended = false;
   int exit_status = 0;
   bool parked = false;

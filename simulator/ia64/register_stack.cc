@@ -1,8 +1,10 @@
-// Moving registers between the array and the backing store, one by one and in the order of addresses.
+// Moving registers between the array and the backing store, one by one and in the order of
+// addresses.
 //
-// A collection is stored when the engine reaches its word; until then ar.rnat gathers it. On the way down ar.rnat takes the
-// word that is passed. Progress is kept register by register, since every access to guest memory may fault, and
-// a fault must leave a state from which the instruction can be repeated.
+// A collection is stored when the engine reaches its word; until then ar.rnat gathers it. On the
+// way down ar.rnat takes the word that is passed. Progress is kept register by register, since
+// every access to guest memory may fault, and a fault must leave a state from which the instruction
+// can be repeated.
 
 #include "simulator/ia64/register_stack.h"
 
@@ -60,7 +62,9 @@ void RegisterStack::spill(Cpu& cpu, uint64_t* end) {
   }
 }
 
-void RegisterStack::flush(Cpu& cpu) { spill(cpu, cpu.frame); }
+void RegisterStack::flush(Cpu& cpu) {
+  spill(cpu, cpu.frame);
+}
 
 void RegisterStack::forget_nats(Cpu& cpu, uint64_t* from, uint64_t* to) {
   if (cpu.nat_count == 0) return;

@@ -1,16 +1,17 @@
 #pragma once
 // The register stack and its engine.
 //
-// Stacked registers of all frames lie one behind the other in a linear array of the host, without the NaT collections of the
-// backing store. A call moves the frame pointer up, a return moves it down; nothing is copied. The engine is as
-// lazy as the architecture allows: registers go to the backing store in guest memory only when a program
-// asks (flushrs), when the array is full, or for a signal; they come back when a return finds them missing.
+// Stacked registers of all frames lie one behind the other in a linear array of the host, without
+// the NaT collections of the backing store. A call moves the frame pointer up, a return moves it
+// down; nothing is copied. The engine is as lazy as the architecture allows: registers go to the
+// backing store in guest memory only when a program asks (flushrs), when the array is full, or for
+// a signal; they come back when a return finds them missing.
 //
 //   array:  | ... free ... | dirty partition | current frame | free ... |
 //                          ^ dirty = bspstore ^ frame = bsp
 //
-// There are no clean registers: what was stored is read again when it is needed. The NaT bit of each
-// register is a byte in a second array.
+// There are no clean registers: what was stored is read again when it is needed. The NaT bit of
+// each register is a byte in a second array.
 //
 // Source: SDM 2, chapter 6.
 

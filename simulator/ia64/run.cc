@@ -1,9 +1,9 @@
 // The loop of a thread.
 //
-// Translated code runs until it leaves: because a branch has no target yet, somebody wants attention, or an instruction
-// cannot go on. The latter jump back here with a fault (siglongjmp; from the host's signal handler, too), and a break
-// instruction is one of them: 0x100000 is a system call, other numbers are signals (linux/arch/ia64/kernel/traps.c,
-// ia64_bad_break).
+// Translated code runs until it leaves: because a branch has no target yet, somebody wants
+// attention, or an instruction cannot go on. The latter jump back here with a fault (siglongjmp;
+// from the host's signal handler, too), and a break instruction is one of them: 0x100000 is a
+// system call, other numbers are signals (linux/arch/ia64/kernel/traps.c, ia64_bad_break).
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,14 +32,34 @@ GuestFault break_fault(int number, uint64_t ip) {
     fault.code = code;
   };
   switch (number) {
-    case 0: be(SIGILL, ILL_ILLOPC); break;
-    case 1: be(SIGFPE, FPE_INTDIV); break;
-    case 2: be(SIGFPE, FPE_INTOVF); break;
-    case 3: be(SIGFPE, FPE_FLTSUB); break;
-    case 4: be(SIGSEGV, SEGV_MAPERR); break;
-    case 5: be(SIGBUS, BUS_ADRALN); break;
-    case 6: case 7: case 8: case 9: case 10: be(SIGFPE, FPE_FLTINV); break;  // decimal arithmetic
-    case 11: be(SIGSEGV, SEGV_MAPERR); break;                                // stack overflow
+    case 0:
+      be(SIGILL, ILL_ILLOPC);
+      break;
+    case 1:
+      be(SIGFPE, FPE_INTDIV);
+      break;
+    case 2:
+      be(SIGFPE, FPE_INTOVF);
+      break;
+    case 3:
+      be(SIGFPE, FPE_FLTSUB);
+      break;
+    case 4:
+      be(SIGSEGV, SEGV_MAPERR);
+      break;
+    case 5:
+      be(SIGBUS, BUS_ADRALN);
+      break;
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+      be(SIGFPE, FPE_FLTINV);
+      break;  // decimal arithmetic
+    case 11:
+      be(SIGSEGV, SEGV_MAPERR);
+      break;  // stack overflow
     default:
       if (number < 0x80000) be(SIGILL, ILL_ILLTRP);
   }
@@ -156,6 +176,13 @@ int run(Thread& thread) {
   }
   thread.in_guest = 0;
   return thread.exit_status;
+}
+
+Process::Process() {
+  memory.on_code_change = [this] {
+    std::lock_guard guard(threads_lock);
+    for (Thread* thread : threads) __atomic_store_n(&thread->cpu.interrupt, 1, __ATOMIC_SEQ_CST);
+  };
 }
 
 Thread::Thread(Process& owner) : process(owner) {

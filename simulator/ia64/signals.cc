@@ -1,20 +1,22 @@
 // Signals of the host become signals of the guest.
 //
-// The host's handler only notes what came and lets the loop of the thread see it: `cpu.interrupt` ends
-// translated code at the next branch, and a system call that has not begun is not begun (safe_system_call:
-// the handler moves the instruction pointer out of the few instructions before `syscall`). While one signal waits, all
-// others are blocked, so that the kernel's own queue decides about order and number. Host handlers are installed
-// with SA_RESTART: an interrupted call that may be restarted comes back to the `syscall` instruction and is given up
-// there with kRestart, and the guest's own SA_RESTART decides whether its break is executed again.
+// The host's handler only notes what came and lets the loop of the thread see it: `cpu.interrupt`
+// ends translated code at the next branch, and a system call that has not begun is not begun
+// (safe_system_call: the handler moves the instruction pointer out of the few instructions before
+// `syscall`). While one signal waits, all others are blocked, so that the kernel's own queue
+// decides about order and number. Host handlers are installed with SA_RESTART: an interrupted call
+// that may be restarted comes back to the `syscall` instruction and is given up there with
+// kRestart, and the guest's own SA_RESTART decides whether its break is executed again.
 //
-// Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop, which delivers them with the
-// guest's address (siglongjmp; handlers of micro-operations hold nothing).
+// Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop,
+// which delivers them with the guest's address (siglongjmp; handlers of micro-operations hold
+// nothing).
 //
-// The frame on the guest's stack is the one of Linux (arch/ia64/kernel/sigframe.h, asm/sigcontext.h), since
-// unwinders know it: three arguments, the descriptor, siginfo, sigcontext. The kernel's own trampoline lies in its gate page
-// at 0xa000000000000000, where unwinders look for it; ours has only the system call rt_sigreturn. On an
-// alternate stack the register stack goes to its lower end, and the interrupted frames are stored before, so that
-// sc_loadrs is 0.
+// The frame on the guest's stack is the one of Linux (arch/ia64/kernel/sigframe.h,
+// asm/sigcontext.h), since unwinders know it: three arguments, the descriptor, siginfo, sigcontext.
+// The kernel's own trampoline lies in its gate page at 0xa000000000000000, where unwinders look for
+// it; ours has only the system call rt_sigreturn. On an alternate stack the register stack goes to
+// its lower end, and the interrupted frames are stored before, so that sc_loadrs is 0.
 
 #include "simulator/ia64/signals.h"
 
@@ -31,8 +33,8 @@
 #include "simulator/ia64/memory_access.h"
 #include "simulator/ia64/report.h"
 
-// How long a call is in `syscall` itself is decided by two labels: what is interrupted before the instruction has no
-// effect yet. The first argument is the address of the flag to look at.
+// How long a call is in `syscall` itself is decided by two labels: what is interrupted before the
+// instruction has no effect yet. The first argument is the address of the flag to look at.
 asm(R"(
   .text
   .type respike_safe_system_call, @function
@@ -100,18 +102,23 @@ struct HostAction {
   uint64_t mask;
 };
 
-constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
+constexpr uint64_t signal_bit(int signal) {
+  return uint64_t{1} << (signal - 1);
+}
 
 /// Never blocked on the host: the emulator needs them.
 constexpr uint64_t kAlwaysOpen = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(kKick);
 constexpr uint64_t kUnblockable = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
 
 /// x86-64 has no return from handlers without this.
-[[gnu::naked]] void restorer() { asm("movq $15, %rax\n syscall"); }
+[[gnu::naked]] void restorer() {
+  asm("movq $15, %rax\n syscall");
+}
 
 void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   constexpr unsigned long kRestorer = 0x04000000;
-  HostAction action = {reinterpret_cast<uint64_t>(handler), SA_SIGINFO | SA_RESTART | SA_ONSTACK | kRestorer, restorer, 0};
+  HostAction action = {reinterpret_cast<uint64_t>(handler),
+                       SA_SIGINFO | SA_RESTART | SA_ONSTACK | kRestorer, restorer, 0};
   if (signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
   syscall(SYS_rt_sigaction, signal, &action, nullptr, 8);
 }
@@ -124,8 +131,14 @@ void restore_default(int signal, bool ignore) {
 
 bool ends_process_by_default(int signal) {
   switch (signal) {
-    case SIGCHLD: case SIGCONT: case SIGURG: case SIGWINCH:
-    case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
       return false;
     default:
       return true;
@@ -260,12 +273,14 @@ void enter_handler(Thread& thread, int signal, const siginfo_t& info, const Gues
 
 }  // namespace
 
-int64_t safe_system_call(Thread& thread, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                         uint64_t e, uint64_t f) {
+int64_t safe_system_call(Thread& thread, long number, uint64_t a, uint64_t b, uint64_t c,
+                         uint64_t d, uint64_t e, uint64_t f) {
   return respike_safe_system_call(&thread.pending, number, a, b, c, d, e, f);
 }
 
-void kick(const Thread& thread) { syscall(SYS_tgkill, getpid(), thread.tid, kKick); }
+void kick(const Thread& thread) {
+  syscall(SYS_tgkill, getpid(), thread.tid, kKick);
+}
 
 void apply_mask(const Thread& thread) {
   const uint64_t mask = thread.mask & ~kAlwaysOpen;
@@ -296,9 +311,11 @@ void map_trampoline(Process& process) {
   // { .mib  mov r15 = 1181 (rt_sigreturn); break.i 0x100000; nop.b 0 ;; }, as the assembler has it.
   static constexpr unsigned char kCode[16] = {0x11, 0x78, 0x74, 0x00, 0x09, 0x24, 0x00, 0x00,
                                               0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x20};
-  const int64_t place = process.memory.map(kTrampoline, kPage, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0, "[gate]");
-  if (place != static_cast<int64_t>(kTrampoline)) throw Error("cannot map the page of the signal trampoline");
+  const int64_t place =
+      process.memory.map(kTrampoline, kPage, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0, "[gate]");
+  if (place != static_cast<int64_t>(kTrampoline))
+    throw Error("cannot map the page of the signal trampoline");
   std::memcpy(process.memory.host(kTrampoline), kCode, sizeof kCode);
   process.memory.protect(kTrampoline, kPage, PROT_READ | PROT_EXEC);
   process.trampoline = kTrampoline;
@@ -360,9 +377,11 @@ void deliver_fault(Thread& thread, const GuestFault& fault) {
 
 void return_from_signal(Thread& thread) {
   Cpu& cpu = thread.cpu;
-  const auto context_address = load_guest<uint64_t>(cpu, cpu.gr[12] + 16 + offsetof(SignalFrame, context_address));
+  const auto context_address =
+      load_guest<uint64_t>(cpu, cpu.gr[12] + 16 + offsetof(SignalFrame, context_address));
   const auto c = load_guest<SignalContext>(cpu, context_address);
-  // Back to the frame: either it is still there, or it is read from where the register stack was then.
+  // Back to the frame: either it is still there, or it is read from where the register stack was
+  // then.
   if (c.rbs_base != 0 || cpu.stack.bsp(cpu) != c.ar_bsp) {
     cpu.stack.start(cpu, c.ar_bsp);
     cpu.stack.set_rnat(c.ar_rnat);
@@ -387,7 +406,8 @@ void return_from_signal(Thread& thread) {
   cpu.lc = c.ar_lc;
   set_predicates(cpu, c.pr, ~uint64_t{0});
   std::memcpy(cpu.br, c.br, sizeof c.br);
-  for (unsigned i = 2; i < 128; ++i) cpu.fr[i] = from_spill(c.fr[i].significand, c.fr[i].sign_exponent);
+  for (unsigned i = 2; i < 128; ++i)
+    cpu.fr[i] = from_spill(c.fr[i].significand, c.fr[i].sign_exponent);
   cpu.csd = c.ar25;
   cpu.ssd = c.ar26;
   cpu.op = nullptr;
@@ -413,7 +433,8 @@ int64_t set_action(Thread& thread, int signal, uint64_t action, uint64_t old, ui
   if (old != 0) store_guest(cpu, old, before);
   if (action == 0 || signal == SIGSEGV || signal == SIGBUS || signal == kKick) return 0;
   const bool counting = !thread.process.options.counts.empty();
-  if (fresh.handler > kIgnore || (fresh.handler == 0 && counting && ends_process_by_default(signal))) {
+  if (fresh.handler > kIgnore ||
+      (fresh.handler == 0 && counting && ends_process_by_default(signal))) {
     install(signal, on_signal);
   } else {
     restore_default(signal, fresh.handler == kIgnore);
@@ -426,10 +447,14 @@ int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t s
   uint64_t mask = thread.mask;
   if (set != 0) {
     const auto bits = load_guest<uint64_t>(thread.cpu, set);
-    if (how == SIG_BLOCK) mask |= bits;
-    else if (how == SIG_UNBLOCK) mask &= ~bits;
-    else if (how == SIG_SETMASK) mask = bits;
-    else return -EINVAL;
+    if (how == SIG_BLOCK)
+      mask |= bits;
+    else if (how == SIG_UNBLOCK)
+      mask &= ~bits;
+    else if (how == SIG_SETMASK)
+      mask = bits;
+    else
+      return -EINVAL;
   }
   if (old != 0) store_guest(thread.cpu, old, thread.mask);
   thread.mask = mask & ~kUnblockable;
@@ -440,7 +465,8 @@ int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t s
 int64_t suspend(Thread& thread, uint64_t set, uint64_t size) {
   if (size != 8) return -EINVAL;
   const uint64_t mask = load_guest<uint64_t>(thread.cpu, set) & ~kAlwaysOpen;
-  const int64_t result = safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&mask), 8);
+  const int64_t result =
+      safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&mask), 8);
   return result == -kRestart ? -EINTR : result;
 }
 

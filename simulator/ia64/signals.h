@@ -7,14 +7,15 @@
 
 namespace respike::simulator::ia64 {
 
-/// Sets up what the emulator needs (SIGSEGV, SIGBUS, a signal of its own) and takes over what the parent ignores.
+/// Sets up what the emulator needs (SIGSEGV, SIGBUS, a signal of its own) and takes over what the
+/// parent ignores.
 void start_signals(Process& process);
 
 /// Maps the page with the code that handlers return to.
 void map_trampoline(Process& process);
 
-/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for it; it ends with EINTR or
-/// will be executed again, as the signal's action says.
+/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for it;
+/// it ends with EINTR or will be executed again, as the signal's action says.
 void deliver_pending(Thread& thread, bool interrupted);
 
 /// Delivers what an instruction raised; without a handler the process dies with a report.
@@ -37,8 +38,8 @@ void block_all_signals();
 constexpr int64_t kRestart = 512;
 
 /// A system call of the host that is not begun once a signal is pending. Its result or -errno.
-int64_t safe_system_call(Thread& thread, long number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
-                         uint64_t d = 0, uint64_t e = 0, uint64_t f = 0);
+int64_t safe_system_call(Thread& thread, long number, uint64_t a = 0, uint64_t b = 0,
+                         uint64_t c = 0, uint64_t d = 0, uint64_t e = 0, uint64_t f = 0);
 
 /// Makes a thread leave what it does.
 void kick(const Thread& thread);

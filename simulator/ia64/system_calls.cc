@@ -1,8 +1,9 @@
 // Which system call is done by whom.
 //
-// Most calls take the same structures on IA-64 and x86-64, both being 64-bit little-endian Linux with the generic
-// headers: the host executes them with pointers translated (system_calls.def). The kernel itself then says EFAULT where
-// nothing is mapped. The others are in system_calls_*.cc, by subject.
+// Most calls take the same structures on IA-64 and x86-64, both being 64-bit little-endian Linux
+// with the generic headers: the host executes them with pointers translated (system_calls.def). The
+// kernel itself then says EFAULT where nothing is mapped. The others are in system_calls_*.cc, by
+// subject.
 
 #include "simulator/ia64/system_calls.h"
 
@@ -44,17 +45,23 @@ int64_t pass(Thread& thread, const Row& row, const Arguments& a) {
   std::string paths[6];
   for (size_t i = 0; i < row.arguments.size(); ++i) {
     switch (row.arguments[i]) {
-      case 'p': values[i] = host_pointer(thread, a[i]); break;
-      case 'x': values[i] = a[i] >> 61 == 0 ? a[i] : host_pointer(thread, a[i]); break;
+      case 'p':
+        values[i] = host_pointer(thread, a[i]);
+        break;
+      case 'x':
+        values[i] = a[i] >> 61 == 0 ? a[i] : host_pointer(thread, a[i]);
+        break;
       case 's':
         if (a[i] == 0) break;
         paths[i] = host_path(thread, guest_string(thread, a[i]));
         values[i] = reinterpret_cast<uint64_t>(paths[i].c_str());
         break;
-      default: values[i] = a[i];
+      default:
+        values[i] = a[i];
     }
   }
-  return safe_system_call(thread, row.host, values[0], values[1], values[2], values[3], values[4], values[5]);
+  return safe_system_call(thread, row.host, values[0], values[1], values[2], values[3], values[4],
+                          values[5]);
 }
 
 }  // namespace
@@ -88,7 +95,8 @@ int64_t system_call(Thread& thread) {
   const auto number = static_cast<unsigned>(cpu.gr[15]);
   const FrameMarker marker{cpu.cfm};
   Arguments a;
-  for (unsigned i = 0; i < 6; ++i) a.values[i] = general(cpu, marker.general(32 + marker.sol() + i));
+  for (unsigned i = 0; i < 6; ++i)
+    a.values[i] = general(cpu, marker.general(32 + marker.sol() + i));
   for (const auto find : {file_call, memory_call, process_call, network_call}) {
     if (const SystemCall call = find(number)) return call(thread, a);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// The system calls of IA-64 Linux: break 0x100000 with the number in r15, arguments in out0 to out5, the result in r8 and r10.
+// The system calls of IA-64 Linux: break 0x100000 with the number in r15, arguments in out0 to
+// out5, the result in r8 and r10.
 
 #include <sys/uio.h>
 
@@ -31,7 +32,8 @@ SystemCall memory_call(unsigned number);
 SystemCall process_call(unsigned number);
 SystemCall network_call(unsigned number);
 
-/// The host's pointer for a guest's, which the kernel refuses if that can never be mapped; 0 stays 0.
+/// The host's pointer for a guest's, which the kernel refuses if that can never be mapped; 0 stays
+/// 0.
 uint64_t host_pointer(const Thread& thread, uint64_t address);
 
 /// Copies an array of struct iovec with pointers of the host; raises a fault (EFAULT).

@@ -1,4 +1,5 @@
-// System calls on files whose structures differ, hold pointers, or need a path to be seen with the guest's eyes.
+// System calls on files whose structures differ, hold pointers, or need a path to be seen with the
+// guest's eyes.
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -67,11 +68,15 @@ std::string path_of(Thread& thread, uint64_t address) {
 
 int64_t guest_stat_at(Thread& thread, int folder, uint64_t path, uint64_t buffer, int flags) {
   struct stat status;
-  const std::string name = (flags & AT_SYMLINK_NOFOLLOW) ? host_path(thread, guest_string(thread, path)) : path_of(thread, path);
+  const std::string name = (flags & AT_SYMLINK_NOFOLLOW)
+                               ? host_path(thread, guest_string(thread, path))
+                               : path_of(thread, path);
   return store_stat(thread, fstatat(folder, name.c_str(), &status, flags), status, buffer);
 }
 
-int64_t guest_stat(Thread& thread, const Arguments& a) { return guest_stat_at(thread, AT_FDCWD, a[0], a[1], 0); }
+int64_t guest_stat(Thread& thread, const Arguments& a) {
+  return guest_stat_at(thread, AT_FDCWD, a[0], a[1], 0);
+}
 int64_t guest_lstat(Thread& thread, const Arguments& a) {
   return guest_stat_at(thread, AT_FDCWD, a[0], a[1], AT_SYMLINK_NOFOLLOW);
 }
@@ -99,8 +104,9 @@ int64_t open_at(Thread& thread, int folder, uint64_t path, int flags, uint64_t m
   const std::string name = guest_string(thread, path);
   if (is_own(name, "maps")) return open_text(thread.process.memory.describe(), flags);
   const std::string host = is_own(name, "exe") ? thread.process.program : host_path(thread, name);
-  return safe_system_call(thread, SYS_openat, static_cast<uint64_t>(folder), reinterpret_cast<uint64_t>(host.c_str()),
-                          static_cast<uint64_t>(flags), mode);
+  return safe_system_call(thread, SYS_openat, static_cast<uint64_t>(folder),
+                          reinterpret_cast<uint64_t>(host.c_str()), static_cast<uint64_t>(flags),
+                          mode);
 }
 int64_t guest_open(Thread& thread, const Arguments& a) {
   return open_at(thread, AT_FDCWD, a[0], static_cast<int>(a[1]), a[2]);
@@ -125,7 +131,9 @@ int64_t read_link(Thread& thread, int folder, uint64_t path, uint64_t buffer, ui
   for (size_t i = 0; i < copied; ++i) store_guest(thread.cpu, buffer + i, target[i]);
   return static_cast<int64_t>(copied);
 }
-int64_t guest_readlink(Thread& thread, const Arguments& a) { return read_link(thread, AT_FDCWD, a[0], a[1], a[2]); }
+int64_t guest_readlink(Thread& thread, const Arguments& a) {
+  return read_link(thread, AT_FDCWD, a[0], a[1], a[2]);
+}
 int64_t guest_readlinkat(Thread& thread, const Arguments& a) {
   return read_link(thread, static_cast<int>(a[0]), a[1], a[2], a[3]);
 }
@@ -156,8 +164,18 @@ int64_t guest_pipe(Thread& thread, const Arguments&) {
 
 int64_t guest_fcntl(Thread& thread, const Arguments& a) {
   switch (a[1]) {
-    case F_GETLK: case F_SETLK: case F_SETLKW: case F_OFD_GETLK: case F_OFD_SETLK: case F_OFD_SETLKW:
-    case F_GETOWN_EX: case F_SETOWN_EX: case 1035: case 1036: case 1037: case 1038:  // hints of lifetime
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_GETLK:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW:
+    case F_GETOWN_EX:
+    case F_SETOWN_EX:
+    case 1035:
+    case 1036:
+    case 1037:
+    case 1038:  // hints of lifetime
       return safe_system_call(thread, SYS_fcntl, a[0], a[1], host_pointer(thread, a[2]));
     default:
       return safe_system_call(thread, SYS_fcntl, a[0], a[1], a[2]);
@@ -174,14 +192,27 @@ int64_t vector_call(Thread& thread, long number, const Arguments& a) {
   iovec vectors[IOV_MAX];
   if (a[2] > IOV_MAX) return -EINVAL;
   load_vectors(thread, a[1], a[2], vectors);
-  return safe_system_call(thread, number, a[0], reinterpret_cast<uint64_t>(vectors), a[2], a[3], a[4], a[5]);
+  return safe_system_call(thread, number, a[0], reinterpret_cast<uint64_t>(vectors), a[2], a[3],
+                          a[4], a[5]);
 }
-int64_t guest_readv(Thread& t, const Arguments& a) { return vector_call(t, SYS_readv, a); }
-int64_t guest_writev(Thread& t, const Arguments& a) { return vector_call(t, SYS_writev, a); }
-int64_t guest_preadv(Thread& t, const Arguments& a) { return vector_call(t, SYS_preadv, a); }
-int64_t guest_pwritev(Thread& t, const Arguments& a) { return vector_call(t, SYS_pwritev, a); }
-int64_t guest_preadv2(Thread& t, const Arguments& a) { return vector_call(t, SYS_preadv2, a); }
-int64_t guest_pwritev2(Thread& t, const Arguments& a) { return vector_call(t, SYS_pwritev2, a); }
+int64_t guest_readv(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_readv, a);
+}
+int64_t guest_writev(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_writev, a);
+}
+int64_t guest_preadv(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_preadv, a);
+}
+int64_t guest_pwritev(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_pwritev, a);
+}
+int64_t guest_preadv2(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_preadv2, a);
+}
+int64_t guest_pwritev2(Thread& t, const Arguments& a) {
+  return vector_call(t, SYS_pwritev2, a);
+}
 
 /// x86-64 packs this structure, IA-64 does not.
 struct GuestEvent {
@@ -196,15 +227,17 @@ int64_t guest_epoll_ctl(Thread& thread, const Arguments& a) {
     event.events = guest.events;
     event.data.u64 = guest.data;
   }
-  return safe_system_call(thread, SYS_epoll_ctl, a[0], a[1], a[2], a[3] == 0 ? 0 : reinterpret_cast<uint64_t>(&event));
+  return safe_system_call(thread, SYS_epoll_ctl, a[0], a[1], a[2],
+                          a[3] == 0 ? 0 : reinterpret_cast<uint64_t>(&event));
 }
 
 int64_t guest_epoll_pwait(Thread& thread, const Arguments& a) {
   constexpr uint64_t kMost = 1024;
   epoll_event events[kMost];
   if (static_cast<int>(a[2]) <= 0) return -EINVAL;
-  const int64_t count = safe_system_call(thread, SYS_epoll_pwait, a[0], reinterpret_cast<uint64_t>(events),
-                                         std::min(a[2], kMost), a[3], host_pointer(thread, a[4]), 8);
+  const int64_t count =
+      safe_system_call(thread, SYS_epoll_pwait, a[0], reinterpret_cast<uint64_t>(events),
+                       std::min(a[2], kMost), a[3], host_pointer(thread, a[4]), 8);
   for (int64_t i = 0; i < count; ++i) {
     store_guest<GuestEvent>(thread.cpu, a[1] + static_cast<uint64_t>(i) * sizeof(GuestEvent),
                             {events[i].events, 0, events[i].data.u64});
@@ -222,8 +255,9 @@ int64_t guest_pselect(Thread& thread, const Arguments& a) {
     mask[0] = host_pointer(thread, load_guest<uint64_t>(thread.cpu, a[5]));
     mask[1] = load_guest<uint64_t>(thread.cpu, a[5] + 8);
   }
-  return safe_system_call(thread, SYS_pselect6, a[0], host_pointer(thread, a[1]), host_pointer(thread, a[2]),
-                          host_pointer(thread, a[3]), host_pointer(thread, a[4]),
+  return safe_system_call(thread, SYS_pselect6, a[0], host_pointer(thread, a[1]),
+                          host_pointer(thread, a[2]), host_pointer(thread, a[3]),
+                          host_pointer(thread, a[4]),
                           a[5] == 0 ? 0 : reinterpret_cast<uint64_t>(mask));
 }
 
@@ -239,30 +273,54 @@ void load_vectors(Thread& thread, uint64_t address, uint64_t count, iovec* vecto
 
 SystemCall file_call(unsigned number) {
   switch (number) {
-    case 1028: return guest_open;
-    case 1058: return guest_pipe;
-    case 1065: return guest_ioctl;
-    case 1066: return guest_fcntl;
-    case 1092: return guest_readlink;
-    case 1146: return guest_readv;
-    case 1147: return guest_writev;
-    case 1210: return guest_stat;
-    case 1211: return guest_lstat;
-    case 1212: return guest_fstat;
-    case 1244: return guest_epoll_ctl;
-    case 1245: return guest_epoll_wait;
-    case 1257: return guest_fstatfs64;
-    case 1258: return guest_statfs64;
-    case 1281: return guest_openat;
-    case 1286: return guest_fstatat;
-    case 1291: return guest_readlinkat;
-    case 1294: return guest_pselect;
-    case 1305: return guest_epoll_pwait;
-    case 1319: return guest_preadv;
-    case 1320: return guest_pwritev;
-    case 1348: return guest_preadv2;
-    case 1349: return guest_pwritev2;
-    default: return nullptr;
+    case 1028:
+      return guest_open;
+    case 1058:
+      return guest_pipe;
+    case 1065:
+      return guest_ioctl;
+    case 1066:
+      return guest_fcntl;
+    case 1092:
+      return guest_readlink;
+    case 1146:
+      return guest_readv;
+    case 1147:
+      return guest_writev;
+    case 1210:
+      return guest_stat;
+    case 1211:
+      return guest_lstat;
+    case 1212:
+      return guest_fstat;
+    case 1244:
+      return guest_epoll_ctl;
+    case 1245:
+      return guest_epoll_wait;
+    case 1257:
+      return guest_fstatfs64;
+    case 1258:
+      return guest_statfs64;
+    case 1281:
+      return guest_openat;
+    case 1286:
+      return guest_fstatat;
+    case 1291:
+      return guest_readlinkat;
+    case 1294:
+      return guest_pselect;
+    case 1305:
+      return guest_epoll_pwait;
+    case 1319:
+      return guest_preadv;
+    case 1320:
+      return guest_pwritev;
+    case 1348:
+      return guest_preadv2;
+    case 1349:
+      return guest_pwritev2;
+    default:
+      return nullptr;
   }
 }
 

@@ -36,7 +36,8 @@ int64_t message(Thread& thread, long number, uint64_t socket, uint64_t address, 
   host.msg_control = reinterpret_cast<void*>(host_pointer(thread, guest.control));
   host.msg_controllen = guest.control_length;
   host.msg_flags = guest.flags;
-  const int64_t result = safe_system_call(thread, number, socket, reinterpret_cast<uint64_t>(&host), flags);
+  const int64_t result =
+      safe_system_call(thread, number, socket, reinterpret_cast<uint64_t>(&host), flags);
   if (result >= 0 && number == SYS_recvmsg) {
     GuestMessage after = guest;
     after.name_length = host.msg_namelen;
@@ -47,8 +48,12 @@ int64_t message(Thread& thread, long number, uint64_t socket, uint64_t address, 
   return result;
 }
 
-int64_t guest_sendmsg(Thread& t, const Arguments& a) { return message(t, SYS_sendmsg, a[0], a[1], a[2]); }
-int64_t guest_recvmsg(Thread& t, const Arguments& a) { return message(t, SYS_recvmsg, a[0], a[1], a[2]); }
+int64_t guest_sendmsg(Thread& t, const Arguments& a) {
+  return message(t, SYS_sendmsg, a[0], a[1], a[2]);
+}
+int64_t guest_recvmsg(Thread& t, const Arguments& a) {
+  return message(t, SYS_recvmsg, a[0], a[1], a[2]);
+}
 
 /// struct mmsghdr: a header and what was transferred. The timeout of recvmmsg is not looked at.
 int64_t several(Thread& thread, long number, const Arguments& a) {
@@ -60,12 +65,17 @@ int64_t several(Thread& thread, long number, const Arguments& a) {
     if (done > 0 && (a[3] & MSG_WAITFORONE)) flags |= MSG_DONTWAIT;
     const int64_t result = message(thread, number, a[0], address, flags);
     if (result < 0) return done > 0 ? done : result;
-    store_guest<uint32_t>(thread.cpu, address + sizeof(GuestMessage), static_cast<uint32_t>(result));
+    store_guest<uint32_t>(thread.cpu, address + sizeof(GuestMessage),
+                          static_cast<uint32_t>(result));
   }
   return done;
 }
-int64_t guest_sendmmsg(Thread& t, const Arguments& a) { return several(t, SYS_sendmsg, a); }
-int64_t guest_recvmmsg(Thread& t, const Arguments& a) { return several(t, SYS_recvmsg, a); }
+int64_t guest_sendmmsg(Thread& t, const Arguments& a) {
+  return several(t, SYS_sendmsg, a);
+}
+int64_t guest_recvmmsg(Thread& t, const Arguments& a) {
+  return several(t, SYS_recvmsg, a);
+}
 
 int64_t guest_send(Thread& t, const Arguments& a) {
   return safe_system_call(t, SYS_sendto, a[0], host_pointer(t, a[1]), a[2], a[3], 0, 0);
@@ -78,13 +88,20 @@ int64_t guest_recv(Thread& t, const Arguments& a) {
 
 SystemCall network_call(unsigned number) {
   switch (number) {
-    case 1198: return guest_send;
-    case 1200: return guest_recv;
-    case 1205: return guest_sendmsg;
-    case 1206: return guest_recvmsg;
-    case 1322: return guest_recvmmsg;
-    case 1331: return guest_sendmmsg;
-    default: return nullptr;
+    case 1198:
+      return guest_send;
+    case 1200:
+      return guest_recv;
+    case 1205:
+      return guest_sendmsg;
+    case 1206:
+      return guest_recvmsg;
+    case 1322:
+      return guest_recvmmsg;
+    case 1331:
+      return guest_sendmmsg;
+    default:
+      return nullptr;
   }
 }
 

@@ -1,11 +1,13 @@
 // A guest thread is a host thread, a guest process a host process.
 //
-// fork is the host's fork with the emulator's locks held, so that the child finds the tables in order. vfork, which posix_spawn
-// uses, shares memory until the child executes a program or ends: the host's vfork does the same, and the child runs on
-// a Thread of its own inside the call, while the parent's host thread waits.
+// fork is the host's fork with the emulator's locks held, so that the child finds the tables in
+// order. vfork, which posix_spawn uses, shares memory until the child executes a program or ends:
+// the host's vfork does the same, and the child runs on a Thread of its own inside the call, while
+// the parent's host thread waits.
 //
-// Linux clears a thread's number and wakes its joiner; the host's kernel does that for guest addresses only if it is told, which
-// glibc's own threads do not allow: it is done here, after the thread has run its last instruction.
+// Linux clears a thread's number and wakes its joiner; the host's kernel does that for guest
+// addresses only if it is told, which glibc's own threads do not allow: it is done here, after the
+// thread has run its last instruction.
 
 #include "simulator/ia64/threads.h"
 
@@ -63,7 +65,8 @@ void copy_registers(Thread& child, const Thread& parent, const CloneArguments& a
 }
 
 void store_number(Thread& thread, uint64_t address, int number) {
-  if (thread.process.memory.allows(address, 4, PROT_WRITE)) store_guest<int32_t>(thread.cpu, address, number);
+  if (thread.process.memory.allows(address, 4, PROT_WRITE))
+    store_guest<int32_t>(thread.cpu, address, number);
 }
 
 struct Start {
@@ -147,7 +150,8 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   Process& process = thread.process;
   block_all_signals();
   std::unique_lock memory(process.memory.lock());
-  std::unique_lock actions(process.actions_lock), threads(process.threads_lock), counts(process.counts_lock);
+  std::unique_lock actions(process.actions_lock), threads(process.threads_lock),
+      counts(process.counts_lock);
   const pid_t pid = fork();
   const int error = errno;
   if (pid == 0) {
@@ -159,8 +163,10 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   actions.unlock();
   threads.unlock();
   counts.unlock();
-  if (pid == 0) become_child(thread, a);
-  else if (pid > 0 && (a.flags & CLONE_PARENT_SETTID)) store_number(thread, a.parent_tid, pid);
+  if (pid == 0)
+    become_child(thread, a);
+  else if (pid > 0 && (a.flags & CLONE_PARENT_SETTID))
+    store_number(thread, a.parent_tid, pid);
   apply_mask(thread);
   return pid < 0 ? -error : pid;
 }
@@ -198,7 +204,8 @@ void release_futex(Thread& thread, uint64_t address) {
   uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   while ((seen & FUTEX_TID_MASK) == static_cast<uint32_t>(thread.tid)) {
     const uint32_t fresh = (seen & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
-    if (!__atomic_compare_exchange_n(word, &seen, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+    if (!__atomic_compare_exchange_n(word, &seen, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      continue;
     if (seen & FUTEX_WAITERS) syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
     return;
   }
@@ -223,7 +230,8 @@ void release_robust_list(Thread& thread) {
   if (pending != 0) release_futex(thread, pending + offset);
 }
 
-// --- execve ---------------------------------------------------------------------------------------
+// --- execve
+// ---------------------------------------------------------------------------------------
 
 /// The interpreter and its argument in a script's first line.
 std::vector<std::string> interpreter_of(const std::string& path) {
@@ -251,7 +259,8 @@ std::vector<std::string> emulator_command(const Thread& thread, const std::strin
   const Options& options = thread.process.options;
   std::vector<std::string> command = {"respike-ia64"};
   if (!options.sysroot.empty()) command.insert(command.end(), {"--sysroot", options.sysroot});
-  if (!options.counts.empty()) command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
+  if (!options.counts.empty())
+    command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
   if (options.registers) command.push_back("--registers");
   if (options.general_only) command.push_back("--general-only");
   if (!arguments.empty()) command.insert(command.end(), {"--argv0", arguments[0]});
@@ -300,7 +309,8 @@ void end_first_thread(Thread& thread, int status) {
   end_process(thread, status & 0xff);
 }
 
-int64_t execute_program(Thread& thread, const std::string& path, const std::vector<std::string>& arguments,
+int64_t execute_program(Thread& thread, const std::string& path,
+                        const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment) {
   const std::string own = "/proc/self/exe";
   std::string host = path == own ? thread.process.program : host_path(thread, path);
@@ -320,7 +330,8 @@ int64_t execute_program(Thread& thread, const std::string& path, const std::vect
   const bool guest = is_guest_program(host);
   const std::vector<std::string> command = guest ? emulator_command(thread, host, words) : words;
   finish_counts(thread);
-  execve(guest ? own.c_str() : host.c_str(), pointers(command).data(), pointers(environment).data());
+  execve(guest ? own.c_str() : host.c_str(), pointers(command).data(),
+         pointers(environment).data());
   return -errno;
 }
 

@@ -1,14 +1,16 @@
 // From bundles to micro-operations.
 //
-// A block runs from its first slot to the first branch that is always taken. Branches that may fall through stay inside, so a
-// block is a trace with exits. No-ops and stops leave nothing behind: executing one instruction after the other
-// is right for all code that keeps the architecture's rules about instruction groups, since those forbid that an
-// instruction reads or writes what an earlier one of its group has written, except in ways that mean the sequence (SDM 1,
-// section 4.4.2 and chapter 3.4: dependency violations are undefined).
+// A block runs from its first slot to the first branch that is always taken. Branches that may fall
+// through stay inside, so a block is a trace with exits. No-ops and stops leave nothing behind:
+// executing one instruction after the other is right for all code that keeps the architecture's
+// rules about instruction groups, since those forbid that an instruction reads or writes what an
+// earlier one of its group has written, except in ways that mean the sequence (SDM 1, section 4.4.2
+// and chapter 3.4: dependency violations are undefined).
 //
-// An instruction is checked once, here: whether its targets exist in the frame, whether it is legal at all. Its registers become
-// physical numbers. Then a specialised handler is asked for, else a general one interprets it. A qualifying predicate becomes
-// a guard before it, one for a run of instructions with the same predicate.
+// An instruction is checked once, here: whether its targets exist in the frame, whether it is legal
+// at all. Its registers become physical numbers. Then a specialised handler is asked for, else a
+// general one interprets it. A qualifying predicate becomes a guard before it, one for a run of
+// instructions with the same predicate.
 //
 // With counts, every stretch that is left only at its end begins with a counting operation.
 
@@ -38,18 +40,31 @@ uint8_t& field(Slot& slot, unsigned number) {
 }
 
 bool is_break(Op op) {
-  return op == Op::break_m || op == Op::break_i || op == Op::break_b || op == Op::break_f || op == Op::break_x;
+  return op == Op::break_m || op == Op::break_i || op == Op::break_b || op == Op::break_f ||
+         op == Op::break_x;
 }
 
 /// Instructions that look at their predicate themselves.
 bool qualifies_itself(const Slot& s) {
   switch (s.op) {
-    case Op::fcmp_eq: case Op::fcmp_lt: case Op::fcmp_le: case Op::fcmp_unord: case Op::fclass_m:
-    case Op::fcmp_eq_unc: case Op::fcmp_lt_unc: case Op::fcmp_le_unc: case Op::fcmp_unord_unc: case Op::fclass_m_unc:
-    case Op::frcpa: case Op::fprcpa: case Op::frsqrta: case Op::fprsqrta:
+    case Op::fcmp_eq:
+    case Op::fcmp_lt:
+    case Op::fcmp_le:
+    case Op::fcmp_unord:
+    case Op::fclass_m:
+    case Op::fcmp_eq_unc:
+    case Op::fcmp_lt_unc:
+    case Op::fcmp_le_unc:
+    case Op::fcmp_unord_unc:
+    case Op::fclass_m_unc:
+    case Op::frcpa:
+    case Op::fprcpa:
+    case Op::frsqrta:
+    case Op::fprsqrta:
       return true;
     default:
-      return family_of(s.op) == Family::branch || compare_kind(s.op).what != CompareKind::What::not_compare;
+      return family_of(s.op) == Family::branch ||
+             compare_kind(s.op).what != CompareKind::What::not_compare;
   }
 }
 
@@ -82,7 +97,6 @@ class Translator {
   }
 
  private:
-
   bool translate_bundle();
   void translate_slot(Slot slot, uint64_t next);
   bool legal(const Slot& slot, FrameMarker marker) const;
@@ -172,7 +186,8 @@ bool Translator::translate_bundle() {
     if (op == Op::long_half) continue;
     is_long_ = kEncodings[static_cast<size_t>(op)].type() == 'X';
     here_ = bundle + (is_long_ ? 1 : slot);
-    translate_slot(respike::ia64::expand(instructions[slot], instructions[slot == 0 ? 0 : slot - 1]), next);
+    translate_slot(
+        respike::ia64::expand(instructions[slot], instructions[slot == 0 ? 0 : slot - 1]), next);
   }
   return true;
 }
@@ -189,12 +204,24 @@ bool Translator::legal(const Slot& slot, FrameMarker marker) const {
     if (role.kind == 'F' && number < 2) return false;
   }
   switch (slot.op) {
-    case Op::ld_reg: case Op::ld_imm: case Op::ld8_fill_reg: case Op::ld8_fill_imm:
+    case Op::ld_reg:
+    case Op::ld_imm:
+    case Op::ld8_fill_reg:
+    case Op::ld8_fill_imm:
       return slot.a != slot.c;
-    case Op::ldfp: case Op::ldfp_imm:
+    case Op::ldfp:
+    case Op::ldfp_imm:
       return (slot.a & 1) != (slot.b & 1);
-    case Op::fcmp_eq: case Op::fcmp_lt: case Op::fcmp_le: case Op::fcmp_unord: case Op::fclass_m:
-    case Op::fcmp_eq_unc: case Op::fcmp_lt_unc: case Op::fcmp_le_unc: case Op::fcmp_unord_unc: case Op::fclass_m_unc:
+    case Op::fcmp_eq:
+    case Op::fcmp_lt:
+    case Op::fcmp_le:
+    case Op::fcmp_unord:
+    case Op::fclass_m:
+    case Op::fcmp_eq_unc:
+    case Op::fcmp_lt_unc:
+    case Op::fcmp_le_unc:
+    case Op::fcmp_unord_unc:
+    case Op::fclass_m_unc:
       return slot.a != slot.d;
     default:
       return compare_kind(slot.op).what == CompareKind::What::not_compare || slot.a != slot.d;
@@ -230,7 +257,8 @@ void Translator::begin_guard(uint8_t predicate) {
 }
 
 void Translator::finish_guard() {
-  if (guard_ != kNoGuard) block_->ops[guard_].size = static_cast<uint8_t>(block_->ops.size() - guard_);
+  if (guard_ != kNoGuard)
+    block_->ops[guard_].size = static_cast<uint8_t>(block_->ops.size() - guard_);
 }
 
 void Translator::translate_slot(Slot slot, uint64_t next) {
@@ -242,26 +270,33 @@ void Translator::translate_slot(Slot slot, uint64_t next) {
   slot = physical(slot);
   if (is_break(slot.op) || family == Family::none || !is_legal) {
     begin_guard(slot.predicate);
-    if (is_break(slot.op)) emit(op_break, general(slot));
-    else emit_illegal(family == Family::none && slot.op != Op::invalid ? ILL_PRVOPC : ILL_ILLOPC);
+    if (is_break(slot.op))
+      emit(op_break, general(slot));
+    else
+      emit_illegal(family == Family::none && slot.op != Op::invalid ? ILL_PRVOPC : ILL_ILLOPC);
     finish_guard();
-    if (slot.predicate == 0) done_ = true;
-    else begin_segment();
+    if (slot.predicate == 0)
+      done_ = true;
+    else
+      begin_segment();
     return;
   }
   if (family == Family::branch) return branch(slot);
 
   MicroOp op;
   if (!nat_ && !general_only_) {
-    if (family == Family::integer || family == Family::compare || family == Family::system) op = specialise_integer(slot);
+    if (family == Family::integer || family == Family::compare || family == Family::system)
+      op = specialise_integer(slot);
     if (family == Family::memory) op = specialise_memory(slot);
     if (family == Family::floating) op = specialise_floating(slot);
   }
   const bool special = op.run != nullptr;
   // Specialised comparisons are guarded, general ones look themselves.
   begin_guard(!special && qualifies_itself(slot) ? 0 : slot.predicate);
-  if (special) emit(op);
-  else emit(general_handler(slot, nat_), general(slot));
+  if (special)
+    emit(op);
+  else
+    emit(general_handler(slot, nat_), general(slot));
   finish_guard();
   if (writes_predicates(slot)) guard_ = kNoGuard;
 }
@@ -332,8 +367,11 @@ void Translator::fast_branch(const Slot& slot) {
       emit(op_jump_unresolved, link(next_, op_continue));
       done_ = true;
       return;
-    case Op::br_call: case Op::brl_call: case Op::br_call_ind:
-    case Op::br_ret: case Op::br_cond_ind:
+    case Op::br_call:
+    case Op::brl_call:
+    case Op::br_call_ind:
+    case Op::br_ret:
+    case Op::br_cond_ind:
       break;
     default:
       emit(general_handler(slot, false), general(slot));
@@ -345,10 +383,14 @@ void Translator::fast_branch(const Slot& slot) {
   op.d = slot.b;
   op.b = static_cast<uint8_t>(marker_.sol());
   op.c = static_cast<uint8_t>(marker_.sof() - marker_.sol());
-  if (slot.op == Op::br_ret) op.run = op_return;
-  else if (slot.op == Op::br_cond_ind) op.run = op_branch_indirect;
-  else if (slot.op == Op::br_call_ind) op.run = op_call_indirect;
-  else op.run = op_call_unresolved;
+  if (slot.op == Op::br_ret)
+    op.run = op_return;
+  else if (slot.op == Op::br_cond_ind)
+    op.run = op_branch_indirect;
+  else if (slot.op == Op::br_call_ind)
+    op.run = op_call_indirect;
+  else
+    op.run = op_call_unresolved;
   if (op.run == op_call_unresolved) op.data = link(target, op_call);
   emit(op);
   if (slot.op != Op::br_ret && slot.op != Op::br_cond_ind) {

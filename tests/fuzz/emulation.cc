@@ -1,7 +1,8 @@
 // Random code in a sandbox: a process without system calls in which any fault ends the thread.
 //
-// The oracle is the emulator's second way to execute everything: after the same number of blocks... is not the same
-// number of instructions for both, so only runs that end by a fault in both are compared, register by register.
+// The oracle is the emulator's second way to execute everything: after the same number of blocks...
+// is not the same number of instructions for both, so only runs that end by a fault in both are
+// compared, register by register.
 
 #include "tests/fuzz/emulation.h"
 
@@ -12,6 +13,7 @@
 #include <random>
 
 #include "optimizer/target/ia64/codec.h"
+#include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 #include "simulator/ia64/signals.h"
 
@@ -67,7 +69,8 @@ Outcome run(std::span<const uint8_t> code, bool general_only) {
   cpu.cfm = emulator::FrameMarker::of(96, 48, 16).bits;
   for (unsigned r = 1; r < 128; ++r) emulator::general(cpu, r) = r % 3 == 0 ? r : kData + r * 96;
   for (unsigned b = 0; b < 8; ++b) cpu.br[b] = kCode + b * 64;
-  for (unsigned f = 2; f < 128; ++f) cpu.fr[f] = emulator::from_double(0x3ff0000000000000 + f * 0x1000000000);
+  for (unsigned f = 2; f < 128; ++f)
+    cpu.fr[f] = emulator::from_double(0x3ff0000000000000 + f * 0x1000000000);
   for (unsigned p = 1; p < 64; p += 2) cpu.pr[p] = 1;
   cpu.pfs = emulator::make_pfs(emulator::FrameMarker::of(20, 10, 0).bits, 2);
   cpu.lc = 5;
@@ -95,22 +98,27 @@ Outcome run(std::span<const uint8_t> code, bool general_only) {
 
 std::string difference(const Outcome& a, const Outcome& b) {
   if (a.ip != b.ip) return fmt::format("ip {:x} {:x}", a.ip, b.ip);
-  if (a.fault.signal != b.fault.signal || a.fault.code != b.fault.code || a.fault.address != b.fault.address) {
-    return fmt::format("at {:x}: fault {} {} {:x}, {} {} {:x}", a.ip, a.fault.signal, a.fault.code, a.fault.address,
-                       b.fault.signal, b.fault.code, b.fault.address);
+  if (a.fault.signal != b.fault.signal || a.fault.code != b.fault.code ||
+      a.fault.address != b.fault.address) {
+    return fmt::format("at {:x}: fault {} {} {:x}, {} {} {:x}", a.ip, a.fault.signal, a.fault.code,
+                       a.fault.address, b.fault.signal, b.fault.code, b.fault.address);
   }
   if (a.cfm != b.cfm) return fmt::format("at {:x}: cfm {:x} {:x}", a.ip, a.cfm, b.cfm);
-  if (a.predicates != b.predicates) return fmt::format("at {:x}: pr {:x} {:x}", a.ip, a.predicates, b.predicates);
+  if (a.predicates != b.predicates)
+    return fmt::format("at {:x}: pr {:x} {:x}", a.ip, a.predicates, b.predicates);
   if (a.bsp != b.bsp) return fmt::format("at {:x}: bsp {:x} {:x}", a.ip, a.bsp, b.bsp);
   for (unsigned r = 0; r < 128; ++r) {
-    if (a.general[r] != b.general[r]) return fmt::format("at {:x}: r{} {:x} {:x}", a.ip, r, a.general[r], b.general[r]);
+    if (a.general[r] != b.general[r])
+      return fmt::format("at {:x}: r{} {:x} {:x}", a.ip, r, a.general[r], b.general[r]);
     if (!(a.floating[r] == b.floating[r])) return fmt::format("at {:x}: f{}", a.ip, r);
   }
   for (unsigned i = 0; i < 8; ++i) {
-    if (a.branch[i] != b.branch[i]) return fmt::format("at {:x}: b{} {:x} {:x}", a.ip, i, a.branch[i], b.branch[i]);
+    if (a.branch[i] != b.branch[i])
+      return fmt::format("at {:x}: b{} {:x} {:x}", a.ip, i, a.branch[i], b.branch[i]);
   }
   for (unsigned i = 0; i < 6; ++i) {
-    if (a.application[i] != b.application[i]) return fmt::format("at {:x}: application register {}", a.ip, i);
+    if (a.application[i] != b.application[i])
+      return fmt::format("at {:x}: application register {}", a.ip, i);
   }
   return a.data == b.data ? "" : fmt::format("at {:x}: memory", a.ip);
 }
@@ -132,21 +140,26 @@ std::vector<uint8_t> make_random_code(uint64_t seed) {
     const Template& shape = kTemplates[random() % 32];
     Instruction slots[3] = {};
     for (unsigned i = 0; i < 3; ++i) {
-      // Any instruction that the slot can hold; most with small register numbers, so that they meet.
+      // Any instruction that the slot can hold; most with small register numbers, so that they
+      // meet.
       Op op = Op::invalid;
       for (int tries = 0; tries < 200; ++tries) {
         op = static_cast<Op>(kFirstRow + random() % kRowCount);
-        if (fits_unit(op, shape.units[i])) break;
+        const bool privileged = emulator::family_of(op) == emulator::Family::none;
+        if (fits_unit(op, shape.units[i]) && (!privileged || random() % 200 == 0)) break;
       }
       if (shape.units[i] == Unit::l) op = Op::long_half;
       slots[i].opcode = opcode(op);
       slots[i].predicate = random() % 4 == 0 ? static_cast<uint8_t>(random() % 64) : 0;
       for (auto& field : slots[i].registers) {
         const uint64_t r = random();
-        field = static_cast<uint8_t>(r % 3 == 0 ? r >> 8 & 0x7f : r % 3 == 1 ? r >> 8 & 0x0f : 32 + (r >> 8 & 0x1f));
+        field = static_cast<uint8_t>(r % 3 == 0   ? r >> 8 & 0x7f
+                                     : r % 3 == 1 ? r >> 8 & 0x0f
+                                                  : 32 + (r >> 8 & 0x1f));
       }
       slots[i].immediate = static_cast<int32_t>(random() % 2 ? random() % 64 : random());
-      if (encoding_of(slots[i]).type() == 'B') slots[i].immediate = static_cast<int32_t>(random() % 40) * 16 - 160;
+      if (encoding_of(slots[i]).type() == 'B')
+        slots[i].immediate = static_cast<int32_t>(random() % 40) * 16 - 160;
       set_unit(slots[i], shape.units[i]);
       set_stop(slots[i], shape.stops[i]);
     }

@@ -1,4 +1,5 @@
-// A fixed number of random programs under the IA-64 emulator, in every build. RESPIKE_EMULATION_RUNS: how many.
+// A fixed number of random programs under the IA-64 emulator, in every build.
+// RESPIKE_EMULATION_RUNS: how many.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ TEST(EmulationSmoke, DamagedInstructions) {
   std::mt19937_64 random(8);
   for (uint64_t seed = 0; seed < runs(); ++seed) {
     std::vector<uint8_t> code = make_random_code(seed);
-    for (int i = 0; i < 8; ++i) code[random() % code.size()] ^= static_cast<uint8_t>(1u << random() % 8);
+    for (int i = 0; i < 8; ++i)
+      code[random() % code.size()] ^= static_cast<uint8_t>(1u << random() % 8);
     ASSERT_EQ(run_random_code(code), "") << "seed " << seed;
   }
 }
