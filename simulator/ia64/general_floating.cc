@@ -33,8 +33,7 @@ int signal_code(FloatingInterruption interruption) {
 }
 
 void check(Cpu& cpu, FloatingInterruption interruption) {
-  if (__builtin_expect(interruption == 0, 1)) return;
-  raise_fault(cpu, {SIGFPE, signal_code(interruption), 0, interruption & 0xffff});
+  if (__builtin_expect(interruption != 0, 0)) raise_floating(cpu, interruption);
 }
 
 /// f1 = f3 * f4 + f2 and its relatives; with f0 as addend they are multiplications.
@@ -297,6 +296,10 @@ bool approximate(Cpu& cpu, const Slot& s, unsigned sf) {
 }
 
 }  // namespace
+
+void raise_floating(Cpu& cpu, uint32_t interruption) {
+  raise_fault(cpu, {SIGFPE, signal_code(interruption), 0, interruption & 0xffff});
+}
 
 void execute_floating(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;

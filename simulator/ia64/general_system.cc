@@ -252,7 +252,13 @@ uint64_t predicates(const Cpu& cpu) {
 
 void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask) {
   value = (predicates(cpu) & ~mask) | (value & mask) | 1;
-  for (unsigned p = 0; p < 64; ++p) cpu.pr[p] = value >> p & 1;
+  constexpr uint64_t kEachByte = 0x0101010101010101;
+  for (unsigned group = 0; group < 8; ++group) {
+    // Byte i gets bit i alone; adding 0x7f carries it to the byte's highest bit.
+    const uint64_t isolated = (value >> group * 8 & 0xff) * kEachByte & 0x8040201008040201;
+    const uint64_t bytes = (isolated + 0x7f * kEachByte) >> 7 & kEachByte;
+    std::memcpy(cpu.pr + group * 8, &bytes, 8);
+  }
 }
 
 void execute_system(Cpu& cpu, const GeneralInstruction& instruction) {

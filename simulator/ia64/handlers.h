@@ -30,6 +30,8 @@ void execute_compare(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_memory(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_floating(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_system(Cpu& cpu, const GeneralInstruction& instruction);
+/// SIGFPE for what an arithmetic function returned.
+[[noreturn]] void raise_floating(Cpu& cpu, uint32_t interruption);
 /// Sets cpu.ip to what is executed next.
 void execute_branch(Cpu& cpu, const GeneralInstruction& instruction);
 

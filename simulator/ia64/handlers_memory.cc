@@ -195,8 +195,4 @@ MicroOp specialise_memory(const Slot& s) {
   }
 }
 
-MicroOp specialise_floating(const Slot&) {
-  return {};
-}
-
 }  // namespace respike::simulator::ia64

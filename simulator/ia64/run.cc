@@ -93,7 +93,9 @@ const MicroOp* next_operation(Thread& thread) {
   }
   if (cpu.op != nullptr) return cpu.op;
   const uint64_t key = cpu.cfm | (cpu.nat_count != 0 ? kNatKey : 0);
-  const MicroOp* op = thread.cache.find(thread, cpu.ip, key);
+  const JumpEntry& entry = cpu.jumps[jump_index(cpu.ip, key)];
+  const bool known = entry.ip == cpu.ip && entry.key == key;
+  const MicroOp* op = known ? entry.op : thread.cache.find(thread, cpu.ip, key);
   if (cpu.link != nullptr && !(key & kNatKey)) BlockCache::link(cpu.link, op);
   cpu.link = nullptr;
   return op;
