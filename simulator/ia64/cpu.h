@@ -37,7 +37,8 @@ struct GuestFault {
 struct AdvancedLoad {
   uint64_t address = 0;
   uint64_t low = 0, high = 0;
-  uint8_t size = 0;  ///< 0: no entry
+  uint8_t size = 0;                 ///< 0: no entry
+  const uint64_t* frame = nullptr;  ///< of a stacked register: whose it is
 };
 
 /// A place in the direct-mapped table of blocks that returns and indirect branches look into.

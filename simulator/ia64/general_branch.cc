@@ -26,6 +26,11 @@ bool same_as_loaded(Cpu& cpu, AdvancedLoad& entry, bool clear) {
   return low == before.low && high == before.high;
 }
 
+/// Not that of another frame's register with the same number.
+bool own_entry(const Cpu& cpu, unsigned number) {
+  return number < 32 || cpu.alat_general[number].frame == cpu.frame;
+}
+
 /// Whether a check goes to its recovery code.
 bool check_fails(Cpu& cpu, const Slot& s) {
   switch (s.op) {
@@ -35,9 +40,9 @@ bool check_fails(Cpu& cpu, const Slot& s) {
     case Op::chk_s_f:
       return is_nat(cpu.fr[s.b]);
     case Op::chk_a_nc:
-      return !same_as_loaded(cpu, cpu.alat_general[s.a], false);
+      return !own_entry(cpu, s.a) || !same_as_loaded(cpu, cpu.alat_general[s.a], false);
     case Op::chk_a_clr:
-      return !same_as_loaded(cpu, cpu.alat_general[s.a], true);
+      return !own_entry(cpu, s.a) || !same_as_loaded(cpu, cpu.alat_general[s.a], true);
     case Op::chk_a_nc_f:
       return !same_as_loaded(cpu, cpu.alat_floating[s.a], false);
     case Op::chk_a_clr_f:

@@ -3,8 +3,9 @@
 // Speculation. A speculative load whose address is NaT, or where nothing may be read, makes a NaT
 // instead of a fault (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
 // remembers in the ALAT what it read; entries are compared with memory when chk.a asks (cpu.h says
-// why that is as good). The table is as large as the register file, indexed by physical register
-// and frame, so an entry may be overwritten by another frame's: a miss is always allowed.
+// why that is as good). The table has one entry for each register number; those
+// of stacked registers say whose frame they belong to, and another frame's is a miss, which is
+// always allowed.
 //
 // Semaphores are the host's atomic operations; misaligned ones are SIGBUS, as on the machine.
 //
@@ -87,7 +88,7 @@ void load(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
     const uint64_t address = address_of(cpu, s);
     const uint64_t value = load_sized(cpu, address, size);
     if (type == kAdvanced || type == kSpeculativeAdvanced) {
-      entry = {address, value, 0, static_cast<uint8_t>(1u << size)};
+      entry = {address, value, 0, static_cast<uint8_t>(1u << size), s.a < 32 ? nullptr : cpu.frame};
     }
     general(cpu, s.a) = value;
     set_nat(cpu, s.a, false);

@@ -116,6 +116,17 @@ program:
 	mov r30 = 101 ;;
 	cmp.eq p6, p7 = r30, r29 ;;
 	check 72
+	// The same number in another frame is another register.
+	ld8.a r38 = [r20]
+	mov r39 = r20 ;;
+	br.call.sptk.many b0 = advance# ;;
+	mov r30 = 55 ;;
+	st8 [r39] = r30 ;;
+	chk.a.clr r38, .Lgood74 ;;
+	mov r8 = 74
+	br.cond.sptk .Lend ;;
+.Lgood74:
+	mov r20 = r39 ;;
 	invala ;;
 	ldfd.a f32 = [r20] ;;
 	chk.a.clr f32, .Lbad73 ;;
@@ -319,6 +330,16 @@ nats:
 	mov ar.pfs = r34 ;;
 	br.ret.sptk.many b0 ;;
 	.endp nats#
+
+	.proc advance#
+advance:
+	alloc r32 = ar.pfs, 0, 12, 0, 0
+	add r14 = @ltoff(target#), gp ;;
+	ld8 r14 = [r14] ;;
+	ld8.a r38 = [r14] ;;
+	mov ar.pfs = r32 ;;
+	br.ret.sptk.many b0 ;;
+	.endp advance#
 
 	.proc flush#
 flush:
