@@ -74,7 +74,7 @@ struct Start {
   CloneArguments arguments;
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t started = PTHREAD_COND_INITIALIZER;
-  bool ready = false;
+  int number = 0;  ///< the child's; its Thread may be gone when the parent reads it
 };
 
 void* thread_main(void* argument) {
@@ -87,7 +87,7 @@ void* thread_main(void* argument) {
   if (a.flags & CLONE_PARENT_SETTID) store_number(*thread, a.parent_tid, thread->tid);
   if (a.flags & CLONE_CHILD_SETTID) store_number(*thread, a.child_tid, thread->tid);
   pthread_mutex_lock(&start->lock);
-  start->ready = true;
+  start->number = thread->tid;
   pthread_cond_signal(&start->started);
   pthread_mutex_unlock(&start->lock);
   apply_mask(*thread);
@@ -118,11 +118,10 @@ int64_t start_thread(Thread& parent, const CloneArguments& a) {
     delete child;
     return -error;
   }
-  while (!start.ready) pthread_cond_wait(&start.started, &start.lock);
-  const int number = child->tid;
+  while (start.number == 0) pthread_cond_wait(&start.started, &start.lock);
   pthread_mutex_unlock(&start.lock);
   apply_mask(parent);
-  return number;
+  return start.number;
 }
 
 /// In the only thread of a new process.
