@@ -25,6 +25,11 @@ for test in floating floating_register parallel_floating division integer; do
   RESPIKE_FLOATING_OPERANDS=1000000 "build/tests/ia64_${test}_test" --gtest_brief=1
 done
 
+echo "== IA-64: 500 random C programs at three levels, 200,000 random pieces of code"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_IA64_SEEDS=500 \
+  python3 tests/e2e/ia64_run_test.py --filter '^random'
+RESPIKE_EMULATION_RUNS=200000 build/tests/fuzz/emulation_smoke_test --gtest_brief=1
+
 echo "== all tests under the sanitizers"
 cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON
 cmake --build build-sanitize

@@ -1,0 +1,108 @@
+#pragma once
+// Translated blocks of one thread.
+//
+// Each thread has its own, so that nothing needs a lock and counts need no atomic addition. A block
+// begins at an address and slot, and belongs to one value of CFM: sizes of frame and rotating
+// region and the rename bases are known when it is translated, so that rotation costs nothing when
+// it runs. (A software-pipelined loop gets up to 96 translations of its body, one for each base.)
+// Blocks that may see NaT bits are others again: kNatKey.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "optimizer/target/ia64/codec.h"
+#include "simulator/ia64/micro_op.h"
+
+namespace respike::simulator::ia64 {
+
+struct Process;
+struct Thread;
+
+/// Added to a CFM in a block's key: instructions look at NaT bits.
+constexpr uint64_t kNatKey = uint64_t{1} << 63;
+
+/// An instruction as general handlers execute it: registers are physical numbers.
+struct GeneralInstruction {
+  respike::ia64::Slot slot;
+  uint64_t ip = 0;    ///< bundle and slot
+  uint64_t next = 0;  ///< of the instruction behind it
+};
+
+/// How often a run of slots was executed.
+struct Count {
+  uint64_t ip = 0;     ///< of the first slot
+  uint32_t slots = 0;  ///< all bundles have three
+  int64_t count = 0;
+};
+
+/// Of an origin: the instruction takes two slots.
+constexpr uint32_t kLongInstruction = uint32_t{1} << 31;
+
+struct Block {
+  uint64_t ip = 0, key = 0;
+  std::vector<MicroOp> ops;
+  std::vector<uint32_t> origins;  ///< of each operation: slots since ip, three a bundle
+  std::deque<GeneralInstruction> instructions;
+  std::deque<Link> links;
+  std::vector<std::pair<uint32_t, Count*>> segments;  ///< index of the operation that counts it
+};
+
+class BlockCache {
+ public:
+  /// The block's first operation, translated when needed.
+  const MicroOp* find(Thread& thread, uint64_t ip, uint64_t key);
+  /// Makes a branch that was left through lead to `target` from now on.
+  static void link(MicroOp* branch, const MicroOp* target);
+  /// The instruction that an operation belongs to: bundle address and slot.
+  uint64_t origin(const MicroOp* op) const;
+  /// The block that starts with an operation.
+  const Block* starting_with(const MicroOp* op) const;
+
+  /// Takes back the counts of instructions behind `op` in its segment: they did not run after all.
+  void uncount(const MicroOp* op);
+
+  /// Forgets all blocks; counts are kept.
+  void clear(Cpu& cpu);
+
+  Count* new_count(uint64_t ip) {
+    counts_.push_back({ip, 0, 0});
+    return &counts_.back();
+  }
+  std::deque<Count>& counts() { return counts_; }
+
+  uint64_t generation = 0;  ///< GuestMemory::code_generation() that blocks were translated at
+
+ private:
+  struct Key {
+    uint64_t ip, key;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& k) const {
+      return k.ip * 0x9e3779b97f4a7c15 ^ k.key * 0xff51afd7ed558ccd;
+    }
+  };
+  const Block* block_of(const MicroOp* op) const;
+
+  std::unordered_map<Key, std::unique_ptr<Block>, Hash> blocks_;
+  std::map<const MicroOp*, const Block*> by_op_;
+  std::deque<Count> counts_;
+};
+
+/// Address and slot `slots` further.
+constexpr uint64_t advance_slots(uint64_t ip, uint64_t slots) {
+  const uint64_t place = (ip & 3) + slots;
+  return (ip & ~uint64_t{15}) + place / 3 * 16 + place % 3;
+}
+constexpr uint64_t slots_between(uint64_t from, uint64_t to) {
+  return ((to & ~uint64_t{15}) - (from & ~uint64_t{15})) / 16 * 3 + (to & 3) - (from & 3);
+}
+
+/// Translates the block at an address (translate.cc).
+std::unique_ptr<Block> translate(Thread& thread, uint64_t ip, uint64_t key);
+
+}  // namespace respike::simulator::ia64

@@ -1,0 +1,17 @@
+#pragma once
+// Exact counts of executed instructions: --counts FILE.
+
+#include "simulator/ia64/process.h"
+
+namespace respike::simulator::ia64 {
+
+/// Adds a thread's counts to the process's and sets them to 0.
+void collect_counts(Thread& thread);
+
+/// Ends counting: stops the other threads, and appends what the process has executed to the file.
+void finish_counts(Thread& thread);
+
+/// In a forked child: everything is 0 again.
+void reset_counts(Thread& thread);
+
+}  // namespace respike::simulator::ia64

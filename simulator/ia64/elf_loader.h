@@ -1,0 +1,26 @@
+#pragma once
+// Puts a program and its dynamic linker into guest memory and sets a thread up to run it.
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "simulator/ia64/process.h"
+
+namespace respike::simulator::ia64 {
+
+/// The file is there, but is no program for this machine; Error for one that cannot be found.
+struct NotExecutable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Whether a file begins like an ELF image of this machine.
+bool is_guest_program(const std::string& path);
+
+/// Loads the program at a path of the host, which the guest knows as `name`. Throws Error or
+/// NotExecutable.
+void load_program(Process& process, Thread& thread, const std::string& path,
+                  const std::string& name, const std::vector<std::string>& arguments,
+                  char** environment);
+
+}  // namespace respike::simulator::ia64

@@ -1,0 +1,499 @@
+// Loads, stores, semaphores and moves between the register files, in full.
+//
+// Speculation. A speculative load whose address is NaT, or where nothing may be read, makes a NaT
+// instead of a fault (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
+// remembers in the ALAT what it read; entries are compared with memory when chk.a asks (cpu.h says
+// why that is as good). The table has one entry for each register number; those
+// of stacked registers say whose frame they belong to, and another frame's is a miss, which is
+// always allowed.
+//
+// Semaphores are the host's atomic operations; misaligned ones are SIGBUS, as on the machine.
+//
+// Source: SDM 1, section 4.4; SDM 3, each instruction's page.
+
+#include <csignal>
+
+#include "simulator/ia64/handlers.h"
+#include "simulator/ia64/memory_access.h"
+
+namespace respike::simulator::ia64 {
+
+namespace {
+
+using respike::ia64::Op;
+using respike::ia64::Slot;
+
+enum LoadType { kPlain = 0, kSpeculative = 1, kAdvanced = 2, kSpeculativeAdvanced = 3 };
+
+[[noreturn]] void nat_consumption(Cpu& cpu) {
+  raise_fault(cpu, {SIGILL, ILL_ILLOPN, 0});
+}
+
+uint64_t address_of(Cpu& cpu, const Slot& s) {
+  if (nat_of(cpu, s.c)) nat_consumption(cpu);
+  return general(cpu, s.c);
+}
+
+/// The base register after the access.
+void update_base(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+  if (by_register) {
+    const bool nat = nat_of(cpu, s.c) || nat_of(cpu, s.b);
+    general(cpu, s.c) += general(cpu, s.b);
+    set_nat(cpu, s.c, nat);
+  } else if (by_immediate) {
+    general(cpu, s.c) += static_cast<uint64_t>(s.immediate);
+  }
+}
+
+uint64_t load_sized(Cpu& cpu, uint64_t address, unsigned size) {
+  switch (size) {
+    case 0:
+      return load_guest<uint8_t>(cpu, address);
+    case 1:
+      return load_guest<uint16_t>(cpu, address);
+    case 2:
+      return load_guest<uint32_t>(cpu, address);
+    default:
+      return load_guest<uint64_t>(cpu, address);
+  }
+}
+
+void store_sized(Cpu& cpu, uint64_t address, unsigned size, uint64_t value) {
+  switch (size) {
+    case 0:
+      return store_guest<uint8_t>(cpu, address, static_cast<uint8_t>(value));
+    case 1:
+      return store_guest<uint16_t>(cpu, address, static_cast<uint16_t>(value));
+    case 2:
+      return store_guest<uint32_t>(cpu, address, static_cast<uint32_t>(value));
+    default:
+      return store_guest<uint64_t>(cpu, address, value);
+  }
+}
+
+/// Whether a speculative access has to be deferred.
+bool deferred(Cpu& cpu, const Slot& s, uint64_t size) {
+  return nat_of(cpu, s.c) || !cpu.memory->allows(general(cpu, s.c), size, PROT_READ);
+}
+
+void load(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+  const unsigned size = s.d >> 2 & 3, type = s.d >> 4;
+  const bool speculative = type == kSpeculative || type == kSpeculativeAdvanced;
+  AdvancedLoad& entry = cpu.alat_general[s.a];
+  if (speculative && deferred(cpu, s, uint64_t{1} << size)) {
+    entry.size = 0;
+    general(cpu, s.a) = 0;
+    set_nat(cpu, s.a, true);
+  } else {
+    const uint64_t address = address_of(cpu, s);
+    const uint64_t value = load_sized(cpu, address, size);
+    if (type == kAdvanced || type == kSpeculativeAdvanced) {
+      entry = {address, value, 0, static_cast<uint8_t>(1u << size), s.a < 32 ? nullptr : cpu.frame};
+    }
+    general(cpu, s.a) = value;
+    set_nat(cpu, s.a, false);
+  }
+  update_base(cpu, s, by_register, by_immediate);
+}
+
+void fill(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+  const uint64_t address = address_of(cpu, s);
+  const auto value = load_guest<uint64_t>(cpu, address);
+  general(cpu, s.a) = value;
+  set_nat(cpu, s.a, cpu.unat >> (address >> 3 & 63) & 1);
+  update_base(cpu, s, by_register, by_immediate);
+}
+
+void spill(Cpu& cpu, const Slot& s, bool by_immediate) {
+  const uint64_t address = address_of(cpu, s);
+  store_guest<uint64_t>(cpu, address, general(cpu, s.b));
+  const uint64_t bit = uint64_t{1} << (address >> 3 & 63);
+  cpu.unat = nat_of(cpu, s.b) ? cpu.unat | bit : cpu.unat & ~bit;
+  update_base(cpu, s, false, by_immediate);
+}
+
+void store(Cpu& cpu, const Slot& s, bool by_immediate) {
+  const uint64_t address = address_of(cpu, s);
+  if (nat_of(cpu, s.b)) nat_consumption(cpu);
+  store_sized(cpu, address, s.d >> 2 & 3, general(cpu, s.b));
+  update_base(cpu, s, false, by_immediate);
+}
+
+// --- floating-point
+// -------------------------------------------------------------------------------
+
+constexpr unsigned kFloatingSizes[4] = {10, 8, 4, 8};  // e 8 s d
+
+FloatingRegister load_format(Cpu& cpu, uint64_t address, unsigned format) {
+  switch (format) {
+    case 0: {
+      struct [[gnu::packed]] Extended {
+        uint64_t low;
+        uint16_t high;
+      };
+      const auto value = load_guest<Extended>(cpu, address);
+      return from_extended(value.low, value.high);
+    }
+    case 1:
+      return from_integer(load_guest<uint64_t>(cpu, address));
+    case 2:
+      return from_single(load_guest<uint32_t>(cpu, address));
+    default:
+      return from_double(load_guest<uint64_t>(cpu, address));
+  }
+}
+
+/// Remembers for chk.a what an advanced load of `size` bytes has read.
+AdvancedLoad remember(Cpu& cpu, uint64_t address, unsigned size) {
+  AdvancedLoad entry = {address, 0, 0, static_cast<uint8_t>(size)};
+  const char* host = host_address(cpu, address);
+  std::memcpy(&entry.low, host, size < 8 ? size : 8);
+  if (size > 8) std::memcpy(&entry.high, host + 8, size - 8);
+  return entry;
+}
+
+void load_floating(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+  const unsigned format = s.d >> 2 & 3, type = s.d >> 4, size = kFloatingSizes[format];
+  AdvancedLoad& entry = cpu.alat_floating[s.a];
+  if ((type & kSpeculative) && type <= 3 && deferred(cpu, s, size)) {
+    entry.size = 0;
+    cpu.fr[s.a] = kNatVal;
+  } else {
+    const uint64_t address = address_of(cpu, s);
+    const FloatingRegister value = load_format(cpu, address, format);
+    if (type == kAdvanced || type == kSpeculativeAdvanced) entry = remember(cpu, address, size);
+    cpu.fr[s.a] = value;
+  }
+  update_base(cpu, s, by_register, by_immediate);
+}
+
+void load_pair(Cpu& cpu, const Slot& s, bool by_immediate) {
+  const unsigned format = s.d >> 2 & 3, type = s.d >> 4, size = kFloatingSizes[format];
+  if ((type & kSpeculative) && type <= 3 && deferred(cpu, s, 2 * size)) {
+    cpu.alat_floating[s.a].size = 0;
+    cpu.fr[s.a] = cpu.fr[s.b] = kNatVal;
+  } else {
+    const uint64_t address = address_of(cpu, s);
+    const FloatingRegister first = load_format(cpu, address, format);
+    const FloatingRegister second = load_format(cpu, address + size, format);
+    if (type == kAdvanced || type == kSpeculativeAdvanced) {
+      cpu.alat_floating[s.a] = remember(cpu, address, 2 * size);
+    }
+    cpu.fr[s.a] = first;
+    cpu.fr[s.b] = second;
+  }
+  if (by_immediate) general(cpu, s.c) += 2 * size;
+}
+
+void store_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
+  const uint64_t address = address_of(cpu, s);
+  const FloatingRegister& value = cpu.fr[s.b];
+  if (is_nat(value)) nat_consumption(cpu);
+  switch (s.d >> 2 & 3) {
+    case 0: {
+      struct [[gnu::packed]] Extended {
+        uint64_t low;
+        uint16_t high;
+      };
+      store_guest<Extended>(cpu, address, {value.significand, to_extended_high(value)});
+      break;
+    }
+    case 1:
+      store_guest<uint64_t>(cpu, address, value.significand);
+      break;
+    case 2:
+      store_guest<uint32_t>(cpu, address, to_single(value));
+      break;
+    default:
+      store_guest<uint64_t>(cpu, address, to_double(value));
+      break;
+  }
+  update_base(cpu, s, false, by_immediate);
+}
+
+void fill_floating(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+  const auto words = load_guest<FloatingRegister>(cpu, address_of(cpu, s));
+  cpu.fr[s.a] = from_spill(words.significand, words.sign_exponent);
+  update_base(cpu, s, by_register, by_immediate);
+}
+
+void spill_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
+  store_guest(cpu, address_of(cpu, s), cpu.fr[s.b]);
+  update_base(cpu, s, false, by_immediate);
+}
+
+// --- semaphores
+// -----------------------------------------------------------------------------------
+
+template <typename T>
+T* semaphore(Cpu& cpu, uint64_t address, size_t alignment = sizeof(T)) {
+  if (address % alignment != 0) raise_fault(cpu, {SIGBUS, BUS_ADRALN, address});
+  asm volatile("" ::: "memory");
+  return reinterpret_cast<T*>(host_address(cpu, address));
+}
+
+template <typename T>
+uint64_t compare_exchange(Cpu& cpu, uint64_t address, uint64_t value) {
+  T expected = static_cast<T>(cpu.ccv);
+  // A comparison wider than the operand never holds: ccv is compared in full (SDM 3, cmpxchg).
+  if (expected != cpu.ccv) return __atomic_load_n(semaphore<T>(cpu, address), __ATOMIC_SEQ_CST);
+  __atomic_compare_exchange_n(semaphore<T>(cpu, address), &expected, static_cast<T>(value), false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+
+template <typename T>
+uint64_t exchange(Cpu& cpu, uint64_t address, uint64_t value) {
+  return __atomic_exchange_n(semaphore<T>(cpu, address), static_cast<T>(value), __ATOMIC_SEQ_CST);
+}
+
+template <typename T>
+uint64_t fetch_add(Cpu& cpu, uint64_t address, int64_t increment) {
+  return __atomic_fetch_add(semaphore<T>(cpu, address), static_cast<T>(increment),
+                            __ATOMIC_SEQ_CST);
+}
+
+/// cmp8xchg16: compares the addressed half, stores both.
+uint64_t compare_exchange_16(Cpu& cpu, uint64_t address, uint64_t value) {
+  if (address % 8 != 0) raise_fault(cpu, {SIGBUS, BUS_ADRALN, address});
+  auto* words = semaphore<unsigned __int128>(cpu, address & ~uint64_t{15});
+  const auto fresh = static_cast<unsigned __int128>(cpu.csd) << 64 | value;
+  unsigned __int128 seen = 0;
+  asm volatile("" ::: "memory");
+  std::memcpy(&seen, words, 16);
+  for (;;) {
+    const auto half = static_cast<uint64_t>(address & 8 ? seen >> 64 : seen);
+    if (half != cpu.ccv) return half;
+    uint64_t low = static_cast<uint64_t>(seen), high = static_cast<uint64_t>(seen >> 64);
+    bool stored;
+    asm volatile("lock cmpxchg16b %1"
+                 : "=@ccz"(stored), "+m"(*words), "+a"(low), "+d"(high)
+                 : "b"(static_cast<uint64_t>(fresh)), "c"(static_cast<uint64_t>(fresh >> 64))
+                 : "memory");
+    if (stored) return half;
+    seen = static_cast<unsigned __int128>(high) << 64 | low;
+  }
+}
+
+uint64_t semaphore_of(Cpu& cpu, const Slot& s, uint64_t address, uint64_t value) {
+  const unsigned size = s.d >> 2 & 3;
+  switch (s.op) {
+    case Op::cmpxchg:
+      if (size == 0) return compare_exchange<uint8_t>(cpu, address, value);
+      if (size == 1) return compare_exchange<uint16_t>(cpu, address, value);
+      if (size == 2) return compare_exchange<uint32_t>(cpu, address, value);
+      return compare_exchange<uint64_t>(cpu, address, value);
+    case Op::xchg:
+      if (size == 0) return exchange<uint8_t>(cpu, address, value);
+      if (size == 1) return exchange<uint16_t>(cpu, address, value);
+      if (size == 2) return exchange<uint32_t>(cpu, address, value);
+      return exchange<uint64_t>(cpu, address, value);
+    case Op::fetchadd4_acq:
+    case Op::fetchadd4_rel:
+      return fetch_add<uint32_t>(cpu, address, s.immediate);
+    case Op::fetchadd8_acq:
+    case Op::fetchadd8_rel:
+      return fetch_add<uint64_t>(cpu, address, s.immediate);
+    default:
+      return compare_exchange_16(cpu, address, value);
+  }
+}
+
+void execute_semaphore(Cpu& cpu, const Slot& s) {
+  const bool has_value = s.op == Op::cmpxchg || s.op == Op::xchg || s.op == Op::cmp8xchg16_acq ||
+                         s.op == Op::cmp8xchg16_rel;
+  const uint64_t address = address_of(cpu, s);
+  if (has_value && nat_of(cpu, s.b)) nat_consumption(cpu);
+  const uint64_t old = semaphore_of(cpu, s, address, has_value ? general(cpu, s.b) : 0);
+  general(cpu, s.a) = old;
+  set_nat(cpu, s.a, false);
+}
+
+/// 16 bytes at once: on x86-64 that is two halves unless aligned, where cmpxchg16b would be needed
+/// to be atomic; programs use these for pairs that they own.
+void load_16(Cpu& cpu, const Slot& s) {
+  struct Pair {
+    uint64_t low, high;
+  };
+  const auto value = load_guest<Pair>(cpu, address_of(cpu, s));
+  general(cpu, s.a) = value.low;
+  set_nat(cpu, s.a, false);
+  cpu.csd = value.high;
+}
+
+void store_16(Cpu& cpu, const Slot& s) {
+  struct Pair {
+    uint64_t low, high;
+  };
+  const uint64_t address = address_of(cpu, s);
+  if (nat_of(cpu, s.b)) nat_consumption(cpu);
+  store_guest<Pair>(cpu, address, {general(cpu, s.b), cpu.csd});
+}
+
+// --- between register files
+// -----------------------------------------------------------------------
+
+void set_floating(Cpu& cpu, const Slot& s) {
+  const uint64_t value = general(cpu, s.b);
+  FloatingRegister& target = cpu.fr[s.a];
+  if (nat_of(cpu, s.b))
+    target = kNatVal;
+  else if (s.op == Op::setf_sig)
+    target = from_integer(value);
+  else if (s.op == Op::setf_exp)
+    target = from_exponent(value);
+  else if (s.op == Op::setf_s)
+    target = from_single(static_cast<uint32_t>(value));
+  else
+    target = from_double(value);
+}
+
+void get_floating(Cpu& cpu, const Slot& s) {
+  const FloatingRegister& value = cpu.fr[s.b];
+  uint64_t result;
+  if (s.op == Op::getf_sig)
+    result = value.significand;
+  else if (s.op == Op::getf_exp)
+    result = to_exponent(value);
+  else if (s.op == Op::getf_s)
+    result = to_single(value);
+  else
+    result = to_double(value);
+  general(cpu, s.a) = result;
+  set_nat(cpu, s.a, is_nat(value));
+}
+
+// --- probes
+// ---------------------------------------------------------------------------------------
+
+/// Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
+void probe(Cpu& cpu, const Slot& s) {
+  const bool write = s.op == Op::probe_w || s.op == Op::probe_w_imm2;
+  if ((s.op == Op::probe_r || s.op == Op::probe_w) && nat_of(cpu, s.b)) nat_consumption(cpu);
+  const bool allowed = cpu.memory->allows(address_of(cpu, s), 1, write ? PROT_WRITE : PROT_READ);
+  general(cpu, s.a) = allowed;
+  set_nat(cpu, s.a, false);
+}
+
+void probe_fault(Cpu& cpu, const Slot& s) {
+  int rights = PROT_READ | PROT_WRITE;
+  if (s.op == Op::probe_r_fault) rights = PROT_READ;
+  if (s.op == Op::probe_w_fault) rights = PROT_WRITE;
+  const uint64_t address = address_of(cpu, s);
+  if (cpu.memory->allows(address, 1, rights)) return;
+  raise_fault(cpu, {SIGSEGV, cpu.memory->find(address) ? SEGV_ACCERR : SEGV_MAPERR, address});
+}
+
+void invalidate_all(Cpu& cpu) {
+  for (AdvancedLoad& entry : cpu.alat_general) entry.size = 0;
+  for (AdvancedLoad& entry : cpu.alat_floating) entry.size = 0;
+}
+
+}  // namespace
+
+void raise_unmappable(Cpu& cpu, uint64_t address) {
+  raise_fault(cpu, {SIGSEGV, SEGV_MAPERR, address});
+}
+
+void execute_memory(Cpu& cpu, const GeneralInstruction& instruction) {
+  const Slot& s = instruction.slot;
+  switch (s.op) {
+    case Op::ld:
+      return load(cpu, s, false, false);
+    case Op::ld_reg:
+      return load(cpu, s, true, false);
+    case Op::ld_imm:
+      return load(cpu, s, false, true);
+    case Op::ld8_fill:
+      return fill(cpu, s, false, false);
+    case Op::ld8_fill_reg:
+      return fill(cpu, s, true, false);
+    case Op::ld8_fill_imm:
+      return fill(cpu, s, false, true);
+    case Op::ld16:
+    case Op::ld16_acq:
+      return load_16(cpu, s);
+    case Op::st:
+      return store(cpu, s, false);
+    case Op::st_imm:
+      return store(cpu, s, true);
+    case Op::st8_spill:
+      return spill(cpu, s, false);
+    case Op::st8_spill_imm:
+      return spill(cpu, s, true);
+    case Op::st16:
+    case Op::st16_rel:
+      return store_16(cpu, s);
+    case Op::ldf:
+      return load_floating(cpu, s, false, false);
+    case Op::ldf_reg:
+      return load_floating(cpu, s, true, false);
+    case Op::ldf_imm:
+      return load_floating(cpu, s, false, true);
+    case Op::ldf_fill:
+      return fill_floating(cpu, s, false, false);
+    case Op::ldf_fill_reg:
+      return fill_floating(cpu, s, true, false);
+    case Op::ldf_fill_imm:
+      return fill_floating(cpu, s, false, true);
+    case Op::ldfp:
+      return load_pair(cpu, s, false);
+    case Op::ldfp_imm:
+      return load_pair(cpu, s, true);
+    case Op::stf:
+      return store_floating(cpu, s, false);
+    case Op::stf_imm:
+      return store_floating(cpu, s, true);
+    case Op::stf_spill:
+      return spill_floating(cpu, s, false);
+    case Op::stf_spill_imm:
+      return spill_floating(cpu, s, true);
+    case Op::lfetch:
+    case Op::lfetch_count:
+      return;
+    case Op::lfetch_reg:
+      return update_base(cpu, s, true, false);
+    case Op::lfetch_imm:
+      return update_base(cpu, s, false, true);
+    case Op::cmpxchg:
+    case Op::xchg:
+    case Op::cmp8xchg16_acq:
+    case Op::cmp8xchg16_rel:
+    case Op::fetchadd4_acq:
+    case Op::fetchadd8_acq:
+    case Op::fetchadd4_rel:
+    case Op::fetchadd8_rel:
+      return execute_semaphore(cpu, s);
+    case Op::setf_sig:
+    case Op::setf_exp:
+    case Op::setf_s:
+    case Op::setf_d:
+      return set_floating(cpu, s);
+    case Op::getf_sig:
+    case Op::getf_exp:
+    case Op::getf_s:
+    case Op::getf_d:
+      return get_floating(cpu, s);
+    case Op::probe_r:
+    case Op::probe_w:
+    case Op::probe_r_imm2:
+    case Op::probe_w_imm2:
+      return probe(cpu, s);
+    case Op::probe_rw_fault:
+    case Op::probe_r_fault:
+    case Op::probe_w_fault:
+      return probe_fault(cpu, s);
+    case Op::invala:
+      return invalidate_all(cpu);
+    case Op::invala_e:
+      cpu.alat_general[s.a].size = 0;
+      return;
+    case Op::invala_e_f:
+      cpu.alat_floating[s.a].size = 0;
+      return;
+    default:
+      raise_fault(cpu, {SIGILL, ILL_PRVOPC, 0});
+  }
+}
+
+}  // namespace respike::simulator::ia64

@@ -1,0 +1,381 @@
+// Specialised handlers of integer instructions.
+//
+// One template per shape: three registers, two and an immediate, and so on; what it computes is a
+// stateless function object. Each is instantiated for static and stacked registers as operands. The
+// tables are built by the compiler from index sequences.
+
+#include <type_traits>
+#include <utility>
+
+#include "simulator/ia64/handlers.h"
+#include "simulator/ia64/integer_arithmetic.h"
+
+namespace respike::simulator::ia64 {
+
+namespace {
+
+using respike::ia64::Op;
+using respike::ia64::Slot;
+
+template <class F, bool A, bool B, bool C>
+const MicroOp* three(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  reg<A>(cpu, frame, op->a) =
+      F()(reg<B>(cpu, frame, op->b), reg<C>(cpu, frame, op->c), op->immediate);
+  RESPIKE_NEXT;
+}
+
+template <class F, bool A, bool C>
+const MicroOp* two(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  reg<A>(cpu, frame, op->a) = F()(reg<C>(cpu, frame, op->c), op->immediate, op->b, op->d);
+  RESPIKE_NEXT;
+}
+
+template <class F, bool B, bool C>
+const MicroOp* compare(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  const bool holds = F()(reg<B>(cpu, frame, op->b), reg<C>(cpu, frame, op->c));
+  cpu->pr[op->a] = holds;
+  cpu->pr[op->d] = !holds;
+  RESPIKE_NEXT;
+}
+
+template <class F, bool C>
+const MicroOp* compare_immediate(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  const bool holds = F()(static_cast<uint64_t>(op->immediate), reg<C>(cpu, frame, op->c));
+  cpu->pr[op->a] = holds;
+  cpu->pr[op->d] = !holds;
+  RESPIKE_NEXT;
+}
+
+template <bool A>
+const MicroOp* set(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  reg<A>(cpu, frame, op->a) = static_cast<uint64_t>(op->immediate);
+  RESPIKE_NEXT;
+}
+
+template <bool A>
+const MicroOp* from_branch_register(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  reg<A>(cpu, frame, op->a) = cpu->br[op->b];
+  RESPIKE_NEXT;
+}
+
+template <bool B>
+const MicroOp* to_branch_register(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  cpu->br[op->a] = reg<B>(cpu, frame, op->b);
+  RESPIKE_NEXT;
+}
+
+template <bool B>
+const MicroOp* to_pfs(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  cpu->pfs = writable_pfs(reg<B>(cpu, frame, op->b));
+  RESPIKE_NEXT;
+}
+
+template <bool B>
+const MicroOp* to_lc(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  cpu->lc = reg<B>(cpu, frame, op->b);
+  RESPIKE_NEXT;
+}
+
+template <bool A>
+const MicroOp* from_lc(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  reg<A>(cpu, frame, op->a) = cpu->lc;
+  RESPIKE_NEXT;
+}
+
+constexpr bool stacked(uint8_t number) {
+  return number >= 32;
+}
+constexpr uint8_t within(uint8_t number) {
+  return number >= 32 ? number - 32 : number;
+}
+constexpr uint8_t predicate_target(uint8_t number) {
+  return number == 0 ? kNoPredicate : number;
+}
+
+template <class F>
+MicroOp make_three(const Slot& s) {
+  static constexpr Handler kTable[8] = {three<F, 0, 0, 0>, three<F, 0, 0, 1>, three<F, 0, 1, 0>,
+                                        three<F, 0, 1, 1>, three<F, 1, 0, 0>, three<F, 1, 0, 1>,
+                                        three<F, 1, 1, 0>, three<F, 1, 1, 1>};
+  MicroOp op;
+  op.run = kTable[stacked(s.a) * 4 + stacked(s.b) * 2 + stacked(s.c)];
+  op.a = within(s.a);
+  op.b = within(s.b);
+  op.c = within(s.c);
+  op.immediate = s.immediate;
+  return op;
+}
+
+/// `b` and `d` are small numbers; `source` the register.
+template <class F>
+MicroOp make_two(const Slot& s, uint8_t source, int64_t immediate, uint8_t b = 0, uint8_t d = 0) {
+  static constexpr Handler kTable[4] = {two<F, 0, 0>, two<F, 0, 1>, two<F, 1, 0>, two<F, 1, 1>};
+  MicroOp op;
+  op.run = kTable[stacked(s.a) * 2 + stacked(source)];
+  op.a = within(s.a);
+  op.c = within(source);
+  op.b = b;
+  op.d = d;
+  op.immediate = immediate;
+  return op;
+}
+
+template <class F>
+MicroOp make_compare(const Slot& s) {
+  static constexpr Handler kTable[4] = {compare<F, 0, 0>, compare<F, 0, 1>, compare<F, 1, 0>,
+                                        compare<F, 1, 1>};
+  MicroOp op;
+  op.run = kTable[stacked(s.b) * 2 + stacked(s.c)];
+  op.a = predicate_target(s.a);
+  op.d = predicate_target(s.d);
+  op.b = within(s.b);
+  op.c = within(s.c);
+  return op;
+}
+
+template <class F>
+MicroOp make_compare_immediate(const Slot& s) {
+  static constexpr Handler kTable[2] = {compare_immediate<F, 0>, compare_immediate<F, 1>};
+  MicroOp op;
+  op.run = kTable[stacked(s.c)];
+  op.a = predicate_target(s.a);
+  op.d = predicate_target(s.d);
+  op.c = within(s.c);
+  op.immediate = s.immediate;
+  return op;
+}
+
+// What is computed. Parameters: b, c, immediate; or source, immediate, b, d; or the operands of a
+// comparison.
+using U = uint64_t;
+using I = int64_t;
+#define RESPIKE_THREE(name, expression)                                       \
+  struct name {                                                               \
+    U operator()(U b, U c, [[maybe_unused]] I i) const { return expression; } \
+  }
+#define RESPIKE_TWO(name, expression)                                    \
+  struct name {                                                          \
+    U operator()(U c, [[maybe_unused]] I i, [[maybe_unused]] unsigned b, \
+                 [[maybe_unused]] unsigned d) const {                    \
+      return expression;                                                 \
+    }                                                                    \
+  }
+#define RESPIKE_COMPARE(name, expression)                  \
+  struct name {                                            \
+    bool operator()(U b, U c) const { return expression; } \
+  }
+
+RESPIKE_THREE(Add, b + c);
+RESPIKE_THREE(AddOne, b + c + 1);
+RESPIKE_THREE(Sub, b - c);
+RESPIKE_THREE(SubOne, b - c - 1);
+RESPIKE_THREE(And, b& c);
+RESPIKE_THREE(Andcm, b & ~c);
+RESPIKE_THREE(Or, b | c);
+RESPIKE_THREE(Xor, b ^ c);
+RESPIKE_THREE(Shladd, (b << (i & 7)) + c);
+RESPIKE_THREE(Addp4, addp4(b, c));
+RESPIKE_THREE(Shl, shl(b, c));
+RESPIKE_THREE(Shr, shr(c, b));
+RESPIKE_THREE(ShrU, shr_u(c, b));
+
+RESPIKE_TWO(AddImmediate, c + static_cast<U>(i));
+RESPIKE_TWO(Move, c);
+RESPIKE_TWO(SubImmediate, static_cast<U>(i) - c);
+RESPIKE_TWO(AndImmediate, c& static_cast<U>(i));
+RESPIKE_TWO(OrImmediate, c | static_cast<U>(i));
+RESPIKE_TWO(XorImmediate, c ^ static_cast<U>(i));
+RESPIKE_TWO(ShiftUp, c << (b & 63) >> (d & 63));
+RESPIKE_TWO(ShiftUpSigned, static_cast<U>(static_cast<I>(c << (b & 63)) >> (d & 63)));
+RESPIKE_TWO(DepositZero, (c & static_cast<U>(i)) << (b & 63));
+RESPIKE_TWO(Sxt1, sxt1(c));
+RESPIKE_TWO(Sxt2, sxt2(c));
+RESPIKE_TWO(Sxt4, sxt4(c));
+RESPIKE_TWO(Zxt1, zxt1(c));
+RESPIKE_TWO(Zxt2, zxt2(c));
+RESPIKE_TWO(Zxt4, zxt4(c));
+
+RESPIKE_COMPARE(Equal, b == c);
+RESPIKE_COMPARE(Less, static_cast<I>(b) < static_cast<I>(c));
+RESPIKE_COMPARE(LessUnsigned, b < c);
+RESPIKE_COMPARE(Equal4, static_cast<uint32_t>(b) == static_cast<uint32_t>(c));
+RESPIKE_COMPARE(Less4, static_cast<int32_t>(b) < static_cast<int32_t>(c));
+RESPIKE_COMPARE(LessUnsigned4, static_cast<uint32_t>(b) < static_cast<uint32_t>(c));
+/// tbit.z with the bit's number as first operand.
+RESPIKE_COMPARE(BitIsZero, !(c >> (b & 63) & 1));
+
+/// dep: op->b is the position, d the length; the register that is deposited into comes in c.
+template <bool A, bool B, bool C>
+const MicroOp* deposit(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  const auto mask = static_cast<uint64_t>(op->immediate);
+  reg<A>(cpu, frame, op->a) =
+      (reg<B>(cpu, frame, op->b) << op->d & mask) | (reg<C>(cpu, frame, op->c) & ~mask);
+  RESPIKE_NEXT;
+}
+
+/// The bits of a field of `length` at `position`.
+constexpr uint64_t field_mask(unsigned position, unsigned length) {
+  return (length > 63 ? ~uint64_t{0} : (uint64_t{1} << length) - 1) << position;
+}
+
+MicroOp make_deposit(const Slot& s) {
+  static constexpr Handler kTable[8] = {deposit<0, 0, 0>, deposit<0, 0, 1>, deposit<0, 1, 0>,
+                                        deposit<0, 1, 1>, deposit<1, 0, 0>, deposit<1, 0, 1>,
+                                        deposit<1, 1, 0>, deposit<1, 1, 1>};
+  MicroOp op;
+  op.run = kTable[stacked(s.a) * 4 + stacked(s.b) * 2 + stacked(s.c)];
+  op.a = within(s.a);
+  op.b = within(s.b);
+  op.c = within(s.c);
+  op.d = static_cast<uint8_t>(s.immediate);
+  op.immediate = static_cast<int64_t>(field_mask(op.d, s.d));
+  return op;
+}
+
+MicroOp make_extract(const Slot& s, bool is_signed) {
+  const auto position = static_cast<unsigned>(s.immediate);
+  const unsigned length = position + s.d > 64 ? 64 - position : s.d;
+  const auto up = static_cast<uint8_t>(64 - length - position),
+             down = static_cast<uint8_t>(64 - length);
+  return is_signed ? make_two<ShiftUpSigned>(s, s.c, 0, up, down)
+                   : make_two<ShiftUp>(s, s.c, 0, up, down);
+}
+
+MicroOp make(Handler fixed, Handler in_frame, uint8_t number) {
+  MicroOp op;
+  op.run = stacked(number) ? in_frame : fixed;
+  return op;
+}
+
+MicroOp make_set(const Slot& s, int64_t value) {
+  MicroOp op = make(set<false>, set<true>, s.a);
+  op.a = within(s.a);
+  op.immediate = value;
+  return op;
+}
+
+/// Comparisons of type none and unc (which differ only when the predicate is 0).
+MicroOp specialise_compare(const Slot& s, CompareKind kind) {
+  using R = CompareKind::Relation;
+  const bool narrow = kind.what == CompareKind::What::cmp4;
+  if (kind.what == CompareKind::What::tbit) return make_compare_immediate<BitIsZero>(s);
+  if (kind.what != CompareKind::What::cmp && !narrow) return {};
+  if (kind.immediate) {
+    if (kind.relation == R::eq)
+      return narrow ? make_compare_immediate<Equal4>(s) : make_compare_immediate<Equal>(s);
+    if (kind.relation == R::lt)
+      return narrow ? make_compare_immediate<Less4>(s) : make_compare_immediate<Less>(s);
+    return narrow ? make_compare_immediate<LessUnsigned4>(s)
+                  : make_compare_immediate<LessUnsigned>(s);
+  }
+  if (kind.relation == R::eq) return narrow ? make_compare<Equal4>(s) : make_compare<Equal>(s);
+  if (kind.relation == R::lt) return narrow ? make_compare<Less4>(s) : make_compare<Less>(s);
+  return narrow ? make_compare<LessUnsigned4>(s) : make_compare<LessUnsigned>(s);
+}
+
+constexpr unsigned kArPfs = 64, kArLc = 65;
+
+MicroOp specialise_application(const Slot& s) {
+  MicroOp op;
+  if (s.op == Op::mov_i_to_ar && s.c == kArPfs) op = make(to_pfs<false>, to_pfs<true>, s.b);
+  if (s.op == Op::mov_i_to_ar && s.c == kArLc) op = make(to_lc<false>, to_lc<true>, s.b);
+  if (s.op == Op::mov_i_from_ar && s.c == kArLc) op = make(from_lc<false>, from_lc<true>, s.a);
+  op.a = within(s.a);
+  op.b = within(s.b);
+  return op;
+}
+
+}  // namespace
+
+MicroOp specialise_integer(const Slot& s) {
+  const CompareKind kind = compare_kind(s.op);
+  if (kind.what != CompareKind::What::not_compare) {
+    const bool plain = kind.type == CompareKind::Type::none ||
+                       (kind.type == CompareKind::Type::unc && s.predicate == 0);
+    return plain ? specialise_compare(s, kind) : MicroOp{};
+  }
+  switch (s.op) {
+    case Op::add:
+      return make_three<Add>(s);
+    case Op::add_one:
+      return make_three<AddOne>(s);
+    case Op::sub:
+      return make_three<Sub>(s);
+    case Op::sub_one:
+      return make_three<SubOne>(s);
+    case Op::and_:
+      return make_three<And>(s);
+    case Op::andcm:
+      return make_three<Andcm>(s);
+    case Op::or_:
+      return make_three<Or>(s);
+    case Op::xor_:
+      return make_three<Xor>(s);
+    case Op::shladd:
+      return make_three<Shladd>(s);
+    case Op::addp4:
+      return make_three<Addp4>(s);
+    case Op::shl:
+      return make_three<Shl>(s);
+    case Op::shr:
+      return make_three<Shr>(s);
+    case Op::shr_u:
+      return make_three<ShrU>(s);
+    case Op::sub_imm8:
+      return make_two<SubImmediate>(s, s.c, s.immediate);
+    case Op::and_imm8:
+      return make_two<AndImmediate>(s, s.c, s.immediate);
+    case Op::or_imm8:
+      return make_two<OrImmediate>(s, s.c, s.immediate);
+    case Op::xor_imm8:
+      return make_two<XorImmediate>(s, s.c, s.immediate);
+    case Op::adds:
+    case Op::addl:
+      if (s.c == 0) return make_set(s, s.immediate);
+      return s.immediate == 0 ? make_two<Move>(s, s.c, 0)
+                              : make_two<AddImmediate>(s, s.c, s.immediate);
+    case Op::movl:
+      return make_set(s, s.immediate);
+    case Op::extr_u:
+      return make_extract(s, false);
+    case Op::extr:
+      return make_extract(s, true);
+    case Op::dep:
+      return make_deposit(s);
+    case Op::dep_z:
+      return make_two<DepositZero>(s, s.b, static_cast<int64_t>(field_mask(0, s.d)),
+                                   static_cast<uint8_t>(s.immediate));
+    case Op::sxt1:
+      return make_two<Sxt1>(s, s.c, 0);
+    case Op::sxt2:
+      return make_two<Sxt2>(s, s.c, 0);
+    case Op::sxt4:
+      return make_two<Sxt4>(s, s.c, 0);
+    case Op::zxt1:
+      return make_two<Zxt1>(s, s.c, 0);
+    case Op::zxt2:
+      return make_two<Zxt2>(s, s.c, 0);
+    case Op::zxt4:
+      return make_two<Zxt4>(s, s.c, 0);
+    case Op::mov_from_br: {
+      MicroOp op = make(from_branch_register<false>, from_branch_register<true>, s.a);
+      op.a = within(s.a);
+      op.b = s.b;
+      return op;
+    }
+    case Op::mov_to_br:
+    case Op::mov_to_br_dptk: {
+      MicroOp op = make(to_branch_register<false>, to_branch_register<true>, s.b);
+      op.a = s.a;
+      op.b = within(s.b);
+      return op;
+    }
+    case Op::mov_i_to_ar:
+    case Op::mov_i_from_ar:
+      return specialise_application(s);
+    default:
+      return {};
+  }
+}
+
+}  // namespace respike::simulator::ia64

@@ -1,0 +1,151 @@
+// respike-ia64: runs programs of IA-64 Linux on this machine.
+//
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--registers] PROGRAM ARGUMENTS...
+//
+// The exit status is the program's; a program that a signal ends makes the emulator end by the same
+// signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
+// program that is not there, 126 for one that is no IA-64 program.
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "optimizer/base/error.h"
+#include "simulator/ia64/counts.h"
+#include "simulator/ia64/elf_loader.h"
+#include "simulator/ia64/process.h"
+#include "simulator/ia64/signals.h"
+#include "simulator/ia64/threads.h"
+
+namespace {
+
+namespace emulator = respike::simulator::ia64;
+
+constexpr const char* kUsage =
+    "usage: respike-ia64 [OPTIONS] PROGRAM [ARGUMENTS...]\n"
+    "  --sysroot DIR   absolute paths of the program are looked for below DIR first\n"
+    "  --counts FILE   write how often each instruction was executed\n"
+    "  --registers     print the registers when a fault ends the program\n"
+    "  --argv0 NAME    what the program sees as argv[0]\n"
+    "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
+
+struct CommandLine {
+  emulator::Options options;
+  std::vector<std::string> words;  ///< program and arguments
+};
+
+/// Nothing if the usage was wrong.
+std::optional<CommandLine> parse(int argc, char** argv) {
+  CommandLine line;
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; ++i) {
+    const std::string option = argv[i];
+    const auto value = [&](std::string& to) {
+      if (i + 1 >= argc) return false;
+      to = argv[++i];
+      return true;
+    };
+    bool good = true;
+    if (option == "--") {
+      ++i;
+      break;
+    }
+    if (option == "--help") {
+      fmt::print("{}", kUsage);
+      std::exit(0);
+    }
+    if (option == "--sysroot")
+      good = value(line.options.sysroot);
+    else if (option == "--counts")
+      good = value(line.options.counts);
+    else if (option == "--argv0")
+      good = value(line.options.argv0);
+    else if (option == "--append-counts")
+      line.options.append_counts = true;
+    else if (option == "--registers")
+      line.options.registers = true;
+    else if (option == "--general-only")
+      line.options.general_only = true;
+    else
+      good = false;
+    if (!good) return std::nullopt;
+  }
+  line.words.assign(argv + i, argv + argc);
+  if (line.words.empty()) return std::nullopt;
+  return line;
+}
+
+/// Where a program's name leads: through PATH if it has no slash.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::string folders = path == nullptr ? "" : path;
+  if (std::filesystem::exists(name)) return "./" + name;
+  for (size_t start = 0; start < folders.size();) {
+    const size_t end = std::min(folders.find(':', start), folders.size());
+    const std::string candidate = folders.substr(start, end - start) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    start = end + 1;
+  }
+  return name;
+}
+
+void prepare_counts(emulator::Options& options) {
+  if (options.counts.empty()) return;
+  options.counts = std::filesystem::absolute(options.counts);
+  if (options.append_counts) return;
+  std::FILE* file = std::fopen(options.counts.c_str(), "w");
+  if (file == nullptr)
+    throw respike::Error(fmt::format("cannot be written: {}", std::strerror(errno)),
+                         options.counts);
+  std::fclose(file);
+}
+
+int run_program(CommandLine& line) {
+  auto* process = new emulator::Process;  // other threads may outlive this function
+  process->options = line.options;
+  emulator::Options& options = process->options;
+  if (!options.sysroot.empty()) options.sysroot = std::filesystem::canonical(options.sysroot);
+  prepare_counts(options);
+  auto* thread = new emulator::Thread(*process);
+  thread->tid = static_cast<int>(syscall(SYS_gettid));
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &thread->mask, 8);
+
+  const std::string path = find_program(line.words[0]);
+  char resolved[PATH_MAX];
+  process->program = realpath(path.c_str(), resolved) != nullptr ? resolved : path;
+  if (!options.argv0.empty()) line.words[0] = options.argv0;
+  emulator::load_program(*process, *thread, process->program, path, line.words, environ);
+  emulator::map_trampoline(*process);
+  emulator::start_signals(*process);
+  emulator::apply_mask(*thread);
+  const int status = emulator::run(*thread);
+  // The first thread has ended by itself; the process goes on until the last one does.
+  emulator::release_thread(*thread);
+  emulator::end_first_thread(*thread, status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto line = parse(argc, argv);
+  if (!line) {
+    fmt::print(stderr, "{}", kUsage);
+    return 2;
+  }
+  try {
+    return run_program(*line);
+  } catch (const emulator::NotExecutable& error) {
+    fmt::print(stderr, "respike-ia64: {}\n", error.what());
+    return 126;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "respike-ia64: {}\n", error.what());
+    return 127;
+  }
+}

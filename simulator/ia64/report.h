@@ -1,0 +1,16 @@
+#pragma once
+// What a user hears when a fault ends the program.
+
+#include <string>
+
+#include "simulator/ia64/process.h"
+
+namespace respike::simulator::ia64 {
+
+/// One line to stderr: signal, address, instruction; with Options::registers all registers, too.
+void report_fault(Thread& thread, const GuestFault& fault);
+
+/// The instruction at an address and slot in the assembler's syntax, or why it cannot be shown.
+std::string instruction_text(const GuestMemory& memory, uint64_t ip);
+
+}  // namespace respike::simulator::ia64

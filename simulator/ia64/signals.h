@@ -1,0 +1,47 @@
+#pragma once
+// Signals: from the host's to the guest's handlers and back.
+
+#include <cstdint>
+
+#include "simulator/ia64/process.h"
+
+namespace respike::simulator::ia64 {
+
+/// Sets up what the emulator needs (SIGSEGV, SIGBUS, a signal of its own) and takes over what the
+/// parent ignores.
+void start_signals(Process& process);
+
+/// Maps the page with the code that handlers return to.
+void map_trampoline(Process& process);
+
+/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for it;
+/// it ends with EINTR or will be executed again, as the signal's action says.
+void deliver_pending(Thread& thread, bool interrupted);
+
+/// Delivers what an instruction raised; without a handler the process dies with a report.
+void deliver_fault(Thread& thread, const GuestFault& fault);
+
+/// rt_sigreturn: registers are those that the frame at sp holds.
+void return_from_signal(Thread& thread);
+
+// System calls.
+int64_t set_action(Thread& thread, int signal, uint64_t action, uint64_t old, uint64_t size);
+int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t size);
+int64_t set_alternate_stack(Thread& thread, uint64_t stack, uint64_t old);
+int64_t suspend(Thread& thread, uint64_t set, uint64_t size);
+
+/// The host's mask becomes what the guest's says, except for signals that the emulator needs.
+void apply_mask(const Thread& thread);
+void block_all_signals();
+
+/// What safe_system_call says when a signal was there before the call had an effect.
+constexpr int64_t kRestart = 512;
+
+/// A system call of the host that is not begun once a signal is pending. Its result or -errno.
+int64_t safe_system_call(Thread& thread, long number, uint64_t a = 0, uint64_t b = 0,
+                         uint64_t c = 0, uint64_t d = 0, uint64_t e = 0, uint64_t f = 0);
+
+/// Makes a thread leave what it does.
+void kick(const Thread& thread);
+
+}  // namespace respike::simulator::ia64

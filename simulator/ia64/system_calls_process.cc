@@ -1,0 +1,163 @@
+// Processes, threads, signals, and what tells programs about the system.
+
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "simulator/ia64/counts.h"
+#include "simulator/ia64/memory_access.h"
+#include "simulator/ia64/signals.h"
+#include "simulator/ia64/system_calls.h"
+#include "simulator/ia64/threads.h"
+
+namespace respike::simulator::ia64 {
+
+namespace {
+
+int64_t guest_exit(Thread& thread, const Arguments& a) {
+  thread.ended = true;
+  thread.exit_status = static_cast<int>(a[0]);
+  return kNoResult;
+}
+int64_t guest_exit_group(Thread& thread, const Arguments& a) {
+  end_process(thread, static_cast<int>(a[0] & 0xff));
+}
+
+int64_t guest_clone2(Thread& thread, const Arguments& a) {
+  return clone_thread(thread, {a[0], a[1], a[2], a[3], a[4], a[5]});
+}
+/// The older call has no size of the stack.
+int64_t guest_clone(Thread& thread, const Arguments& a) {
+  return clone_thread(thread, {a[0], a[1], 16, a[2], a[3], a[4]});
+}
+
+int64_t guest_execve(Thread& thread, const Arguments& a) {
+  const auto strings = [&](uint64_t address) {
+    std::vector<std::string> result;
+    for (; address != 0; address += 8) {
+      const auto text = load_guest<uint64_t>(thread.cpu, address);
+      if (text == 0) break;
+      result.push_back(guest_string(thread, text));
+    }
+    return result;
+  };
+  return execute_program(thread, guest_string(thread, a[0]), strings(a[1]), strings(a[2]));
+}
+
+int64_t guest_uname(Thread& thread, const Arguments& a) {
+  utsname name;
+  if (uname(&name) != 0) return -errno;
+  std::memset(name.machine, 0, sizeof name.machine);
+  std::strcpy(name.machine, "ia64");
+  store_guest(thread.cpu, a[0], name);
+  return 0;
+}
+
+int64_t guest_prctl(Thread& thread, const Arguments& a) {
+  switch (a[0]) {
+    case PR_SET_NAME:
+    case PR_GET_NAME:
+    case PR_GET_PDEATHSIG:
+      return safe_system_call(thread, SYS_prctl, a[0], host_pointer(thread, a[1]));
+    case PR_SET_PDEATHSIG:
+    case PR_SET_DUMPABLE:
+    case PR_GET_DUMPABLE:
+    case PR_SET_KEEPCAPS:
+    case PR_GET_KEEPCAPS:
+    case PR_SET_NO_NEW_PRIVS:
+    case PR_GET_NO_NEW_PRIVS:
+    case PR_SET_CHILD_SUBREAPER:
+    case PR_SET_TIMERSLACK:
+    case PR_GET_TIMERSLACK:
+      return safe_system_call(thread, SYS_prctl, a[0], a[1], a[2], a[3], a[4]);
+    case PR_SET_UNALIGN:
+    case PR_SET_FPEMU:
+      return 0;
+    default:
+      return -EINVAL;
+  }
+}
+
+/// The fourth argument is a time or a number, the fifth another place or nothing.
+int64_t guest_futex(Thread& thread, const Arguments& a) {
+  const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
+  const bool timed = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
+                     command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2 ||
+                     command == FUTEX_WAIT_REQUEUE_PI;
+  return safe_system_call(thread, SYS_futex, host_pointer(thread, a[0]), a[1], a[2],
+                          timed ? host_pointer(thread, a[3]) : a[3], host_pointer(thread, a[4]),
+                          a[5]);
+}
+
+int64_t guest_set_tid_address(Thread& thread, const Arguments& a) {
+  thread.clear_child_tid = a[0];
+  return thread.tid;
+}
+int64_t guest_set_robust_list(Thread& thread, const Arguments& a) {
+  if (a[1] != 24) return -EINVAL;
+  thread.robust_list = a[0];
+  return 0;
+}
+
+int64_t guest_sigaction(Thread& thread, const Arguments& a) {
+  return set_action(thread, static_cast<int>(a[0]), a[1], a[2], a[3]);
+}
+int64_t guest_sigprocmask(Thread& thread, const Arguments& a) {
+  return set_mask(thread, static_cast<int>(a[0]), a[1], a[2], a[3]);
+}
+int64_t guest_sigaltstack(Thread& thread, const Arguments& a) {
+  return set_alternate_stack(thread, a[0], a[1]);
+}
+int64_t guest_sigsuspend(Thread& thread, const Arguments& a) {
+  return suspend(thread, a[0], a[1]);
+}
+int64_t guest_sigreturn(Thread& thread, const Arguments&) {
+  return_from_signal(thread);
+  return kNoResult;
+}
+
+}  // namespace
+
+SystemCall process_call(unsigned number) {
+  switch (number) {
+    case 1025:
+      return guest_exit;
+    case 1033:
+      return guest_execve;
+    case 1128:
+      return guest_clone;
+    case 1130:
+      return guest_uname;
+    case 1170:
+      return guest_prctl;
+    case 1176:
+      return guest_sigaltstack;
+    case 1177:
+      return guest_sigaction;
+    case 1179:
+      return guest_sigprocmask;
+    case 1181:
+      return guest_sigreturn;
+    case 1182:
+      return guest_sigsuspend;
+    case 1213:
+      return guest_clone2;
+    case 1230:
+      return guest_futex;
+    case 1233:
+      return guest_set_tid_address;
+    case 1236:
+      return guest_exit_group;
+    case 1298:
+      return guest_set_robust_list;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace respike::simulator::ia64

@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""respike-ia64 runs Itanium programs as the machine would.
+
+Programs of tests/programs/ia64/c are compiled for IA-64 and for the host, at several levels, and have to print
+the same and end with the same status; so do random programs. Real programs print what is expected of them. All this needs the toolchain
+beside the checkout (ia64_programs.py). Freestanding programs, whose assembler files are in the repository, are always run, and
+so are damaged and foreign files.
+
+RESPIKE_IA64_SEEDS: number of random programs (default 6)."""
+
+import functools
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+
+import common
+import ia64_programs
+from common import Skip, expect
+
+EMULATOR = os.environ.get("RESPIKE_IA64_EMULATOR", str(pathlib.Path(common.RESPIKE).parent / "respike-ia64"))
+SOURCES = ia64_programs.ASSEMBLER_SOURCES / "c"
+FREESTANDING = ia64_programs.ASSEMBLER_SOURCES / "freestanding"
+EXPECTED = ia64_programs.ASSEMBLER_SOURCES / "expected"
+SEEDS = int(os.environ.get("RESPIKE_IA64_SEEDS", "6"))
+TIMEOUT = 120
+COMMON_FLAGS = ["-w", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing"]
+scratch = common.Scratch()
+
+
+def Case(name, function, *arguments):
+    return common.Case(name, functools.partial(function, *arguments))
+
+
+class Outcome:
+    def __init__(self, command, stdin=None, cwd=None, environment=None):
+        done = subprocess.run(
+            ["timeout", "-s", "KILL", str(TIMEOUT), *map(str, command)],
+            stdin=open(stdin) if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=environment,
+        )
+        self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+    def same_as(self, other, what):
+        expect(
+            (self.status, self.stdout) == (other.status, other.stdout),
+            f"{what}: status {self.status}, not {other.status}; {first_difference(self.stdout, other.stdout)}; {self.stderr[:300]}",
+        )
+
+
+def first_difference(got, expected):
+    for number, (a, b) in enumerate(zip(got.splitlines() + [b"(end)"], expected.splitlines() + [b"(end)"]), 1):
+        if a != b:
+            return f"line {number}: {a[:100]!r}, not {b[:100]!r}"
+    return "same output"
+
+
+def emulate(program, *arguments, options=(), **kwargs):
+    return Outcome([EMULATOR, *options, program, *arguments], **kwargs)
+
+
+def compiler(language):
+    toolchain = ia64_programs.toolchain()
+    if toolchain is None:
+        raise Skip(ia64_programs.MISSING)
+    return toolchain / "bin" / ("ia64-linux-gnu-g++" if language == ".cc" else "ia64-linux-gnu-gcc")
+
+
+def compile_program(command, source, output, *flags):
+    done = Outcome([command, *COMMON_FLAGS, *flags, "-o", output, source, "-lm", "-pthread"])
+    expect(done.status == 0, f"{command} fails on {source}: {done.stderr[:500]}")
+    return output
+
+
+def host_compiler(source):
+    return "g++" if source.suffix == ".cc" else "gcc"
+
+
+# --- Own programs -----------------------------------------------------------------------------------
+
+
+def own_program(name, level, options):
+    source = next(SOURCES.glob(f"{name}.c*"))
+    folder = scratch.folder()
+    cross = compile_program(compiler(source.suffix), source, folder / "guest", level, "-static")
+    host = compile_program(host_compiler(source), source, folder / "host", "-O2")
+    emulate(cross, "an argument", options=options).same_as(Outcome([host, "an argument"]), f"{name} {level}")
+
+
+def processes():
+    """Starts itself with arguments when it has none."""
+    folder = scratch.folder()
+    source = SOURCES / "processes.c"
+    cross = compile_program(compiler(".c"), source, folder / "guest", "-O2", "-static")
+    host = compile_program("gcc", source, folder / "host", "-O2")
+    emulate(cross).same_as(Outcome([host]), "processes")
+    counts = folder / "counts"
+    emulate(cross, options=["--counts", counts]).same_as(Outcome([host]), "processes with counts")
+    parts = read_counts(counts)
+    expect(len(parts) >= 14, f"{len(parts)} processes have counts")
+
+
+def dynamic(program_flags):
+    folder = scratch.folder()
+    outcomes = []
+    for command, name in ((compiler(".c"), "guest"), ("gcc", "host")):
+        place = folder / name
+        place.mkdir()
+        for library in ("linked", "opened"):
+            compile_program(command, SOURCES / f"dynamic_{library}.c", place / f"lib{library}.so", "-O2", "-shared", "-fPIC")
+        done = Outcome([command, *COMMON_FLAGS, *program_flags, "-O2", "-rdynamic", "-o", place / "main", SOURCES / "dynamic_main.c",
+                        f"-L{place}", "-llinked", "-Wl,-rpath,$ORIGIN", "-lm", "-ldl", "-pthread"])
+        expect(done.status == 0, done.stderr[:500])
+        sysroot = ia64_programs.toolchain() / "sysroot"
+        start = [EMULATOR, "--sysroot", sysroot] if name == "guest" else []
+        outcomes.append(Outcome([*start, place / "main", "./libopened.so"], cwd=place))
+    outcomes[0].same_as(outcomes[1], "dynamic")
+    without = emulate(folder / "guest" / "main")
+    expect(without.status == 127 and "--sysroot" in without.stderr, f"without sysroot: {without.status} {without.stderr}")
+
+
+def dynamic_signals():
+    folder = scratch.folder()
+    cross = compile_program(compiler(".c"), SOURCES / "signals.c", folder / "guest", "-O2")
+    host = compile_program("gcc", SOURCES / "signals.c", folder / "host", "-O2")
+    options = ["--sysroot", ia64_programs.toolchain() / "sysroot"]
+    emulate(cross, options=options).same_as(Outcome([host]), "signals, dynamic")
+
+
+def random_program(seed):
+    folder = scratch.folder()
+    source = folder / "program.c"
+    source.write_bytes(Outcome([sys.executable, SOURCES / "random_program.py", seed]).stdout)
+    expected = Outcome([compile_program("gcc", source, folder / "host", "-O1")])
+    for level in ("-O0", "-O2", "-O3"):
+        cross = compile_program(compiler(".c"), source, folder / "guest", level, "-static")
+        emulate(cross).same_as(expected, f"seed {seed} {level}")
+
+
+# --- Real programs ----------------------------------------------------------------------------------
+
+
+def real_image(name):
+    for path in ia64_programs.programs():
+        if path.name == f"{name}.ia64":
+            return path
+    raise Skip(ia64_programs.MISSING)
+
+
+def real_program(name):
+    image = real_image(name)
+    source = next((ia64_programs.SHARED / "asm").glob(f"{name}.c*"), None)
+    if source is None:
+        raise Skip(ia64_programs.MISSING)
+    host = compile_program(host_compiler(source), source, scratch.folder() / "host", "-O1")
+    emulate(image).same_as(Outcome([host]), name)
+
+
+def hello():
+    outcome = emulate(real_image("hello"))
+    expect(outcome.status == 7 and outcome.stdout.startswith(b"hello ia64"), f"{outcome.status} {outcome.stdout}")
+
+
+def real_with_input(name, arguments, stdin, options=()):
+    image = real_image(name)
+    outcome = emulate(image, *arguments, stdin=stdin, options=options)
+    expected = (EXPECTED / f"{name}.txt").read_bytes()
+    expect(
+        (outcome.status, outcome.stdout) == (0, expected),
+        f"{name}: {outcome.status} {first_difference(outcome.stdout, expected)} {outcome.stderr[:300]}",
+    )
+
+
+# --- Counts -------------------------------------------------------------------------------------------
+
+
+def read_counts(path):
+    """One dictionary for each process: (address, slot) -> count, with its sum checked."""
+    parts, current = [], None
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if words[0] == "respike-ia64":
+            current = {}
+        elif words[0] == "slots":
+            total = int(words[1])
+        elif words[0] == "end":
+            expect(sum(current.values()) == total, "the sum is wrong")
+            parts.append(current)
+            current = None
+        elif words[0] not in ("process", "map"):
+            current[int(words[0], 16), int(words[1])] = int(words[2])
+    expect(current is None, "the last part has no end")
+    return parts
+
+
+def counts_of(program, *arguments, options=(), stdin=None):
+    path = scratch.folder() / "counts"
+    outcome = emulate(program, *arguments, options=["--counts", path, *options], stdin=stdin)
+    return outcome, read_counts(path)
+
+
+def counts_agree(name):
+    """Traces with specialised handlers count what one instruction after the other counts."""
+    image = real_image(name)
+    _, fast = counts_of(image)
+    _, slow = counts_of(image, options=["--general-only"])
+    different = [key for key in fast[0].keys() | slow[0].keys() if fast[0].get(key) != slow[0].get(key)]
+    # The number of steps of the C library's start depends on addresses and the environment, not on the handlers.
+    expect(not different, f"{len(different)} slots differ, the first {different[:3]}")
+
+
+def counted_loop():
+    """Each count of a program whose counts are known: freestanding/counted.s says them in its comments."""
+    image = link_freestanding("counted")
+    _, parts = counts_of(image)
+    symbols = ia64_programs.tool("nm", image)
+    base = int(re.search(r"^([0-9a-f]+) . counted$", symbols, re.MULTILINE)[1], 16)
+    wanted = {}
+    for line in (FREESTANDING / "counted.s").read_text().splitlines():
+        match = re.search(r"// count (\d+) (\d) (\d+)$", line)
+        if match:
+            wanted[base + 16 * int(match[1]), int(match[2])] = int(match[3])
+    expect(len(wanted) > 10, "no counts are known")
+    got = {key: parts[0].get(key, 0) for key in wanted}
+    expect(got == wanted, f"{ {hex(k[0] - base) + '.' + str(k[1]): (got[k], wanted[k]) for k in wanted if got[k] != wanted[k]} }")
+
+
+# --- Freestanding ---------------------------------------------------------------------------------------
+
+
+def link_freestanding(name):
+    folder = scratch.folder()
+    objects = []
+    for source in ("start", "runtime", name):
+        objects.append(folder / f"{source}.o")
+        ia64_programs.tool("as", "-o", objects[-1], FREESTANDING / f"{source}.s")
+    image = folder / name
+    ia64_programs.tool("ld", "-o", image, *objects)
+    return image
+
+
+def freestanding(name, options):
+    """A C source prints what it prints on the host; a test in assembler says itself what is wrong, by its status."""
+    outcome = emulate(link_freestanding(name), options=options)
+    source = FREESTANDING / f"{name}.c"
+    if not source.exists():
+        expect(outcome.status == 0 and outcome.stdout == b"", f"{name}: test {outcome.status} fails; {outcome.stdout} {outcome.stderr}")
+        return
+    host = scratch.folder() / "host"
+    done = Outcome(["gcc", *COMMON_FLAGS, "-O1", "-o", host, source, FREESTANDING / "runtime.c", FREESTANDING / "host.c"])
+    expect(done.status == 0, done.stderr[:500])
+    outcome.same_as(Outcome([host]), name)
+
+
+# --- Ends ---------------------------------------------------------------------------------------------
+
+
+def faults():
+    """A fault that nobody handles: one line, and the program's signal."""
+    for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
+                               ("fault_jump", signal.SIGSEGV, "no code there"), ("fault_privileged", signal.SIGILL, "rfi")):
+        outcome = emulate(link_freestanding(name), options=["--registers"])
+        expect(outcome.status == -number, f"{name}: status {outcome.status} {outcome.stderr[:300]}")
+        first = outcome.stderr.splitlines()[0]
+        expect(first.startswith("respike-ia64: ") and text in first, f"{name}: {first}")
+        expect("r12 0x" in outcome.stderr, f"{name}: no registers")
+
+
+def bad_inputs():
+    folder = scratch.folder()
+    image = link_freestanding("counted").read_bytes()
+    one = folder / "image"
+
+    def run(data, *statuses):
+        one.write_bytes(data)
+        one.chmod(0o755)
+        outcome = emulate(one)
+        expect(outcome.status in statuses, f"status {outcome.status} {outcome.stderr[:200]}")
+        if outcome.status in (126, 127):
+            expect(outcome.stderr.count("\n") == 1 and outcome.stderr.startswith("respike-ia64: "), outcome.stderr)
+
+    for size in (0, 1, 15, 63, 64, 65, 100, len(image) // 2):
+        run(image[:size], 126, -signal.SIGSEGV, -signal.SIGILL)
+    run(pathlib.Path("/bin/true").read_bytes(), 126)
+    run(b"#!/bin/sh\nexit 3\n", 126)
+    run(b"text" * 1000, 126)
+    chance = random.Random(1)
+    for _ in range(150):
+        data = bytearray(image)
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(64 + 56 * 3)] = chance.choice([0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)])
+        one.write_bytes(data)
+        outcome = emulate(one)
+        expect(outcome.status >= -signal.SIGSYS and outcome.status != -signal.SIGABRT and outcome.status != -signal.SIGKILL, f"status {outcome.status}: {outcome.stderr[:300]}")
+        if outcome.status == -signal.SIGSEGV:
+            expect(outcome.stderr.startswith("respike-ia64: "), "the emulator crashed")
+    expect(emulate(folder / "missing").status == 127, "a missing program")
+    expect(emulate(folder).status == 126, "a folder")
+    expect(Outcome([EMULATOR]).status == 2 and Outcome([EMULATOR, "--unknown", one]).status == 2, "usage")
+    expect(emulate(one, options=["--counts", folder / "no" / "file"]).status == 127, "counts that cannot be written")
+
+
+def limited_address_space():
+    one = link_freestanding("counted")
+    outcome = Outcome(["sh", "-c", f"ulimit -v 4000000; exec {EMULATOR} {one}"])
+    if "Sanitizer" in outcome.stderr:
+        raise Skip("sanitizers need more address space themselves")
+    expect(outcome.status == 127 and outcome.stderr.count("\n") == 1, f"{outcome.status} {outcome.stderr}")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    cases = [Case("real.hello", hello)]
+    cases += [Case(f"real.{name}", real_program, name) for name in ("mix", "loops", "sw", "cxx")]
+    asm = ia64_programs.SHARED / "asm"
+    cases += [
+        Case("real.sqlite3", real_with_input, "sqlite3", (), asm / "t.sql"),
+        Case("real.sqlite3.general", real_with_input, "sqlite3", (), asm / "t.sql", ["--general-only"]),
+        Case("real.lua", real_with_input, "lua", (asm / "t.lua",), None),
+        Case("processes", processes),
+        Case("dynamic", dynamic, ()),
+        Case("dynamic.pie", dynamic, ("-pie", "-fPIE")),
+        Case("dynamic.signals", dynamic_signals),
+        Case("faults", faults),
+        Case("bad_inputs", bad_inputs),
+        Case("limited_address_space", limited_address_space),
+        Case("counts.loop", counted_loop),
+    ]
+    cases += [Case(f"counts.{name}", counts_agree, name) for name in ("hello", "mix", "loops")]
+    for name in ("arithmetic", "calls", "signals", "exceptions", "threads", "files"):
+        levels = ("-O2",) if name in ("signals", "files", "threads") else ("-O0", "-O2", "-O3")
+        cases += [Case(f"own.{name}{level}", own_program, name, level, ()) for level in levels]
+        cases.append(Case(f"own.{name}.general", own_program, name, "-O2", ("--general-only",)))
+    names = {p.stem for p in FREESTANDING.glob("*.s")} - {"start", "runtime", "counted"}
+    for name in sorted(n for n in names if not n.startswith("fault_")):
+        cases.append(Case(f"freestanding.{name}", freestanding, name, ()))
+        cases.append(Case(f"freestanding.{name}.general", freestanding, name, ("--general-only",)))
+    cases += [Case(f"random.{seed}", random_program, seed) for seed in range(SEEDS)]
+    with scratch:
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+// Ends by a fault.
+	.text
+	.global program#
+	.proc program#
+program:
+	rfi ;;
+	.endp program#
