@@ -97,10 +97,11 @@ class Environment {
   // ---- images ----
 
   /// Makes instrumented images, of all images or of those that `images` names (path, file name or
-  /// SONAME), and sets the mode to instrumented.
+  /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when of none of
+  /// them one could be made.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, bool atomic);
-  /// Makes optimized images by the profiles that there are, and sets the mode to optimized.
+  /// Likewise optimized images, by the profiles that there are.
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images);
   /// Copies optimized images into a folder under their originals' file names. Throws Error when an

@@ -34,6 +34,19 @@ void leave_alone(const ImageRow& image, ImageOutcome& outcome) {
   outcome.reason = image.reason;
 }
 
+/// Nothing done is a failure, as it is for one image: a build that forgot its relocations should
+/// learn of it. Throws Error, which says what is wrong with the first image.
+void require_something_done(const std::vector<ImageOutcome>& outcomes, const std::string& name,
+                            DerivedKind kind) {
+  const bool done = std::any_of(outcomes.begin(), outcomes.end(), [](const ImageOutcome& outcome) {
+    return outcome.state == State::made || outcome.state == State::up_to_date;
+  });
+  if (!done)
+    throw Error(
+        fmt::format("{}; nothing of {} could be {}", outcomes.front().reason, name, name_of(kind)),
+        outcomes.front().path);
+}
+
 bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
   std::error_code error;
   return fs::file_size(file, error) == bytes.size() && !error && read_file(file) == bytes;
@@ -80,6 +93,7 @@ std::vector<ImageOutcome> Environment::instrument(const std::string& name,
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
     instrument_image(image, build, atomic, outcome);
   });
+  require_something_done(outcomes, name, DerivedKind::instrumented);
   database_.set_mode(find(name).id, Mode::instrumented);
   return outcomes;
 }
@@ -118,6 +132,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
     optimize_image(image, build, outcome);
   });
+  require_something_done(outcomes, name, DerivedKind::optimized);
   database_.set_mode(find(name).id, Mode::optimized);
   return outcomes;
 }

@@ -329,16 +329,22 @@ def check_touched(scratch):
 
 
 def check_becomes_plain(scratch):
-    """An image rebuilt without relocations is left alone."""
+    """An image rebuilt without relocations is left alone. When there is no other one, that is a failure, and the mode
+    stays: a build that forgot its relocations is to learn of it."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"]):
         world.ok(*step)
     subprocess.run(["alpha-linux-gnu-strip", image], check=True)
-    text = world.ok("instrument", "app").stdout.decode()
-    expect("left alone" in text, text)
+    for command, done in (("instrument", b"instrumented"), ("optimize", b"optimized")):
+        outcome = world.respike(command, "app")
+        expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, outcome)
+        expect(b"stripped" in outcome.stderr and b"nothing of app could be " + done in outcome.stderr, outcome)
+    expect(world.show("app")["mode"] == "instrumented", "the mode changed")
     outcome = world.respike("run", "app")
     expect(outcome.status == 0 and not world.spool(), outcome)
+    world.ok("register", image, "--name", "plain")
+    expect(world.respike("optimize", "plain").status == 1 and world.show("plain")["mode"] == "original", "plain at first")
 
 
 def rows_of(database, query):
