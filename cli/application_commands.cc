@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "cli/arguments.h"
@@ -35,6 +36,15 @@ void with_environment(const DatabaseOption& database,
   for (const std::string& note : environment.notes()) complain("note: " + note);
   print_warnings(environment.warnings());
   if (failure) std::rethrow_exception(failure);
+}
+
+std::string runs_text(double runs) {
+  const double rounded = std::round(10 * runs) / 10;
+  return fmt::format("{} run{}", rounded, rounded == 1 ? "" : "s");
+}
+
+std::string carried_text(double runs, double confidence) {
+  return fmt::format("{} of older builds, confidence {:.2f}", runs_text(runs), confidence);
 }
 
 namespace {
@@ -113,6 +123,8 @@ Json to_json(const ImageView& view) {
            {{"runs", view.profile.runs},
             {"coverage", view.profile.coverage},
             {"confidence", view.profile.confidence},
+            {"carried_runs", view.profile.carried_runs},
+            {"carried_confidence", view.profile.carried_confidence},
             {"age_days", age}}},
           {"instrumented", view.instrumented.has_value()},
           {"optimized", view.optimized.has_value()}};
@@ -130,8 +142,8 @@ Json to_json(const ApplicationView& view) {
 /// Of the main image.
 std::string short_profile(const ProfileView& profile) {
   if (profile.confidence == 0) return "none";
-  return profile.runs == 0 ? "of an older build"
-                           : fmt::format("{:g} run{}", profile.runs, profile.runs == 1 ? "" : "s");
+  if (profile.runs == 0) return "of an older build";
+  return runs_text(profile.runs) + (profile.carried_runs > 0 ? ", and older builds" : "");
 }
 
 void run_list(bool json, const DatabaseOption& database) {
@@ -163,11 +175,12 @@ void run_list(bool json, const DatabaseOption& database) {
 std::string profile_text(const ImageView& view) {
   const ProfileView& profile = view.profile;
   if (profile.confidence == 0) return "no profile";
-  std::string text =
-      profile.runs == 0
-          ? fmt::format("an older build's profile, confidence {:.2f}", profile.confidence)
-          : fmt::format("{:g} run{}, which entered {} of the procedures", profile.runs,
-                        profile.runs == 1 ? "" : "s", percent(profile.coverage, 1));
+  const std::string carried = carried_text(profile.carried_runs, profile.carried_confidence);
+  std::string text = carried;
+  if (profile.runs > 0)
+    text = fmt::format("{}, which entered {} of the procedures{}", runs_text(profile.runs),
+                       percent(profile.coverage, 1),
+                       profile.carried_runs > 0 ? ", and " + carried : std::string());
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
   return text;

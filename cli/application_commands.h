@@ -24,6 +24,11 @@ struct DatabaseOption {
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action);
 
+/// "1 run"; a tenth is the smallest part of one that is shown.
+std::string runs_text(double runs);
+/// "3 runs of older builds, confidence 0.95".
+std::string carried_text(double runs, double confidence);
+
 /// What the commands share is known when one of them runs.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);

@@ -39,7 +39,9 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
                         {"reason", outcome.reason},
                         {"procedures", outcome.procedures},
                         {"runs", outcome.runs},
-                        {"confidence", outcome.confidence}});
+                        {"confidence", outcome.confidence},
+                        {"carried_runs", outcome.carried_runs},
+                        {"carried_confidence", outcome.carried_confidence}});
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
@@ -85,11 +87,10 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
     if (outcome.confidence == 0)
       return std::string("optimized by static estimates, for there is no profile");
-    if (outcome.runs == 0)
-      return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
-                         outcome.confidence);
-    return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
-                       outcome.runs == 1 ? "" : "s");
+    const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
+    if (outcome.runs == 0) return "optimized by the profile of an older build: " + carried;
+    return fmt::format("optimized by a profile of {}{}", runs_text(outcome.runs),
+                       outcome.carried_runs > 0 ? ", and " + carried : std::string());
   });
 }
 

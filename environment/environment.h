@@ -38,6 +38,8 @@ struct ImageOutcome {
   uint64_t procedures = 0;  // made
   double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
   double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
+  double carried_runs = 0;  // optimized: of older builds, in its profile
+  double carried_confidence = 0;
 };
 
 struct RegisterResult {
@@ -52,9 +54,11 @@ struct RegisterResult {
 };
 
 struct ProfileView {
-  double runs = 0;        // weighted, of this build
-  double coverage = 0;    // share of the procedures that were entered
-  double confidence = 0;  // 1: counted in this build; less: carried over from an older one
+  double runs = 0;          // weighted, of this build
+  double coverage = 0;      // share of the procedures that were entered
+  double confidence = 0;    // 1: counted in this build; less: carried over from an older one
+  double carried_runs = 0;  // of older builds, carried over; they count besides those of this one
+  double carried_confidence = 0;
   std::optional<int64_t> age_days;
 };
 

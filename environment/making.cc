@@ -158,6 +158,8 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   const ProfileSummary summary = database_.summary(build.id);
   outcome.runs = summary.runs;
   outcome.confidence = summary.confidence;
+  outcome.carried_runs = summary.carried_runs;
+  outcome.carried_confidence = summary.carried_confidence;
   if (is_up_to_date(build, facts)) {
     outcome.state = State::up_to_date;
     return;

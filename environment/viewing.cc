@@ -28,6 +28,8 @@ ApplicationView Environment::view(const ApplicationRow& application) {
       const ProfileSummary summary = database_.summary(shown.build->id);
       shown.profile.runs = summary.runs;
       shown.profile.confidence = summary.confidence;
+      shown.profile.carried_runs = summary.carried_runs;
+      shown.profile.carried_confidence = summary.carried_confidence;
       if (summary.procedures != 0)
         shown.profile.coverage = double(summary.entered) / double(summary.procedures);
       if (summary.newest_day)

@@ -308,7 +308,12 @@ def check_new_build(scratch):
     world.ok("instrument", "app")
     world.ok("run", "app")
     text = world.ok("optimize", "app").stdout.decode()
-    expect("by a profile of" in text, text)
+    expect(re.search(r"by a profile of 1 run, and 1 run of older builds, confidence [\d.]+$", text.strip()), text)
+    profile = world.images("app")[image.name]["profile"]
+    expect((profile["runs"], profile["confidence"], profile["carried_runs"]) == (1, 1, 1), profile)
+    expect(profile["carried_confidence"] > 0.9, profile)
+    text = world.ok("show", "app").stdout.decode()
+    expect(re.search(r"1 run, which entered .*, and 1 run of older builds, confidence", text), text)
     shutil.copy(program.image, image)
     shown = world.images("app")[image.name]
     expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
