@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/application_commands.h"
+#include "cli/arguments.h"
 
 namespace respike::cli {
 namespace {
@@ -33,7 +34,7 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
                     const std::function<std::string(const ImageOutcome&)>& done) {
   if (arguments.json) {
     Json images = Json::array();
-    for (const ImageOutcome& outcome : outcomes)
+    for (const ImageOutcome& outcome : outcomes) {
       images.push_back({{"path", outcome.path},
                         {"state", state_name(outcome)},
                         {"reason", outcome.reason},
@@ -42,6 +43,8 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
                         {"confidence", outcome.confidence},
                         {"carried_runs", outcome.carried_runs},
                         {"carried_confidence", outcome.carried_confidence}});
+      if (!outcome.file.empty()) images.back()["file"] = outcome.file;
+    }
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
@@ -97,12 +100,10 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    outcomes = environment.export_images(arguments.name, arguments.folder);
+    outcomes = environment.export_images(arguments.name, arguments.images, arguments.folder);
   });
-  print_outcomes(outcomes, arguments, [&](const ImageOutcome& outcome) {
-    const auto name = std::filesystem::path(outcome.path).filename();
-    return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
-  });
+  print_outcomes(outcomes, arguments,
+                 [](const ImageOutcome& outcome) { return "exported as " + outcome.file; });
 }
 
 void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -133,8 +134,10 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   };
   const auto add_images = [](CLI::App* command, MakingArguments& arguments) {
     command
-        ->add_option("--image", arguments.images,
-                     "only this image: path, file name or SONAME (repeatable)")
+        ->add_option(
+            "--image", arguments.images,
+            "only this image, by its path, or those of this file name or SONAME (repeatable)")
+        ->check(name_of("IMAGE"))
         ->type_name("IMAGE")
         ->allow_extra_args(false);
   };
@@ -163,6 +166,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "export", "Copy the optimized images into a folder, named as their originals", run_export);
   exporting->add_option("NAME", exported->name, "application")->required();
   exporting->add_option("DIR", exported->folder, "folder; made if there is none")->required();
+  add_images(exporting, *exported);
 }
 
 }  // namespace respike::cli

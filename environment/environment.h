@@ -35,6 +35,7 @@ struct ImageOutcome {
   Role role{};
   State state = State::left_out;
   std::string reason;       // of the latter two states
+  std::string file;         // exported: as what
   uint64_t procedures = 0;  // made
   double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
   double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
@@ -108,9 +109,12 @@ class Environment {
   /// Likewise optimized images, by the profiles that there are.
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images);
-  /// Copies optimized images into a folder under their originals' file names. Throws Error when an
-  /// image changed since, or none is optimized; nothing is written then.
+  /// Copies optimized images into a folder under their originals' file names. Those with the same
+  /// file name go into subfolders, by the paths of their originals below the folder that holds all
+  /// of them. Throws Error when an image changed since, or none is optimized; nothing is written
+  /// then.
   std::vector<ImageOutcome> export_images(const std::string& name,
+                                          const std::vector<std::string>& images,
                                           const std::filesystem::path& folder);
 
   // ---- running ----

@@ -268,6 +268,58 @@ def check_chosen_images(scratch):
     expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 0, shown)
     outcome = world.respike("optimize", "app", "--image", "libnone.so")
     expect(outcome.status == 1 and b"libnone.so" in outcome.stderr, outcome)
+    expect(world.respike("optimize", "app", "--image", "").status == 2, "an empty name is none of an image")
+
+
+PLUGGED = """
+#include <stdio.h>
+int one(int), two(int);
+int main(void) { return printf("%d\\n", one(1) + two(2)) == 3 ? 0 : 1; }
+"""
+
+
+def check_same_file_names(scratch):
+    """Two libraries of one file name are chosen and exported both, or one by its path."""
+    world = World(scratch)
+    folder = world.folder / "installed"
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    libraries = []
+    for place, name, sum_ in (("a", "one", 3), ("b", "two", 4)):
+        source, library = scratch.file(f"{name}.c"), folder / place / "p.so"
+        library.parent.mkdir(parents=True)
+        source.write_text(f"int {name}(int x) {{ return x + {sum_}; }}\n")
+        subprocess.run([*compiler, "-fPIC", "-shared", source, "-o", library], check=True)
+        libraries.append(library)
+    source, main = scratch.file("plugged.c"), folder / "main"
+    source.write_text(PLUGGED)
+    # Without a SONAME a library is needed by the path that it was linked under.
+    subprocess.run([*compiler, source, *libraries, "-o", main], check=True)
+    world.ok("register", main, "--name", "app")
+
+    def optimized():
+        return {i["path"] for i in world.show("app")["images"] if i["optimized"]}
+
+    world.ok("optimize", "app", "--image", libraries[1])
+    expect(optimized() == {str(libraries[1])}, optimized())
+    world.ok("optimize", "app", "--image", "p.so")
+    expect(optimized() == {str(library) for library in libraries}, optimized())
+    world.ok("optimize", "app")
+    expect(world.ok("run", "app").stdout == b"10\n", "it runs")
+
+    def exported(*args):
+        out = scratch.folder() / "out"
+        done = world.json("export", "app", out, *args)
+        files = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
+        named = {os.path.relpath(i["file"], out): i["path"] for i in done["images"] if "file" in i}
+        expect(set(named) == files, f"{named} {files}")
+        for name, original in named.items():
+            common.respike_ok("image", "verify", original, out / name)
+        return named
+
+    both = {"a/p.so": str(libraries[0]), "b/p.so": str(libraries[1])}
+    expect(exported() == {"main": str(main), **both}, exported())
+    expect(exported("--image", "p.so") == both, "by file name")
+    expect(exported("--image", libraries[1]) == {"p.so": str(libraries[1])}, "by path")
 
 
 # --- Images that change ---------------------------------------------------------------------------
@@ -675,6 +727,7 @@ def main():
             "missing library": check_missing_library,
             "opened libraries": check_opened,
             "chosen images": check_chosen_images,
+            "same file names": check_same_file_names,
             "new build": check_new_build,
             "touched": check_touched,
             "matched once": check_matched_once,
