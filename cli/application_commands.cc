@@ -239,7 +239,9 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
   CLI::App* command =
       app.add_subcommand("register", "Register a program and the libraries that it loads");
   auto registration = std::make_shared<RegisterArguments>();
-  command->add_option("MAIN_IMAGE", registration->image, "program")->required();
+  command->add_option("MAIN_IMAGE", registration->image, "program")
+      ->required()
+      ->check(name_of("FILE"));
   command->add_option("--name", registration->name, "its name; by default its file's")
       ->type_name("NAME");
   command->add_flag("--json", registration->json, "print JSON");

@@ -656,7 +656,20 @@ def check_problems(scratch):
         outcome = world.respike(*args)
         expect(outcome.status == 1, f"{args}: status {outcome.status}")
         expect(text in outcome.stderr.decode() and outcome.stderr.count(b"\n") == 1, f"{args}: {outcome.stderr}")
-    for args in (["mode", "app", "fast"], ["register"], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
+    plain = scratch.file("plain.so")  # without a SONAME
+    source = scratch.file("plain.c")
+    source.write_text("int plain(void) { return 1; }\n")
+    for flags in (["-shared"], ["-static-pie", "-nostdlib", "-Wl,-e,plain"]):
+        subprocess.run(["gcc", "-fPIC", *flags, source, "-o", plain], check=True)
+        outcome = world.respike("register", plain, "--name", "plain")
+        expect((outcome.status, b"library" in outcome.stderr) == ((1, True) if "-shared" in flags else (0, False)), outcome)
+    gone = scratch.folder() / "gone"
+    command = ["sh", "-c", 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", gone, common.RESPIKE]
+    for args in (["register", "x"], ["--db", "x.db", "list"], ["run", "--db", "x.db", "app"]):
+        outcome = common.run_command([*command, *args], env=world.environment)
+        expect(outcome.status == (125 if args[0] == "run" else 1), outcome)
+        expect(outcome.stderr.count(b"\n") == 1 and b"the present folder cannot be found" in outcome.stderr, outcome)
+    for args in (["mode", "app", "fast"], ["register"], ["register", ""], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
         expect(world.respike(*args).status == 2, f"{args}")
     image.unlink()
     for command in ("instrument", "optimize"):
