@@ -52,8 +52,10 @@ namespace {
 // ---- tables ----
 
 /// Columns as wide as their widest cell, the last one as it is.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+void print_table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -97,7 +99,8 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
                                     {"missing", result.missing}}));
     return;
   }
-  fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
+  fmt::print("{}: {}\n", printable(result.name),
+             result.added ? "registered" : "was registered already");
   std::vector<std::vector<std::string>> rows;
   for (const auto& [image, role] : result.images)
     rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
@@ -127,7 +130,8 @@ Json to_json(const ImageView& view) {
             {"carried_confidence", view.profile.carried_confidence},
             {"age_days", age}}},
           {"instrumented", view.instrumented.has_value()},
-          {"optimized", view.optimized.has_value()}};
+          {"optimized", view.optimized.has_value()},
+          {"profile_grew", view.profile_grew}};
 }
 
 Json to_json(const ApplicationView& view) {
@@ -164,8 +168,10 @@ void run_list(bool json, const DatabaseOption& database) {
                                    [](const ImageView& i) { return i.image.optimizable; });
     const auto done = std::count_if(view.images.begin(), view.images.end(),
                                     [](const ImageView& i) { return i.optimized.has_value(); });
+    const bool grew = std::any_of(view.images.begin(), view.images.end(),
+                                  [](const ImageView& i) { return i.profile_grew; });
     rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
-                    fmt::format("{} of {}", done, can),
+                    fmt::format("{} of {}{}", done, can, grew ? ", before the latest runs" : ""),
                     view.images.empty() ? "none" : short_profile(view.images[0].profile),
                     problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
   }
@@ -196,6 +202,7 @@ std::vector<std::string> show_row(const ImageView& view) {
   } else {
     std::string made = view.instrumented ? "instrumented" : "";
     if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
+    if (view.profile_grew) made += " before the latest runs";
     row.push_back(fmt::format("build {}; {}; {}", view.build ? view.build->number : 0,
                               profile_text(view), made.empty() ? "nothing made of it" : made));
   }
@@ -209,7 +216,7 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
     fmt::print("{}\n", text_of(to_json(view)));
     return;
   }
-  fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
+  fmt::print("application  {}\nmode         {}\n\n", printable(view.name), name_of(view.mode));
   std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
   for (const ImageView& image : view.images) rows.push_back(show_row(image));
   print_table(rows);

@@ -49,26 +49,29 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
     return;
   }
   size_t libraries = 0;
-  for (const ImageOutcome& outcome : outcomes) switch (outcome.state) {
+  for (const ImageOutcome& outcome : outcomes) {
+    const std::string path = printable(outcome.path);
+    switch (outcome.state) {
       case ImageOutcome::State::made:
-        fmt::print("{}: {}\n", outcome.path, done(outcome));
+        fmt::print("{}: {}\n", path, printable(done(outcome)));
         break;
       case ImageOutcome::State::up_to_date:
-        fmt::print("{}: up to date\n", outcome.path);
+        fmt::print("{}: up to date\n", path);
         break;
       case ImageOutcome::State::left_out:
-        fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+        fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
         break;
       case ImageOutcome::State::not_optimizable:
         if (outcome.role == Role::main || !arguments.images.empty())
-          fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+          fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
         else
           ++libraries;
         break;
     }
+  }
   if (libraries != 0)
     fmt::print("left alone: {} librar{} (respike show {} says why)\n", libraries,
-               libraries == 1 ? "y" : "ies", arguments.name);
+               libraries == 1 ? "y" : "ies", printable(arguments.name));
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {

@@ -71,6 +71,7 @@ struct ImageView {
   unsigned builds = 0;
   ProfileView profile;
   std::optional<DerivedRow> instrumented, optimized;  // of the present build
+  bool profile_grew = false;                          // since `optimized` was made
 };
 
 struct ApplicationView {

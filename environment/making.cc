@@ -188,7 +188,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   DerivedFacts facts;
   facts.kind = DerivedKind::optimized;
   facts.options = fmt::format("{}; {}", options.description, kFingerprint);
-  if (options.profile) facts.profile_hash = content_hash(encode_profile(profile)).hex();
+  facts.profile_hash = hash_of(profile);
   const ProfileSummary summary = database_.summary(build.id);
   outcome.runs = summary.runs;
   outcome.confidence = summary.confidence;

@@ -37,6 +37,8 @@ ApplicationView Environment::view(const ApplicationRow& application) {
             std::max<int64_t>(0, std::time(nullptr) / 86400 - *summary.newest_day);
       shown.instrumented = database_.newest_derived(shown.build->id, DerivedKind::instrumented);
       shown.optimized = database_.newest_derived(shown.build->id, DerivedKind::optimized);
+      shown.profile_grew = shown.optimized && shown.optimized->profile_hash !=
+                                                  hash_of(database_.profile(shown.build->id));
     }
     view.images.push_back(std::move(shown));
   }

@@ -137,8 +137,13 @@ def check_nothing_twice(scratch):
             text = world.ok(*step).stdout.decode()
             expect(step[0] == "register" or "up to date" in text, text)
     expect(before == (world.state(), exported.stat().st_mtime_ns, exported.stat().st_ino), "something was made again")
+    expect("latest runs" not in world.ok("show", image.name).stdout.decode(), "no run since")
+    expect(not world.images(image.name)[image.name]["profile_grew"], "no run since")
     world.ok("mode", image.name, "instrumented")
     world.ok("run", image.name)
+    for command in (["list"], ["show", image.name]):
+        expect("before the latest runs" in world.ok(*command).stdout.decode(), command)
+    expect(world.images(image.name)[image.name]["profile_grew"], "a run since")
     expect("2 runs" in world.ok("optimize", image.name).stdout.decode(), "a new run changes the profile")
 
 
@@ -269,6 +274,18 @@ def check_chosen_images(scratch):
     outcome = world.respike("optimize", "app", "--image", "libnone.so")
     expect(outcome.status == 1 and b"libnone.so" in outcome.stderr, outcome)
     expect(world.respike("optimize", "app", "--image", "").status == 2, "an empty name is none of an image")
+
+
+def check_odd_names(scratch):
+    """Paths that would spoil a line of a table."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image, "a\nb\x1b[2J")
+    out = world.folder / "out"
+    for args in (["register", image], ["list"], ["show", image.name], ["optimize", image.name], ["optimize", image.name]):
+        text = world.ok(*args).stdout
+        expect(rb"a\nb\x1b[2J" in text and b"\x1b" not in text and b"a\nb" not in text, f"{args}: {text}")
+    text = world.ok("export", image.name, out).stdout
+    expect(text.count(b"\n") == 1 and (out / image.name).exists(), text)
 
 
 PLUGGED = """
@@ -740,6 +757,7 @@ def main():
             "missing library": check_missing_library,
             "opened libraries": check_opened,
             "chosen images": check_chosen_images,
+            "odd names": check_odd_names,
             "same file names": check_same_file_names,
             "new build": check_new_build,
             "touched": check_touched,
