@@ -6,21 +6,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
+#include "optimizer/base/error.h"
 
 namespace respike::cli {
 
-std::filesystem::path DatabaseOption::database() const {
+bool DatabaseOption::is_default() const {
+  const char* variable = std::getenv("RESPIKE_DB");
+  return path.empty() && (variable == nullptr || *variable == '\0');
+}
+
+bool DatabaseOption::exists() const {
+  std::error_code error;
+  return std::filesystem::status(place(), error).type() != std::filesystem::file_type::not_found;
+}
+
+std::filesystem::path DatabaseOption::place() const {
   return path.empty() ? default_database_path() : std::filesystem::path(path);
 }
 
+std::filesystem::path DatabaseOption::database() const {
+  if (!exists()) throw Error("there is no database: respike register makes one", place());
+  return place();
+}
+
 void with_environment(const DatabaseOption& database,
-                      const std::function<void(Environment&)>& action) {
-  Environment environment(database.database());
+                      const std::function<void(Environment&)>& action, Absent absent) {
+  Environment environment(absent == Absent::make ? database.place() : database.database());
   ProgressBar bar;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
     const std::string name = printable(std::filesystem::path(image).filename().string());
@@ -82,9 +99,12 @@ struct RegisterArguments {
 
 void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
   RegisterResult result;
-  with_environment(database, [&](Environment& environment) {
-    result = environment.register_application(arguments.image, arguments.name);
-  });
+  with_environment(
+      database,
+      [&](Environment& environment) {
+        result = environment.register_application(arguments.image, arguments.name);
+      },
+      Absent::make);
   if (arguments.json) {
     Json images = Json::array();
     for (const auto& [image, role] : result.images)
@@ -152,7 +172,8 @@ std::string short_profile(const ProfileView& profile) {
 
 void run_list(bool json, const DatabaseOption& database) {
   std::vector<ApplicationView> views;
-  with_environment(database, [&](Environment& environment) { views = environment.list(); });
+  if (database.exists() || !database.is_default())
+    with_environment(database, [&](Environment& environment) { views = environment.list(); });
   if (json) {
     Json applications = Json::array();
     for (const ApplicationView& view : views) applications.push_back(to_json(view));
@@ -313,7 +334,13 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   app.fallthrough();
   const std::vector<CLI::App*> commands = app.get_subcommands(all);
   for (CLI::App* command : commands) command->fallthrough();
-  for (size_t i = others; i < commands.size(); ++i) commands[i]->group("Applications");
+  for (size_t i = others; i < commands.size(); ++i) {
+    const std::string footer = commands[i]->get_footer();
+    commands[i]->group("Applications");
+    commands[i]->footer(
+        footer + (footer.empty() ? "" : "\n") +
+        "--db FILE names the database; `respike --help` says which is the default.");
+  }
 }
 
 }  // namespace respike::cli

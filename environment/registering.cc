@@ -10,8 +10,11 @@
 // that was not the state of what was read, the next look finds a difference and looks again.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -122,6 +125,9 @@ Id Environment::register_file(const fs::path& file, const std::string& soname) {
 /// when the image cannot be optimized. Throws Error when the file cannot be read.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   const FileIdentity identity = file_identity(image.path);
+  // Size and time are told of files that cannot be run, copied or rewritten, too.
+  if (access(image.path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
   if (image.id != 0 && image.optimizable)
     if (auto build = database_.find_build(image.id, identity)) return build;
   const ImageContent content(image.path, identity);

@@ -337,6 +337,10 @@ def check_same_file_names(scratch):
     expect(exported() == {"main": str(main), **both}, exported())
     expect(exported("--image", "p.so") == both, "by file name")
     expect(exported("--image", libraries[1]) == {"p.so": str(libraries[1])}, "by path")
+    before = {library: hash_of(library) for library in libraries}
+    outcome = world.respike("export", "app", folder / "b", "--image", libraries[0])
+    expect(outcome.status == 1 and b"would be exported over" in outcome.stderr, outcome)
+    expect(before == {library: hash_of(library) for library in libraries}, "an original was changed")
 
 
 # --- Images that change ---------------------------------------------------------------------------
@@ -682,9 +686,9 @@ def check_problems(scratch):
         expect((outcome.status, b"library" in outcome.stderr) == ((1, True) if "-shared" in flags else (0, False)), outcome)
     gone = scratch.folder() / "gone"
     command = ["sh", "-c", 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", gone, common.RESPIKE]
-    for args in (["register", "x"], ["--db", "x.db", "list"], ["run", "--db", "x.db", "app"]):
+    for args in (["register", "x"], ["--db", "x.db", "register", image]):
         outcome = common.run_command([*command, *args], env=world.environment)
-        expect(outcome.status == (125 if args[0] == "run" else 1), outcome)
+        expect(outcome.status == 1, outcome)
         expect(outcome.stderr.count(b"\n") == 1 and b"the present folder cannot be found" in outcome.stderr, outcome)
     for args in (["mode", "app", "fast"], ["register"], ["register", ""], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
         expect(world.respike(*args).status == 2, f"{args}")
@@ -716,6 +720,45 @@ def check_bad_databases(scratch):
     outcome = world.respike("list")
     expect(outcome.status == 1 and b"newer" in outcome.stderr, outcome)
     expect(world.database.read_bytes() == before, "a newer database was changed")
+
+
+def check_absent_databases(scratch):
+    """Only `register` makes a database: elsewhere a name may be mistyped."""
+    image = static_program().image
+    world = World(scratch)
+    commands = [["list"], ["collect"], ["prune"]]
+    commands += [[command, "app"] for command in ("show", "instrument", "run", "optimize", "unregister")]
+    commands += [["mode", "app", "original"], ["export", "app", world.folder / "out"]]
+    for named in ("--db", "RESPIKE_DB"):
+        option = ["--db", world.folder / "none" / "x.db"] if named == "--db" else []
+        for command in commands:
+            outcome = world.respike(*option, *command)
+            expect(outcome.status == (125 if command[0] == "run" else 1), outcome)
+            expect(b"there is no database" in outcome.stderr and outcome.stderr.count(b"\n") == 1, outcome)
+    expect(not list(world.folder.iterdir()), "something was made")
+    del world.environment["RESPIKE_DB"]
+    world.environment["XDG_DATA_HOME"] = str(world.folder / "data")
+    expect(world.ok("list").stdout == b"no applications\n" and not list(world.folder.iterdir()), "list of none")
+    world.ok("register", image, "--name", "app")
+    expect((world.folder / "data" / "respike" / "respike.db").exists(), "the default")
+    expect(b"--db" in world.ok("register", "--help").stdout, "--help")
+
+
+def check_foreign_entries(scratch):
+    """What is no counter file is set aside with one warning."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):
+        world.ok(*step)
+    (file,) = world.spool()
+    (file.parent / "dir.counts" / "below").mkdir(parents=True)
+    os.mkfifo(file.parent / "pipe.counts")
+    (file.parent / "link.counts").symlink_to(image)
+    outcome = world.ok("collect", "--json")
+    expect(json.loads(outcome.stdout)["damaged"] == 3 and outcome.stderr.count(b"\n") == 3, outcome)
+    expect(not world.ok("collect").stderr and not list(file.parent.iterdir()), "once")
+    expect({p.name for p in (file.parent.parent / "damaged").iterdir()} == {"dir.counts", "pipe.counts", "link.counts"}, "where")
+    expect(world.images("app")[image.name]["profile"]["runs"] == 1, "the run")
 
 
 def check_full_disk(scratch):
@@ -769,6 +812,8 @@ def main():
             "spool stays small": check_spool_stays_small,
             "problems": check_problems,
             "bad databases": check_bad_databases,
+            "absent databases": check_absent_databases,
+            "foreign entries": check_foreign_entries,
             "full disk": check_full_disk,
             "unregister": check_unregister,
         }
