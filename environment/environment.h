@@ -156,6 +156,8 @@ class Environment {
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
 
   bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;
+  void require_no_original(const std::filesystem::path& file,
+                           const ApplicationRow& application) const;
   bool has_older_derived(Id image, DerivedKind kind) const;
   std::vector<ImageOutcome> make(
       const std::string& name, const std::vector<std::string>& images,

@@ -241,6 +241,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   }
   if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
   const std::map<fs::path, fs::path> places = places_in(folder, chosen);
+  for (const Export& e : exports) require_no_original(places.at(e.original), find(name));
   for (const Export& e : exports) make_export_folder(places.at(e.original).parent_path());
   for (const Export& e : exports) {
     ImageOutcome& outcome = outcomes[e.outcome];
@@ -252,6 +253,18 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     outcome.file = file;
   }
   return outcomes;
+}
+
+/// An export that would be written over an image of the application, its own or another one, is
+/// refused.
+void Environment::require_no_original(const fs::path& file,
+                                      const ApplicationRow& application) const {
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    std::error_code error;
+    if (fs::equivalent(file, used.image.path, error))
+      throw Error(fmt::format("it would be exported over, but is an image of {}", application.name),
+                  used.image.path);
+  }
 }
 
 bool Environment::has_older_derived(Id image, DerivedKind kind) const {
