@@ -86,8 +86,11 @@ void print_table(std::vector<std::vector<std::string>> rows) {
   }
 }
 
-std::string what_can_be_done(const ImageRow& image) {
-  return image.optimizable ? "can be optimized" : "left alone: " + image.reason;
+/// Why an image is left alone; in a table that gave the reason just before, less.
+std::string left_alone(const ImageRow& image, std::string& last_reason) {
+  const bool again = image.reason == last_reason;
+  last_reason = image.reason;
+  return again ? "left alone likewise" : "left alone: " + image.reason;
 }
 
 // ---- register ----
@@ -122,8 +125,10 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
   fmt::print("{}: {}\n", printable(result.name),
              result.added ? "registered" : "was registered already");
   std::vector<std::vector<std::string>> rows;
+  std::string reason;
   for (const auto& [image, role] : result.images)
-    rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
+    rows.push_back({"  " + std::string(name_of(role)), image.path,
+                    image.optimizable ? "can be optimized" : left_alone(image, reason)});
   print_table(rows);
 }
 
@@ -206,20 +211,20 @@ std::string profile_text(const ImageView& view) {
   std::string text = carried;
   if (profile.runs > 0)
     text = fmt::format("{}, which entered {} of the procedures{}", runs_text(profile.runs),
-                       percent(profile.coverage, 1),
+                       fmt::format("{:.0f}%", 100 * profile.coverage),
                        profile.carried_runs > 0 ? ", and " + carried : std::string());
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
   return text;
 }
 
-std::vector<std::string> show_row(const ImageView& view) {
+std::vector<std::string> show_row(const ImageView& view, std::string& last_reason) {
   const ImageRow& image = view.image;
   std::vector<std::string> row = {std::string(name_of(view.role)), image.path, image.machine};
   if (!view.problem.empty()) {
     row.push_back(view.problem);
   } else if (!image.optimizable) {
-    row.push_back("left alone: " + image.reason);
+    row.push_back(left_alone(image, last_reason));
   } else {
     std::string made = view.instrumented ? "instrumented" : "";
     if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
@@ -239,7 +244,8 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
   }
   fmt::print("application  {}\nmode         {}\n\n", printable(view.name), name_of(view.mode));
   std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
-  for (const ImageView& image : view.images) rows.push_back(show_row(image));
+  std::string reason;
+  for (const ImageView& image : view.images) rows.push_back(show_row(image, reason));
   print_table(rows);
 }
 

@@ -81,7 +81,8 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
         environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
   });
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-    return fmt::format("instrumented, {} procedures", outcome.procedures);
+    return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
+                       outcome.of_procedures);
   });
 }
 

@@ -34,12 +34,13 @@ struct ImageOutcome {
   std::string path;
   Role role{};
   State state = State::left_out;
-  std::string reason;       // of the latter two states
-  std::string file;         // exported: as what
-  uint64_t procedures = 0;  // made
-  double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
-  double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
-  double carried_runs = 0;  // optimized: of older builds, in its profile
+  std::string reason;          // of the latter two states
+  std::string file;            // exported: as what
+  uint64_t procedures = 0;     // made: those with counters, or those that moved
+  uint64_t of_procedures = 0;  // made: of so many
+  double runs = 0;             // optimized: of this build, in its profile; 0: of an older one
+  double confidence = 0;       // optimized: in the profile; 0: none, by static estimates
+  double carried_runs = 0;     // optimized: of older builds, in its profile
   double carried_confidence = 0;
 };
 
@@ -147,7 +148,7 @@ class Environment {
   std::optional<ApplicationRow> find_registered(const std::string& name,
                                                 const std::filesystem::path& program) const;
   Id put_application(const std::string& name, const std::filesystem::path& program, Id main,
-                     const std::vector<Id>& linked, bool& added);
+                     const std::vector<Id>& linked, RegisterResult& result);
   Id register_file(const std::filesystem::path& file, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);

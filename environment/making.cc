@@ -159,6 +159,7 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
   database_.add_instrumented(build.id, facts, view_image(result.bytes, image.path));
   outcome.state = State::made;
   outcome.procedures = result.instrumented;
+  outcome.of_procedures = database_.summary(build.id).procedures;
 }
 
 std::vector<ImageOutcome> Environment::optimize(const std::string& name,

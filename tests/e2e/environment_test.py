@@ -235,6 +235,17 @@ def check_missing_library(scratch):
     world.environment["LD_LIBRARY_PATH"] = str(program.libraries[0].path.parent)
     world.ok("register", image)
     expect("libplugin.so" in world.images(image.name), "found the second time")
+    del world.environment["LD_LIBRARY_PATH"]
+    world.ok("register", image)
+    expect("libplugin.so" in world.images(image.name), "it may come back")
+    source = scratch.file("needs_less.c")
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["alpha-linux-gnu-gcc", "-Wl,-q", source, "-o", image], check=True)
+    outcome = world.ok("register", image)
+    expect(b"does not load" in outcome.stderr and "libplugin.so" not in world.images(image.name), outcome.stderr)
+    for command in (["register", image], ["show", image.name]):
+        text = world.ok(*command).stdout.decode()
+        expect(text.count("the image is stripped") == 1 and "left alone likewise" in text, text)
 
 
 def check_opened(scratch):
