@@ -5,21 +5,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <exception>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
+#include "optimizer/base/error.h"
 
 namespace respike::cli {
 
-std::filesystem::path DatabaseOption::database() const {
+bool DatabaseOption::is_default() const {
+  const char* variable = std::getenv("RESPIKE_DB");
+  return path.empty() && (variable == nullptr || *variable == '\0');
+}
+
+bool DatabaseOption::exists() const {
+  std::error_code error;
+  return std::filesystem::status(place(), error).type() != std::filesystem::file_type::not_found;
+}
+
+std::filesystem::path DatabaseOption::place() const {
   return path.empty() ? default_database_path() : std::filesystem::path(path);
 }
 
+std::filesystem::path DatabaseOption::database() const {
+  if (!exists()) throw Error("there is no database: respike register makes one", place());
+  return place();
+}
+
 void with_environment(const DatabaseOption& database,
-                      const std::function<void(Environment&)>& action) {
-  Environment environment(database.database());
+                      const std::function<void(Environment&)>& action, Absent absent) {
+  Environment environment(absent == Absent::make ? database.place() : database.database());
   ProgressBar bar;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
     const std::string name = printable(std::filesystem::path(image).filename().string());
@@ -37,13 +55,24 @@ void with_environment(const DatabaseOption& database,
   if (failure) std::rethrow_exception(failure);
 }
 
+std::string runs_text(double runs) {
+  const double rounded = std::round(10 * runs) / 10;
+  return fmt::format("{} run{}", rounded, rounded == 1 ? "" : "s");
+}
+
+std::string carried_text(double runs, double confidence) {
+  return fmt::format("{} of older builds, confidence {:.2f}", runs_text(runs), confidence);
+}
+
 namespace {
 
 // ---- tables ----
 
 /// Columns as wide as their widest cell, the last one as it is.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+void print_table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -57,8 +86,11 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-std::string what_can_be_done(const ImageRow& image) {
-  return image.optimizable ? "can be optimized" : "left alone: " + image.reason;
+/// Why an image is left alone; in a table that gave the reason just before, less.
+std::string left_alone(const ImageRow& image, std::string& last_reason) {
+  const bool again = image.reason == last_reason;
+  last_reason = image.reason;
+  return again ? "left alone likewise" : "left alone: " + image.reason;
 }
 
 // ---- register ----
@@ -70,9 +102,12 @@ struct RegisterArguments {
 
 void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
   RegisterResult result;
-  with_environment(database, [&](Environment& environment) {
-    result = environment.register_application(arguments.image, arguments.name);
-  });
+  with_environment(
+      database,
+      [&](Environment& environment) {
+        result = environment.register_application(arguments.image, arguments.name);
+      },
+      Absent::make);
   if (arguments.json) {
     Json images = Json::array();
     for (const auto& [image, role] : result.images)
@@ -87,10 +122,13 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
                                     {"missing", result.missing}}));
     return;
   }
-  fmt::print("{}: {}\n", result.name, result.added ? "registered" : "was registered already");
+  fmt::print("{}: {}\n", printable(result.name),
+             result.added ? "registered" : "was registered already");
   std::vector<std::vector<std::string>> rows;
+  std::string reason;
   for (const auto& [image, role] : result.images)
-    rows.push_back({"  " + std::string(name_of(role)), image.path, what_can_be_done(image)});
+    rows.push_back({"  " + std::string(name_of(role)), image.path,
+                    image.optimizable ? "can be optimized" : left_alone(image, reason)});
   print_table(rows);
 }
 
@@ -113,9 +151,12 @@ Json to_json(const ImageView& view) {
            {{"runs", view.profile.runs},
             {"coverage", view.profile.coverage},
             {"confidence", view.profile.confidence},
+            {"carried_runs", view.profile.carried_runs},
+            {"carried_confidence", view.profile.carried_confidence},
             {"age_days", age}}},
           {"instrumented", view.instrumented.has_value()},
-          {"optimized", view.optimized.has_value()}};
+          {"optimized", view.optimized.has_value()},
+          {"profile_grew", view.profile_grew}};
 }
 
 Json to_json(const ApplicationView& view) {
@@ -130,13 +171,14 @@ Json to_json(const ApplicationView& view) {
 /// Of the main image.
 std::string short_profile(const ProfileView& profile) {
   if (profile.confidence == 0) return "none";
-  return profile.runs == 0 ? "of an older build"
-                           : fmt::format("{:g} run{}", profile.runs, profile.runs == 1 ? "" : "s");
+  if (profile.runs == 0) return "of an older build";
+  return runs_text(profile.runs) + (profile.carried_runs > 0 ? ", and older builds" : "");
 }
 
 void run_list(bool json, const DatabaseOption& database) {
   std::vector<ApplicationView> views;
-  with_environment(database, [&](Environment& environment) { views = environment.list(); });
+  if (database.exists() || !database.is_default())
+    with_environment(database, [&](Environment& environment) { views = environment.list(); });
   if (json) {
     Json applications = Json::array();
     for (const ApplicationView& view : views) applications.push_back(to_json(view));
@@ -152,8 +194,10 @@ void run_list(bool json, const DatabaseOption& database) {
                                    [](const ImageView& i) { return i.image.optimizable; });
     const auto done = std::count_if(view.images.begin(), view.images.end(),
                                     [](const ImageView& i) { return i.optimized.has_value(); });
+    const bool grew = std::any_of(view.images.begin(), view.images.end(),
+                                  [](const ImageView& i) { return i.profile_grew; });
     rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
-                    fmt::format("{} of {}", done, can),
+                    fmt::format("{} of {}{}", done, can, grew ? ", before the latest runs" : ""),
                     view.images.empty() ? "none" : short_profile(view.images[0].profile),
                     problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
   }
@@ -163,26 +207,28 @@ void run_list(bool json, const DatabaseOption& database) {
 std::string profile_text(const ImageView& view) {
   const ProfileView& profile = view.profile;
   if (profile.confidence == 0) return "no profile";
-  std::string text =
-      profile.runs == 0
-          ? fmt::format("an older build's profile, confidence {:.2f}", profile.confidence)
-          : fmt::format("{:g} run{}, which entered {} of the procedures", profile.runs,
-                        profile.runs == 1 ? "" : "s", percent(profile.coverage, 1));
+  const std::string carried = carried_text(profile.carried_runs, profile.carried_confidence);
+  std::string text = carried;
+  if (profile.runs > 0)
+    text = fmt::format("{}, which entered {} of the procedures{}", runs_text(profile.runs),
+                       fmt::format("{:.0f}%", 100 * profile.coverage),
+                       profile.carried_runs > 0 ? ", and " + carried : std::string());
   if (view.profile.age_days.value_or(0) > 0)
     text += fmt::format(", {} days old", *view.profile.age_days);
   return text;
 }
 
-std::vector<std::string> show_row(const ImageView& view) {
+std::vector<std::string> show_row(const ImageView& view, std::string& last_reason) {
   const ImageRow& image = view.image;
   std::vector<std::string> row = {std::string(name_of(view.role)), image.path, image.machine};
   if (!view.problem.empty()) {
     row.push_back(view.problem);
   } else if (!image.optimizable) {
-    row.push_back("left alone: " + image.reason);
+    row.push_back(left_alone(image, last_reason));
   } else {
     std::string made = view.instrumented ? "instrumented" : "";
     if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
+    if (view.profile_grew) made += " before the latest runs";
     row.push_back(fmt::format("build {}; {}; {}", view.build ? view.build->number : 0,
                               profile_text(view), made.empty() ? "nothing made of it" : made));
   }
@@ -196,9 +242,10 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
     fmt::print("{}\n", text_of(to_json(view)));
     return;
   }
-  fmt::print("application  {}\nmode         {}\n\n", view.name, name_of(view.mode));
+  fmt::print("application  {}\nmode         {}\n\n", printable(view.name), name_of(view.mode));
   std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
-  for (const ImageView& image : view.images) rows.push_back(show_row(image));
+  std::string reason;
+  for (const ImageView& image : view.images) rows.push_back(show_row(image, reason));
   print_table(rows);
 }
 
@@ -226,7 +273,9 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
   CLI::App* command =
       app.add_subcommand("register", "Register a program and the libraries that it loads");
   auto registration = std::make_shared<RegisterArguments>();
-  command->add_option("MAIN_IMAGE", registration->image, "program")->required();
+  command->add_option("MAIN_IMAGE", registration->image, "program")
+      ->required()
+      ->check(name_of("FILE"));
   command->add_option("--name", registration->name, "its name; by default its file's")
       ->type_name("NAME");
   command->add_flag("--json", registration->json, "print JSON");
@@ -291,7 +340,13 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   app.fallthrough();
   const std::vector<CLI::App*> commands = app.get_subcommands(all);
   for (CLI::App* command : commands) command->fallthrough();
-  for (size_t i = others; i < commands.size(); ++i) commands[i]->group("Applications");
+  for (size_t i = others; i < commands.size(); ++i) {
+    const std::string footer = commands[i]->get_footer();
+    commands[i]->group("Applications");
+    commands[i]->footer(
+        footer + (footer.empty() ? "" : "\n") +
+        "--db FILE names the database; `respike --help` says which is the default.");
+  }
 }
 
 }  // namespace respike::cli

@@ -121,7 +121,9 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     complain("out of memory");
   } catch (const std::filesystem::filesystem_error& error) {
-    complain(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+    complain(error.path1().empty()
+                 ? std::string(error.what())
+                 : fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     if (std::ferror(stdout) == 0) complain(error.what());
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/application_commands.h"
+#include "cli/arguments.h"
 
 namespace respike::cli {
 namespace {
@@ -33,37 +34,44 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
                     const std::function<std::string(const ImageOutcome&)>& done) {
   if (arguments.json) {
     Json images = Json::array();
-    for (const ImageOutcome& outcome : outcomes)
+    for (const ImageOutcome& outcome : outcomes) {
       images.push_back({{"path", outcome.path},
                         {"state", state_name(outcome)},
                         {"reason", outcome.reason},
                         {"procedures", outcome.procedures},
                         {"runs", outcome.runs},
-                        {"confidence", outcome.confidence}});
+                        {"confidence", outcome.confidence},
+                        {"carried_runs", outcome.carried_runs},
+                        {"carried_confidence", outcome.carried_confidence}});
+      if (!outcome.file.empty()) images.back()["file"] = outcome.file;
+    }
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
   size_t libraries = 0;
-  for (const ImageOutcome& outcome : outcomes) switch (outcome.state) {
+  for (const ImageOutcome& outcome : outcomes) {
+    const std::string path = printable(outcome.path);
+    switch (outcome.state) {
       case ImageOutcome::State::made:
-        fmt::print("{}: {}\n", outcome.path, done(outcome));
+        fmt::print("{}: {}\n", path, printable(done(outcome)));
         break;
       case ImageOutcome::State::up_to_date:
-        fmt::print("{}: up to date\n", outcome.path);
+        fmt::print("{}: up to date\n", path);
         break;
       case ImageOutcome::State::left_out:
-        fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+        fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
         break;
       case ImageOutcome::State::not_optimizable:
         if (outcome.role == Role::main || !arguments.images.empty())
-          fmt::print("{}: left alone: {}\n", outcome.path, outcome.reason);
+          fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
         else
           ++libraries;
         break;
     }
+  }
   if (libraries != 0)
     fmt::print("left alone: {} librar{} (respike show {} says why)\n", libraries,
-               libraries == 1 ? "y" : "ies", arguments.name);
+               libraries == 1 ? "y" : "ies", printable(arguments.name));
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -73,7 +81,8 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
         environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
   });
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-    return fmt::format("instrumented, {} procedures", outcome.procedures);
+    return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
+                       outcome.of_procedures);
   });
 }
 
@@ -85,23 +94,20 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
     if (outcome.confidence == 0)
       return std::string("optimized by static estimates, for there is no profile");
-    if (outcome.runs == 0)
-      return fmt::format("optimized by the profile of an older build, confidence {:.2f}",
-                         outcome.confidence);
-    return fmt::format("optimized by a profile of {:g} run{}", outcome.runs,
-                       outcome.runs == 1 ? "" : "s");
+    const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
+    if (outcome.runs == 0) return "optimized by the profile of an older build: " + carried;
+    return fmt::format("optimized by a profile of {}{}", runs_text(outcome.runs),
+                       outcome.carried_runs > 0 ? ", and " + carried : std::string());
   });
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    outcomes = environment.export_images(arguments.name, arguments.folder);
+    outcomes = environment.export_images(arguments.name, arguments.images, arguments.folder);
   });
-  print_outcomes(outcomes, arguments, [&](const ImageOutcome& outcome) {
-    const auto name = std::filesystem::path(outcome.path).filename();
-    return "exported as " + (std::filesystem::path(arguments.folder) / name).string();
-  });
+  print_outcomes(outcomes, arguments,
+                 [](const ImageOutcome& outcome) { return "exported as " + outcome.file; });
 }
 
 void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -132,8 +138,10 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   };
   const auto add_images = [](CLI::App* command, MakingArguments& arguments) {
     command
-        ->add_option("--image", arguments.images,
-                     "only this image: path, file name or SONAME (repeatable)")
+        ->add_option(
+            "--image", arguments.images,
+            "only this image, by its path, or those of this file name or SONAME (repeatable)")
+        ->check(name_of("IMAGE"))
         ->type_name("IMAGE")
         ->allow_extra_args(false);
   };
@@ -162,6 +170,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "export", "Copy the optimized images into a folder, named as their originals", run_export);
   exporting->add_option("NAME", exported->name, "application")->required();
   exporting->add_option("DIR", exported->folder, "folder; made if there is none")->required();
+  add_images(exporting, *exported);
 }
 
 }  // namespace respike::cli

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "optimizer/base/error.h"
 
@@ -24,29 +24,37 @@ ApplicationRow Environment::find(const std::string& name) const {
   return *application;
 }
 
-/// All images of an application, or those that names stand for.
+/// All images of an application, or those that names stand for: one by its path, else all of a file
+/// name or SONAME.
 std::vector<ApplicationImage> Environment::chosen_images(
     const ApplicationRow& application, const std::vector<std::string>& names) const {
   const std::vector<ApplicationImage> all = database_.images_of(application.id);
   if (names.empty()) return all;
-  std::vector<ApplicationImage> chosen;
+  std::set<Id> chosen;
   for (const std::string& name : names) {
     std::error_code error;
     const fs::path absolute = fs::absolute(name, error);
-    const auto is_named = [&](const ApplicationImage& used) {
-      const fs::path path = used.image.path;
-      return path == absolute || path.filename() == name || used.image.soname == name ||
-             fs::equivalent(path, absolute, error);
+    bool found = false;
+    const auto choose = [&](const auto& is_named) {
+      for (const ApplicationImage& used : all) {
+        if (!is_named(used)) continue;
+        chosen.insert(used.image.id);
+        found = true;
+      }
     };
-    const auto found = std::find_if(all.begin(), all.end(), is_named);
-    if (found == all.end())
-      throw Error(fmt::format("it is not an image of {}", application.name), name);
-    const auto same = [&](const ApplicationImage& used) {
-      return used.image.id == found->image.id;
-    };
-    if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
+    choose([&](const ApplicationImage& used) {
+      return used.image.path == absolute || fs::equivalent(used.image.path, absolute, error);
+    });
+    if (!found)
+      choose([&](const ApplicationImage& used) {
+        return fs::path(used.image.path).filename() == name || used.image.soname == name;
+      });
+    if (!found) throw Error(fmt::format("it is not an image of {}", application.name), name);
   }
-  return chosen;
+  std::vector<ApplicationImage> images;
+  for (const ApplicationImage& used : all)
+    if (chosen.contains(used.image.id)) images.push_back(used);
+  return images;
 }
 
 void Environment::set_mode(const std::string& name, Mode mode) {

@@ -34,10 +34,14 @@ struct ImageOutcome {
   std::string path;
   Role role{};
   State state = State::left_out;
-  std::string reason;       // of the latter two states
-  uint64_t procedures = 0;  // made
-  double runs = 0;          // optimized: of this build, in its profile; 0: of an older one
-  double confidence = 0;    // optimized: in the profile; 0: none, by static estimates
+  std::string reason;          // of the latter two states
+  std::string file;            // exported: as what
+  uint64_t procedures = 0;     // made: those with counters, or those that moved
+  uint64_t of_procedures = 0;  // made: of so many
+  double runs = 0;             // optimized: of this build, in its profile; 0: of an older one
+  double confidence = 0;       // optimized: in the profile; 0: none, by static estimates
+  double carried_runs = 0;     // optimized: of older builds, in its profile
+  double carried_confidence = 0;
 };
 
 struct RegisterResult {
@@ -52,9 +56,11 @@ struct RegisterResult {
 };
 
 struct ProfileView {
-  double runs = 0;        // weighted, of this build
-  double coverage = 0;    // share of the procedures that were entered
-  double confidence = 0;  // 1: counted in this build; less: carried over from an older one
+  double runs = 0;          // weighted, of this build
+  double coverage = 0;      // share of the procedures that were entered
+  double confidence = 0;    // 1: counted in this build; less: carried over from an older one
+  double carried_runs = 0;  // of older builds, carried over; they count besides those of this one
+  double carried_confidence = 0;
   std::optional<int64_t> age_days;
 };
 
@@ -66,6 +72,7 @@ struct ImageView {
   unsigned builds = 0;
   ProfileView profile;
   std::optional<DerivedRow> instrumented, optimized;  // of the present build
+  bool profile_grew = false;                          // since `optimized` was made
 };
 
 struct ApplicationView {
@@ -97,15 +104,19 @@ class Environment {
   // ---- images ----
 
   /// Makes instrumented images, of all images or of those that `images` names (path, file name or
-  /// SONAME), and sets the mode to instrumented.
+  /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when of none of
+  /// them one could be made.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, bool atomic);
-  /// Makes optimized images by the profiles that there are, and sets the mode to optimized.
+  /// Likewise optimized images, by the profiles that there are.
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images);
-  /// Copies optimized images into a folder under their originals' file names. Throws Error when an
-  /// image changed since, or none is optimized; nothing is written then.
+  /// Copies optimized images into a folder under their originals' file names. Those with the same
+  /// file name go into subfolders, by the paths of their originals below the folder that holds all
+  /// of them. Throws Error when an image changed since, or none is optimized; nothing is written
+  /// then.
   std::vector<ImageOutcome> export_images(const std::string& name,
+                                          const std::vector<std::string>& images,
                                           const std::filesystem::path& folder);
 
   // ---- running ----
@@ -137,7 +148,7 @@ class Environment {
   std::optional<ApplicationRow> find_registered(const std::string& name,
                                                 const std::filesystem::path& program) const;
   Id put_application(const std::string& name, const std::filesystem::path& program, Id main,
-                     const std::vector<Id>& linked, bool& added);
+                     const std::vector<Id>& linked, RegisterResult& result);
   Id register_file(const std::filesystem::path& file, const std::string& soname);
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
@@ -146,6 +157,8 @@ class Environment {
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
 
   bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;
+  void require_no_original(const std::filesystem::path& file,
+                           const ApplicationRow& application) const;
   bool has_older_derived(Id image, DerivedKind kind) const;
   std::vector<ImageOutcome> make(
       const std::string& name, const std::vector<std::string>& images,

@@ -28,6 +28,10 @@ bool is_rewritable(Machine machine) {
 
 }  // namespace
 
+std::string hash_of(const Profile& profile) {
+  return profile.runs > 0 ? content_hash(encode_profile(profile)).hex() : std::string();
+}
+
 std::string message_without(const std::string& path, const Error& error) {
   const std::string text = error.what(), prefix = path + ": ";
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;

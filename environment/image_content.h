@@ -34,6 +34,9 @@ struct ImageContent {
   std::string machine_;
 };
 
+/// Names a profile by what it holds; empty when nothing was counted.
+std::string hash_of(const Profile& profile);
+
 /// What an error says besides the file's name, which stands beside it.
 std::string message_without(const std::string& path, const Error& error);
 

@@ -34,9 +34,56 @@ void leave_alone(const ImageRow& image, ImageOutcome& outcome) {
   outcome.reason = image.reason;
 }
 
+/// Nothing done is a failure, as it is for one image: a build that forgot its relocations should
+/// learn of it. Throws Error, which says what is wrong with the first image.
+void require_something_done(const std::vector<ImageOutcome>& outcomes, const std::string& name,
+                            DerivedKind kind) {
+  const bool done = std::any_of(outcomes.begin(), outcomes.end(), [](const ImageOutcome& outcome) {
+    return outcome.state == State::made || outcome.state == State::up_to_date;
+  });
+  if (!done)
+    throw Error(
+        fmt::format("{}; nothing of {} could be {}", outcomes.front().reason, name, name_of(kind)),
+        outcomes.front().path);
+}
+
+/// The longest folder that both paths are in.
+fs::path common_folder(const fs::path& one, const fs::path& other) {
+  fs::path common;
+  for (auto a = one.begin(), b = other.begin(); a != one.end() && b != other.end() && *a == *b;
+       ++a, ++b)
+    common /= *a;
+  return common;
+}
+
+/// Where images go in a folder: each under its file name; those that share one, such as plugins,
+/// below the folders that tell them apart.
+std::map<fs::path, fs::path> places_in(const fs::path& folder,
+                                       const std::vector<ApplicationImage>& images) {
+  std::map<fs::path, std::vector<fs::path>> by_name;
+  for (const ApplicationImage& used : images)
+    if (used.image.optimizable) {
+      const fs::path path = used.image.path;
+      by_name[path.filename()].push_back(path);
+    }
+  std::map<fs::path, fs::path> places;
+  for (const auto& [name, paths] : by_name) {
+    fs::path common = paths.front().parent_path();
+    for (const fs::path& path : paths) common = common_folder(common, path.parent_path());
+    for (const fs::path& path : paths) places[path] = folder / path.lexically_relative(common);
+  }
+  return places;
+}
+
 bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
   std::error_code error;
   return fs::file_size(file, error) == bytes.size() && !error && read_file(file) == bytes;
+}
+
+void make_export_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
 }
 
 }  // namespace
@@ -80,6 +127,7 @@ std::vector<ImageOutcome> Environment::instrument(const std::string& name,
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
     instrument_image(image, build, atomic, outcome);
   });
+  require_something_done(outcomes, name, DerivedKind::instrumented);
   database_.set_mode(find(name).id, Mode::instrumented);
   return outcomes;
 }
@@ -111,6 +159,7 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
   database_.add_instrumented(build.id, facts, view_image(result.bytes, image.path));
   outcome.state = State::made;
   outcome.procedures = result.instrumented;
+  outcome.of_procedures = database_.summary(build.id).procedures;
 }
 
 std::vector<ImageOutcome> Environment::optimize(const std::string& name,
@@ -118,6 +167,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
     optimize_image(image, build, outcome);
   });
+  require_something_done(outcomes, name, DerivedKind::optimized);
   database_.set_mode(find(name).id, Mode::optimized);
   return outcomes;
 }
@@ -139,10 +189,12 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   DerivedFacts facts;
   facts.kind = DerivedKind::optimized;
   facts.options = fmt::format("{}; {}", options.description, kFingerprint);
-  if (options.profile) facts.profile_hash = content_hash(encode_profile(profile)).hex();
+  facts.profile_hash = hash_of(profile);
   const ProfileSummary summary = database_.summary(build.id);
   outcome.runs = summary.runs;
   outcome.confidence = summary.confidence;
+  outcome.carried_runs = summary.carried_runs;
+  outcome.carried_confidence = summary.carried_confidence;
   if (is_up_to_date(build, facts)) {
     outcome.state = State::up_to_date;
     return;
@@ -156,23 +208,25 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
 }
 
 std::vector<ImageOutcome> Environment::export_images(const std::string& name,
+                                                     const std::vector<std::string>& images,
                                                      const fs::path& folder) {
   collect();
   struct Export {
-    fs::path original, file;
+    fs::path original;
     std::vector<uint8_t> bytes;
     size_t outcome;
   };
   std::vector<Export> exports;
   std::vector<ImageOutcome> outcomes;
-  std::map<fs::path, std::string> originals;
-  for (ApplicationImage& used : database_.images_of(find(name).id)) {
+  std::vector<ApplicationImage> chosen = chosen_images(find(name), images);
+  for (ApplicationImage& used : chosen) {
     ImageRow& image = used.image;
     ImageOutcome outcome;
     outcome.path = image.path;
     outcome.role = used.role;
+    const auto build = refresh(image);
     leave_alone(image, outcome);
-    if (const auto build = refresh(image)) {
+    if (build) {
       const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized);
       const bool older = !optimized && has_older_derived(image.id, DerivedKind::optimized);
       if (older)
@@ -180,29 +234,38 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
                     image.path);
       outcome.state = State::left_out;
       outcome.reason = "it has not been optimized";
-      if (optimized) {
-        const fs::path file = folder / fs::path(image.path).filename();
-        const auto [other, fresh] = originals.emplace(file, image.path);
-        if (!fresh)
-          throw Error(fmt::format("{} would be exported under the same name", other->second),
-                      image.path);
+      if (optimized)
         exports.push_back(
-            {image.path, file, database_.store().read(optimized->content), outcomes.size()});
-      }
+            {image.path, database_.store().read(optimized->content), outcomes.size()});
     }
     outcomes.push_back(std::move(outcome));
   }
   if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
+  const std::map<fs::path, fs::path> places = places_in(folder, chosen);
+  for (const Export& e : exports) require_no_original(places.at(e.original), find(name));
+  for (const Export& e : exports) make_export_folder(places.at(e.original).parent_path());
   for (const Export& e : exports) {
-    const bool there = same_contents(e.file, e.bytes);
-    if (!there) write_file(e.file, e.bytes, e.original);
-    outcomes[e.outcome].state = there ? State::up_to_date : State::made;
-    outcomes[e.outcome].reason.clear();
+    ImageOutcome& outcome = outcomes[e.outcome];
+    const fs::path file = places.at(e.original);
+    const bool there = same_contents(file, e.bytes);
+    if (!there) write_file(file, e.bytes, e.original);
+    outcome.state = there ? State::up_to_date : State::made;
+    outcome.reason.clear();
+    outcome.file = file;
   }
   return outcomes;
+}
+
+/// An export that would be written over an image of the application, its own or another one, is
+/// refused.
+void Environment::require_no_original(const fs::path& file,
+                                      const ApplicationRow& application) const {
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    std::error_code error;
+    if (fs::equivalent(file, used.image.path, error))
+      throw Error(fmt::format("it would be exported over, but is an image of {}", application.name),
+                  used.image.path);
+  }
 }
 
 bool Environment::has_older_derived(Id image, DerivedKind kind) const {

@@ -10,8 +10,11 @@
 // that was not the state of what was read, the next look finds a difference and looks again.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -60,17 +63,16 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   std::vector<Id> linked;
   for (const LoadedLibrary& library : libraries.loaded)
     linked.push_back(register_file(library.path, library.view.soname));
-  const Id application = put_application(name, program.path, main, linked, result.added);
+  for (const MissingLibrary& library : libraries.missing) result.missing.push_back(library.name);
+  const Id application = put_application(name, program.path, main, linked, result);
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
   if (std::none_of(result.images.begin(), result.images.end(),
                    [](const auto& used) { return used.image.optimizable; }))
     warnings_.warn(fmt::format("no image of {} can be optimized", name));
-  for (const MissingLibrary& library : libraries.missing) {
-    result.missing.push_back(library.name);
+  for (const MissingLibrary& library : libraries.missing)
     warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),
                                library.name));
-  }
   return result;
 }
 
@@ -87,19 +89,27 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
 }
 
 /// Adds an application unless it is there: another process may just have added it. Its linked
-/// libraries are these and no others.
+/// libraries are these and, since they may come back, those known under the name of a missing one;
+/// of others that it had a note says that they are gone.
 Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
-                                const std::vector<Id>& linked, bool& added) {
+                                const std::vector<Id>& linked, RegisterResult& result) {
   Database::Transaction transaction(database_);
   const auto known = find_registered(name, program);
-  added = !known;
+  result.added = !known;
   const Id application = known ? known->id : database_.add_application(name, main);
   database_.add_application_image(application, main, Role::main);
   for (const Id image : linked) database_.add_application_image(application, image, Role::linked);
-  for (const ApplicationImage& used : database_.images_of(application))
-    if (used.role == Role::linked &&
-        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
-      database_.remove_application_image(application, used.image.id);
+  const auto is_missing = [&](const ImageRow& image) {
+    return std::any_of(result.missing.begin(), result.missing.end(), [&](const std::string& m) {
+      return m == image.soname || fs::path(m).filename() == fs::path(image.path).filename();
+    });
+  };
+  for (const auto& [image, role] : database_.images_of(application)) {
+    const bool found = std::find(linked.begin(), linked.end(), image.id) != linked.end();
+    if (role != Role::linked || found || is_missing(image)) continue;
+    database_.remove_application_image(application, image.id);
+    notes_.push_back(fmt::format("{} does not load {} any more", name, image.path));
+  }
   transaction.commit();
   return application;
 }
@@ -122,6 +132,9 @@ Id Environment::register_file(const fs::path& file, const std::string& soname) {
 /// when the image cannot be optimized. Throws Error when the file cannot be read.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   const FileIdentity identity = file_identity(image.path);
+  // Size and time are told of files that cannot be run, copied or rewritten, too.
+  if (access(image.path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
   if (image.id != 0 && image.optimizable)
     if (auto build = database_.find_build(image.id, identity)) return build;
   const ImageContent content(image.path, identity);

@@ -28,6 +28,8 @@ ApplicationView Environment::view(const ApplicationRow& application) {
       const ProfileSummary summary = database_.summary(shown.build->id);
       shown.profile.runs = summary.runs;
       shown.profile.confidence = summary.confidence;
+      shown.profile.carried_runs = summary.carried_runs;
+      shown.profile.carried_confidence = summary.carried_confidence;
       if (summary.procedures != 0)
         shown.profile.coverage = double(summary.entered) / double(summary.procedures);
       if (summary.newest_day)
@@ -35,6 +37,8 @@ ApplicationView Environment::view(const ApplicationRow& application) {
             std::max<int64_t>(0, std::time(nullptr) / 86400 - *summary.newest_day);
       shown.instrumented = database_.newest_derived(shown.build->id, DerivedKind::instrumented);
       shown.optimized = database_.newest_derived(shown.build->id, DerivedKind::optimized);
+      shown.profile_grew = shown.optimized && shown.optimized->profile_hash !=
+                                                  hash_of(database_.profile(shown.build->id));
     }
     view.images.push_back(std::move(shown));
   }

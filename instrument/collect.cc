@@ -199,7 +199,9 @@ Image read_counting_image(const CounterFile& file,
                           const std::optional<std::filesystem::path>& path) {
   if (path) return read_image(*path);
   try {
-    return read_image(std::filesystem::path(file.image_path));
+    Image image = read_image(std::filesystem::path(file.image_path));
+    static_cast<void>(read_image_id(image));  // else an original may stand there
+    return image;
   } catch (const Error& error) {
     throw Error(
         fmt::format("{}; {} names it as its image: if it is elsewhere, give it with --image",

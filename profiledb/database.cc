@@ -29,7 +29,10 @@ fs::path files_of(const fs::path& database) {
 /// Made absolute: the spool's path goes into images.
 fs::path prepared(const fs::path& path) {
   if (path.filename().empty()) throw Error("this is not the name of a file", path);
-  const fs::path absolute = fs::absolute(path).lexically_normal();
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (error)
+    throw Error(fmt::format("the present folder cannot be found: {}", error.message()), path);
   make_folder(absolute.parent_path());
   return absolute;
 }

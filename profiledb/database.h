@@ -118,6 +118,8 @@ struct ProfileSummary {
   uint64_t procedures = 0;  // of the build
   uint64_t entered = 0;     // of them, in runs of this build itself
   double confidence = 0;  // 1 with runs of its own; else that of what was carried over; 0: nothing
+  double carried_runs = 0;            // of older builds, in what was carried over
+  double carried_confidence = 0;      // the highest of what was carried over; 0: nothing was
   std::optional<int64_t> newest_day;  // days since 1970 of the newest counts
 };
 

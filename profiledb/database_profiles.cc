@@ -307,15 +307,17 @@ ProfileSummary Database::summary(Id build) const {
   return state_->read([&](soci::session& sql) {
     state_->require("build", build);
     ProfileSummary summary;
-    double carried = 0;
     for (const CountSetRow& set : select_sets(state_->session, build)) {
       summary.newest_day = std::max(summary.newest_day.value_or(set.day), set.day);
-      if (set.carried)
-        carried = std::max(carried, set.weight);
-      else
-        summary.runs += set.runs * set.weight, summary.confidence = 1;
+      if (set.carried) {
+        summary.carried_runs += set.runs;
+        summary.carried_confidence = std::max(summary.carried_confidence, set.weight);
+      } else {
+        summary.runs += set.runs * set.weight;
+        summary.confidence = 1;
+      }
     }
-    if (summary.confidence == 0) summary.confidence = carried;
+    if (summary.confidence == 0) summary.confidence = summary.carried_confidence;
     long long procedures = 0;
     const Id registered = registered_shape(*state_, build);
     sql << "select count(*) from procedure_shape where shape = :shape", soci::use(registered),

@@ -109,6 +109,13 @@ class Merger {
   }
 
   void merge_file(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      result_.damaged +=
+          set_aside(path, kDamaged, fmt::format("{}: this is not a regular file", path.string()));
+      return;
+    }
     const auto file = SpoolFile::open(path);
     if (!file) return;
     const bool running = file->in_use();

@@ -27,6 +27,7 @@
 
 #include "tas/libraries.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,7 +72,10 @@ std::string folder_of(const std::string& path) {
 
 /// Absolute, without "." and empty parts; ".." stays, since it may follow a symbolic link.
 std::string absolute_path(const std::string& path) {
-  const fs::path whole = path.starts_with('/') ? fs::path(path) : fs::current_path() / path;
+  std::error_code error;
+  const fs::path whole = path.starts_with('/') ? fs::path(path) : fs::current_path(error) / path;
+  if (error)
+    throw Error(fmt::format("the present folder cannot be found: {}", error.message()), path);
   fs::path result = "/";
   for (const fs::path& part : whole.relative_path())
     if (!part.empty() && part != ".") result /= part;
@@ -297,7 +301,8 @@ ProgramImage read_program(const fs::path& path) {
   program.platform = find_platform(program.view.elf_machine);
   if (program.platform == nullptr)
     throw Error("it is a program for a machine that Respike does not know", path);
-  if (program.view.shared && program.view.interpreter.empty() && !program.view.soname.empty())
+  // Static programs that are position-independent have no interpreter either, but the mark.
+  if (program.view.shared && program.view.interpreter.empty() && !program.view.marked_program)
     throw Error("it is a library, not a program", path);
   if (access(program.path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
   return program;

@@ -169,6 +169,7 @@ void Reader::read_dynamic(const Elf64_Phdr& segment) {
         break;
       case DT_FLAGS_1:
         view_.no_default_folders = (value & DF_1_NODEFLIB) != 0;
+        view_.marked_program = (value & DF_1_PIE) != 0;
         break;
       default:
         break;

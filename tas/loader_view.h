@@ -21,6 +21,7 @@ struct LoaderView {
   uint16_t elf_machine = 0;
   bool shared = false;             // ET_DYN: a library or a position-independent executable
   bool dynamic = false;            // has a dynamic section
+  bool marked_program = false;     // DF_1_PIE: a program, though `shared`
   std::string interpreter;         // the dynamic linker it asks for; empty: none
   std::string soname;              // empty: none
   std::vector<Dependency> needed;  // in file order

@@ -232,6 +232,10 @@ def check_rights(scratch):
 
     outcome = without(spool, 0o555, ["run", "app"], None)
     expect(outcome.status == 0 and b"is not counted" in outcome.stderr and b"denied" in outcome.stderr, outcome)
+    for command in (["instrument", "app"], ["optimize", "app"]):
+        without(image, 0o000, command, "cannot be read: Permission denied")
+    outcome = without(image, 0o000, ["show", "app"], None)
+    expect(b"cannot be read: Permission denied" in outcome.stdout, outcome)
     without(files / "images", 0o555, ["instrument", "app", "--counters", "atomic"], "Permission denied")
     for command in (["list"], ["instrument", "app"], ["run", "app"]):
         without(world.database.parent, 0o555, command, "its folder")

@@ -137,8 +137,13 @@ def check_nothing_twice(scratch):
             text = world.ok(*step).stdout.decode()
             expect(step[0] == "register" or "up to date" in text, text)
     expect(before == (world.state(), exported.stat().st_mtime_ns, exported.stat().st_ino), "something was made again")
+    expect("latest runs" not in world.ok("show", image.name).stdout.decode(), "no run since")
+    expect(not world.images(image.name)[image.name]["profile_grew"], "no run since")
     world.ok("mode", image.name, "instrumented")
     world.ok("run", image.name)
+    for command in (["list"], ["show", image.name]):
+        expect("before the latest runs" in world.ok(*command).stdout.decode(), command)
+    expect(world.images(image.name)[image.name]["profile_grew"], "a run since")
     expect("2 runs" in world.ok("optimize", image.name).stdout.decode(), "a new run changes the profile")
 
 
@@ -230,6 +235,17 @@ def check_missing_library(scratch):
     world.environment["LD_LIBRARY_PATH"] = str(program.libraries[0].path.parent)
     world.ok("register", image)
     expect("libplugin.so" in world.images(image.name), "found the second time")
+    del world.environment["LD_LIBRARY_PATH"]
+    world.ok("register", image)
+    expect("libplugin.so" in world.images(image.name), "it may come back")
+    source = scratch.file("needs_less.c")
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["alpha-linux-gnu-gcc", "-Wl,-q", source, "-o", image], check=True)
+    outcome = world.ok("register", image)
+    expect(b"does not load" in outcome.stderr and "libplugin.so" not in world.images(image.name), outcome.stderr)
+    for command in (["register", image], ["show", image.name]):
+        text = world.ok(*command).stdout.decode()
+        expect(text.count("the image is stripped") == 1 and "left alone likewise" in text, text)
 
 
 def check_opened(scratch):
@@ -272,6 +288,74 @@ def check_chosen_images(scratch):
     expect(shown[library.name]["profile"]["runs"] == 1 and shown[image.name]["profile"]["runs"] == 0, shown)
     outcome = world.respike("optimize", "app", "--image", "libnone.so")
     expect(outcome.status == 1 and b"libnone.so" in outcome.stderr, outcome)
+    expect(world.respike("optimize", "app", "--image", "").status == 2, "an empty name is none of an image")
+
+
+def check_odd_names(scratch):
+    """Paths that would spoil a line of a table."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image, "a\nb\x1b[2J")
+    out = world.folder / "out"
+    for args in (["register", image], ["list"], ["show", image.name], ["optimize", image.name], ["optimize", image.name]):
+        text = world.ok(*args).stdout
+        expect(rb"a\nb\x1b[2J" in text and b"\x1b" not in text and b"a\nb" not in text, f"{args}: {text}")
+    text = world.ok("export", image.name, out).stdout
+    expect(text.count(b"\n") == 1 and (out / image.name).exists(), text)
+
+
+PLUGGED = """
+#include <stdio.h>
+int one(int), two(int);
+int main(void) { return printf("%d\\n", one(1) + two(2)) == 3 ? 0 : 1; }
+"""
+
+
+def check_same_file_names(scratch):
+    """Two libraries of one file name are chosen and exported both, or one by its path."""
+    world = World(scratch)
+    folder = world.folder / "installed"
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    libraries = []
+    for place, name, sum_ in (("a", "one", 3), ("b", "two", 4)):
+        source, library = scratch.file(f"{name}.c"), folder / place / "p.so"
+        library.parent.mkdir(parents=True)
+        source.write_text(f"int {name}(int x) {{ return x + {sum_}; }}\n")
+        subprocess.run([*compiler, "-fPIC", "-shared", source, "-o", library], check=True)
+        libraries.append(library)
+    source, main = scratch.file("plugged.c"), folder / "main"
+    source.write_text(PLUGGED)
+    # Without a SONAME a library is needed by the path that it was linked under.
+    subprocess.run([*compiler, source, *libraries, "-o", main], check=True)
+    world.ok("register", main, "--name", "app")
+
+    def optimized():
+        return {i["path"] for i in world.show("app")["images"] if i["optimized"]}
+
+    world.ok("optimize", "app", "--image", libraries[1])
+    expect(optimized() == {str(libraries[1])}, optimized())
+    world.ok("optimize", "app", "--image", "p.so")
+    expect(optimized() == {str(library) for library in libraries}, optimized())
+    world.ok("optimize", "app")
+    expect(world.ok("run", "app").stdout == b"10\n", "it runs")
+
+    def exported(*args):
+        out = scratch.folder() / "out"
+        done = world.json("export", "app", out, *args)
+        files = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
+        named = {os.path.relpath(i["file"], out): i["path"] for i in done["images"] if "file" in i}
+        expect(set(named) == files, f"{named} {files}")
+        for name, original in named.items():
+            common.respike_ok("image", "verify", original, out / name)
+        return named
+
+    both = {"a/p.so": str(libraries[0]), "b/p.so": str(libraries[1])}
+    expect(exported() == {"main": str(main), **both}, exported())
+    expect(exported("--image", "p.so") == both, "by file name")
+    expect(exported("--image", libraries[1]) == {"p.so": str(libraries[1])}, "by path")
+    before = {library: hash_of(library) for library in libraries}
+    outcome = world.respike("export", "app", folder / "b", "--image", libraries[0])
+    expect(outcome.status == 1 and b"would be exported over" in outcome.stderr, outcome)
+    expect(before == {library: hash_of(library) for library in libraries}, "an original was changed")
 
 
 # --- Images that change ---------------------------------------------------------------------------
@@ -312,7 +396,12 @@ def check_new_build(scratch):
     world.ok("instrument", "app")
     world.ok("run", "app")
     text = world.ok("optimize", "app").stdout.decode()
-    expect("by a profile of" in text, text)
+    expect(re.search(r"by a profile of 1 run, and 1 run of older builds, confidence [\d.]+$", text.strip()), text)
+    profile = world.images("app")[image.name]["profile"]
+    expect((profile["runs"], profile["confidence"], profile["carried_runs"]) == (1, 1, 1), profile)
+    expect(profile["carried_confidence"] > 0.9, profile)
+    text = world.ok("show", "app").stdout.decode()
+    expect(re.search(r"1 run, which entered .*, and 1 run of older builds, confidence", text), text)
     shutil.copy(program.image, image)
     shown = world.images("app")[image.name]
     expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
@@ -358,16 +447,22 @@ def check_hidden_change(scratch):
 
 
 def check_becomes_plain(scratch):
-    """An image rebuilt without relocations is left alone."""
+    """An image rebuilt without relocations is left alone. When there is no other one, that is a failure, and the mode
+    stays: a build that forgot its relocations is to learn of it."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"]):
         world.ok(*step)
     subprocess.run(["alpha-linux-gnu-strip", image], check=True)
-    text = world.ok("instrument", "app").stdout.decode()
-    expect("left alone" in text, text)
+    for command, done in (("instrument", b"instrumented"), ("optimize", b"optimized")):
+        outcome = world.respike(command, "app")
+        expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, outcome)
+        expect(b"stripped" in outcome.stderr and b"nothing of app could be " + done in outcome.stderr, outcome)
+    expect(world.show("app")["mode"] == "instrumented", "the mode changed")
     outcome = world.respike("run", "app")
     expect(outcome.status == 0 and not world.spool(), outcome)
+    world.ok("register", image, "--name", "plain")
+    expect(world.respike("optimize", "plain").status == 1 and world.show("plain")["mode"] == "original", "plain at first")
 
 
 def rows_of(database, query):
@@ -631,7 +726,20 @@ def check_problems(scratch):
         outcome = world.respike(*args)
         expect(outcome.status == 1, f"{args}: status {outcome.status}")
         expect(text in outcome.stderr.decode() and outcome.stderr.count(b"\n") == 1, f"{args}: {outcome.stderr}")
-    for args in (["mode", "app", "fast"], ["register"], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
+    plain = scratch.file("plain.so")  # without a SONAME
+    source = scratch.file("plain.c")
+    source.write_text("int plain(void) { return 1; }\n")
+    for flags in (["-shared"], ["-static-pie", "-nostdlib", "-Wl,-e,plain"]):
+        subprocess.run(["gcc", "-fPIC", *flags, source, "-o", plain], check=True)
+        outcome = world.respike("register", plain, "--name", "plain")
+        expect((outcome.status, b"library" in outcome.stderr) == ((1, True) if "-shared" in flags else (0, False)), outcome)
+    gone = scratch.folder() / "gone"
+    command = ["sh", "-c", 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", gone, common.RESPIKE]
+    for args in (["register", "x"], ["--db", "x.db", "register", image]):
+        outcome = common.run_command([*command, *args], env=world.environment)
+        expect(outcome.status == 1, outcome)
+        expect(outcome.stderr.count(b"\n") == 1 and b"the present folder cannot be found" in outcome.stderr, outcome)
+    for args in (["mode", "app", "fast"], ["register"], ["register", ""], ["prune", "--keep", "0"], ["instrument", "app", "--counters", "x"]):
         expect(world.respike(*args).status == 2, f"{args}")
     image.unlink()
     for command in ("instrument", "optimize"):
@@ -661,6 +769,45 @@ def check_bad_databases(scratch):
     outcome = world.respike("list")
     expect(outcome.status == 1 and b"newer" in outcome.stderr, outcome)
     expect(world.database.read_bytes() == before, "a newer database was changed")
+
+
+def check_absent_databases(scratch):
+    """Only `register` makes a database: elsewhere a name may be mistyped."""
+    image = static_program().image
+    world = World(scratch)
+    commands = [["list"], ["collect"], ["prune"]]
+    commands += [[command, "app"] for command in ("show", "instrument", "run", "optimize", "unregister")]
+    commands += [["mode", "app", "original"], ["export", "app", world.folder / "out"]]
+    for named in ("--db", "RESPIKE_DB"):
+        option = ["--db", world.folder / "none" / "x.db"] if named == "--db" else []
+        for command in commands:
+            outcome = world.respike(*option, *command)
+            expect(outcome.status == (125 if command[0] == "run" else 1), outcome)
+            expect(b"there is no database" in outcome.stderr and outcome.stderr.count(b"\n") == 1, outcome)
+    expect(not list(world.folder.iterdir()), "something was made")
+    del world.environment["RESPIKE_DB"]
+    world.environment["XDG_DATA_HOME"] = str(world.folder / "data")
+    expect(world.ok("list").stdout == b"no applications\n" and not list(world.folder.iterdir()), "list of none")
+    world.ok("register", image, "--name", "app")
+    expect((world.folder / "data" / "respike" / "respike.db").exists(), "the default")
+    expect(b"--db" in world.ok("register", "--help").stdout, "--help")
+
+
+def check_foreign_entries(scratch):
+    """What is no counter file is set aside with one warning."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):
+        world.ok(*step)
+    (file,) = world.spool()
+    (file.parent / "dir.counts" / "below").mkdir(parents=True)
+    os.mkfifo(file.parent / "pipe.counts")
+    (file.parent / "link.counts").symlink_to(image)
+    outcome = world.ok("collect", "--json")
+    expect(json.loads(outcome.stdout)["damaged"] == 3 and outcome.stderr.count(b"\n") == 3, outcome)
+    expect(not world.ok("collect").stderr and not list(file.parent.iterdir()), "once")
+    expect({p.name for p in (file.parent.parent / "damaged").iterdir()} == {"dir.counts", "pipe.counts", "link.counts"}, "where")
+    expect(world.images("app")[image.name]["profile"]["runs"] == 1, "the run")
 
 
 def check_full_disk(scratch):
@@ -702,6 +849,8 @@ def main():
             "missing library": check_missing_library,
             "opened libraries": check_opened,
             "chosen images": check_chosen_images,
+            "odd names": check_odd_names,
+            "same file names": check_same_file_names,
             "new build": check_new_build,
             "touched": check_touched,
             "hidden change": check_hidden_change,
@@ -713,6 +862,8 @@ def main():
             "spool stays small": check_spool_stays_small,
             "problems": check_problems,
             "bad databases": check_bad_databases,
+            "absent databases": check_absent_databases,
+            "foreign entries": check_foreign_entries,
             "full disk": check_full_disk,
             "unregister": check_unregister,
         }

@@ -95,7 +95,7 @@ def check_make(scratch):
     expect(project.files() == before, "the second make changed files")
     append(sources / "sqlite3.c", PROBE)
     text = project.do(*make, "build/fast/shared/sqlite3")
-    expect(" run " not in text, f"trained again: {text}")
+    expect(f"{common.RESPIKE} run " not in text, f"trained again: {text}")
     expect_carried_over(text, "libsqlite3.so")
     symbols = common.binutils("nm", project.folder / "build/fast/shared/libsqlite3.so")
     expect("respike_example_probe" in symbols, "the library exported is not of the new sources")

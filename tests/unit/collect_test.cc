@@ -286,6 +286,11 @@ TEST_F(CollectFiles, OfAnotherImage) {
               collect(std::vector{file}, tiny_program());
             }).find("this is not an instrumented image"),
             std::string::npos);
+  header_ = header_of(id_, tiny_program(), counters_.size());
+  const auto misled = good("misled");
+  const std::string text = error_of([&] { collect(std::vector{misled}, std::nullopt); });
+  EXPECT_NE(text.find("this is not an instrumented image; "), std::string::npos) << text;
+  EXPECT_NE(text.find("give it with --image"), std::string::npos) << text;
 }
 
 TEST_F(CollectFiles, ThatAreDamaged) {

@@ -222,15 +222,20 @@ TEST_F(Merging, FilesOfUnknownImagesAreSetAside) {
   EXPECT_TRUE(diagnostics.warnings().empty());
 }
 
-TEST_F(Merging, OtherThingsInTheSpoolAreNotTouched) {
+TEST_F(Merging, OtherThingsInTheSpoolAreSetAsideOrLeftAlone) {
   put_contents(program.spool() / "notes.txt", text_bytes("mine"));
   fs::create_directory(program.spool() / "folder.counts");
   fs::create_symlink("/etc/passwd", program.spool() / "link.counts");
   put_contents(database.spool() / "file", text_bytes("x"));
   const MergeResult result = merge();
-  EXPECT_EQ(result.left, 2u);
+  EXPECT_EQ(result.left, 0u);
+  EXPECT_EQ(result.damaged, 2u);
   EXPECT_EQ(diagnostics.warnings().size(), 2u);
   EXPECT_TRUE(fs::exists(program.spool() / "notes.txt"));
+  EXPECT_TRUE(fs::is_directory(database.spool() / "damaged" / "folder.counts"));
+  EXPECT_TRUE(fs::is_symlink(database.spool() / "damaged" / "link.counts"));
+  merge();
+  EXPECT_TRUE(diagnostics.warnings().empty());  // not each time
 }
 
 TEST_F(Merging, ADamagedCounterMapLosesNothing) {
