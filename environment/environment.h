@@ -154,6 +154,7 @@ class Environment {
                         ImageOutcome& outcome);
   void optimize_image(const ImageRow& image, const BuildRow& build, ImageOutcome& outcome);
 
+  std::optional<BuildRow> registered_build(const ImageRow& image);
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
   void note_end(const ProgramEnd& end) const;

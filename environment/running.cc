@@ -1,9 +1,9 @@
 // Running an application in its mode, and collecting what its runs left.
 //
-// To start must be fast, so files are looked at by size, time and inode only, and what is new is
-// left to other commands: an image that changed runs as it is. Merging is left to them, too, until
-// many counter files wait: runs alone shall not fill the disk. Of many runs at once one merges
-// then.
+// To start must be fast, so a file is read only when its size, time or inode is new, and new
+// contents are left to other commands: an image that changed runs as it is. Merging is left to
+// them, too, until many counter files wait: runs alone shall not fill the disk. Of many runs at
+// once one merges then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
@@ -22,6 +22,7 @@
 
 #include "environment/environment.h"
 #include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
 #include "tas/opened.h"
 
 namespace respike {
@@ -68,6 +69,16 @@ std::string describe(int status) {
 
 }  // namespace
 
+/// The registered build that an image's file holds. A file that was only touched or copied is read
+/// once.
+std::optional<BuildRow> Environment::registered_build(const ImageRow& image) {
+  const FileIdentity identity = file_identity(image.path);
+  if (auto build = database_.find_build(image.id, identity)) return build;
+  auto build = database_.find_build(image.id, content_hash(read_file(image.path)));
+  if (build) database_.set_file_identity(build->id, identity);
+  return build;
+}
+
 /// What stands for what in the present mode. Whatever cannot be substituted runs as it is.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
@@ -82,7 +93,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     const ImageRow& image = used.image;
     std::error_code error;
     if (!image.optimizable || !fs::exists(image.path, error)) continue;
-    const auto build = database_.find_build(image.id, file_identity(image.path));
+    const auto build = registered_build(image);
     if (!build) {
       warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
                        name_of(kind)));
