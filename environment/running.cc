@@ -1,9 +1,9 @@
 // Running an application in its mode, and collecting what its runs left.
 //
-// To start must be fast, so a file is read only when its size, time or inode is new, and new
-// contents are left to other commands: an image that changed runs as it is. Merging is left to
-// them, too, until many counter files wait: runs alone shall not fill the disk. Of many runs at
-// once one merges then.
+// To start must be fast, so a file, also of the image store, is read only when its size, time or
+// inode is new, and new contents are left to other commands: an image that changed, or whose
+// version is damaged, runs as it is. Merging is left to them, too, until many counter files wait:
+// runs alone shall not fill the disk. Of many runs at once one merges then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
@@ -104,6 +104,12 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     if (!database_.store().contains(derived->content)) {
       warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
                        name_of(kind), database_.files().string()));
+      continue;
+    }
+    if (!database_.is_whole(*derived)) {
+      warn(fmt::format("{} runs as it is until it is {} again: the stored file is damaged: {}",
+                       image.path, name_of(kind),
+                       database_.store().path(derived->content).string()));
       continue;
     }
     result.push_back({image.path, database_.store().path(derived->content)});

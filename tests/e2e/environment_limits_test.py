@@ -87,8 +87,8 @@ def commands_that_write(world):
     return [*names, ["register", world.original], ["list"], ["show", "app"], ["unregister", "app"], ["run", "app"]]
 
 
-def runs_of(world):
-    return world.images("app")[world.original.name]["profile"]["runs"]
+def runs_of(world, image=None):
+    return world.images("app")[(image or world.original).name]["profile"]["runs"]
 
 
 @on_disk
@@ -178,6 +178,47 @@ def check_damaged(scratch):
     put(good)
     expect(world.ok("show", "app").stdout == expected, "the good database")
     world.ok("run", "app")
+
+
+def overwritten(data):
+    """A page of the code lost, the size kept."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(b ^ 0xFF for b in data[middle : middle + 4096]) + data[middle + 4096 :]
+
+
+def check_damaged_images(scratch):
+    """A damaged image of the store is not run, and the next command that makes it makes it anew."""
+    world = World(scratch)
+    image = world.copy(build_echo(scratch))
+    world.ok("register", image, "--name", "app")
+    for command in ("instrument", "optimize"):
+        world.ok(command, "app")
+        for spoil in (lambda data: data[:1000], overwritten, lambda data: b""):
+            for path in map(pathlib.Path, world.state()):
+                path.write_bytes(spoil(path.read_bytes()))
+            outcome = world.ok("run", "app", "exit", "0")
+            expect(b"is damaged" in outcome.stderr and b"\n[0]\n" in outcome.stdout, outcome)
+            expect(not world.spool(), "the damaged image ran")
+            if command == "optimize":
+                expect_refusal(world.respike("export", "app", world.folder / "out"), "damaged", ["export"])
+            expect(b"up to date" not in world.ok(command, "app").stdout, f"{command} leaves it damaged")
+            expect(b"up to date" in world.ok(command, "app").stdout, f"{command} makes it every time")
+            outcome = world.ok("run", "app", "exit", "0")
+            expect(not outcome.stderr and len(world.spool()) == (command == "instrument"), outcome)
+            world.ok("collect")
+    world.ok("instrument", "app")
+    hashes = [name for (name,) in rows_of(world.database, "select map_hash from derived_image")]
+    for path in map(pathlib.Path, world.state()):
+        if path.name in hashes:
+            path.write_bytes(b"")
+    expect(b"up to date" not in world.ok("instrument", "app").stdout, "the counter map was damaged")
+    for path in world.state():
+        os.utime(path, (1, 1))
+    for _ in range(2):
+        expect(not world.ok("run", "app", "exit", "0").stderr, "touched files of the store")
+    identity = "select count(*) from derived_image where file_modified = 1000000000"
+    expect(rows_of(world.database, identity) == [(1,)], "it is read every time")
+    expect(runs_of(world, image) == 5, "each run counts")
 
 
 def check_spool(scratch):
@@ -430,6 +471,7 @@ def main():
             "full disk": check_full,
             "read-only disk": check_read_only,
             "damaged database": check_damaged,
+            "damaged images": check_damaged_images,
             "spool": check_spool,
             "rights": check_rights,
             "vanished images": check_vanished,
