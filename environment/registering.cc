@@ -1,10 +1,11 @@
 // Which images an application has, and which builds these have.
 //
-// An image is known by the path under which the loader opens it, without "..". Whether its file is
-// the one seen last is told by size, time and inode; when they differ, by its contents; and when
-// these are new, there is a new build: it is lifted once, its procedures are kept, and the profile
-// of the newest older build that ran is carried over to it. Images that cannot be rewritten have no
-// builds, only the reason why.
+// An image is known by the path under which the loader opens it, without "..". A file that an
+// application opens by several names, symbolic links, is one image of it, under the first name
+// seen. Whether its file is the one seen last is told by size, time and inode; when they differ, by
+// its contents; and when these are new, there is a new build: it is lifted once, its procedures are
+// kept, and the profile of the newest older build that ran is carried over to it. Images that
+// cannot be rewritten have no builds, only the reason why.
 //
 // A file may be replaced while it is read. What was read counts, under the file's state before: if
 // that was not the state of what was read, the next look finds a difference and looks again.
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -33,6 +35,14 @@ fs::path without_detours(const fs::path& path) {
   std::error_code error;
   const fs::path direct = path.lexically_normal();
   return fs::equivalent(path, direct, error) ? direct : path;
+}
+
+/// The file that a path leads to, symbolic links followed; the path itself when there is none. Hard
+/// links are files of their own: what is put over one is not seen by the other.
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real;
 }
 
 std::string describe(const MatchResult& match, bool fits, uint32_t number) {
@@ -87,7 +97,7 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
 }
 
 /// Adds an application unless it is there: another process may just have added it. Its linked
-/// libraries are these and no others.
+/// libraries are these and no others; one that it opened by another name before is that one now.
 Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
                                 const std::vector<Id>& linked, bool& added) {
   Database::Transaction transaction(database_);
@@ -96,9 +106,12 @@ Id Environment::put_application(const std::string& name, const fs::path& program
   const Id application = known ? known->id : database_.add_application(name, main);
   database_.add_application_image(application, main, Role::main);
   for (const Id image : linked) database_.add_application_image(application, image, Role::linked);
+  std::set<fs::path> files;
+  for (const Id image : linked) files.insert(real_path(database_.image(image).path));
   for (const ApplicationImage& used : database_.images_of(application))
-    if (used.role == Role::linked &&
-        std::find(linked.begin(), linked.end(), used.image.id) == linked.end())
+    if (used.role != Role::main &&
+        std::find(linked.begin(), linked.end(), used.image.id) == linked.end() &&
+        (used.role == Role::linked || files.contains(real_path(used.image.path))))
       database_.remove_application_image(application, used.image.id);
   transaction.commit();
   return application;
@@ -183,11 +196,14 @@ void Environment::register_opened(const ApplicationRow& application) {
   std::error_code error;
   const Platform* platform = find_platform(database_.image(application.main_image).machine);
   if (platform == nullptr || !fs::exists(folder, error)) return;
-  const std::vector<ApplicationImage> used = database_.images_of(application.id);
+  std::set<fs::path> known;
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    known.insert(used.image.path);
+    known.insert(real_path(used.image.path));
+  }
   for (const fs::path& library : read_notes(folder, *platform)) {
     const fs::path path = without_detours(library);
-    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == path; };
-    if (std::any_of(used.begin(), used.end(), is_it)) continue;
+    if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
       const Id id = register_file(library, read_loader_view(library).soname);
       database_.add_application_image(application.id, id, Role::opened);

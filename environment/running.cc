@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 
 #include "environment/environment.h"
 #include "optimizer/base/error.h"
@@ -89,10 +90,13 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   const auto warn = [&](const std::string& text) {
     if (options.warn) options.warn(text);
   };
+  std::set<fs::path> files;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow& image = used.image;
     std::error_code error;
     if (!image.optimizable || !fs::exists(image.path, error)) continue;
+    // A link may lead to another image's file since both were registered.
+    if (!files.insert(fs::canonical(image.path, error)).second) continue;
     const auto build = registered_build(image);
     if (!build) {
       warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,

@@ -464,6 +464,45 @@ def check_killed_after_opening(scratch):
     expect(text.count("instrumented,") == 2 and "opens: up to date" in text, text)
 
 
+def build_opening(world, scratch):
+    """The program `opens`, and a library that it can open, linked as `world.library`."""
+    source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
+    source.write_text(OPENS.replace("pause()", "0"))
+    chain.write_text(CHAIN)
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    subprocess.run([*compiler, source, "-o", image], check=True)
+    library = world.folder / "libvalue.so.1"
+    subprocess.run([*compiler, "-DLAST", "-fPIC", "-shared", chain, "-o", library], check=True)
+    return image, library
+
+
+def check_two_names(scratch):
+    """A library that is opened by its name and by a symbolic link is one image."""
+    world = World(scratch)
+    image, library = build_opening(world, scratch)
+    link = world.folder / "a_link.so"
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app", library], ["instrument", "app"]):
+        world.ok(*step)
+    link.symlink_to(library.name)
+    for name in (library, link):
+        expect(world.ok("run", "app", name).stdout == b"7\n", "it runs")
+    shown = world.images("app")
+    expect(library.name in shown and link.name not in shown, f"two images of one file: {sorted(shown)}")
+    expect(shown[library.name]["profile"]["runs"] == 2, shown[library.name])
+    text = world.ok("optimize", "app").stdout.decode()
+    expect("static estimates" not in text, text)
+    other = world.folder / "other.so"
+    shutil.copy(library, other)
+    link.unlink()
+    link.symlink_to(other.name)
+    note = world.ok("show", "app").stderr.decode()
+    expect(f"opened {link}" in note, f"the link leads to another file: {note}")
+    world.ok("optimize", "app")
+    link.unlink()
+    link.symlink_to(library.name)
+    expect(world.ok("run", "app", link).stdout == b"7\n", "the link leads back")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
@@ -476,6 +515,7 @@ def main():
             "rights": check_rights,
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
+            "two names": check_two_names,
             "registered at once": check_registered_at_once,
             "commands at once": check_commands_at_once,
             "killed after opening": check_killed_after_opening,
