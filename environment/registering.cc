@@ -132,8 +132,10 @@ Id Environment::register_file(const fs::path& file, const std::string& soname) {
 }
 
 /// Looks at the file of an image, and registers it when it is new. Returns the present build; none
-/// when the image cannot be optimized. Throws Error when the file cannot be read.
+/// when the image cannot be optimized. Throws Error when the file cannot be read, or when a run
+/// that this process belongs to hides it.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
+  if (is_substituted(image.path)) throw Error(kHiddenByRun, image.path);
   const FileIdentity identity = file_identity(image.path);
   if (image.id != 0 && image.optimizable)
     if (auto build = database_.find_build(image.id, identity)) return build;

@@ -22,6 +22,7 @@
 #include <set>
 
 #include "environment/environment.h"
+#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/opened.h"
@@ -80,49 +81,61 @@ std::optional<BuildRow> Environment::registered_build(const ImageRow& image) {
   return build;
 }
 
+/// The file that stands for an image; nullopt when there is none, or it cannot be used, which is
+/// warned of.
+std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKind kind,
+                                                const std::function<void(std::string)>& warn) {
+  const auto build = registered_build(image);
+  if (!build) {
+    warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
+                     name_of(kind)));
+    return std::nullopt;
+  }
+  const auto derived = database_.newest_derived(build->id, kind);
+  if (!derived) return std::nullopt;
+  const fs::path file = database_.store().path(derived->content);
+  if (!database_.store().contains(derived->content)) {
+    warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
+                     name_of(kind), database_.files().string()));
+    return std::nullopt;
+  }
+  if (!database_.is_whole(*derived)) {
+    warn(fmt::format("{} runs as it is until it is {} again: the stored file is damaged: {}",
+                     image.path, name_of(kind), file.string()));
+    return std::nullopt;
+  }
+  const fs::path spool = database_.spool() / build->content.hex();
+  if (kind == DerivedKind::instrumented && access(spool.c_str(), W_OK | X_OK) != 0)
+    warn(
+        fmt::format("{} is not counted: {}: {}", image.path, spool.string(), std::strerror(errno)));
+  return file;
+}
+
 /// What stands for what in the present mode. Whatever cannot be substituted runs as it is.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
   std::vector<Substitution> result;
-  if (application.mode == Mode::original) return result;
+  const Mode mode = application.mode;
   const DerivedKind kind =
-      application.mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
+      mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
   const auto warn = [&](const std::string& text) {
     if (options.warn) options.warn(text);
   };
   std::set<fs::path> files;
+  bool nested = false;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow& image = used.image;
     std::error_code error;
-    if (!image.optimizable || !fs::exists(image.path, error)) continue;
-    // A link may lead to another image's file since both were registered.
-    if (!files.insert(fs::canonical(image.path, error)).second) continue;
-    const auto build = registered_build(image);
-    if (!build) {
-      warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
-                       name_of(kind)));
-      continue;
+    if (is_substituted(image.path)) {
+      nested = true;
+      warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
+    } else if (mode != Mode::original && image.optimizable && fs::exists(image.path, error)) {
+      // A link may lead to another image's file since both were registered.
+      if (!files.insert(fs::canonical(image.path, error)).second) continue;
+      if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
-    const auto derived = database_.newest_derived(build->id, kind);
-    if (!derived) continue;
-    if (!database_.store().contains(derived->content)) {
-      warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
-                       name_of(kind), database_.files().string()));
-      continue;
-    }
-    if (!database_.is_whole(*derived)) {
-      warn(fmt::format("{} runs as it is until it is {} again: the stored file is damaged: {}",
-                       image.path, name_of(kind),
-                       database_.store().path(derived->content).string()));
-      continue;
-    }
-    result.push_back({image.path, database_.store().path(derived->content)});
-    const fs::path spool = database_.spool() / build->content.hex();
-    if (kind == DerivedKind::instrumented && access(spool.c_str(), W_OK | X_OK) != 0)
-      warn(fmt::format("{} is not counted: {}: {}", image.path, spool.string(),
-                       std::strerror(errno)));
   }
-  if (result.empty())
+  if (result.empty() && !nested && mode != Mode::original)
     warn(fmt::format("no image of {} is {}: it runs as it is", application.name, name_of(kind)));
   return result;
 }

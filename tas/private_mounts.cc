@@ -266,4 +266,22 @@ std::optional<std::string> mount_privately(const std::vector<Substitution>& subs
   return std::nullopt;
 }
 
+std::optional<fs::path> mounted_over(const fs::path& file) {
+  struct statx status {};
+  if (statx(AT_FDCWD, file.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
+      (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 || (status.stx_mask & STATX_MNT_ID) == 0)
+    return std::nullopt;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    uint64_t number = 0;
+    std::string parent, device, root;
+    if (!(fields >> number >> parent >> device >> root) || number != status.stx_mnt_id) continue;
+    constexpr std::string_view kRemoved = "//deleted";
+    if (root.ends_with(kRemoved)) root.erase(root.size() - kRemoved.size());
+    return root;
+  }
+  return std::nullopt;
+}
+
 }  // namespace respike

@@ -23,4 +23,8 @@ struct Substitution {
 std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
                                            const Platform* foreign);
 
+/// The path of the file that this process sees in the place of another by a mount, on its own file
+/// system; nullopt when nothing is mounted over that one.
+std::optional<std::filesystem::path> mounted_over(const std::filesystem::path& file);
+
 }  // namespace respike

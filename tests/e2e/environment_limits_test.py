@@ -476,6 +476,46 @@ def build_opening(world, scratch):
     return image, library
 
 
+CALLS = r"""
+#include <unistd.h>
+int main(int count, char** arguments) { return count > 1 ? execv(arguments[1], arguments + 1) : 3; }
+"""
+
+
+def check_inside_a_run(scratch):
+    """Commands that a program calls do not take the versions for originals; they say so and change nothing."""
+    world = World(scratch)
+    source, image, link = scratch.file("calls.c"), world.folder / "bin" / "calls", world.folder / "link"
+    source.write_text(CALLS)
+    image.parent.mkdir()
+    flags = ["-O2", "-static", "-Wl,-q", "-Wl,--defsym=__ehdr_start=0x120000000"]
+    subprocess.run(["alpha-linux-gnu-gcc", *flags, source, "-o", image], check=True)
+    link.symlink_to(image)
+    world.ok("register", image, "--name", "app")
+    rows = "select (select count(*) from image), (select count(*) from build), (select count(*) from derived_image)"
+    commands = [["instrument", "app"], ["optimize", "app"], ["export", "app", world.folder / "out"]]
+    commands += [["register", image], ["register", link], ["--db", world.folder / "other.db", "register", image]]
+    word = "part of a run"
+    for mode in ("instrument", "optimize"):
+        world.ok(mode, "app")
+        before = rows_of(world.database, rows)
+        for command in commands:
+            outcome = world.respike("run", "app", common.RESPIKE, *command)
+            text = outcome.stderr.decode()
+            expect(outcome.status == 1 and word in text and text.count("\n") == 1, f"{mode}, {command}: {outcome}")
+        outcome = world.respike("run", "app", common.RESPIKE, "show", "app")
+        expect(outcome.status == 0 and word in outcome.stdout.decode(), outcome)
+        for inner in ("original", "instrumented", "optimized"):
+            switch = f'"{common.RESPIKE}" mode app {inner} && exec "{common.RESPIKE}" run app'
+            outcome = world.respike("run", "app", "/bin/sh", "-c", switch)
+            text = outcome.stderr.decode()
+            expect(outcome.status == 3 and word in text and text.count("\n") == 1, f"{mode}, {inner}: {outcome}")
+            world.ok("mode", "app", mode + ("ed" if mode == "instrument" else "d"))
+        expect(rows_of(world.database, rows) == before, "something was registered or made")
+        shown = world.images("app")[image.name]
+        expect(shown["builds"] == 1 and not shown["problem"], shown)
+
+
 def check_two_names(scratch):
     """A library that is opened by its name and by a symbolic link is one image."""
     world = World(scratch)
@@ -515,6 +555,7 @@ def main():
             "rights": check_rights,
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
+            "inside a run": check_inside_a_run,
             "two names": check_two_names,
             "registered at once": check_registered_at_once,
             "commands at once": check_commands_at_once,
