@@ -36,7 +36,8 @@ struct ProgramEnd {
 };
 
 /// Starts the program as a child in the same process group and waits for its end. Passes on signals
-/// that are sent to this process alone, stops when the program stops, and takes it along when it is
+/// that are sent to this process alone, stops when the program stops and goes on when the program
+/// does or this process is continued, and takes it along when it is
 /// killed itself. Throws Error when the program cannot be started.
 ProgramEnd run_to_end(const Launch& launch);
 

@@ -8,8 +8,10 @@
 //
 // All signals are blocked here and taken one by one with sigwaitinfo, so nothing runs in a handler
 // and none is lost. When the program is stopped, this process stops, too, so that the shell gets
-// its prompt; once it is continued, so is the program, unless it is already. When this process is
-// killed, the kernel kills the program.
+// its prompt; once it is continued, so is the program, unless it is already. Somebody may continue
+// or kill the program alone, which a stopped process does not hear of: as long as this process
+// stops, a helper watches. When this process is killed, the kernel kills the program and the
+// helper.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -83,10 +85,39 @@ bool is_stopped(pid_t process) {
   _exit(125);
 }
 
+/// Continues `stopped`, its parent, when `program` goes on or ends without it. Looks rather than
+/// waits: the program is not its child.
+[[noreturn]] void watch(pid_t program, pid_t stopped) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  constexpr struct timespec kPause { 0, 20'000'000 };
+  while (getppid() == stopped) {
+    if (is_stopped(stopped) && !is_stopped(program)) kill(stopped, SIGCONT);
+    nanosleep(&kPause, nullptr);
+  }
+  _exit(0);
+}
+
+/// Stops until this process or the program is continued. Returns the helper's number, whose signal
+/// may still come.
+pid_t stop_with(pid_t program) {
+  const pid_t parent = getpid(), helper = fork();
+  if (helper == 0) watch(program, parent);
+  raise(SIGSTOP);
+  if (helper > 0) {
+    kill(helper, SIGKILL);
+    while (waitpid(helper, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (is_stopped(program)) kill(program, SIGCONT);
+  return helper;
+}
+
 /// Passes a signal on unless the program has it already.
-void pass_on(const siginfo_t& signal, pid_t program) {
+void pass_on(const siginfo_t& signal, pid_t program, pid_t helper) {
   const bool from_process = signal.si_code <= 0;
-  if (!from_process || signal.si_pid == program || getpgid(signal.si_pid) == getpgrp()) return;
+  if (!from_process || signal.si_pid == program || signal.si_pid == helper ||
+      getpgid(signal.si_pid) == getpgrp())
+    return;
   if (signal.si_code == SI_QUEUE)
     sigqueue(program, signal.si_signo, signal.si_value);
   else
@@ -95,18 +126,18 @@ void pass_on(const siginfo_t& signal, pid_t program) {
 
 /// Waits until the program has ended; returns its status.
 int wait_for(pid_t program, const AllBlocked& blocked) {
+  pid_t helper = -1;
   for (;;) {
     siginfo_t signal{};
     if (sigwaitinfo(&blocked.all(), &signal) < 0) continue;
     if (signal.si_signo != SIGCHLD) {
-      pass_on(signal, program);
+      pass_on(signal, program, helper);
       continue;
     }
     int status = 0;
     while (waitpid(program, &status, WNOHANG | WUNTRACED) > 0) {
       if (!WIFSTOPPED(status)) return status;
-      raise(SIGSTOP);
-      if (is_stopped(program)) kill(program, SIGCONT);
+      helper = stop_with(program);
     }
   }
 }

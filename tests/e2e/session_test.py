@@ -189,6 +189,15 @@ def check_stopping(scratch):
     process.send_signal(signal.SIGCONT)
     wait_for_state(child, "S", "the program does not go on")
     wait_for_state(process.pid, "S", "it does not go on")
+    os.kill(child, signal.SIGSTOP)
+    wait_for_state(process.pid, "T", "it does not stop again")
+    os.kill(child, signal.SIGCONT)
+    wait_for_state(process.pid, "S", "it does not go on when the program is continued alone")
+    process.send_signal(signal.SIGHUP)
+    line = process.stdout.readline()
+    expect(line == b"signal HUP\n", f"after stopping: {line}")
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    expect(children == [str(child)], f"somebody is left: {children}")
     process.kill()
     process.communicate(timeout=60)
     process.guard.cancel()
@@ -197,6 +206,19 @@ def check_stopping(scratch):
             return
         time.sleep(0.025)
     raise Failure("the program goes on when who waits was killed")
+
+
+def check_stopped_and_killed(scratch):
+    """A program that is killed while it is stopped ends who waits, too."""
+    program, substitute = place(scratch, "native", "stopped")
+    command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
+    process, child = start_waiting(command, start_new_session=True)
+    os.kill(child, signal.SIGSTOP)
+    wait_for_state(process.pid, "T", "it does not stop")
+    os.kill(child, signal.SIGKILL)
+    process.communicate(timeout=60)
+    process.guard.cancel()
+    expect(process.returncode == -signal.SIGKILL, f"{process.returncode}")
 
 
 def check_closed_files(scratch):
@@ -309,6 +331,7 @@ def main():
             add(f"signals {kind}", lambda k=kind: check_signals(scratch, k))
             add(f"without namespaces {kind}", lambda k=kind: check_without_namespaces(scratch, k))
         add("stopping", lambda: check_stopping(scratch))
+        add("stopped and killed", lambda: check_stopped_and_killed(scratch))
         add("closed files", lambda: check_closed_files(scratch))
         add("privileges", lambda: check_privileges(scratch))
         add("noexec", lambda: check_noexec(scratch))
