@@ -7,7 +7,8 @@
 //
 // Images are put in place by bind mounts over the files that the loader opens, symbolic links
 // followed (private_mounts.h). A program of a foreign machine is started through its emulator,
-// which gets the original's path to open and to show.
+// which gets the original's path to open and to show; so that it can start others of its kind, it
+// gets a namespace without substitutes, too, where the system does not know the emulator.
 //
 // Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
 // kernel gives privileges to a file, and the substitute is another one. A substitute on a file
@@ -72,7 +73,7 @@ class Session {
 
   [[noreturn]] void run() {
     choose_substitutes();
-    if (!chosen_.empty()) put_in_place();
+    if (!chosen_.empty() || !program_.platform->native()) put_in_place();
     execute();
   }
 

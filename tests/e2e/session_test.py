@@ -123,6 +123,9 @@ def check_exec(scratch, kind, prefix=()):
     expect(done.returncode == 41, str(done.returncode))
     expect(lines(done).count(f"/proc/self/exe {program}") == 3, str(done))
     expect("argument another name" in lines(done), str(done))
+    for options in ([], ["--wait"]):
+        done = run([*prefix, SUBSTITUTE, *options, program, "exec", "2"])
+        expect(lines(done).count("original") == 3 and done.returncode == 41, f"without substitutes: {done}")
     other = program.with_name("other")
     shutil.copy(program, other)
     done = run([*prefix, SUBSTITUTE, "--put", program, substitute, program, "exec", "1", other])
@@ -216,8 +219,14 @@ def check_stopped_and_killed(scratch):
     os.kill(child, signal.SIGSTOP)
     wait_for_state(process.pid, "T", "it does not stop")
     os.kill(child, signal.SIGKILL)
-    process.communicate(timeout=60)
-    process.guard.cancel()
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise Failure("it stays stopped")
+    finally:
+        process.guard.cancel()
     expect(process.returncode == -signal.SIGKILL, f"{process.returncode}")
 
 
@@ -257,6 +266,8 @@ def check_without_namespaces(scratch, kind):
     expect(f"argument {program}" in lines(done), str(done))
     expect(done.stderr.count(b"warning") == 2, str(done.stderr))
     expect(f"not substituted: {library}".encode() in done.stderr, str(done.stderr))
+    done = run([*prefix, SUBSTITUTE, program, "x"])
+    expect(lines(done)[0] == "original" and not done.stderr, f"without substitutes: {done}")
 
 
 def check_noexec(scratch):
