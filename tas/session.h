@@ -19,7 +19,8 @@ struct Launch {
   std::vector<std::string> environment;          // NAME=VALUE, in place of what there is
   std::vector<Substitution> substitutions;       // originals as the loader opens them; substitutes
                                                  // where execution is allowed
-  std::filesystem::path audit_module;            // notes what is opened (opened.h); empty: none
+  std::filesystem::path audit_module;            // notes what is opened in its folder (opened.h);
+                                                 // empty: none
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };

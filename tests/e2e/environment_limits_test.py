@@ -516,6 +516,20 @@ def check_inside_a_run(scratch):
         expect(shown["builds"] == 1 and not shown["problem"], shown)
 
 
+def check_odd_paths(scratch):
+    """Opened libraries are noted wherever the database is; the dynamic linker and the emulator get paths by variables."""
+    for name in ("a:b", "a;b", "a,b", "a$ORIGIN", "${LIB}", "ü\n b"):
+        world = World(scratch)
+        world.database = world.folder / name / "x.db"
+        world.environment["RESPIKE_DB"] = str(world.database)
+        image, library = build_opening(world, scratch)
+        for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+            world.ok(*step)
+        outcome = world.ok("run", "app", library)
+        expect(outcome.stdout == b"7\n" and not outcome.stderr, f"{name}: {outcome}")
+        expect(library.name in world.images("app"), f"{name}: the library was not noted")
+
+
 def check_two_names(scratch):
     """A library that is opened by its name and by a symbolic link is one image."""
     world = World(scratch)
@@ -556,6 +570,7 @@ def main():
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
             "inside a run": check_inside_a_run,
+            "odd paths": check_odd_paths,
             "two names": check_two_names,
             "registered at once": check_registered_at_once,
             "commands at once": check_commands_at_once,

@@ -341,6 +341,9 @@ def main():
             add(f"ends {kind}", lambda k=kind: check_ends(scratch, k))
             add(f"signals {kind}", lambda k=kind: check_signals(scratch, k))
             add(f"without namespaces {kind}", lambda k=kind: check_without_namespaces(scratch, k))
+        for folder in ("notes", "no:tes,$ORIGIN"):
+            notes = ["--wait", "--notes", scratch.path / folder]
+            add(f"same noted in {folder}", lambda o=notes: check_same(scratch, "alpha", o))
         add("stopping", lambda: check_stopping(scratch))
         add("stopped and killed", lambda: check_stopped_and_killed(scratch))
         add("closed files", lambda: check_closed_files(scratch))
