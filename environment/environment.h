@@ -168,6 +168,8 @@ class Environment {
   void optimize_image(const ImageRow& image, const BuildRow& build, ImageOutcome& outcome);
 
   std::optional<BuildRow> known_build(const ImageRow& image);
+  std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,
+                                                  const std::function<void(std::string)>& warn);
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
   MergeResult collect(bool snapshots);

@@ -13,6 +13,7 @@
 #include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
 #include "tas/loader_view.h"
+#include "tas/private_mounts.h"
 
 namespace respike {
 namespace {
@@ -67,6 +68,12 @@ BuildFacts ImageContent::facts() const {
 
 Profile ImageContent::procedures(Diagnostics& diagnostics) const {
   return profile_of(lift(*image_, diagnostics));
+}
+
+bool is_substituted(const std::filesystem::path& file) {
+  const auto seen = mounted_over(file);
+  return seen && parse_content_hash(seen->filename().string()) &&
+         seen->parent_path().parent_path().filename() == "images";
 }
 
 ImageContent content_of(const ImageRow& image, const BuildRow& build) {

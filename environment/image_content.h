@@ -40,6 +40,13 @@ std::string hash_of(const Profile& profile);
 /// What an error says besides the file's name, which stands beside it.
 std::string message_without(const std::string& path, const Error& error);
 
+/// Whether this process sees an image of a store in the place of the file: a run put it there, and
+/// this command is part of that run.
+bool is_substituted(const std::filesystem::path& file);
+/// That, as a clause.
+constexpr const char* kHiddenByRun =
+    "this command is part of a run that has put another image in its place";
+
 /// The image of a build. Throws Error when its file has changed since.
 ImageContent content_of(const ImageRow& image, const BuildRow& build);
 

@@ -2,7 +2,7 @@
 //
 // What was made is described by its options, by the fingerprint of the Respike that made it, and by
 // the hash of the profile it was made with. When the newest one has the same description and its
-// file is there, nothing is done, so that the commands can stand in a makefile.
+// file is there and undamaged, nothing is done, so that the commands can stand in a makefile.
 
 #include <fmt/format.h>
 
@@ -88,11 +88,13 @@ void make_export_folder(const fs::path& folder) {
 
 }  // namespace
 
-/// Whether the newest derived image of a kind is what would be made now.
+/// Whether the newest derived image of a kind is what would be made now, and undamaged.
 bool Environment::is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const {
   const auto newest = database_.newest_derived(build.id, wanted.kind);
+  const ImageStore& store = database_.store();
   return newest && newest->options == wanted.options &&
-         newest->profile_hash == wanted.profile_hash && database_.store().contains(newest->content);
+         newest->profile_hash == wanted.profile_hash && store.is_intact(newest->content) &&
+         (!newest->map || store.is_intact(*newest->map));
 }
 
 std::vector<ImageOutcome> Environment::make(

@@ -1,10 +1,11 @@
 // Which images an application has, and which builds these have.
 //
-// An image is known by the path under which the loader opens it, without "..". Whether its file is
-// the one seen last is told by size, times and inode; when they differ, by its contents; and when
-// these are new, there is a new build: it is lifted once, its procedures are kept, and the profile
-// of the newest older build that ran is carried over to it. Images that cannot be rewritten have no
-// builds, only the reason why.
+// An image is known by the path under which the loader opens it, without "..". A file that an
+// application opens by several names, symbolic links, is one image of it, under the first name
+// seen. Whether its file is the one seen last is told by size, times and inode; when they differ,
+// by its contents; and when these are new, there is a new build: it is lifted once, its procedures
+// are kept, and the profile of the newest older build that ran is carried over to it. Images that
+// cannot be rewritten have no builds, only the reason why.
 //
 // A file may be replaced while it is read. What was read counts, under the file's state before: if
 // that was not the state of what was read, the next look finds a difference and looks again.
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -36,6 +38,14 @@ fs::path without_detours(const fs::path& path) {
   std::error_code error;
   const fs::path direct = path.lexically_normal();
   return fs::equivalent(path, direct, error) ? direct : path;
+}
+
+/// The file that a path leads to, symbolic links followed; the path itself when there is none. Hard
+/// links are files of their own: what is put over one is not seen by the other.
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real;
 }
 
 std::string describe(const MatchResult& match, bool fits, uint32_t number) {
@@ -90,7 +100,8 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
 
 /// Adds an application unless it is there: another process may just have added it. Its linked
 /// libraries are these and, since they may come back, those known under the name of a missing one;
-/// of others that it had a note says that they are gone.
+/// of others that it had a note says that they are gone. One that it opened by another name before
+/// is that one now.
 Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
                                 const std::vector<Id>& linked, RegisterResult& result) {
   Database::Transaction transaction(database_);
@@ -104,11 +115,15 @@ Id Environment::put_application(const std::string& name, const fs::path& program
       return m == image.soname || fs::path(m).filename() == fs::path(image.path).filename();
     });
   };
+  std::set<fs::path> files;
+  for (const Id image : linked) files.insert(real_path(database_.image(image).path));
   for (const auto& [image, role] : database_.images_of(application)) {
     const bool found = std::find(linked.begin(), linked.end(), image.id) != linked.end();
-    if (role != Role::linked || found || is_missing(image)) continue;
+    if (role == Role::main || found) continue;
+    const bool renamed = files.contains(real_path(image.path));
+    if (!renamed && (role == Role::opened || is_missing(image))) continue;
     database_.remove_application_image(application, image.id);
-    notes_.push_back(fmt::format("{} does not load {} any more", name, image.path));
+    if (!renamed) notes_.push_back(fmt::format("{} does not load {} any more", name, image.path));
   }
   transaction.commit();
   return application;
@@ -129,8 +144,10 @@ Id Environment::register_file(const fs::path& file, const std::string& soname) {
 }
 
 /// Looks at the file of an image, and registers it when it is new. Returns the present build; none
-/// when the image cannot be optimized. Throws Error when the file cannot be read.
+/// when the image cannot be optimized. Throws Error when the file cannot be read, or when a run
+/// that this process belongs to hides it.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
+  if (is_substituted(image.path)) throw Error(kHiddenByRun, image.path);
   const FileIdentity identity = file_identity(image.path);
   // Size and time are told of files that cannot be run, copied or rewritten, too.
   if (access(image.path.c_str(), R_OK) != 0)
@@ -196,11 +213,14 @@ void Environment::register_opened(const ApplicationRow& application) {
   std::error_code error;
   const Platform* platform = find_platform(database_.image(application.main_image).machine);
   if (platform == nullptr || !fs::exists(folder, error)) return;
-  const std::vector<ApplicationImage> used = database_.images_of(application.id);
+  std::set<fs::path> known;
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    known.insert(used.image.path);
+    known.insert(real_path(used.image.path));
+  }
   for (const fs::path& library : read_notes(folder, *platform)) {
     const fs::path path = without_detours(library);
-    const auto is_it = [&](const ApplicationImage& u) { return u.image.path == path; };
-    if (std::any_of(used.begin(), used.end(), is_it)) continue;
+    if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
       const Id id = register_file(library, read_loader_view(library).soname);
       database_.add_application_image(application.id, id, Role::opened);

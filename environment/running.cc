@@ -1,9 +1,9 @@
 // Running an application in its mode, and collecting what its runs left.
 //
-// To start must be fast, so files are read only when size, times or inode changed, and what is new
-// is left to other commands: an image that changed runs as it is. Merging is left to them, too,
-// until many counter files wait: runs alone shall not fill the disk. Of many runs at once one
-// merges then.
+// To start must be fast, so a file, also of the image store, is read only when its size, times or
+// inode are new, and new contents are left to other commands: an image that changed, or whose
+// version is damaged, runs as it is. Merging is left to them, too, until many counter files wait:
+// runs alone shall not fill the disk. Of many runs at once one merges then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
@@ -19,8 +19,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 
 #include "environment/environment.h"
+#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/opened.h"
@@ -85,40 +87,61 @@ std::optional<BuildRow> Environment::known_build(const ImageRow& image) {
   return build;
 }
 
+/// The file that stands for an image; nullopt when there is none, or it cannot be used, which is
+/// warned of.
+std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKind kind,
+                                                const std::function<void(std::string)>& warn) {
+  const auto build = known_build(image);
+  if (!build) {
+    warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
+                     name_of(kind)));
+    return std::nullopt;
+  }
+  const auto derived = database_.newest_derived(build->id, kind);
+  if (!derived) return std::nullopt;
+  const fs::path file = database_.store().path(derived->content);
+  if (!database_.store().contains(derived->content)) {
+    warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
+                     name_of(kind), database_.files().string()));
+    return std::nullopt;
+  }
+  if (!database_.is_whole(*derived)) {
+    warn(fmt::format("{} runs as it is until it is {} again: the stored file is damaged: {}",
+                     image.path, name_of(kind), file.string()));
+    return std::nullopt;
+  }
+  const fs::path spool = database_.spool() / build->content.hex();
+  if (kind == DerivedKind::instrumented && access(spool.c_str(), W_OK | X_OK) != 0)
+    warn(
+        fmt::format("{} is not counted: {}: {}", image.path, spool.string(), std::strerror(errno)));
+  return file;
+}
+
 /// What stands for what in the present mode. Whatever cannot be substituted runs as it is.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
   std::vector<Substitution> result;
-  if (application.mode == Mode::original) return result;
+  const Mode mode = application.mode;
   const DerivedKind kind =
-      application.mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
+      mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
   const auto warn = [&](const std::string& text) {
     if (options.warn) options.warn(text);
   };
+  std::set<fs::path> files;
+  bool nested = false;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow& image = used.image;
     std::error_code error;
-    if (!image.optimizable || !fs::exists(image.path, error)) continue;
-    const auto build = known_build(image);
-    if (!build) {
-      warn(fmt::format("{} has changed: it runs as it is until it is {} again", image.path,
-                       name_of(kind)));
-      continue;
+    if (is_substituted(image.path)) {
+      nested = true;
+      warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
+    } else if (mode != Mode::original && image.optimizable && fs::exists(image.path, error)) {
+      // A link may lead to another image's file since both were registered.
+      if (!files.insert(fs::canonical(image.path, error)).second) continue;
+      if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
-    const auto derived = database_.newest_derived(build->id, kind);
-    if (!derived) continue;
-    if (!database_.store().contains(derived->content)) {
-      warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
-                       name_of(kind), database_.files().string()));
-      continue;
-    }
-    result.push_back({image.path, database_.store().path(derived->content)});
-    const fs::path spool = database_.spool() / build->content.hex();
-    if (kind == DerivedKind::instrumented && access(spool.c_str(), W_OK | X_OK) != 0)
-      warn(fmt::format("{} is not counted: {}: {}", image.path, spool.string(),
-                       std::strerror(errno)));
   }
-  if (result.empty())
+  if (result.empty() && !nested && mode != Mode::original)
     warn(fmt::format("no image of {} is {}: it runs as it is", application.name, name_of(kind)));
   return result;
 }

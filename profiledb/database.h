@@ -98,6 +98,8 @@ struct DerivedRow : DerivedFacts {
   Id build = 0;
   int64_t made = 0;                 // seconds since 1970
   std::optional<ImageId> image_id;  // instrumented: its identity in counter files
+  std::optional<ContentHash> map;   // instrumented: its counter map, in the store, too
+  FileIdentity file;                // of the store, when it was last found to be whole
 };
 
 enum class RunState : uint8_t { finished, running, lost };
@@ -214,6 +216,9 @@ class Database {
   std::vector<DerivedRow> derived(Id build) const;  // newest first
   std::optional<DerivedRow> newest_derived(Id build, DerivedKind kind) const;
   void remove_derived(Id derived);  // its file goes with prune
+  /// Whether the image in the store is the one that was made. It is read only when its file is not
+  /// the one that was last found to be whole.
+  bool is_whole(const DerivedRow& derived);
   /// Where instrumented images of a build have to put their counter files; exists afterwards.
   std::filesystem::path make_spool(Id build);
   std::filesystem::path spool() const;  // of all builds

@@ -59,18 +59,24 @@ std::vector<DerivedRow> select_derived(Database::State& state, const std::string
                                        const Values&... values) {
   std::vector<DerivedRow> rows;
   DerivedRow row;
-  std::string kind, content, image_id;
+  std::string kind, content, image_id, map;
+  long long size = 0, inode = 0;
   for_each_row(
       state.session.sql(),
-      "select id, build, kind, options, profile_hash, content_hash, image_id, made from "
-      "derived_image " +
+      "select id, build, kind, options, profile_hash, content_hash, image_id, map_hash, made, "
+      "file_size, file_modified, file_inode, file_changed from derived_image " +
           rest + " order by id desc",
       std::tie(values...),
-      std::tie(row.id, row.build, kind, row.options, row.profile_hash, content, image_id, row.made),
+      std::tie(row.id, row.build, kind, row.options, row.profile_hash, content, image_id, map,
+               row.made, size, row.file.modified, inode, row.file.changed),
       [&] {
         row.kind = read_name<DerivedKind>(state.session, kKindNames, kind);
         row.content = state.hash_of(content);
         row.image_id = image_id_of(state, image_id);
+        row.map.reset();
+        if (!map.empty()) row.map = state.hash_of(map);
+        row.file.size = from_column(size);
+        row.file.inode = from_column(inode);
         rows.push_back(row);
       });
   return rows;
@@ -91,10 +97,14 @@ Id add_derived(Database::State& state, Id build, const DerivedFacts& facts,
          build, kind, facts.options, facts.profile_hash, content);
   const Id id = state.next_id("derived_image");
   const int64_t now = current_time();
-  change(sql,
-         "insert into derived_image (id, build, kind, options, profile_hash, content_hash, "
-         "image_id, map_hash, made) values (:id, :b, :k, :o, :p, :c, :i, :m, :now)",
-         id, build, kind, facts.options, facts.profile_hash, content, image_id, map_hash, now);
+  const FileIdentity file = file_identity(state.store.path(facts.content));
+  change(
+      sql,
+      "insert into derived_image (id, build, kind, options, profile_hash, content_hash, "
+      "image_id, map_hash, made, file_size, file_modified, file_inode, file_changed) values (:id, "
+      ":b, :k, :o, :p, :c, :i, :m, :now, :size, :modified, :inode, :changed)",
+      id, build, kind, facts.options, facts.profile_hash, content, image_id, map_hash, now,
+      to_column(file.size), file.modified, to_column(file.inode), file.changed);
   return id;
 }
 
@@ -232,6 +242,22 @@ void Database::remove_derived(Id derived) {
     state_->require("derived_image", derived);
     change(sql, "delete from derived_image where id = :id", derived);
   });
+}
+
+bool Database::is_whole(const DerivedRow& derived) {
+  const std::filesystem::path path = store().path(derived.content);
+  if (!store().contains(derived.content)) return false;
+  const FileIdentity file = file_identity(path);
+  if (file == derived.file) return true;
+  if (!store().is_intact(derived.content)) return false;
+  state_->write([&](soci::session& sql) {
+    const long long size = to_column(file.size), inode = to_column(file.inode);
+    change(sql,
+           "update derived_image set file_size = :s, file_modified = :m, file_inode = :i, "
+           "file_changed = :c where id = :id",
+           size, file.modified, inode, file.changed, derived.id);
+  });
+  return true;
 }
 
 std::filesystem::path Database::spool() const {

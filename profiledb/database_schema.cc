@@ -67,7 +67,12 @@ const SchemaVersions& current_schema() {
   static constexpr int kNewest = 3;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
-      {2, "alter table build add column file_changed bigint not null default 0"},
+      {2,
+       "alter table build add column file_changed bigint not null default 0;"
+       "alter table derived_image add column file_size bigint not null default 0;"
+       "alter table derived_image add column file_modified bigint not null default 0;"
+       "alter table derived_image add column file_inode bigint not null default 0;"
+       "alter table derived_image add column file_changed bigint not null default 0"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

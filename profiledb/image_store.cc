@@ -110,7 +110,7 @@ ContentHash ImageStore::put(std::span<const uint8_t> bytes, fs::perms mode) {
   const fs::path to = path(hash), folder = to.parent_path();
   struct stat status = {};
   if (stat(to.c_str(), &status) == 0 && static_cast<size_t>(status.st_size) == bytes.size() &&
-      utimensat(AT_FDCWD, to.c_str(), nullptr, 0) == 0)
+      is_intact(hash) && utimensat(AT_FDCWD, to.c_str(), nullptr, 0) == 0)
     return hash;
   make_folder(folder);
   TemporaryFile file(folder, static_cast<mode_t>(mode & fs::perms::mask));
@@ -137,6 +137,14 @@ fs::path ImageStore::path(const ContentHash& hash) const {
 bool ImageStore::contains(const ContentHash& hash) const {
   std::error_code error;
   return fs::is_regular_file(path(hash), error);
+}
+
+bool ImageStore::is_intact(const ContentHash& hash) const {
+  try {
+    return content_hash(read_file(path(hash))) == hash;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::vector<uint8_t> ImageStore::read(const ContentHash& hash) const {

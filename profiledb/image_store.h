@@ -39,8 +39,8 @@ class ImageStore {
   explicit ImageStore(std::filesystem::path root) : root_(std::move(root)) {}
 
   /// Stores bytes with the given mode bits (0755: of images, 0644: of maps). When the contents are
-  /// there already only their age is set back. Throws Error when they cannot be stored; nothing is
-  /// left behind then.
+  /// there already only their age is set back; a damaged file is replaced. Throws Error when they
+  /// cannot be stored; nothing is left behind then.
   ContentHash put(std::span<const uint8_t> bytes, std::filesystem::perms mode);
   /// Stores a copy of a file, with its mode bits.
   ContentHash put(const std::filesystem::path& file);
@@ -48,6 +48,8 @@ class ImageStore {
   /// Where the file is, or would be.
   std::filesystem::path path(const ContentHash& hash) const;
   bool contains(const ContentHash& hash) const;
+  /// Whether the file is there with its contents: reads it.
+  bool is_intact(const ContentHash& hash) const;
   /// The contents. Throws Error when there are none, or when they are not those of the hash.
   std::vector<uint8_t> read(const ContentHash& hash) const;
 

@@ -131,8 +131,8 @@ class Merger {
     }
     try {
       check_counter_header(start, file->size(), path.string());
-    } catch (const Error& error) {
-      if (!running) result_.damaged += set_aside(path, kDamaged, error.what());
+    } catch (const Error& problem) {
+      if (!running) result_.damaged += set_aside(path, kDamaged, problem.what());
       return;
     }
     if (running)

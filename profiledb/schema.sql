@@ -74,7 +74,11 @@ create table derived_image (
   content_hash text not null,   -- of the file: its name in the store
   image_id text not null,       -- instrumented: the identity in its counter files; else empty
   map_hash text not null,       -- instrumented: of its counter map, a file of the store; else empty
-  made bigint not null
+  made bigint not null,
+  file_size bigint not null,     -- these four tell without reading that the file of the store is as
+  file_modified bigint not null, -- it was when it was last found to be whole; 0: not known
+  file_inode bigint not null,
+  file_changed bigint not null
 );
 create index derived_image_by_build on derived_image (build, kind);
 create index derived_image_by_image_id on derived_image (image_id);

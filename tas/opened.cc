@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModule = "opened.so";
 
-/// Another Respike may have left another module.
+/// It may be damaged, or another Respike's.
 bool holds(const fs::path& file, std::span<const uint8_t> bytes) {
   std::error_code error;
   if (fs::file_size(file, error) != bytes.size() || error) return false;
@@ -32,7 +32,7 @@ bool holds(const fs::path& file, std::span<const uint8_t> bytes) {
 std::optional<fs::path> prepare_notes(const fs::path& folder, const Platform& platform) {
   const std::span<const uint8_t> bytes = audit_module(platform.machine);
   const fs::path path = fs::absolute(folder) / kModule;
-  if (bytes.empty() || path.native().find_first_of(":;,") != std::string::npos) return std::nullopt;
+  if (bytes.empty()) return std::nullopt;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error("the folder for notes cannot be made: " + error.message(), folder);

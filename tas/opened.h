@@ -10,9 +10,8 @@
 namespace respike {
 
 /// Makes `folder` ready for notes of programs of the machine: puts the audit module there and
-/// returns its path, for Launch::audit_module. nullopt: there is none for the machine, or the
-/// dynamic linker could not be told the path (a colon or comma in it). Throws Error when the folder
-/// cannot be written.
+/// returns its path, for Launch::audit_module. nullopt: there is none for the machine. Throws Error
+/// when the folder cannot be written.
 std::optional<std::filesystem::path> prepare_notes(const std::filesystem::path& folder,
                                                    const Platform& platform);
 

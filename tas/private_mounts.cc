@@ -248,21 +248,58 @@ class Namespace {
   bool return_ = false;
 };
 
-}  // namespace
-
-std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
-                                           const Platform* foreign) {
+std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
+                                     const Platform* to_teach) {
   if (!root_is_mount()) return "the root folder is no mount, so that mounts would not stay private";
-  const bool teach = foreign != nullptr && !kernel_knows(*foreign);
   Namespace own;
-  auto problem = own.enter(teach);
-  if (problem && teach) problem = (own = Namespace()).enter(false);
+  auto problem = own.enter(to_teach != nullptr);
+  if (problem && to_teach) problem = (own = Namespace()).enter(false);
   if (problem) return problem;
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     throw Error(failure("mounts cannot be kept private"));
   for (const Substitution& s : substitutions) mount_over(s.original, s.substitute);
-  if (teach) teach_kernel(*foreign);
+  if (to_teach) teach_kernel(*to_teach);
   own.leave();
+  return std::nullopt;
+}
+
+/// Tried in a process of its own, made without an exit signal, since there may be no way back: what
+/// runs without substitutes shall run wherever it runs without us.
+bool can_be_taught(const Platform& foreign) {
+  const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+  if (trial == 0) try {
+      _exit(!mount_all({}, &foreign) && kernel_knows(foreign) ? 0 : 1);
+    } catch (const std::exception&) {
+      _exit(1);
+    }
+  int status = 0;
+  return trial > 0 && waitpid(pid_t(trial), &status, __WCLONE) == trial && status == 0;
+}
+
+}  // namespace
+
+std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
+                                           const Platform* foreign) {
+  const bool teach = foreign != nullptr && !kernel_knows(*foreign);
+  if (substitutions.empty() && !(teach && can_be_taught(*foreign))) return std::nullopt;
+  return mount_all(substitutions, teach ? foreign : nullptr);
+}
+
+std::optional<fs::path> mounted_over(const fs::path& file) {
+  struct statx status {};
+  if (statx(AT_FDCWD, file.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
+      (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 || (status.stx_mask & STATX_MNT_ID) == 0)
+    return std::nullopt;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    uint64_t number = 0;
+    std::string parent, device, root;
+    if (!(fields >> number >> parent >> device >> root) || number != status.stx_mnt_id) continue;
+    constexpr std::string_view kRemoved = "//deleted";
+    if (root.ends_with(kRemoved)) root.erase(root.size() - kRemoved.size());
+    return root;
+  }
   return std::nullopt;
 }
 

@@ -7,7 +7,8 @@
 //
 // Images are put in place by bind mounts over the files that the loader opens, symbolic links
 // followed (private_mounts.h). A program of a foreign machine is started through its emulator,
-// which gets the original's path to open and to show.
+// which gets the original's path to open and to show; so that it can start others of its kind, it
+// gets a namespace without substitutes, too, where the system does not know the emulator.
 //
 // Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
 // kernel gives privileges to a file, and the substitute is another one. A substitute on a file
@@ -19,6 +20,7 @@
 
 #include "tas/session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -72,7 +74,7 @@ class Session {
 
   [[noreturn]] void run() {
     choose_substitutes();
-    if (!chosen_.empty()) put_in_place();
+    if (!chosen_.empty() || !program_.platform->native()) put_in_place();
     execute();
   }
 
@@ -138,10 +140,15 @@ void Session::do_without(const std::string& why) {
   if (!originals.empty()) warn(fmt::format("not substituted: {}: {}", originals, why));
 }
 
-/// The module in front of the user's own; it takes itself out of the list when it is loaded.
+/// The module in front of the user's own; it takes itself out of the list when it is loaded. The
+/// dynamic linker would take some characters of its path for separators or variables, and so would
+/// the emulator. So the path is that of a file that is open, which the module closes.
 std::string Session::audit_variable() const {
+  const int file = open(launch_.audit_module.c_str(), O_RDONLY);
+  if (file < 0) throw Error(std::strerror(errno), launch_.audit_module);
   const char* others = std::getenv("LD_AUDIT");
-  return "LD_AUDIT=" + launch_.audit_module.string() + (others ? std::string(":") + others : "");
+  return fmt::format("LD_AUDIT=/proc/self/fd/{}{}{}", file, others ? ":" : "",
+                     others ? others : "");
 }
 
 void Session::execute() const {
@@ -149,10 +156,11 @@ void Session::execute() const {
   fs::path file = executed_;
   const Platform& platform = *program_.platform;
   const bool audited = !launch_.audit_module.empty() && !program_.view.interpreter.empty();
+  const std::string audit = audited ? audit_variable() : "";
   if (!platform.native()) {
     file = find_emulator(platform, fmt::format("programs for {} run under it", platform.name));
     words = {std::string(platform.emulator), "-L", sysroot_of(platform)};
-    if (audited) words.insert(words.end(), {"-E", audit_variable()});
+    if (audited) words.insert(words.end(), {"-E", audit});
     words.push_back("-0");
   }
   words.push_back(program_.path);
@@ -163,7 +171,8 @@ void Session::execute() const {
     setenv(variable.substr(0, equals).c_str(),
            equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
   }
-  if (audited && platform.native()) putenv(strdup(audit_variable().c_str()));
+  if (audited && platform.native()) putenv(strdup(audit.c_str()));
+  if (audited) setenv("RESPIKE_OPENED", launch_.audit_module.parent_path().c_str(), 1);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

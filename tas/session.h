@@ -19,7 +19,8 @@ struct Launch {
   std::vector<std::string> environment;          // NAME=VALUE, in place of what there is
   std::vector<Substitution> substitutions;       // originals as the loader opens them; substitutes
                                                  // where execution is allowed
-  std::filesystem::path audit_module;            // notes what is opened (opened.h); empty: none
+  std::filesystem::path audit_module;            // notes what is opened in its folder (opened.h);
+                                                 // empty: none
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };
@@ -36,7 +37,8 @@ struct ProgramEnd {
 };
 
 /// Starts the program as a child in the same process group and waits for its end. Passes on signals
-/// that are sent to this process alone, stops when the program stops, and takes it along when it is
+/// that are sent to this process alone, stops when the program stops and goes on when the program
+/// does or this process is continued, and takes it along when it is
 /// killed itself. Throws Error when the program cannot be started.
 ProgramEnd run_to_end(const Launch& launch);
 

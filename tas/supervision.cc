@@ -9,8 +9,10 @@
 //
 // All signals are blocked here and taken one by one with sigwaitinfo, so nothing runs in a handler
 // and none is lost. When the program is stopped, this process stops, too, so that the shell gets
-// its prompt; once it is continued, so is the program, unless it is already. When this process is
-// killed, the kernel kills the program.
+// its prompt; once it is continued, so is the program, unless it is already. Somebody may continue
+// or kill the program alone, which a stopped process does not hear of: as long as this process
+// stops, a helper watches. When this process is killed, the kernel kills the program and the
+// helper.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -123,10 +125,39 @@ class Witness {
   pid_t parent_, process_ = -1;
 };
 
+/// Continues `stopped`, its parent, when `program` goes on or ends without it. Looks rather than
+/// waits: the program is not its child.
+[[noreturn]] void watch(pid_t program, pid_t stopped) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  constexpr struct timespec kPause { 0, 20'000'000 };
+  while (getppid() == stopped) {
+    if (is_stopped(stopped) && !is_stopped(program)) kill(stopped, SIGCONT);
+    nanosleep(&kPause, nullptr);
+  }
+  _exit(0);
+}
+
+/// Stops until this process or the program is continued. Returns the helper's number, whose signal
+/// may still come.
+pid_t stop_with(pid_t program) {
+  const pid_t parent = getpid(), helper = fork();
+  if (helper == 0) watch(program, parent);
+  raise(SIGSTOP);
+  if (helper > 0) {
+    kill(helper, SIGKILL);
+    while (waitpid(helper, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (is_stopped(program)) kill(program, SIGCONT);
+  return helper;
+}
+
 /// Passes a signal on unless the program has it already.
-void pass_on(const siginfo_t& signal, pid_t program, Witness& witness) {
+void pass_on(const siginfo_t& signal, pid_t program, pid_t helper, Witness& witness) {
   const bool from_process = signal.si_code <= 0;
-  if (!from_process || signal.si_pid == program || witness.has(signal.si_signo)) return;
+  if (!from_process || signal.si_pid == program || signal.si_pid == helper ||
+      witness.has(signal.si_signo))
+    return;
   if (signal.si_code == SI_QUEUE)
     sigqueue(program, signal.si_signo, signal.si_value);
   else
@@ -135,18 +166,18 @@ void pass_on(const siginfo_t& signal, pid_t program, Witness& witness) {
 
 /// Waits until the program has ended; returns its status.
 int wait_for(pid_t program, const AllBlocked& blocked, Witness& witness) {
+  pid_t helper = -1;
   for (;;) {
     siginfo_t signal{};
     if (sigwaitinfo(&blocked.all(), &signal) < 0) continue;
     if (signal.si_signo != SIGCHLD) {
-      pass_on(signal, program, witness);
+      pass_on(signal, program, helper, witness);
       continue;
     }
     int status = 0;
     while (waitpid(program, &status, WNOHANG | WUNTRACED) > 0) {
       if (!WIFSTOPPED(status)) return status;
-      raise(SIGSTOP);
-      if (is_stopped(program)) kill(program, SIGCONT);
+      helper = stop_with(program);
     }
   }
 }

@@ -2,14 +2,15 @@
 
    The dynamic linker loads this as an audit module (LD_AUDIT, rtld-audit(7)) and tells it about
    every object. What comes after the program was loaded has been opened. A note is a symbolic link
-   beside this module: its target is the library's path, its name the hash of that. To make one is
-   one system call, so there is never half a note; one that exists is left alone; and whatever
-   becomes of the process, the note stays.
+   in the folder that a variable (RESPIKE_OPENED) names: its target is the library's path, its name
+   the hash of that. To make one is one system call, so there is never half a note; one that exists
+   is left alone; and whatever becomes of the process, the note stays.
 
    This is freestanding code inside somebody else's process, with the rules of the start code
    (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
-   does nothing. First of all it takes itself out of the environment, so that neither the program nor
-   what it starts sees LD_AUDIT. What remains to be seen is its mapping in /proc/self/maps.
+   does nothing. First of all it takes both variables out of the environment and closes the open
+   file that it was loaded by (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the
+   program nor what it starts sees them. What remains to be seen is its mapping in /proc/self/maps.
 
    No library: the module lives in a namespace of its own, and a C library would come along. */
 
@@ -30,26 +31,37 @@ struct link_map {
   const char* name;
 };
 
-static char folder[PATH_SIZE]; /* of this module, with a slash at the end; "": not known */
+static char folder[PATH_SIZE]; /* of the notes, with a slash at the end; "": not known */
 static int program_is_loaded;
 
-static int is_audit_variable(const char* variable) {
-  const char* name = "LD_AUDIT=";
-  while (*name != 0 && *variable == *name) ++variable, ++name;
-  return *name == 0;
+/* What follows the prefix; NULL when the text starts otherwise. */
+static char* behind(char* text, const char* prefix) {
+  while (*prefix != 0 && *text == *prefix) ++text, ++prefix;
+  return *prefix == 0 ? text : NULL;
 }
 
-/* Keeps the folder of the first module listed, which is this one, and makes the variable list the
+static void keep_folder(const char* path) {
+  size_t size = 0;
+  while (path[size] != 0) ++size;
+  if (size == 0 || size + 1 + NOTE_SIZE > PATH_SIZE) return;
+  for (size_t i = 0; i < size; ++i) folder[i] = path[i];
+  folder[size] = '/';
+}
+
+/* Closes the file of the first module listed, which is this one, and makes the variable list the
    others; returns whether there are any. */
 static int take_first(char* list) {
-  size_t size = 0, slash = 0;
-  for (; list[size] != 0 && list[size] != ':'; ++size)
-    if (list[size] == '/') slash = size + 1;
-  if (slash != 0 && slash + NOTE_SIZE <= PATH_SIZE)
-    for (size_t i = 0; i < slash; ++i) folder[i] = list[i];
-  if (list[size] == 0) return 0;
+  const char* digit = behind(list, "/proc/self/fd/");
+  long file = 0;
+  if (digit != NULL) {
+    for (; *digit >= '0' && *digit <= '9'; ++digit) file = 10 * file + (*digit - '0');
+    system_call(__NR_close, file, 0, 0, 0, 0, 0);
+  }
+  const char* others = list;
+  while (*others != 0 && *others != ':') ++others;
+  if (*others == 0) return 0;
   do {
-    *list = list[size + 1];
+    *list = *++others;
   } while (*list++ != 0);
   return 1;
 }
@@ -60,8 +72,12 @@ __attribute__((constructor)) static void leave_environment(int count, char** arg
   (void)count;
   (void)arguments;
   char** to = environment;
-  for (char** from = environment; *from != NULL; ++from)
-    if (!is_audit_variable(*from) || take_first(*from + sizeof "LD_AUDIT=" - 1)) *to++ = *from;
+  for (char** from = environment; *from != NULL; ++from) {
+    char* modules = behind(*from, "LD_AUDIT=");
+    const char* notes = behind(*from, "RESPIKE_OPENED=");
+    if (notes != NULL) keep_folder(notes);
+    if (notes == NULL && (modules == NULL || take_first(modules))) *to++ = *from;
+  }
   *to = NULL;
 }
 

@@ -87,8 +87,8 @@ def commands_that_write(world):
     return [*names, ["register", world.original], ["list"], ["show", "app"], ["unregister", "app"], ["run", "app"]]
 
 
-def runs_of(world):
-    return world.images("app")[world.original.name]["profile"]["runs"]
+def runs_of(world, image=None):
+    return world.images("app")[(image or world.original).name]["profile"]["runs"]
 
 
 @on_disk
@@ -178,6 +178,47 @@ def check_damaged(scratch):
     put(good)
     expect(world.ok("show", "app").stdout == expected, "the good database")
     world.ok("run", "app")
+
+
+def overwritten(data):
+    """A page of the code lost, the size kept."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(b ^ 0xFF for b in data[middle : middle + 4096]) + data[middle + 4096 :]
+
+
+def check_damaged_images(scratch):
+    """A damaged image of the store is not run, and the next command that makes it makes it anew."""
+    world = World(scratch)
+    image = world.copy(build_echo(scratch))
+    world.ok("register", image, "--name", "app")
+    for command in ("instrument", "optimize"):
+        world.ok(command, "app")
+        for spoil in (lambda data: data[:1000], overwritten, lambda data: b""):
+            for path in map(pathlib.Path, world.state()):
+                path.write_bytes(spoil(path.read_bytes()))
+            outcome = world.ok("run", "app", "exit", "0")
+            expect(b"is damaged" in outcome.stderr and b"\n[0]\n" in outcome.stdout, outcome)
+            expect(not world.spool(), "the damaged image ran")
+            if command == "optimize":
+                expect_refusal(world.respike("export", "app", world.folder / "out"), "damaged", ["export"])
+            expect(b"up to date" not in world.ok(command, "app").stdout, f"{command} leaves it damaged")
+            expect(b"up to date" in world.ok(command, "app").stdout, f"{command} makes it every time")
+            outcome = world.ok("run", "app", "exit", "0")
+            expect(not outcome.stderr and len(world.spool()) == (command == "instrument"), outcome)
+            world.ok("collect")
+    world.ok("instrument", "app")
+    hashes = [name for (name,) in rows_of(world.database, "select map_hash from derived_image")]
+    for path in map(pathlib.Path, world.state()):
+        if path.name in hashes:
+            path.write_bytes(b"")
+    expect(b"up to date" not in world.ok("instrument", "app").stdout, "the counter map was damaged")
+    for path in world.state():
+        os.utime(path, (1, 1))
+    for _ in range(2):
+        expect(not world.ok("run", "app", "exit", "0").stderr, "touched files of the store")
+    identity = "select count(*) from derived_image where file_modified = 1000000000"
+    expect(rows_of(world.database, identity) == [(1,)], "it is read every time")
+    expect(runs_of(world, image) == 5, "each run counts")
 
 
 def check_spool(scratch):
@@ -427,6 +468,99 @@ def check_killed_after_opening(scratch):
     expect(text.count("instrumented,") == 2 and "opens: up to date" in text, text)
 
 
+def build_opening(world, scratch):
+    """The program `opens`, and a library that it can open, linked as `world.library`."""
+    source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
+    source.write_text(OPENS.replace("pause()", "0"))
+    chain.write_text(CHAIN)
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    subprocess.run([*compiler, source, "-o", image], check=True)
+    library = world.folder / "libvalue.so.1"
+    subprocess.run([*compiler, "-DLAST", "-fPIC", "-shared", chain, "-o", library], check=True)
+    return image, library
+
+
+CALLS = r"""
+#include <unistd.h>
+int main(int count, char** arguments) { return count > 1 ? execv(arguments[1], arguments + 1) : 3; }
+"""
+
+
+def check_inside_a_run(scratch):
+    """Commands that a program calls do not take the versions for originals; they say so and change nothing."""
+    world = World(scratch)
+    source, image, link = scratch.file("calls.c"), world.folder / "bin" / "calls", world.folder / "link"
+    source.write_text(CALLS)
+    image.parent.mkdir()
+    flags = ["-O2", "-static", "-Wl,-q", "-Wl,--defsym=__ehdr_start=0x120000000"]
+    subprocess.run(["alpha-linux-gnu-gcc", *flags, source, "-o", image], check=True)
+    link.symlink_to(image)
+    world.ok("register", image, "--name", "app")
+    rows = "select (select count(*) from image), (select count(*) from build), (select count(*) from derived_image)"
+    commands = [["instrument", "app"], ["optimize", "app"], ["export", "app", world.folder / "out"]]
+    commands += [["register", image], ["register", link], ["--db", world.folder / "other.db", "register", image]]
+    word = "part of a run"
+    for mode in ("instrument", "optimize"):
+        world.ok(mode, "app")
+        before = rows_of(world.database, rows)
+        for command in commands:
+            outcome = world.respike("run", "app", common.RESPIKE, *command)
+            text = outcome.stderr.decode()
+            expect(outcome.status == 1 and word in text and text.count("\n") == 1, f"{mode}, {command}: {outcome}")
+        outcome = world.respike("run", "app", common.RESPIKE, "show", "app")
+        expect(outcome.status == 0 and word in outcome.stdout.decode(), outcome)
+        for inner in ("original", "instrumented", "optimized"):
+            switch = f'"{common.RESPIKE}" mode app {inner} && exec "{common.RESPIKE}" run app'
+            outcome = world.respike("run", "app", "/bin/sh", "-c", switch)
+            text = outcome.stderr.decode()
+            expect(outcome.status == 3 and word in text and text.count("\n") == 1, f"{mode}, {inner}: {outcome}")
+            world.ok("mode", "app", mode + ("ed" if mode == "instrument" else "d"))
+        expect(rows_of(world.database, rows) == before, "something was registered or made")
+        shown = world.images("app")[image.name]
+        expect(shown["builds"] == 1 and not shown["problem"], shown)
+
+
+def check_odd_paths(scratch):
+    """Opened libraries are noted wherever the database is; the dynamic linker and the emulator get paths by variables."""
+    for name in ("a:b", "a;b", "a,b", "a$ORIGIN", "${LIB}", "ü\n b"):
+        world = World(scratch)
+        world.database = world.folder / name / "x.db"
+        world.environment["RESPIKE_DB"] = str(world.database)
+        image, library = build_opening(world, scratch)
+        for step in (["register", image, "--name", "app"], ["instrument", "app"]):
+            world.ok(*step)
+        outcome = world.ok("run", "app", library)
+        expect(outcome.stdout == b"7\n" and not outcome.stderr, f"{name}: {outcome}")
+        expect(library.name in world.images("app"), f"{name}: the library was not noted")
+
+
+def check_two_names(scratch):
+    """A library that is opened by its name and by a symbolic link is one image."""
+    world = World(scratch)
+    image, library = build_opening(world, scratch)
+    link = world.folder / "a_link.so"
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app", library], ["instrument", "app"]):
+        world.ok(*step)
+    link.symlink_to(library.name)
+    for name in (library, link):
+        expect(world.ok("run", "app", name).stdout == b"7\n", "it runs")
+    shown = world.images("app")
+    expect(library.name in shown and link.name not in shown, f"two images of one file: {sorted(shown)}")
+    expect(shown[library.name]["profile"]["runs"] == 2, shown[library.name])
+    text = world.ok("optimize", "app").stdout.decode()
+    expect("static estimates" not in text, text)
+    other = world.folder / "other.so"
+    shutil.copy(library, other)
+    link.unlink()
+    link.symlink_to(other.name)
+    note = world.ok("show", "app").stderr.decode()
+    expect(f"opened {link}" in note, f"the link leads to another file: {note}")
+    world.ok("optimize", "app")
+    link.unlink()
+    link.symlink_to(library.name)
+    expect(world.ok("run", "app", link).stdout == b"7\n", "the link leads back")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
@@ -434,10 +568,14 @@ def main():
             "full disk": check_full,
             "read-only disk": check_read_only,
             "damaged database": check_damaged,
+            "damaged images": check_damaged_images,
             "spool": check_spool,
             "rights": check_rights,
             "vanished images": check_vanished,
             "origin without namespaces": check_origin_without_namespaces,
+            "inside a run": check_inside_a_run,
+            "odd paths": check_odd_paths,
+            "two names": check_two_names,
             "registered at once": check_registered_at_once,
             "commands at once": check_commands_at_once,
             "killed after opening": check_killed_after_opening,

@@ -123,6 +123,9 @@ def check_exec(scratch, kind, prefix=()):
     expect(done.returncode == 41, str(done.returncode))
     expect(lines(done).count(f"/proc/self/exe {program}") == 3, str(done))
     expect("argument another name" in lines(done), str(done))
+    for options in ([], ["--wait"]):
+        done = run([*prefix, SUBSTITUTE, *options, program, "exec", "2"])
+        expect(lines(done).count("original") == 3 and done.returncode == 41, f"without substitutes: {done}")
     other = program.with_name("other")
     shutil.copy(program, other)
     done = run([*prefix, SUBSTITUTE, "--put", program, substitute, program, "exec", "1", other])
@@ -234,6 +237,15 @@ def check_stopping(scratch):
     process.send_signal(signal.SIGCONT)
     wait_for_state(child, "S", "the program does not go on")
     wait_for_state(process.pid, "S", "it does not go on")
+    os.kill(child, signal.SIGSTOP)
+    wait_for_state(process.pid, "T", "it does not stop again")
+    os.kill(child, signal.SIGCONT)
+    wait_for_state(process.pid, "S", "it does not go on when the program is continued alone")
+    process.send_signal(signal.SIGHUP)
+    line = process.stdout.readline()
+    expect(line == b"signal HUP\n", f"after stopping: {line}")
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    expect(children == [str(child)], f"somebody is left: {children}")
     process.kill()
     process.communicate(timeout=60)
     process.guard.cancel()
@@ -242,6 +254,25 @@ def check_stopping(scratch):
             return
         time.sleep(0.025)
     raise Failure("the program goes on when who waits was killed")
+
+
+def check_stopped_and_killed(scratch):
+    """A program that is killed while it is stopped ends who waits, too."""
+    program, substitute = place(scratch, "native", "stopped")
+    command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
+    process, child = start_waiting(command, start_new_session=True)
+    os.kill(child, signal.SIGSTOP)
+    wait_for_state(process.pid, "T", "it does not stop")
+    os.kill(child, signal.SIGKILL)
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise Failure("it stays stopped")
+    finally:
+        process.guard.cancel()
+    expect(process.returncode == -signal.SIGKILL, f"{process.returncode}")
 
 
 def check_closed_files(scratch):
@@ -280,6 +311,8 @@ def check_without_namespaces(scratch, kind):
     expect(f"argument {program}" in lines(done), str(done))
     expect(done.stderr.count(b"warning") == 2, str(done.stderr))
     expect(f"not substituted: {library}".encode() in done.stderr, str(done.stderr))
+    done = run([*prefix, SUBSTITUTE, program, "x"])
+    expect(lines(done)[0] == "original" and not done.stderr, f"without substitutes: {done}")
 
 
 def check_noexec(scratch):
@@ -354,7 +387,11 @@ def main():
             add(f"signals {kind}", lambda k=kind: check_signals(scratch, k))
             add(f"without namespaces {kind}", lambda k=kind: check_without_namespaces(scratch, k))
         add("signals in the group", lambda: check_signals_in_group(scratch))
+        for folder in ("notes", "no:tes,$ORIGIN"):
+            notes = ["--wait", "--notes", scratch.path / folder]
+            add(f"same noted in {folder}", lambda o=notes: check_same(scratch, "alpha", o))
         add("stopping", lambda: check_stopping(scratch))
+        add("stopped and killed", lambda: check_stopped_and_killed(scratch))
         add("closed files", lambda: check_closed_files(scratch))
         add("privileges", lambda: check_privileges(scratch))
         add("noexec", lambda: check_noexec(scratch))

@@ -57,8 +57,12 @@ TEST(ImageStore, SeesDamage) {
   const ContentHash hash = store.put(text_bytes("contents"), fs::perms(0644));
   put_contents(store.path(hash), text_bytes("c0ntents"));
   EXPECT_NE(error_of([&] { store.read(hash); }).find("damaged"), std::string::npos);
+  EXPECT_FALSE(store.is_intact(hash));
+  store.put(text_bytes("contents"), fs::perms(0644));
+  EXPECT_TRUE(store.is_intact(hash)) << "a file of the right size is compared";
   fs::remove(store.path(hash));
   EXPECT_NE(error_of([&] { store.read(hash); }).find("does not exist"), std::string::npos);
+  EXPECT_FALSE(store.is_intact(hash));
   // A file of the wrong size is written again.
   put_contents(store.path(hash), text_bytes("short"));
   store.put(text_bytes("contents"), fs::perms(0644));
