@@ -123,6 +123,7 @@ int run_program(CommandLine& line) {
   if (!options.argv0.empty()) line.words[0] = options.argv0;
   emulator::load_program(*process, *thread, process->program, path, line.words, environ);
   emulator::map_trampoline(*process);
+  emulator::current_thread = thread;  // before the first signal
   emulator::start_signals(*process);
   emulator::apply_mask(*thread);
   const int status = emulator::run(*thread);
