@@ -40,7 +40,7 @@ struct CommandLine {
   std::vector<std::string> words;  ///< program and arguments
 };
 
-/// Nothing if the usage was wrong.
+/// Nothing if the usage was wrong, which has then been told.
 std::optional<CommandLine> parse(int argc, char** argv) {
   CommandLine line;
   int i = 1;
@@ -74,7 +74,10 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       line.options.general_only = true;
     else
       good = false;
-    if (!good) return std::nullopt;
+    if (!good) {
+      fmt::print(stderr, "respike-ia64: {} is no option, or needs a value\n", option);
+      return std::nullopt;
+    }
   }
   line.words.assign(argv + i, argv + argc);
   if (line.words.empty()) return std::nullopt;
@@ -83,7 +86,7 @@ std::optional<CommandLine> parse(int argc, char** argv) {
 
 /// Where a program's name leads: through PATH if it has no slash.
 std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
+  if (name.empty() || name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
   std::string folders = path == nullptr ? "" : path;
   if (std::filesystem::exists(name)) return "./" + name;
@@ -107,11 +110,16 @@ void prepare_counts(emulator::Options& options) {
   std::fclose(file);
 }
 
+std::string existing_folder(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) throw respike::Error("not a folder", path);
+  return std::filesystem::canonical(path);
+}
+
 int run_program(CommandLine& line) {
   auto* process = new emulator::Process;  // other threads may outlive this function
   process->options = line.options;
   emulator::Options& options = process->options;
-  if (!options.sysroot.empty()) options.sysroot = std::filesystem::canonical(options.sysroot);
+  if (!options.sysroot.empty()) options.sysroot = existing_folder(options.sysroot);
   prepare_counts(options);
   auto* thread = new emulator::Thread(*process);
   thread->tid = static_cast<int>(syscall(SYS_gettid));
@@ -123,6 +131,7 @@ int run_program(CommandLine& line) {
   if (!options.argv0.empty()) line.words[0] = options.argv0;
   emulator::load_program(*process, *thread, process->program, path, line.words, environ);
   emulator::map_trampoline(*process);
+  emulator::current_thread = thread;  // before the first signal
   emulator::start_signals(*process);
   emulator::apply_mask(*thread);
   const int status = emulator::run(*thread);

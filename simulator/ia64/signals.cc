@@ -4,9 +4,10 @@
 // ends translated code at the next branch, and a system call that has not begun is not begun
 // (safe_system_call: the handler moves the instruction pointer out of the few instructions before
 // `syscall`). While one signal waits, all others are blocked, so that the kernel's own queue
-// decides about order and number. Host handlers are installed with SA_RESTART: an interrupted call
-// that may be restarted comes back to the `syscall` instruction and is given up there with
-// kRestart, and the guest's own SA_RESTART decides whether its break is executed again.
+// decides about order and number. Host handlers have the guest's SA_RESTART, so that the kernel
+// decides which calls end with EINTR. One that it wants to execute again comes back to the
+// `syscall` instruction and is given up there with kRestart, as one that has not begun: in both
+// cases the guest's break is executed again after the handler.
 //
 // Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop,
 // which delivers them with the guest's address (siglongjmp; handlers of micro-operations hold
@@ -115,10 +116,10 @@ constexpr uint64_t kUnblockable = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
   asm("movq $15, %rax\n syscall");
 }
 
-void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
+void install(int signal, void (*handler)(int, siginfo_t*, void*), unsigned long restart) {
   constexpr unsigned long kRestorer = 0x04000000;
   HostAction action = {reinterpret_cast<uint64_t>(handler),
-                       SA_SIGINFO | SA_RESTART | SA_ONSTACK | kRestorer, restorer, 0};
+                       SA_SIGINFO | SA_ONSTACK | kRestorer | restart, restorer, 0};
   if (signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
   syscall(SYS_rt_sigaction, signal, &action, nullptr, 8);
 }
@@ -283,6 +284,8 @@ void kick(const Thread& thread) {
 }
 
 void apply_mask(const Thread& thread) {
+  block_all_signals();
+  if (thread.pending != 0) return;  // all others wait until this one is delivered
   const uint64_t mask = thread.mask & ~kAlwaysOpen;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, 8);
 }
@@ -300,11 +303,11 @@ void start_signals(Process& process) {
     if (ignored) process.actions[signal].handler = kIgnore;
     // Counts must be written even if a signal ends the program.
     const bool wanted = !process.options.counts.empty() && ends_process_by_default(signal);
-    if (!ignored && wanted && signal != SIGKILL) install(signal, on_signal);
+    if (!ignored && wanted && signal != SIGKILL) install(signal, on_signal, SA_RESTART);
   }
-  install(SIGSEGV, on_fault);
-  install(SIGBUS, on_fault);
-  install(kKick, on_signal);
+  install(SIGSEGV, on_fault, SA_RESTART);
+  install(SIGBUS, on_fault, SA_RESTART);
+  install(kKick, on_signal, SA_RESTART);
 }
 
 void map_trampoline(Process& process) {
@@ -339,12 +342,6 @@ void deliver_pending(Thread& thread, bool interrupted) {
     if (action.handler == 0 && ends_process_by_default(signal)) die_by_signal(thread, signal);
     apply_mask(thread);
     return;
-  }
-  Cpu& cpu = thread.cpu;
-  if (interrupted && !(action.flags & SA_RESTART)) {
-    cpu.gr[8] = EINTR;
-    cpu.gr[10] = ~uint64_t{0};
-    cpu.ip = advance_slots(cpu.ip, 1);
   }
   enter_handler(thread, signal, info, action, interrupted);
   apply_mask(thread);
@@ -431,11 +428,16 @@ int64_t set_action(Thread& thread, int signal, uint64_t action, uint64_t old, ui
     }
   }
   if (old != 0) store_guest(cpu, old, before);
-  if (action == 0 || signal == SIGSEGV || signal == SIGBUS || signal == kKick) return 0;
+  if (action == 0 || signal == kKick) return 0;
+  const unsigned long restart = fresh.handler > kIgnore ? fresh.flags & SA_RESTART : SA_RESTART;
+  if (signal == SIGSEGV || signal == SIGBUS) {
+    install(signal, on_fault, restart);
+    return 0;
+  }
   const bool counting = !thread.process.options.counts.empty();
   if (fresh.handler > kIgnore ||
       (fresh.handler == 0 && counting && ends_process_by_default(signal))) {
-    install(signal, on_signal);
+    install(signal, on_signal, restart);
   } else {
     restore_default(signal, fresh.handler == kIgnore);
   }
@@ -458,16 +460,14 @@ int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t s
   }
   if (old != 0) store_guest(thread.cpu, old, thread.mask);
   thread.mask = mask & ~kUnblockable;
-  if (thread.pending == 0) apply_mask(thread);
+  apply_mask(thread);
   return 0;
 }
 
 int64_t suspend(Thread& thread, uint64_t set, uint64_t size) {
   if (size != 8) return -EINVAL;
   const uint64_t mask = load_guest<uint64_t>(thread.cpu, set) & ~kAlwaysOpen;
-  const int64_t result =
-      safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&mask), 8);
-  return result == -kRestart ? -EINTR : result;
+  return safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&mask), 8);
 }
 
 int64_t set_alternate_stack(Thread& thread, uint64_t stack, uint64_t old) {

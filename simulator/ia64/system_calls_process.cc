@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -94,6 +95,45 @@ int64_t guest_futex(Thread& thread, const Arguments& a) {
                           a[5]);
 }
 
+/// IA-64 has the priority itself, which may be negative, where others have 20 minus it.
+int64_t guest_getpriority(Thread& thread, const Arguments& a) {
+  const int64_t result = safe_system_call(thread, SYS_getpriority, a[0], a[1]);
+  if (result < 0) return result;
+  Cpu& cpu = thread.cpu;
+  cpu.gr[8] = static_cast<uint64_t>(20 - result);
+  cpu.gr[10] = 0;
+  for (unsigned r = 8; r < 12; ++r) set_nat(cpu, r, false);
+  cpu.ip = advance_slots(cpu.ip, 1);
+  return kNoResult;
+}
+
+/// asm-generic/sembuf.h; x86-64 has an unused word behind each time.
+struct GuestSemaphores {
+  uint64_t permissions[6], otime, ctime, count, unused[2];
+};
+
+int64_t guest_semctl(Thread& thread, const Arguments& a) {
+  const int command = static_cast<int>(a[2]) & 0xff;
+  const bool asks = command == IPC_STAT || command == SEM_STAT || command == SEM_STAT_ANY;
+  if (!asks && command != IPC_SET) {
+    const uint64_t argument = a[3] >> 61 == 0 ? a[3] : host_pointer(thread, a[3]);
+    return safe_system_call(thread, SYS_semctl, a[0], a[1], a[2], argument);
+  }
+  semid_ds host = {};
+  static_assert(sizeof host.sem_perm == sizeof GuestSemaphores::permissions);
+  auto guest = load_guest<GuestSemaphores>(thread.cpu, a[3]);
+  std::memcpy(&host.sem_perm, guest.permissions, sizeof guest.permissions);
+  const int64_t result =
+      safe_system_call(thread, SYS_semctl, a[0], a[1], a[2], reinterpret_cast<uint64_t>(&host));
+  if (result < 0 || !asks) return result;
+  std::memcpy(guest.permissions, &host.sem_perm, sizeof guest.permissions);
+  guest.otime = static_cast<uint64_t>(host.sem_otime);
+  guest.ctime = static_cast<uint64_t>(host.sem_ctime);
+  guest.count = host.sem_nsems;
+  store_guest(thread.cpu, a[3], guest);
+  return result;
+}
+
 int64_t guest_set_tid_address(Thread& thread, const Arguments& a) {
   thread.clear_child_tid = a[0];
   return thread.tid;
@@ -129,6 +169,10 @@ SystemCall process_call(unsigned number) {
       return guest_exit;
     case 1033:
       return guest_execve;
+    case 1101:
+      return guest_getpriority;
+    case 1108:
+      return guest_semctl;
     case 1128:
       return guest_clone;
     case 1130:

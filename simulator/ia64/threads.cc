@@ -90,6 +90,7 @@ void* thread_main(void* argument) {
   start->number = thread->tid;
   pthread_cond_signal(&start->started);
   pthread_mutex_unlock(&start->lock);
+  current_thread = thread;  // before the first signal
   apply_mask(*thread);
   run(*thread);
   block_all_signals();
@@ -129,6 +130,7 @@ void become_child(Thread& thread, const CloneArguments& a) {
   Process& process = thread.process;
   process.threads = {&thread};
   process.exiting = false;
+  thread.pending = 0;  // the parent's, as all that waits
   thread.tid = static_cast<int>(syscall(SYS_gettid));
   reset_counts(thread);
   thread.robust_list = 0;
@@ -173,6 +175,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
 /// The child's course, inside the parent's call. It never returns.
 [[noreturn]] void run_borrower(Thread& child) {
   child.tid = static_cast<int>(syscall(SYS_gettid));
+  current_thread = &child;
   apply_mask(child);
   end_process(child, run(child));
 }

@@ -303,6 +303,11 @@ def bad_inputs():
     expect(emulate(folder / "missing").status == 127, "a missing program")
     expect(emulate(folder).status == 126, "a folder")
     expect(Outcome([EMULATOR]).status == 2 and Outcome([EMULATOR, "--unknown", one]).status == 2, "usage")
+    unknown = Outcome([EMULATOR, "--unknown", one])
+    expect("--unknown is no option" in unknown.stderr, unknown.stderr)
+    sysroot = Outcome([EMULATOR, "--sysroot", "/no/such/folder", one])
+    expect(sysroot.status == 127 and "/no/such/folder: not a folder" in sysroot.stderr, sysroot.stderr)
+    expect(Outcome([EMULATOR, ""]).status == 127, "a program without a name")
     expect(emulate(one, options=["--counts", folder / "no" / "file"]).status == 127, "counts that cannot be written")
 
 

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -205,6 +206,38 @@ static void system_facts(void) {
   }
   printf("%d %d\n", lines > 3, found);
   printf("%d\n", getpagesize() >= 4096);
+  errno = 0;
+  result = getpriority(PRIO_PROCESS, 0);
+  printf("%d %d\n", result, errno);
+  result = setpriority(PRIO_PROCESS, 0, result + 3) + getpriority(PRIO_PROCESS, 0);
+  printf("%d\n", result);
+}
+
+static void semaphores(void) {
+  struct {
+    struct semid_ds status;
+    long behind[4];
+  } area = {.behind = {1, 2, 3, 4}};
+  union {
+    int value;
+    struct semid_ds *status;
+    unsigned short *values;
+  } argument = {.status = &area.status};
+  int set = semget(IPC_PRIVATE, 3, 0600);
+  int result = semctl(set, 0, IPC_STAT, argument);
+  printf("%d %ld %o\n", result, (long)area.status.sem_nsems, area.status.sem_perm.mode);
+  printf("%d %ld %ld\n", area.status.sem_ctime > 1000000000, area.behind[0], area.behind[1]);
+  area.status.sem_perm.mode = 0640;
+  result = semctl(set, 0, IPC_SET, argument);
+  semctl(set, 0, IPC_STAT, argument);
+  printf("%d %o\n", result, area.status.sem_perm.mode);
+  unsigned short values[3] = {5, 6, 7};
+  argument.values = values;
+  result = semctl(set, 0, SETALL, argument);
+  struct sembuf take = {2, -4, 0};
+  result += semop(set, &take, 1);
+  printf("%d %d\n", result, semctl(set, 2, GETVAL));
+  printf("%d\n", semctl(set, 0, IPC_RMID));
 }
 
 int main(void) {
@@ -214,6 +247,7 @@ int main(void) {
   memory();
   waiting();
   system_facts();
+  semaphores();
   fflush(stdout);
   char command[200];
   snprintf(command, sizeof command, "rm -r %s", folder);

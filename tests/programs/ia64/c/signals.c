@@ -227,10 +227,34 @@ static void dying(void) {
   }
 }
 
+// Calls that cannot wait never end with EINTR, however often a handler without SA_RESTART runs.
+static void undisturbed(void) {
+  struct sigaction action = {0};
+  action.sa_handler = churn;
+  sigaction(SIGALRM, &action, 0);
+  struct itimerval often = {{0, 100}, {0, 100}}, off = {{0, 0}, {0, 0}};
+  sigset_t set;
+  sigemptyset(&set);
+  int pipes[2], wrong = pipe(pipes);
+  seen = 0;
+  setitimer(ITIMER_REAL, &often, 0);
+  while (seen < 400) {
+    wrong += close(-1) != -1 || errno != EBADF;
+    wrong += getppid() < 1;
+    wrong += sigprocmask(SIG_BLOCK, &set, 0);
+    char c = 'x';
+    wrong += write(pipes[1], &c, 1) != 1;
+    wrong += read(pipes[0], &c, 1) != 1;
+  }
+  setitimer(ITIMER_REAL, &off, 0);
+  printf("undisturbed %d\n", wrong);
+}
+
 int main(void) {
   sent();
   blocked();
   timer();
+  undisturbed();
   faults();
   other_stack();
   interrupted();
