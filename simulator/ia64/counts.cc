@@ -5,9 +5,14 @@
 //
 //   respike-ia64 counts 1
 //   process PID PROGRAM
-//   map START END OFFSET PATH        executable mappings of files, at the end; addresses in
-//   hexadecimal slots N                          the sum of the counts below ADDRESS SLOT COUNT
-//   slots that were executed, in the order of addresses end
+//   map START END OFFSET PATH
+//   slots N
+//   ADDRESS SLOT COUNT
+//   end
+//
+// `map`: executable mappings of files, as they are at the end; START to ADDRESS are hexadecimal.
+// `slots`: the sum of the counts in the lines below, which are in the order of addresses, one for
+// each slot that was executed.
 //
 // A slot counts whenever it begins, whether its predicate holds or not; one that faults counts, and
 // again when it is repeated, also a break whose system call is restarted. A long instruction counts
