@@ -1,6 +1,6 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--registers] PROGRAM ARGUMENTS...
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--brief] PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; a program that a signal ends makes the emulator end by the same
 // signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
@@ -31,7 +31,7 @@ constexpr const char* kUsage =
     "usage: respike-ia64 [OPTIONS] PROGRAM [ARGUMENTS...]\n"
     "  --sysroot DIR   absolute paths of the program are looked for below DIR first\n"
     "  --counts FILE   write how often each instruction was executed\n"
-    "  --registers     print the registers when a fault ends the program\n"
+    "  --brief         one line when a fault ends the program, without the registers\n"
     "  --argv0 NAME    what the program sees as argv[0]\n"
     "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
 
@@ -68,8 +68,8 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       good = value(line.options.argv0);
     else if (option == "--append-counts")
       line.options.append_counts = true;
-    else if (option == "--registers")
-      line.options.registers = true;
+    else if (option == "--brief")
+      line.options.brief = true;
     else if (option == "--general-only")
       line.options.general_only = true;
     else

@@ -19,7 +19,7 @@ struct Options {
   std::string sysroot;         ///< absolute, or empty
   std::string counts;          ///< absolute path of the file of counts, or empty
   bool append_counts = false;  ///< a program of a run that has begun writing counts
-  bool registers = false;      ///< print registers when a fault kills the program
+  bool brief = false;          ///< one line when a fault kills the program, without the registers
   bool general_only = false;   ///< translate nothing into specialised handlers
   uint64_t sandbox_steps =
       0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)

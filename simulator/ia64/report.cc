@@ -1,4 +1,4 @@
-// A fault that ends the program, told in one line, and the registers at that moment.
+// A fault that ends the program: one line that tells where and what, and the registers then.
 
 #include "simulator/ia64/report.h"
 
@@ -71,7 +71,7 @@ void report_fault(Thread& thread, const GuestFault& fault) {
       place(thread.process.memory, cpu.ip), instruction_text(thread.process.memory, cpu.ip));
   if (at_data) text += fmt::format(", address 0x{:x}", fault.address);
   text += "\n";
-  if (thread.process.options.registers) text += registers(cpu);
+  if (!thread.process.options.brief) text += registers(cpu);
   if (write(2, text.data(), text.size()) < 0) return;
 }
 

@@ -263,7 +263,7 @@ std::vector<std::string> emulator_command(const Thread& thread, const std::strin
   if (!options.sysroot.empty()) command.insert(command.end(), {"--sysroot", options.sysroot});
   if (!options.counts.empty())
     command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
-  if (options.registers) command.push_back("--registers");
+  if (options.brief) command.push_back("--brief");
   if (options.general_only) command.push_back("--general-only");
   if (!arguments.empty()) command.insert(command.end(), {"--argv0", arguments[0]});
   command.push_back(path);

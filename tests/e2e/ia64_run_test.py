@@ -262,14 +262,17 @@ def freestanding(name, options):
 
 
 def faults():
-    """A fault that nobody handles: one line, and the program's signal."""
+    """A fault that nobody handles: what and where, the registers, and the program's signal."""
     for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
                                ("fault_jump", signal.SIGSEGV, "no code there"), ("fault_privileged", signal.SIGILL, "rfi")):
-        outcome = emulate(link_freestanding(name), options=["--registers"])
+        image = link_freestanding(name)
+        outcome = emulate(image)
         expect(outcome.status == -number, f"{name}: status {outcome.status} {outcome.stderr[:300]}")
         first = outcome.stderr.splitlines()[0]
         expect(first.startswith("respike-ia64: ") and text in first, f"{name}: {first}")
         expect("r12 0x" in outcome.stderr, f"{name}: no registers")
+        brief = emulate(image, options=["--brief"])
+        expect(brief.status == -number and brief.stderr == first + "\n", f"{name}: {brief.stderr}")
 
 
 def bad_inputs():
