@@ -12,6 +12,7 @@ struct MakingArguments {
   std::string name, folder;
   std::string counters = "shared";
   std::vector<std::string> images;
+  ProfileOptions profile;
   bool json = false;
 };
 
@@ -89,7 +90,7 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
 void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    outcomes = environment.optimize(arguments.name, arguments.images);
+    outcomes = environment.optimize(arguments.name, arguments.images, arguments.profile);
   });
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
     if (outcome.confidence == 0)
@@ -165,6 +166,17 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "optimize", "Make images by the profiles collected, and run these from now on", run_optimize);
   optimize->add_option("NAME", optimized->name, "application")->required();
   add_images(optimize, *optimized);
+  optimize
+      ->add_option("--half-life", optimized->profile.half_life_days,
+                   "counts weigh half after so many days, seen from the newest ones")
+      ->check(CLI::PositiveNumber)
+      ->type_name("DAYS");
+  optimize
+      ->add_option("--older-weight", optimized->profile.carried_weight,
+                   "of the profiles of older builds; 0: without them")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("WEIGHT")
+      ->capture_default_str();
 
   auto [exporting, exported] = add(
       "export", "Copy the optimized images into a folder, named as their originals", run_export);

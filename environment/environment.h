@@ -108,9 +108,10 @@ class Environment {
   /// them one could be made.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, bool atomic);
-  /// Likewise optimized images, by the profiles that there are.
+  /// Likewise optimized images, by the profiles that there are, added up as `use` says.
   std::vector<ImageOutcome> optimize(const std::string& name,
-                                     const std::vector<std::string>& images);
+                                     const std::vector<std::string>& images,
+                                     const ProfileOptions& use = {});
   /// Copies optimized images into a folder under their originals' file names. Those with the same
   /// file name go into subfolders, by the paths of their originals below the folder that holds all
   /// of them. Throws Error when an image changed since, or none is optimized; nothing is written
@@ -165,7 +166,8 @@ class Environment {
       const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one);
   void instrument_image(const ImageRow& image, const BuildRow& build, bool atomic,
                         ImageOutcome& outcome);
-  void optimize_image(const ImageRow& image, const BuildRow& build, ImageOutcome& outcome);
+  void optimize_image(const ImageRow& image, const BuildRow& build, const ProfileOptions& use,
+                      ImageOutcome& outcome);
 
   std::optional<BuildRow> known_build(const ImageRow& image);
   std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,

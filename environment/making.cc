@@ -165,25 +165,32 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
 }
 
 std::vector<ImageOutcome> Environment::optimize(const std::string& name,
-                                                const std::vector<std::string>& images) {
+                                                const std::vector<std::string>& images,
+                                                const ProfileOptions& use) {
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
-    optimize_image(image, build, outcome);
+    optimize_image(image, build, use, outcome);
   });
   require_something_done(outcomes, name, DerivedKind::optimized);
   database_.set_mode(find(name).id, Mode::optimized);
   return outcomes;
 }
 
+/// What an optimized image is made with is known by the profile as it is by default and by `use`:
+/// whether runs came later must be seen without knowing with which options it was made.
 void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
-                                 ImageOutcome& outcome) {
+                                 const ProfileOptions& use, ImageOutcome& outcome) {
   // The older build may have got more counts since; its profile serves until the build has its own.
   if (database_.summary(build.id).runs == 0) carry_over(image, build);
-  const Profile profile = database_.profile(build.id);
+  const Profile profile = database_.profile(build.id, use);
   OptimizeOptions options;
   if (profile.runs > 0) options.profile = &profile;
   const char* layout = best_layout(profile);
   parse_layout(layout, options);
   options.description = fmt::format("--layout {}", layout);
+  if (use.half_life_days > 0)
+    options.description += fmt::format(" --half-life {}", use.half_life_days);
+  if (use.carried_weight != 1)
+    options.description += fmt::format(" --older-weight {}", use.carried_weight);
   if (progress)
     options.progress = [&](std::string_view step, double done) {
       progress(image.path, step, done);
@@ -191,8 +198,12 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   DerivedFacts facts;
   facts.kind = DerivedKind::optimized;
   facts.options = fmt::format("{}; {}", options.description, kFingerprint);
-  facts.profile_hash = hash_of(profile);
-  const ProfileSummary summary = database_.summary(build.id);
+  facts.profile_hash = hash_of(database_.profile(build.id));
+  ProfileSummary summary = database_.summary(build.id);
+  if (use.carried_weight == 0) {
+    summary.carried_runs = summary.carried_confidence = 0;
+    if (summary.runs == 0) summary.confidence = 0;
+  }
   outcome.runs = summary.runs;
   outcome.confidence = summary.confidence;
   outcome.carried_runs = summary.carried_runs;

@@ -402,6 +402,16 @@ def check_new_build(scratch):
     expect(profile["carried_confidence"] > 0.9, profile)
     text = world.ok("show", "app").stdout.decode()
     expect(re.search(r"1 run, which entered .*, and 1 run of older builds, confidence", text), text)
+    text = world.ok("optimize", "app", "--older-weight", "0").stdout.decode()
+    expect(text.strip().endswith("by a profile of 1 run"), text)
+    text = world.ok("optimize", "app", "--older-weight", "0").stdout.decode()
+    expect("up to date" in text, text)
+    text = world.ok("optimize", "app", "--older-weight", "0.5", "--half-life", "30").stdout.decode()
+    expect("up to date" not in text and "1 run of older builds" in text, text)
+    shown = world.images("app")[image.name]
+    expect(shown["optimized"] and not shown["profile_grew"], f"other options are no later runs: {shown}")
+    for wrong in (["--half-life", "0"], ["--half-life", "x"], ["--older-weight", "-1"]):
+        expect(world.respike("optimize", "app", *wrong).status == 2, wrong)
     shutil.copy(program.image, image)
     shown = world.images("app")[image.name]
     expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
