@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "optimizer/base/error.h"
@@ -116,12 +117,13 @@ std::string existing_folder(const std::string& path) {
 }
 
 int run_program(CommandLine& line) {
-  auto* process = new emulator::Process;  // other threads may outlive this function
+  auto process = std::make_unique<emulator::Process>();
   process->options = line.options;
   emulator::Options& options = process->options;
   if (!options.sysroot.empty()) options.sysroot = existing_folder(options.sysroot);
   prepare_counts(options);
-  auto* thread = new emulator::Thread(*process);
+  auto first_thread = std::make_unique<emulator::Thread>(*process);
+  emulator::Thread* const thread = first_thread.get();
   thread->tid = static_cast<int>(syscall(SYS_gettid));
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &thread->mask, 8);
 
@@ -131,8 +133,9 @@ int run_program(CommandLine& line) {
   if (!options.argv0.empty()) line.words[0] = options.argv0;
   emulator::load_program(*process, *thread, process->program, path, line.words, environ);
   emulator::map_trampoline(*process);
-  emulator::current_thread = thread;  // before the first signal
-  emulator::start_signals(*process);
+  static_cast<void>(first_thread.release());  // other threads may outlive this function
+  emulator::current_thread = thread;          // before the first signal
+  emulator::start_signals(*process.release());
   emulator::apply_mask(*thread);
   const int status = emulator::run(*thread);
   // The first thread has ended by itself; the process goes on until the last one does.
