@@ -112,6 +112,13 @@ void spill(Cpu& cpu, const Slot& s, bool by_immediate) {
   update_base(cpu, s, false, by_immediate);
 }
 
+/// Fetches nothing; .fault and .fault.excl fault as a load does.
+void prefetch(Cpu& cpu, const Slot& s) {
+  constexpr unsigned kFault = 8;
+  if ((s.d & kFault) == 0) return;
+  [[maybe_unused]] const volatile uint8_t touched = load_guest<uint8_t>(cpu, address_of(cpu, s));
+}
+
 void store(Cpu& cpu, const Slot& s, bool by_immediate) {
   const uint64_t address = address_of(cpu, s);
   if (nat_of(cpu, s.b)) nat_consumption(cpu);
@@ -448,12 +455,15 @@ void execute_memory(Cpu& cpu, const GeneralInstruction& instruction) {
       return spill_floating(cpu, s, false);
     case Op::stf_spill_imm:
       return spill_floating(cpu, s, true);
-    case Op::lfetch:
     case Op::lfetch_count:
       return;
+    case Op::lfetch:
+      return prefetch(cpu, s);
     case Op::lfetch_reg:
+      prefetch(cpu, s);
       return update_base(cpu, s, true, false);
     case Op::lfetch_imm:
+      prefetch(cpu, s);
       return update_base(cpu, s, false, true);
     case Op::cmpxchg:
     case Op::xchg:

@@ -48,9 +48,11 @@ enum ApplicationRegister : unsigned {
   kEc = 66
 };
 
-/// Some registers belong to M units, the others to I units.
-bool on_m_unit(unsigned number) {
-  return number < 64;
+/// Some registers belong to M units, the others to I units, those that are ignored to both (manual,
+/// volume 1, table of application registers).
+bool on_unit(unsigned number, bool m) {
+  if ((number >= 48 && number < 64) || number >= 112) return true;
+  return m == (number < 64);
 }
 
 uint64_t read(Cpu& cpu, unsigned number) {
@@ -214,7 +216,7 @@ uint64_t processor_id(Cpu& cpu, uint64_t number) {
 void move_application(Cpu& cpu, const Slot& s) {
   const bool m =
       s.op == Op::mov_m_to_ar || s.op == Op::mov_m_to_ar_imm8 || s.op == Op::mov_m_from_ar;
-  if (m != on_m_unit(s.c)) illegal(cpu);
+  if (!on_unit(s.c, m)) illegal(cpu);
   switch (s.op) {
     case Op::mov_m_from_ar:
     case Op::mov_i_from_ar:
@@ -227,8 +229,8 @@ void move_application(Cpu& cpu, const Slot& s) {
   }
 }
 
-/// sum and rum; PSR.ac and be change how memory is accessed, which is not supported: such bits are
-/// illegal.
+/// sum and rum; big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept, without
+/// effect.
 void change_user_mask(Cpu& cpu, uint64_t value) {
   constexpr uint64_t kBigEndian = 2, kSettable = 0x3c;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);

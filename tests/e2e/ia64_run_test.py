@@ -263,7 +263,7 @@ def freestanding(name, options):
 
 def faults():
     """A fault that nobody handles: what and where, the registers, and the program's signal."""
-    for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
+    for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_prefetch", signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
                                ("fault_jump", signal.SIGSEGV, "no code there"), ("fault_privileged", signal.SIGILL, "rfi")):
         image = link_freestanding(name)
         outcome = emulate(image)
