@@ -126,8 +126,7 @@ void store(Cpu& cpu, const Slot& s, bool by_immediate) {
   update_base(cpu, s, false, by_immediate);
 }
 
-// --- floating-point
-// -------------------------------------------------------------------------------
+// --- floating-point ------------------------------------------------------------------------------
 
 constexpr unsigned kFloatingSizes[4] = {10, 8, 4, 8};  // e 8 s d
 
@@ -229,8 +228,7 @@ void spill_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
   update_base(cpu, s, false, by_immediate);
 }
 
-// --- semaphores
-// -----------------------------------------------------------------------------------
+// --- semaphores ----------------------------------------------------------------------------------
 
 template <typename T>
 T* semaphore(Cpu& cpu, uint64_t address, size_t alignment = sizeof(T)) {
@@ -337,8 +335,7 @@ void store_16(Cpu& cpu, const Slot& s) {
   store_guest<Pair>(cpu, address, {general(cpu, s.b), cpu.csd});
 }
 
-// --- between register files
-// -----------------------------------------------------------------------
+// --- between register files ----------------------------------------------------------------------
 
 void set_floating(Cpu& cpu, const Slot& s) {
   const uint64_t value = general(cpu, s.b);
@@ -370,8 +367,7 @@ void get_floating(Cpu& cpu, const Slot& s) {
   set_nat(cpu, s.a, is_nat(value));
 }
 
-// --- probes
-// ---------------------------------------------------------------------------------------
+// --- probes --------------------------------------------------------------------------------------
 
 /// Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
 void probe(Cpu& cpu, const Slot& s) {

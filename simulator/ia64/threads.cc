@@ -232,8 +232,7 @@ void release_robust_list(Thread& thread) {
   if (pending != 0) release_futex(thread, pending + offset);
 }
 
-// --- execve
-// ---------------------------------------------------------------------------------------
+// --- execve --------------------------------------------------------------------------------------
 
 /// The interpreter and its argument in a script's first line.
 std::vector<std::string> interpreter_of(const std::string& path) {

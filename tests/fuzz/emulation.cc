@@ -1,8 +1,8 @@
 // Random code in a sandbox: a process without system calls in which any fault ends the thread.
 //
-// The oracle is the emulator's second way to execute everything: after the same number of blocks...
-// is not the same number of instructions for both, so only runs that end by a fault in both are
-// compared, register by register.
+// The oracle is the emulator's second way to execute everything. Runs are cut after a number of
+// blocks, which is not the same number of instructions for both ways, so only those that end by a
+// fault in both are compared, register by register.
 
 #include "tests/fuzz/emulation.h"
 

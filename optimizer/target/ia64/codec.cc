@@ -22,8 +22,7 @@
 namespace respike::ia64 {
 namespace {
 
-// --- Finding the row
-// ------------------------------------------------------------------------------
+// --- Finding the row -----------------------------------------------------------------------------
 
 constexpr unsigned kMajorShift = 37;
 constexpr unsigned kUnitCount = 7;
@@ -177,8 +176,7 @@ uint16_t find_op(uint64_t slot, Unit unit) {
   return op;
 }
 
-// --- Fields
-// ---------------------------------------------------------------------------------------
+// --- Fields --------------------------------------------------------------------------------------
 
 constexpr int32_t kCounts[] = {0, 7, 15, 16};
 constexpr int32_t kIncrements[] = {16, 8, 4, 1, -16, -8, -4, -1};
@@ -297,8 +295,7 @@ uint64_t encode_slot(const Instruction& instruction) {
   return slot;
 }
 
-// --- L and X slots
-// --------------------------------------------------------------------------------
+// --- L and X slots -------------------------------------------------------------------------------
 
 constexpr uint64_t low_bits(unsigned count) {
   return (uint64_t{1} << count) - 1;
@@ -335,8 +332,7 @@ void split_halves(const Instruction& high, const Instruction& low, uint64_t& lon
   if (codec.wide_top) slot |= number >> 63 << 36;
 }
 
-// --- Templates
-// ------------------------------------------------------------------------------------
+// --- Templates -----------------------------------------------------------------------------------
 
 constexpr uint8_t kNoTemplate = 0xff;
 

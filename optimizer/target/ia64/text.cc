@@ -87,8 +87,7 @@ std::span<const NamedRegister> register_names(char kind) {
   return {};
 }
 
-// --- Fields
-// ---------------------------------------------------------------------------------------
+// --- Fields --------------------------------------------------------------------------------------
 
 /// An instruction while it is printed or parsed.
 struct Fields {
@@ -122,8 +121,7 @@ void set_completer(Fields& fields, const Completer& completer, unsigned value) {
     fields.set(static_cast<unsigned>(completer.high_field), value >> completer.width);
 }
 
-// --- Aliases
-// --------------------------------------------------------------------------------------
+// --- Aliases -------------------------------------------------------------------------------------
 
 /// Calls `visit` with each condition of an alias.
 void for_conditions(std::string_view conditions, auto&& visit) {
@@ -172,8 +170,7 @@ const Alias* preferred_alias(const Fields& fields) {
   return nullptr;
 }
 
-// --- Printing
-// -------------------------------------------------------------------------------------
+// --- Printing ------------------------------------------------------------------------------------
 
 int64_t tag_distance(const Instruction& instruction) {
   return 16 * sign_extend((instruction.registers[3] & 3u) << 7 | instruction.registers[0], 9);
@@ -256,8 +253,7 @@ std::string body_text(const Fields& fields, uint64_t address) {
   return text;
 }
 
-// --- Parsing
-// --------------------------------------------------------------------------------------
+// --- Parsing -------------------------------------------------------------------------------------
 
 /// Reads operands from the front of a text.
 class OperandReader {
