@@ -2,7 +2,7 @@
 # Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   TARGET: reader, lifter, rewrite, ir_text or counting; BUILD: build directory, default build-fuzz
+#   TARGET: reader, lifter, rewrite, ir_text, counting or emulation; BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -29,6 +29,8 @@ elif [[ $target == counting ]]; then
   ninja -C "$build" counting_seeds >/dev/null
   "$build/tests/fuzz/counting_seeds" "$corpus"
   options=(-max_len=65536)
+elif [[ $target == emulation ]]; then
+  options=(-max_len=4096)
 else
   for seed in "$seeds"/*; do
     [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
