@@ -70,11 +70,12 @@ std::string location_text(const Program& program, const CodeLocation& location) 
 /// The instruction as it stands in the input, with the numbers that references replaced.
 std::string input_text(const Program& program, const Instruction& instruction) {
   if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
+  const CodeGrid grid = program.target->grid();
   const uint64_t address = program.origin_base + instruction.origin;
-  const auto bytes = program.image->bytes_at(address, program.target->code_alignment());
-  Instruction read = instruction;
-  if (bytes) program.target->decode(*bytes, instruction.origin, &read);
-  return program.target->print(read, address);
+  const auto bytes = program.image->bytes_at(grid.group(address), grid.bytes);
+  std::vector<Instruction> read(grid.slots, instruction);
+  if (bytes) program.target->decode(*bytes, instruction.origin, read.data());
+  return program.target->print(read[address % grid.bytes % grid.slots], address);
 }
 
 std::string number_of(uint64_t count, std::string_view what) {

@@ -378,8 +378,7 @@ uint64_t Instrumenter::text_size() const {
   for (const Procedure& procedure : program_.procedures) {
     if (!procedure.movable()) continue;
     for (const BasicBlock& block : procedure.blocks)
-      for (const Instruction& instruction : block.instructions)
-        size += program_.target->size(instruction);
+      size += program_.target->size(block.instructions.span());
   }
   return size;
 }

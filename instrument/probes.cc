@@ -238,7 +238,7 @@ unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
   size_t instructions = code.code.size() + code.retry.size();
   if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
   if (probe.where == Where::on_taken) ++instructions;
-  return static_cast<unsigned>(instructions) * target_.size(target_.nop());
+  return static_cast<unsigned>(instructions) * target_.code_alignment();
 }
 
 /// Chooses the probes that become calls, the least run first, until code grows no more than it may.
@@ -255,7 +255,7 @@ void ProbeInserter::shrink() {
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     for (const BasicBlock& block : program_[id].blocks)
-      for (const Instruction& instruction : block.instructions) size += target_.size(instruction);
+      size += target_.size(block.instructions.span());
     for (Probe& probe : by_procedure_[id]) {
       const unsigned own = size_of(id, probe);
       added += own;
@@ -264,8 +264,8 @@ void ProbeInserter::shrink() {
           uses.try_emplace(routine_of(id, probe), static_cast<uint32_t>(uses.size()), 0)
               .first->second;
       ++count;
-      const unsigned call = 2 * target_.size(target_.nop());
-      const unsigned branch = probe.where == Where::on_taken ? target_.size(target_.nop()) : 0;
+      const unsigned call = 2 * target_.code_alignment();
+      const unsigned branch = probe.where == Where::on_taken ? target_.code_alignment() : 0;
       candidates.push_back({&probe, number, own - std::min(own, call + branch)});
     }
   }
@@ -290,7 +290,7 @@ void ProbeInserter::shrink() {
     if (routine == kNone) {
       routine = static_cast<uint32_t>(routines_.size());
       routines_.push_back(by_number[candidate.routine]);
-      added += 10 * target_.size(target_.nop());
+      added += 10 * target_.code_alignment();
     }
     candidate.probe->routine = routine;
     added -= candidate.saving;

@@ -434,7 +434,7 @@ FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<co
                             std::span<const BlockId> entries) {
   if (program.target->register_count() <= 64)
     return FrameAnalysis<1>(program, id, calls, entries).run();
-  return FrameAnalysis<6>(program, id, calls, entries).run();
+  return FrameAnalysis<8>(program, id, calls, entries).run();
 }
 
 RegisterSet saved_in(const FrameShape& shape, const Program& program, const Procedure& procedure,

@@ -52,7 +52,7 @@ RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
   if (program.target->register_count() <= BasicRegisterSet<1>::kCapacity)
     solution_ = std::make_unique<RegisterFlowSolver<1>>(program, calls);
   else
-    solution_ = std::make_unique<RegisterFlowSolver<6>>(program, calls);
+    solution_ = std::make_unique<RegisterFlowSolver<8>>(program, calls);
 }
 RegisterFlow::~RegisterFlow() = default;
 RegisterFlow::RegisterFlow(RegisterFlow&&) noexcept = default;

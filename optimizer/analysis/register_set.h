@@ -2,7 +2,7 @@
 // Sets of registers in the target's flat numbering.
 //
 // Analyses keep sets for every block of an image, millions of them, so they work with the smallest
-// size that holds the target's registers: one word for a machine with 64, six for one with 330.
+// size that holds the target's registers: one word for a machine with 64, eight for one with 459.
 // What they hand out is the largest size, RegisterSet, so that users need no template.
 
 #include <algorithm>
@@ -92,16 +92,16 @@ class BasicRegisterSet {
 };
 
 /// Wide enough for every target.
-using RegisterSet = BasicRegisterSet<6>;
+using RegisterSet = BasicRegisterSet<8>;
 
 /// The registers that an instruction reads.
-template <size_t Words = 6>
+template <size_t Words = 8>
 BasicRegisterSet<Words> uses_of(const Operands& operands) {
   return BasicRegisterSet<Words>(std::span(operands.registers, operands.uses));
 }
 
 /// The registers that an instruction writes.
-template <size_t Words = 6>
+template <size_t Words = 8>
 BasicRegisterSet<Words> defs_of(const Operands& operands) {
   return BasicRegisterSet<Words>(
       std::span(operands.registers + operands.uses, operands.registers + operands.size));

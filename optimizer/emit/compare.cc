@@ -77,6 +77,17 @@ CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind
   return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
 }
 
+/// Same flags but for how the instructions stand in memory.
+bool same_flags(const Target& target, const Instruction& a, const Instruction& b) {
+  return ((a.flags ^ b.flags) & ~target.standing_flags()) == 0;
+}
+
+/// Whether the number in an instruction is a part of a displacement: those are compared by target.
+bool is_part_of_branch(const Target& target, std::span<const Instruction> list, uint32_t index) {
+  return target.is_prefix(list[index]) && index + 1 < list.size() &&
+         target.control_flow(list[index + 1]) != ControlFlow::none;
+}
+
 /// Same operation on the same registers.
 bool same_operation(const Instruction& a, const Instruction& b) {
   return a.opcode == b.opcode && a.predicate == b.predicate &&
@@ -215,9 +226,12 @@ bool Comparison::step(Cursor& x, Cursor& y) {
 
   switch (flow) {
     case ControlFlow::none: {
-      if (i.flags != j.flags || (!i.has_reference() && i.immediate != j.immediate))
+      const bool partial = is_part_of_branch(before_.target, x_list, x.at.index) &&
+                           is_part_of_branch(after_.target, y_list, y.at.index);
+      if (!partial && (!same_flags(before_.target, i, j) ||
+                       (!i.has_reference() && i.immediate != j.immediate)))
         return differ(x, y, "the operands differ"), false;
-      if (i.has_reference()) references(x, y);
+      if (i.has_reference() && !partial) references(x, y);
       const SequenceRole role = before_.target.sequence_role(i);
       if (role != SequenceRole::none) sequence(x, y, role);
       if (x.at.index + 1 == x_list.size() && y.at.index + 1 == y_list.size() &&
@@ -236,10 +250,12 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       return false;
     case ControlFlow::indirect_jump:
       indirect_jump(x, y);
+      way_past(x, y);
       return false;
     default:
       if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
         differ(x, y, "the operands differ");
+      way_past(x, y);
       return false;
   }
 }
@@ -374,6 +390,12 @@ void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
   const Instruction& j = y.block->instructions[y.at.index];
   if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
     return differ(x, y, "the operands differ");
+}
+
+/// Where control goes when a predicate skips a jump.
+void Comparison::way_past(const Cursor& x, const Cursor& y) {
+  pair(successor(x.at, *x.block, Edge::Kind::fall_through),
+       successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past the jump");
 }
 
 /// Whether the calls at the ends of two blocks were compared, or may still be.

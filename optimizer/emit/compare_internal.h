@@ -129,6 +129,7 @@ class Comparison {
   void call(const Cursor& x, const Cursor& y);
   void call_site(const Cursor& x, const Cursor& y);
   void indirect_jump(const Cursor& x, const Cursor& y);
+  void way_past(const Cursor& x, const Cursor& y);
   bool same_call(const CodeLocation& before, const CodeLocation& after) const;
   void references(const Cursor& x, const Cursor& y);
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);

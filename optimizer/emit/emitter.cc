@@ -98,20 +98,16 @@ uint8_t* Emitter::code_bytes(uint64_t address, uint64_t size) {
   return out_.added[added_text_].contents.data() + (address - placement_.added_start());
 }
 
-void Emitter::put(uint64_t address, Instruction instruction) {
-  std::vector<uint8_t> bytes;
-  target_.encode({&instruction, 1}, bytes);
-  std::copy(bytes.begin(), bytes.end(), code_bytes(address, bytes.size()));
+void Emitter::put(uint64_t address, const Instruction& instruction) {
+  const CodeGrid grid = target_.grid();
+  uint8_t* group = code_bytes(grid.group(address), grid.bytes);
+  target_.replace({group, grid.bytes}, static_cast<unsigned>(address % grid.bytes), instruction);
 }
 
 void Emitter::fill_free_ranges() {
-  const Instruction nop = target_.nop();
-  std::vector<uint8_t> bytes;
-  target_.encode({&nop, 1}, bytes);
   const auto fill = [&](uint64_t start, uint64_t end) {
-    uint8_t* out = code_bytes(start, end - start);
-    for (uint64_t at = 0; at + bytes.size() <= end - start; at += bytes.size())
-      std::copy(bytes.begin(), bytes.end(), out + at);
+    const uint64_t size = (end - start) / target_.code_alignment() * target_.code_alignment();
+    target_.fill({code_bytes(start, end - start), size});
   };
   for (const auto& [start, end] : placement_.free_ranges()) fill(start, end);
   if (added_text_ != kNone) fill(placement_.added_start(), placement_.added_end());
@@ -181,47 +177,40 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
                            [](const Relocation& r, uint64_t a) { return r.address < a; }) -
           block_relocations_->begin());
   }
-  uint64_t place = placement_.address(id, block_id);
-  std::vector<Instruction> code;
-  code.reserve(block.instructions.size() + 1);
-  for (uint32_t i = 0; i < block.instructions.size(); ++i) {
-    const Instruction& instruction = block.instructions[i];
-    if (instruction.is_pseudo()) continue;
-    const bool last = i + 1 == block.instructions.size();
-    if (last && how == BlockEnd::branch_dropped) break;
+  const uint64_t start = placement_.address(id, block_id);
+  placement_.arrange(id, block_id, run_);
+  std::vector<Instruction>& code = run_.code;
+  const size_t own = code.size() - (how == BlockEnd::branch_appended ? 1 : 0);
+  const bool ends_in_branch =
+      own != 0 && target_.control_flow(code[own - 1]) != ControlFlow::none;
+  const auto branch_to = [&](size_t index, BlockId to) {
+    const uint64_t place = start + run_.places[index];
+    const CodeLocation location{.procedure = id, .block = to};
+    if (!target_.apply(code[index], ReferenceKind::branch, place,
+                       placement_.branch_target(place, location), 0))
+      throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
+    return placement_.resolve(location);
+  };
+  for (size_t i = 0; i < own; ++i) {
+    const Instruction instruction = code[i];
+    const uint64_t place = start + run_.places[i];
+    // Of the branch at the end, which may have two parts.
+    const bool last = ends_in_branch && (i + 1 == own || (i + 2 == own && target_.is_prefix(code[i])));
     uint64_t branch_target = 0;
-    Instruction result = resolved(id, instruction, place);
+    code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
       branch_target = resolve(procedure.references[instruction.immediate].target);
     if (last && taken != nullptr) {
-      BlockId to = taken->target;
-      if (how == BlockEnd::inverted) {
-        target_.invert(result);
-        to = fall->target;
-      }
-      const CodeLocation location{.procedure = id, .block = to};
-      branch_target = placement_.resolve(location);
-      if (!target_.apply(result, ReferenceKind::branch, place,
-                         placement_.branch_target(place, location), 0))
-        throw Error(fmt::format("{} has a branch that does not reach", procedure.name),
-                    image_.path);
+      if (how == BlockEnd::inverted) target_.invert(code[i]);
+      branch_target =
+          branch_to(i, how == BlockEnd::inverted ? fall->target : taken->target);
     }
     carry_relocations(id, instruction, place, branch_target);
-    place += target_.size(instruction);
-    code.push_back(result);
   }
-  if (how == BlockEnd::branch_appended) {
-    Instruction branch = target_.branch();
-    const CodeLocation location{.procedure = id, .block = fall->target};
-    if (!target_.apply(branch, ReferenceKind::branch, place,
-                       placement_.branch_target(place, location), 0))
-      throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
-    code.push_back(branch);
-  }
+  if (how == BlockEnd::branch_appended) branch_to(own, fall->target);
   bytes_.clear();
   target_.encode(code, bytes_);
-  std::copy(bytes_.begin(), bytes_.end(),
-            code_bytes(placement_.address(id, block_id), bytes_.size()));
+  std::copy(bytes_.begin(), bytes_.end(), code_bytes(start, bytes_.size()));
 }
 
 /// Everything stays in place; fields that refer to code elsewhere follow it.

@@ -50,7 +50,7 @@ class Emitter {
   void write_block(ProcedureId id, BlockId block);
   void write_pinned(ProcedureId id);
   void write_far_stubs();
-  void put(uint64_t address, Instruction instruction);
+  void put(uint64_t address, const Instruction& instruction);
   Instruction resolved(ProcedureId id, const Instruction& instruction, uint64_t place);
   void carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
                          uint64_t branch_target);
@@ -92,7 +92,8 @@ class Emitter {
   uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;
   DeeperStates deeper_;                                         // of stubs
-  std::vector<uint8_t> bytes_;                                  // of the block being written
+  BlockRun run_;                                                // of the block being written
+  std::vector<uint8_t> bytes_;
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;

@@ -59,24 +59,33 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
     if (site.landing_pad != kNone) range.landing_pad = placement_.address(id, site.landing_pad);
   };
   set_call_site(block.call_site);
-  uint64_t place = range.start;
+  const uint64_t start = range.start;
+  if (procedure.movable()) placement_.arrange(id, block_id, run_);
+  const bool appended = placement_.end(id, block_id) == BlockEnd::branch_appended;
+  const uint64_t end = appended ? start + run_.places.back()
+                                : start + placement_.size(id, block_id);
+  size_t written = 0;  // instructions before this one
   for (const Instruction& instruction : block.instructions) {
-    if (instruction.is_pseudo()) {
-      range.end = place;
-      append(ranges, range);
-      range.start = place;
-      range.state = static_cast<uint32_t>(instruction.immediate);
-    } else if (procedure.movable() || instruction.origin != kNone) {
-      place += target_.size(instruction);  // a branch that lifting added is not in code that stays
+    if (!instruction.is_pseudo()) {
+      ++written;
+      continue;
     }
+    range.end = end;
+    if (!procedure.movable())
+      range.end = program_.origin_base + instruction.origin;
+    else if (written < run_.places.size())
+      range.end = start + run_.places[written];
+    append(ranges, range);
+    range.start = range.end;
+    range.state = static_cast<uint32_t>(instruction.immediate);
   }
-  range.end = std::min(place, placement_.return_point(id, block_id));
+  range.end = end;
   append(ranges, range);
-  if (placement_.end(id, block_id) != BlockEnd::branch_appended) return;
+  if (!appended) return;
   // The appended branch is already in the state of the block that it leads to.
   const BlockId next = block.edge(Edge::Kind::fall_through)->target;
-  range.start = range.end;
-  range.end = range.start + target_.size(target_.branch());
+  range.start = end;
+  range.end = start + placement_.size(id, block_id);
   range.state = procedure.blocks[next].cfi_state;
   append(ranges, range);
 }
@@ -93,7 +102,8 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
     range.owner = ++unwind_owner_;
     const uint64_t size =
         stub.departure ? target_.far_departure_size() : target_.far_landing_size();
-    const uint64_t change = stub.address + (stub.departure ? unit : size - unit);
+    const uint64_t change =
+        stub.address + (target_.far_stub_frame() == 0 ? 0 : stub.departure ? unit : size - unit);
     range.start = stub.address;
     range.end = change;
     range.state = stub.departure ? state : deep;

@@ -30,13 +30,11 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
   addresses_.resize(blocks);
   sizes_.resize(blocks);
   ends_.resize(blocks, BlockEnd::kept);
-  branch_size_ = target_.size(target_.branch());
   uint32_t index = 0;
   for (const Procedure& procedure : program.procedures)
     for (const BasicBlock& block : procedure.blocks) {
-      for (const Instruction& i : block.instructions) sizes_[index] += target_.size(i);
       if (block.origin != kNone) addresses_[index] = program.address_of(block);
-      ++index;
+      sizes_[index++] = block.origin_size;  // of what stays
     }
   find_free_ranges(program);
   choose_ends(layout);
@@ -51,18 +49,27 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
   if (high > low && high - low >= target_.branch_reach()) place_with_stubs(layout);
 }
 
-uint64_t Placement::own_size(ProcedureId procedure, BlockId block) const {
-  const uint32_t index = first_[procedure] + block;
-  return ends_[index] == BlockEnd::branch_dropped ? sizes_[index] - branch_size_ : sizes_[index];
-}
-
-uint64_t Placement::size(ProcedureId procedure, BlockId block) const {
-  return own_size(procedure, block) +
-         (end(procedure, block) == BlockEnd::branch_appended ? branch_size_ : 0);
+void Placement::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {
+  const BasicBlock& block = program_[procedure].blocks[id];
+  run.code.clear();
+  for (const Instruction& instruction : block.instructions)
+    if (!instruction.is_pseudo()) run.code.push_back(instruction);
+  const BlockEnd how = end(procedure, id);
+  if (how == BlockEnd::branch_dropped) {
+    run.code.pop_back();
+    if (!run.code.empty() && target_.is_prefix(run.code.back())) run.code.pop_back();
+  }
+  if (how == BlockEnd::branch_appended) run.code.push_back(target_.branch());
+  run.places.resize(run.code.size());
+  run.size = target_.arrange(run.code, run.places.data());
 }
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
-  return address(procedure, block) + own_size(procedure, block);
+  const uint64_t start = address(procedure, block);
+  if (end(procedure, block) != BlockEnd::branch_appended) return start + size(procedure, block);
+  BlockRun run;
+  arrange(procedure, block, run);
+  return start + run.places.back();
 }
 
 uint64_t Placement::resolve(const CodeLocation& location) const {
@@ -128,6 +135,7 @@ void Placement::find_free_ranges(const Program& program) {
 }
 
 void Placement::choose_ends(const Layout& layout) {
+  BlockRun run;
   for (const Layout::Fragment& fragment : layout.fragments) {
     const Procedure& procedure = program_[fragment.procedure];
     for (size_t i = 0; i < fragment.blocks.size(); ++i) {
@@ -148,6 +156,8 @@ void Placement::choose_ends(const Layout& layout) {
       } else if (fall == nullptr && taken != nullptr && taken->target == next) {
         end = BlockEnd::branch_dropped;
       }
+      arrange(fragment.procedure, id, run);
+      sizes_[first_[fragment.procedure] + id] = static_cast<uint32_t>(run.size);
     }
   }
 }
@@ -224,12 +234,19 @@ void Placement::split_large(Layout& layout) {
 /// Calls f(place, target) for the direct branches of all code.
 template <typename F>
 void Placement::for_each_branch(const Layout&, F f) const {
+  BlockRun run;
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
       const BlockEnd how = end(id, b);
-      const uint64_t last_place = return_point(id, b) - branch_size_;
+      uint64_t last_place = target_.grid().previous(return_point(id, b));
+      uint64_t appended_place = 0;
+      if (how == BlockEnd::branch_appended) {
+        arrange(id, b, run);
+        appended_place = address(id, b) + run.places.back();
+        if (run.places.size() > 1) last_place = address(id, b) + run.places.end()[-2];
+      }
       const Edge* taken = block.edge(Edge::Kind::taken);
       const Edge* fall = block.edge(Edge::Kind::fall_through);
       if (taken != nullptr && how != BlockEnd::branch_dropped)
@@ -237,7 +254,7 @@ void Placement::for_each_branch(const Layout&, F f) const {
           CodeLocation{.procedure = id,
                        .block = how == BlockEnd::inverted ? fall->target : taken->target});
       if (how == BlockEnd::branch_appended)
-        f(last_place + branch_size_, CodeLocation{.procedure = id, .block = fall->target});
+        f(appended_place, CodeLocation{.procedure = id, .block = fall->target});
       const Instruction& last = block.instructions.back();
       if (last.has_reference() &&
           procedure.references[last.immediate].kind == ReferenceKind::branch)
@@ -287,7 +304,7 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
       stubs_.back().address = from;  // the pool, until addresses are given out
       grown = true;
     }
-    if (landings_.emplace(StubKey{near, key}, 0).second) {
+    if (target_.far_landing_size() != 0 && landings_.emplace(StubKey{near, key}, 0).second) {
       pools_[near].size += target_.far_landing_size();
       stubs_.push_back({0, 0, to, false});
       landings_[{near, key}] = static_cast<uint32_t>(stubs_.size() - 1);
@@ -315,7 +332,9 @@ bool Placement::all_reach(const Layout& layout) const {
     const uint64_t target = resolve(to);
     const uint64_t distance = target > place ? target - place : place - target;
     if (reached && distance > reach)
-      reached = has(departures_, place, key_of(to)) && has(landings_, target, key_of(to));
+      reached =
+          has(departures_, place, key_of(to)) &&
+          (target_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
   });
   return reached;
 }

@@ -21,6 +21,14 @@ enum class BlockEnd : uint8_t {
   branch_appended,  // to the fall-through successor
 };
 
+/// A block as it is written: its instructions without pseudo-instructions, without a dropped branch
+/// and with an appended one, whose displacement is yet to be set.
+struct BlockRun {
+  std::vector<Instruction> code;
+  std::vector<uint32_t> places;  // of each, see Target::arrange()
+  uint64_t size = 0;             // bytes
+};
+
 struct PlacedFragment {
   uint32_t fragment = 0;  // index of Layout::fragments
   uint64_t address = 0;
@@ -48,8 +56,11 @@ class Placement {
     return ends_[first_[procedure] + block];
   }
   /// Size in the output, bytes, with an appended branch.
-  uint64_t size(ProcedureId procedure, BlockId block) const;
-  /// Address of the unit after the block's last own instruction.
+  uint64_t size(ProcedureId procedure, BlockId block) const {
+    return sizes_[first_[procedure] + block];
+  }
+  void arrange(ProcedureId procedure, BlockId block, BlockRun& run) const;
+  /// Address behind the block's last own instruction: what a call returns to.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
   uint64_t resolve(const CodeLocation& location) const;
 
@@ -76,7 +87,6 @@ class Placement {
     }
   };
 
-  uint64_t own_size(ProcedureId procedure, BlockId block) const;
   void find_free_ranges(const Program& program);
   void choose_ends(const Layout& layout);
   void place(const Layout& layout);
@@ -94,7 +104,7 @@ class Placement {
   const Target& target_;
   std::vector<uint32_t> first_;
   std::vector<uint64_t> addresses_;
-  std::vector<uint32_t> sizes_;  // own instructions only
+  std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;
@@ -102,7 +112,6 @@ class Placement {
   std::vector<FarStub> stubs_;
   std::unordered_map<StubKey, uint32_t, StubKeyHash> departures_;
   std::unordered_map<StubKey, uint32_t, StubKeyHash> landings_;
-  uint64_t branch_size_ = 0;
   uint64_t added_start_ = 0;
   uint64_t added_end_ = 0;
   bool far_ = false;

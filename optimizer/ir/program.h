@@ -65,6 +65,7 @@ enum class ReferenceKind : uint8_t {
   gp_low,         // lower half of target - gp
   gp_load_high,   // upper half of gp - anchor, the anchor's address being in the base register
   gp_load_low,    // lower half of the same; shares the Reference with its upper half
+  gp_offset,      // target - gp; of a number in two parts both refer to it
   pc_high,        // upper half of target - place, place being in the base register
   pc_low,         // lower half of the same, in the instruction behind it
   address64,      // data: target

@@ -20,6 +20,7 @@
 namespace respike {
 
 /// The registers an instruction reads and writes. Reads come first: [0, uses) then [uses, size).
+/// Under a predicate that is the first register read, and what is written is read, too.
 struct Operands {
   Register registers[16];
   uint8_t uses = 0;
@@ -70,6 +71,7 @@ enum class RelocationRole : uint8_t {
   gp_high,
   gp_low,
   gp_relative16,  // a 16-bit gp offset in an instruction: reaches data only
+  gp_offset,      // an instruction, perhaps a long one, that adds to gp: reaches code, too
   gp_load,        // pair of instructions that compute gp; addend: distance to the second
   got_load,       // loads the slot of the global offset table at gp + field
   address64,
@@ -114,24 +116,67 @@ class SymbolNamer {
   virtual std::optional<std::string> name(uint64_t address) const = 0;
 };
 
+/// How instructions are numbered in memory. They stand in groups of `bytes` bytes, at multiples of
+/// that; each holds `slots` of them, whose addresses are that of the group plus their number.
+struct CodeGrid {
+  unsigned bytes = 4;
+  unsigned slots = 1;
+
+  bool operator==(const CodeGrid&) const = default;
+  /// Whether an instruction can stand there, or a group.
+  constexpr bool holds(uint64_t address) const { return address % bytes < slots; }
+  constexpr bool starts_group(uint64_t address) const { return address % bytes == 0; }
+  constexpr uint64_t group(uint64_t address) const { return address - address % bytes; }
+  /// Instructions below `address`, counted from 0, and back. Rounds down to one.
+  constexpr uint64_t index(uint64_t address) const {
+    const uint64_t slot = address % bytes;
+    return address / bytes * slots + (slot < slots ? slot : slots - 1);
+  }
+  constexpr uint64_t address(uint64_t index) const { return index / slots * bytes + index % slots; }
+  constexpr uint64_t next(uint64_t at) const { return address(index(at) + 1); }
+  constexpr uint64_t previous(uint64_t at) const { return address(index(at) - 1); }
+};
+
+/// Procedures that are called through descriptors, which hold their entry and gp, 64 bits each.
+struct DescriptorTable {
+  std::string_view section;  // of those that the linker made; empty: there are none
+  unsigned size = 16;        // bytes of one
+};
+
 class Target {
  public:
   virtual ~Target() = default;
 
   virtual std::string_view name() const = 0;
   virtual Machine machine() const = 0;
-  virtual unsigned code_alignment() const = 0;  // bytes; every instruction group starts at one
+  virtual CodeGrid grid() const = 0;
+  unsigned code_alignment() const { return grid().bytes; }
 
-  // Code. `code` is a whole number of units of code_alignment() for decode; what does not decode
-  // becomes kInvalid with its bits in `immediate`. origin of the first instruction is `origin`,
-  // later ones follow. decode never sets kHasReference: direct branches have their displacement in
-  // bytes, relative to the branch's own address, in `immediate`.
+  // Code. `code` is a whole number of groups for decode; what does not decode becomes kInvalid with
+  // its bits in `immediate`. origin of the first instruction is `origin`, later ones follow in the
+  // grid. decode never sets kHasReference: direct branches have their displacement in bytes,
+  // relative to the branch's own group, in `immediate`.
   virtual void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const = 0;
   virtual size_t decoded_count(std::span<const uint8_t> code) const = 0;
-  virtual unsigned size(const Instruction&) const = 0;  // bytes; 0 for pseudo-instructions
-  /// Appends the bytes of `instructions` (no pseudo-instructions, no references left).
-  virtual void encode(std::span<const Instruction> instructions,
-                      std::vector<uint8_t>& out) const = 0;
+  /// How a run of instructions stands in memory, from the start of a group on, padded to a whole
+  /// one: its size in bytes. places, if not null: for each the distance of its address from the
+  /// start of the run; for one that takes no room that of the next one. Depends neither on
+  /// references nor on immediates. Behind a call comes the start of a group.
+  virtual uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const = 0;
+  uint64_t size(std::span<const Instruction> run) const { return arrange(run, nullptr); }
+  /// Appends the bytes of a run (no pseudo-instructions, no references left).
+  virtual void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const = 0;
+  /// Replaces the instruction in slot `slot` of a group; the others stay.
+  virtual void replace(std::span<uint8_t> group, unsigned slot,
+                       const Instruction& instruction) const = 0;
+  /// Overwrites whole groups with no-ops.
+  virtual void fill(std::span<uint8_t> groups) const = 0;
+  /// Whether arrange() leaves out no-ops, so that nobody else has to.
+  virtual bool drops_nops() const = 0;
+  /// Only a part of an instruction, whose rest is the next one: the two are never parted.
+  virtual bool is_prefix(const Instruction&) const = 0;
+  /// Bits of Instruction::flags that say how the instruction stands in memory, not what it does.
+  virtual uint8_t standing_flags() const = 0;
 
   // Text. print writes GNU assembler syntax as objdump does, without the symbol part after an
   // address. parse accepts what print writes; throws Error.
@@ -142,6 +187,8 @@ class Target {
 
   // Meaning.
   virtual ControlFlow control_flow(const Instruction&) const = 0;
+  /// Whether control can reach what comes next, be it by a return; predicates may skip a jump.
+  virtual bool may_fall_through(const Instruction&) const = 0;
   virtual Operands operands(const Instruction&) const = 0;
   virtual bool is_nop(const Instruction&) const = 0;
   virtual SequenceRole sequence_role(const Instruction&) const = 0;
@@ -171,6 +218,11 @@ class Target {
   virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
   virtual bool is_lower_half(const Instruction&) const = 0;
   virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
+  /// What the instruction that `code` starts with adds to gp; nullopt when it does nothing like it.
+  virtual std::optional<int64_t> gp_offset(std::span<const Instruction> code) const = 0;
+  /// What entries of jump tables are.
+  virtual RelocationRole jump_table_entry() const = 0;
+  virtual DescriptorTable descriptors() const = 0;
   virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target,
                      uint64_t gp) const = 0;
 
@@ -183,7 +235,7 @@ class Target {
   // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both
   // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper:
   // from behind the first unit of the departure to before the last unit of the landing. Size:
-  // fixed, in bytes.
+  // fixed, in bytes; a landing of size 0 means that a departure reaches every target by itself.
   virtual unsigned far_departure_size() const = 0;
   virtual unsigned far_landing_size() const = 0;
   virtual unsigned far_stub_frame() const = 0;

@@ -8,9 +8,9 @@
 
 namespace respike {
 
-inline constexpr std::array<std::string_view, 13> kReferenceKindNames = {
+inline constexpr std::array<std::string_view, 14> kReferenceKindNames = {
     "branch",        "branch_hint",   "gp_high",      "gp_low",    "gp_load_high",
-    "gp_load_low",   "pc_high",       "pc_low",       "address64", "address32",
+    "gp_load_low", "gp_offset",  "pc_high",       "pc_low",       "address64", "address32",
     "gp_relative32", "pc_relative32", "pc_relative64"};
 static_assert(kReferenceKindNames.size() == static_cast<size_t>(ReferenceKind::pc_relative64) + 1);
 

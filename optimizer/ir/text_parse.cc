@@ -412,7 +412,8 @@ void Parser::instruction(std::string_view text) {
   }
   if (mark != std::string_view::npos) reference_suffix(text.substr(mark + 2), result);
   result.origin = synthesized ? kNone : origin_of(address);
-  if (!synthesized) next_address_ = address + program_.target->size(result);
+  if (!synthesized) 
+    next_address_ = result.is_pseudo() ? address : program_.target->grid().next(address);
   instructions_.push_back(result);
 }
 

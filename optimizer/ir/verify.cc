@@ -277,18 +277,21 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   const Reference& reference = procedure_->references[index];
   const ReferenceKind kind = reference.kind;
   const bool gp_load = kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
-  const bool gp = gp_load || kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_low;
+  const bool whole = kind == ReferenceKind::gp_offset;
+  const bool gp =
+      gp_load || whole || kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_low;
   const bool pc = kind == ReferenceKind::pc_high || kind == ReferenceKind::pc_low;
   if (++uses_[index] > (gp_load ? 2 : 1))
     return here("reference {} belongs to too many instructions", index);
-  const bool fits = kind == ReferenceKind::branch        ? is_direct(flow)
+  const bool prefix = program_.target->is_prefix(instruction);
+  const bool fits = kind == ReferenceKind::branch        ? is_direct(flow) || prefix
                     : kind == ReferenceKind::branch_hint ? is_indirect(flow)
                                                          : (gp || pc) && flow == ControlFlow::none;
   if (!fits) return here("the kind of reference {} does not fit its instruction", index);
   const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high ||
                      kind == ReferenceKind::pc_high;
   // Both halves of a gp load have the reference of the upper one.
-  if ((gp || pc) && kind != ReferenceKind::gp_load_high &&
+  if ((gp || pc) && !whole && kind != ReferenceKind::gp_load_high &&
       upper != program_.target->is_upper_half(instruction))
     return here("reference {} is for the other half of an address", index);
   if (gp && !procedure_->gp && program_.gp_values.empty())
@@ -337,6 +340,8 @@ Violation Verifier::ending() const {
   const size_t all = block_->successors.size();
   const unsigned fall_through = count_edges(Edge::Kind::fall_through);
   const unsigned taken = count_edges(Edge::Kind::taken);
+  const Instruction& last = block_->instructions.back();
+  const unsigned skipped = !last.is_pseudo() && program_.target->may_fall_through(last) ? 1 : 0;
   const bool leaves = last_reference_ != nullptr && last_reference_->kind == ReferenceKind::branch;
   switch (ending_) {
     case ControlFlow::none:
@@ -358,12 +363,13 @@ Violation Verifier::ending() const {
       if (ending_ == ControlFlow::call && !leaves) return here("its call has no reference");
       return call_ending();
     case ControlFlow::indirect_jump:
-      if (all != count_edges(Edge::Kind::indirect))
+      if (all != count_edges(Edge::Kind::indirect) + fall_through || fall_through != skipped)
         return here("its indirect jump has an edge that is not indirect");
       break;
     case ControlFlow::return_jump:
     case ControlFlow::stop:
-      if (all != 0) return here("nothing follows its last instruction, but it has an edge");
+      if (all != fall_through || fall_through != skipped)
+        return here("nothing follows its last instruction, but it has an edge");
       break;
   }
   return std::nullopt;

@@ -42,6 +42,7 @@ std::vector<bool> untouchable_blocks(const Target& target, const Procedure& proc
 
 uint64_t drop_nops(Program& program) {
   uint64_t dropped = 0;
+  if (program.target->drops_nops()) return 0;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.movable()) continue;
     const std::vector<bool> untouchable = untouchable_blocks(*program.target, procedure);

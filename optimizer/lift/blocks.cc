@@ -77,26 +77,31 @@ class BlockBuilder {
     range.first_block = static_cast<BlockId>(procedure_.blocks.size());
     blocks_.clear();
     const CodeSection& code = *lifter_.code_at(range.start);
-    const uint64_t unit = lifter_.unit();
-    const size_t begin = (range.start - code.start) / unit;
-    const size_t end = without_padding(code, begin, (range.end - code.start) / unit);
+    const CodeGrid grid = lifter_.grid;
+    const Target& target = lifter_.target;
+    const size_t begin = code.index(range.start), stop = code.index(range.end);
+    const size_t end = without_padding(code, begin, stop);
     UnwindCursor cursor(lifter_.unwind.fdes, range.start);
     bool reached = true;  // whether control may fall into the block
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
-      while (j < end && (code.marks[j] & kLeader) == 0 &&
-             (j + 1 - i) * unit <= BasicBlock::kLargest &&
-             lifter_.target.control_flow(code.instructions[j - 1]) == ControlFlow::none)
-        ++j;
+      const auto goes_on_at = [&](size_t at) {
+        if (target.is_prefix(code.instructions[at - 1])) return true;
+        return (code.marks[at] & kLeader) == 0 &&
+               (at + 1 - i) * grid.bytes <= BasicBlock::kLargest &&
+               target.control_flow(code.instructions[at - 1]) == ControlFlow::none;
+      };
+      while (j < end && goes_on_at(j)) ++j;
+      const size_t covered = skip_behind_call(code, j, stop);
       const bool padding =
           !reached && (code.marks[i] & kReferenced) == 0 &&
           std::all_of(&code.instructions[i], &code.instructions[j],
-                      [&](const Instruction& x) { return lifter_.target.is_nop(x); });
+                      [&](const Instruction& x) { return target.is_nop(x); });
       if (!padding) {
-        add(code, i, j, cursor);
-        reached = goes_on(lifter_.target.control_flow(code.instructions[j - 1]));
+        add(code, i, j, covered, cursor);
+        reached = target.may_fall_through(code.instructions[j - 1]);
       }
-      i = j;
+      i = covered;
     }
     // Exactly as much memory as it takes, without growing: there are millions.
     procedure_.blocks.reserve(procedure_.blocks.size() + blocks_.size());
@@ -113,17 +118,31 @@ class BlockBuilder {
            lifter_.target.is_nop(code.instructions[last - 1]))
       --last;
     if (last == begin) return end;
-    const ControlFlow flow = lifter_.target.control_flow(code.instructions[last - 1]);
-    const bool call = is_call(flow);
-    return call || !goes_on(flow) ? last : end;
+    const Instruction& instruction = code.instructions[last - 1];
+    const bool call = is_call(lifter_.target.control_flow(instruction));
+    return call || !lifter_.target.may_fall_through(instruction) ? last : end;
   }
 
-  void add(const CodeSection& code, size_t begin, size_t end, UnwindCursor& cursor) {
-    const uint64_t unit = lifter_.unit();
-    const uint64_t start = code.start + begin * unit;
+  /// A call returns to the next group: the no-ops in between belong to it. `at`: behind a block.
+  size_t skip_behind_call(const CodeSection& code, size_t at, size_t stop) const {
+    if (!is_call(lifter_.target.control_flow(code.instructions[at - 1]))) return at;
+    for (; at < stop && !lifter_.grid.starts_group(code.address(at)); ++at)
+      if (!lifter_.target.is_nop(code.instructions[at]) || (code.marks[at] & kReferenced) != 0) {
+        lifter_.make_opaque(procedure_, fmt::format("it does not return from a call to what is "
+                                                    "behind it at {:#x}",
+                                                    code.address(at)));
+        break;
+      }
+    return at;
+  }
+
+  /// [begin, end) is the block, and what is up to `covered` belongs to it.
+  void add(const CodeSection& code, size_t begin, size_t end, size_t covered,
+           UnwindCursor& cursor) {
+    const uint64_t start = code.address(begin);
     BasicBlock block;
     block.origin = static_cast<uint32_t>(start - lifter_.program.origin_base);
-    block.origin_size = static_cast<uint32_t>((end - begin) * unit);
+    block.origin_size = static_cast<uint32_t>(code.address(covered) - start);
     const uint8_t marks = code.marks[begin];
     if ((marks & kAddressTakenMark) != 0) block.flags |= BasicBlock::kAddressTaken;
     if ((marks & kLandingPadMark) != 0) block.flags |= BasicBlock::kLandingPad;
@@ -141,7 +160,7 @@ class BlockBuilder {
     scratch_.clear();
     size_t copied = begin;
     for (size_t i = begin; i < end; ++i) {
-      const uint64_t address = code.start + i * lifter_.unit();
+      const uint64_t address = code.address(i);
       const uint32_t here = cursor.state_at(address);
       if (here == state) continue;
       state = here;

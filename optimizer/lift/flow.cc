@@ -110,7 +110,7 @@ class Connector {
     if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0 ||
         lifter_.is_entry_anchor(anchor, gp_load))
       return location_of(anchor);
-    const uint64_t call = anchor - lifter_.unit();
+    const uint64_t call = lifter_.grid.previous(anchor);
     const auto& range = program_.ranges[lifter_.range_at(call)];
     const uint32_t origin = static_cast<uint32_t>(call - program_.origin_base);
     auto block = std::upper_bound(procedure_.blocks.begin() + range.first_block,
@@ -158,9 +158,9 @@ class Connector {
     const ControlFlow flow = lifter_.target.control_flow(last);
     if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
-    const bool call = is_call(flow);
-    if (goes_on(flow)) fall_through(range, id, call);
-    if (call && procedure_.blocks[id].call_site != kNone) {
+    const bool call = is_call(flow) && last.predicate == 0;
+    if (lifter_.target.may_fall_through(last)) fall_through(range, id, call);
+    if (is_call(flow) && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
     }
@@ -170,7 +170,7 @@ class Connector {
     const Instruction& last = block.instructions.back();
     if (!is_direct(lifter_.target.control_flow(last))) return;
     const auto where =
-        lifter_.resolve_flow(address_of(last) + static_cast<uint64_t>(int64_t{last.immediate}));
+        lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure != id_)
       lifter_.pin(program_[location->procedure], "what may be data may branch to it");
@@ -178,7 +178,7 @@ class Connector {
 
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {
     const uint64_t place = address_of(last);
-    const uint64_t target = place + static_cast<uint64_t>(int64_t{last.immediate});
+    const uint64_t target = lifter_.branch_target(place, last);
     const auto where = lifter_.resolve_flow(target);
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure == id_ && flow != ControlFlow::call) {
@@ -194,9 +194,13 @@ class Connector {
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
       lifter_.make_opaque(procedure_,
                           fmt::format("it may read data behind the call at {:#x}", place));
-    refer(last, ReferenceKind::branch,
-          location ? *location
-                   : CodeLocation{.where = CodeLocation::Where::address, .address = target});
+    const CodeLocation to =
+        location ? *location
+                 : CodeLocation{.where = CodeLocation::Where::address, .address = target};
+    refer(last, ReferenceKind::branch, to);
+    const uint32_t count = block.instructions.size();
+    if (count > 1 && lifter_.target.is_prefix(block.instructions[count - 2]))
+      refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
   /// Whether the return address of a call may serve to find data: hand-written code does so in
@@ -302,8 +306,7 @@ void mark_branch_targets(Lifter& lifter) {
     for (size_t i = 0; i < code.marks.size(); ++i) {
       const Instruction& instruction = code.instructions[i];
       if (!is_direct(lifter.target.control_flow(instruction))) continue;
-      const uint64_t target =
-          code.start + i * lifter.unit() + static_cast<uint64_t>(int64_t{instruction.immediate});
+      const uint64_t target = lifter.branch_target(code.address(i), instruction);
       if (const auto where = lifter.resolve_flow(target)) {
         lifter.mark(*where, kLeader | kReferenced);
       }

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -42,11 +43,11 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
   if (anchor == procedure.address) return true;
   const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
-  const uint32_t range = lifter.range_at(start ? anchor : anchor - lifter.unit());
+  const uint32_t range = lifter.range_at(start ? anchor : lifter.grid.previous(anchor));
   if (range == kNone) return false;
   if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
   if (start) return true;
-  const Instruction* before = lifter.instruction_at(anchor - lifter.unit());
+  const Instruction* before = lifter.instruction_at(lifter.grid.previous(anchor));
   if (before == nullptr) return false;
   const ControlFlow flow = lifter.target.control_flow(*before);
   return is_call(flow) || lifter.target.is_get_pc(*before);
@@ -102,7 +103,7 @@ void count_gp_values(Lifter& lifter) {
     if (place == lifter.program[r.procedure].address)
       ++votes[gp].first;
     else if (place > r.start &&
-             lifter.target.is_get_pc(*lifter.instruction_at(place - lifter.unit())))
+             lifter.target.is_get_pc(*lifter.instruction_at(lifter.grid.previous(place))))
       ++votes[gp].second;
   });
   std::vector<std::pair<size_t, uint64_t>> ranked;
@@ -155,9 +156,36 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 
 }  // namespace
 
+std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
+  std::vector<uint64_t> entries;
+  const DescriptorTable table = lifter.target.descriptors();
+  const Section* section = lifter.image.section_named(table.section);
+  if (section == nullptr) return entries;
+  for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size)
+    entries.push_back(load<uint64_t>(&section->contents[at]));
+  return entries;
+}
+
+/// The gp of the first descriptor that is used; they all have the image's only one.
+void find_gp_in_descriptors(Lifter& lifter) {
+  const DescriptorTable table = lifter.target.descriptors();
+  const Section* section = lifter.image.section_named(table.section);
+  const size_t count = section == nullptr ? 0 : section->contents.size() / table.size;
+  uint64_t gp = 0;
+  for (size_t i = 0; i < count && gp == 0; ++i)
+    gp = load<uint64_t>(&section->contents[i * table.size + 8]);
+  if (gp == 0) return;
+  lifter.program.gp_values = lifter.all_gps = {gp};
+  for (Procedure& procedure : lifter.program.procedures) procedure.gp = gp;
+}
+
 void find_gp_values(Lifter& lifter) {
-  count_gp_values(lifter);
   auto& procedures = lifter.program.procedures;
+  if (!lifter.target.descriptors().section.empty()) {
+    lifter.gp_unknown.resize(procedures.size());
+    return find_gp_in_descriptors(lifter);
+  }
+  count_gp_values(lifter);
   std::vector<bool> failed(procedures.size());
   lifter.gp_unknown.resize(procedures.size());
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {

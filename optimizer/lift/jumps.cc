@@ -152,7 +152,9 @@ class JumpConnector {
       known.insert(wanted.begin(), wanted.end());
       work.emplace_back(id, wanted);
     };
-    work.emplace_back(jump, Registers(operands.registers, operands.registers + operands.uses));
+    const bool predicated = procedure_.blocks[jump].instructions.back().predicate != 0;
+    work.emplace_back(jump, Registers(operands.registers + (predicated ? 1 : 0),
+                                      operands.registers + operands.uses));
     constexpr int kMostBlocks = 4096;
     for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
       auto [id, wanted] = std::move(work.back());
@@ -203,7 +205,7 @@ class JumpConnector {
         tables.push_back(table->table);
         return true;
       }
-      for (unsigned u = 0; u < operands.uses; ++u)
+      for (unsigned u = instruction.predicate != 0 ? 1 : 0; u < operands.uses; ++u)
         if (operands.registers[u] != lifter_.target.abi().global_pointer)
           wanted.insert(operands.registers[u]);
     }
@@ -296,7 +298,9 @@ class JumpConnector {
         std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
                          [](const CodePointer& p, uint64_t a) { return p.address < a; });
     JumpTable table{.address = address};
-    for (uint64_t at = address; word != lifter_.table_words.end() && *word == at; ++word, at += 4) {
+    const bool wide = lifter_.target.jump_table_entry() == RelocationRole::pc_relative64;
+    for (uint64_t at = address; word != lifter_.table_words.end() && *word == at;
+         ++word, at += wide ? 8 : 4) {
       if (at != address && is_table_start(at)) break;
       if (pointer == program_.code_pointers.end() || pointer->address != at) break;
       const auto location = block_at(program_, pointer->target.address);

@@ -71,6 +71,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
     const Operands operands = lifter_.target.operands(instruction);
     for (unsigned d = operands.uses; d < operands.size; ++d) {
       if (open.erase(operands.registers[d]) == 0) continue;
+      if (instruction.predicate != 0) open.insert(operands.registers[d]);  // or it stays
       if (is_label(instruction)) continue;
       switch (lifter_.target.value_source(instruction)) {
         case ValueSource::computed:
@@ -289,7 +290,8 @@ bool LabelTracer::frame_is_known() {
 /// The lower half of an address of code.
 bool LabelTracer::is_label(const Instruction& instruction) const {
   return instruction.has_reference() &&
-         procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low;
+         (procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low ||
+          procedure_.references[instruction.immediate].kind == ReferenceKind::gp_offset);
 }
 
 /// The same of a place inside of this procedure, or the load of such an address.

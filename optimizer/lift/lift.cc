@@ -30,26 +30,33 @@ CodeSection* Lifter::code_at(uint64_t address) {
 
 const Instruction* Lifter::instruction_at(uint64_t address) const {
   const CodeSection* section = code_at(address);
-  if (section == nullptr || (address - section->start) % unit() != 0) return nullptr;
-  return &section->instructions[(address - section->start) / unit()];
+  if (section == nullptr || !grid.holds(address)) return nullptr;
+  return &section->instructions[section->index(address)];
+}
+
+std::span<const Instruction> Lifter::code_from(uint64_t address) const {
+  const CodeSection* section = code_at(address);
+  if (section == nullptr || !grid.holds(address)) return {};
+  return std::span<const Instruction>(section->instructions, section->marks.size())
+      .subspan(section->index(address));
 }
 
 void Lifter::mark(uint64_t address, unsigned marks) {
   if (CodeSection* section = code_at(address))
-    section->marks[(address - section->start) / unit()] |= marks;
+    section->marks[section->index(address)] |= marks;
 }
 
 uint8_t Lifter::marks_at(uint64_t address) const {
   const CodeSection* section = code_at(address);
-  return section == nullptr ? 0 : section->marks[(address - section->start) / unit()];
+  return section == nullptr ? 0 : section->marks[section->index(address)];
 }
 
 bool Lifter::is_padding(uint64_t start, uint64_t end) const {
-  for (uint64_t address = start; address < end; address += unit()) {
+  for (uint64_t address = start; address < end; address = grid.next(address)) {
     const Instruction* instruction = instruction_at(address);
     if (instruction == nullptr) return false;
     if (target.is_nop(*instruction)) continue;
-    const auto bytes = image.bytes_at(address, unit());
+    const auto bytes = image.bytes_at(grid.group(address), grid.bytes);
     if (!bytes || std::any_of(bytes->begin(), bytes->end(), [](uint8_t b) { return b != 0; }))
       return false;
   }
@@ -70,11 +77,9 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
   for (int stubs = 0; stubs <= 2; ++stubs) {  // a departure, then a landing
     if (range_at(address) != kNone) return address;
     section = code_at(address);
-    if (section == nullptr || (address - section->start) % unit() != 0) return std::nullopt;
+    if (section == nullptr || !grid.starts_group(address)) return std::nullopt;
     if (!provenance || provenance->far_stubs.empty()) break;
-    const size_t index = (address - section->start) / unit();
-    const auto leads_to = target.far_stub_target(
-        std::span(section->instructions + index, section->marks.size() - index), address);
+    const auto leads_to = target.far_stub_target(code_from(address), address);
     if (!leads_to) break;
     address = *leads_to;
   }
@@ -129,7 +134,7 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
 }
 
 void decode_code(Lifter& lifter) {
-  const unsigned unit = lifter.unit();
+  const CodeGrid grid = lifter.grid;
   std::vector<const std::vector<Relocation>*> relocations_of(lifter.image.sections.size());
   for (const RelocationTable& table : lifter.image.relocations)
     relocations_of[table.target] = &table.relocations;
@@ -139,13 +144,14 @@ void decode_code(Lifter& lifter) {
     const std::vector<Relocation>* relocations = relocations_of[index];
     // Linker-made code (the procedure linkage table) has no relocations and is left alone.
     if (relocations == nullptr) continue;
-    const size_t count = section.contents.size() / unit;
-    if (count == 0 || section.address % unit != 0) continue;
+    const size_t size = section.contents.size() / grid.bytes * grid.bytes;
+    if (size == 0 || !grid.starts_group(section.address)) continue;
     CodeSection code;
     code.section = index;
     code.start = section.address;
-    code.end = section.address + count * unit;
-    code.marks.resize(count);
+    code.end = section.address + size;
+    code.grid = grid;
+    code.marks.resize(size / grid.bytes * grid.slots);
     code.relocations = relocations;
     lifter.code.push_back(std::move(code));
   }
@@ -159,7 +165,7 @@ void decode_code(Lifter& lifter) {
       throw Error("its code spans more than 4 GB", lifter.image.path);
     const size_t count = code.marks.size();
     code.instructions = program.arena->allocate<Instruction>(count);
-    lifter.target.decode(lifter.image.sections[code.section].contents.first(count * unit),
+    lifter.target.decode(lifter.image.sections[code.section].contents.first(code.end - code.start),
                          static_cast<uint32_t>(code.start - program.origin_base),
                          code.instructions);
   }

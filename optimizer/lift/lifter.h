@@ -18,14 +18,18 @@
 
 namespace respike {
 
-/// One executable section, decoded. Marks are per unit of Target::code_alignment() bytes.
+/// One executable section, decoded. Instructions and marks are numbered as Target::grid() says.
 struct CodeSection {
   uint32_t section = 0;
-  uint64_t start = 0;  // addresses, half-open; start and end are whole units
+  uint64_t start = 0;  // addresses, half-open; start and end are borders of groups
   uint64_t end = 0;
-  Instruction* instructions = nullptr;  // one per unit
+  CodeGrid grid;
+  Instruction* instructions = nullptr;
   std::vector<uint8_t> marks;
   const std::vector<Relocation>* relocations = nullptr;
+
+  size_t index(uint64_t address) const { return grid.index(address) - grid.index(start); }
+  uint64_t address(size_t index) const { return grid.address(grid.index(start) + index); }
 };
 
 enum Mark : uint8_t {
@@ -52,10 +56,12 @@ struct TableReference {
 };
 
 struct Lifter {
-  Lifter(const Image& i, const Target& t, Diagnostics& d) : image(i), target(t), diagnostics(d) {}
+  Lifter(const Image& i, const Target& t, Diagnostics& d)
+      : image(i), target(t), grid(t.grid()), diagnostics(d) {}
 
   const Image& image;
   const Target& target;
+  const CodeGrid grid;
   Diagnostics& diagnostics;
   Program program;
   std::vector<CodeSection> code;  // by address
@@ -75,13 +81,18 @@ struct Lifter {
   std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
-  unsigned unit() const { return target.code_alignment(); }
   CodeSection* code_at(uint64_t address);
   const CodeSection* code_at(uint64_t address) const {
     return const_cast<Lifter*>(this)->code_at(address);
   }
   /// The decoded instruction at an address, or nullptr when it is not in code.
   const Instruction* instruction_at(uint64_t address) const;
+  /// The same with all that follow it in its section; empty when it is not in code.
+  std::span<const Instruction> code_from(uint64_t address) const;
+  /// Where a direct branch at `place` leads, as decoded.
+  uint64_t branch_target(uint64_t place, const Instruction& branch) const {
+    return grid.group(place) + static_cast<uint64_t>(int64_t{branch.immediate});
+  }
   void mark(uint64_t address, unsigned marks);
   uint8_t marks_at(uint64_t address) const;
   /// Whether nothing but padding (no-ops, zero bytes) lies in [start, end).
@@ -151,10 +162,8 @@ class WordGps {
   bool gave_up_ = false;           // effort_ did not suffice: everything is opaque
 };
 
-/// Whether control can reach the next instruction.
-inline bool goes_on(ControlFlow flow) {
-  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
-}
+/// The entries that descriptors hold, in their order; 0 and what is no code among them.
+std::vector<uint64_t> descriptor_entries(const Lifter&);
 
 void decode_code(Lifter&);
 void find_procedures(Lifter&);  // program.procedures, program.ranges

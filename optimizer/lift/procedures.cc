@@ -50,8 +50,9 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     if (symbol.type != Symbol::Type::procedure && !data) continue;
     if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
-    if (code == nullptr || (symbol.value - code->start) % lifter.unit() != 0) continue;
-    const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value), lifter.unit());
+    if (code == nullptr || !lifter.grid.starts_group(symbol.value)) continue;
+    const uint64_t size =
+        align_up(std::min(symbol.size, code->end - symbol.value), lifter.grid.bytes);
     const uint64_t end = std::min(symbol.value + size, code->end);
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
@@ -90,10 +91,10 @@ void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
   for (const auto& [start, end] : candidates) {
     const CodeSection* code = lifter.code_at(start);
     if (code == nullptr || end > code->end || end <= start) continue;
-    if ((start - code->start) % lifter.unit() != 0) continue;
+    if (!lifter.grid.starts_group(start)) continue;
     if (covered(pieces, start, end)) continue;
     if (!added.empty() && start < added.back().end) continue;
-    added.push_back({start, align_up(end - code->start, lifter.unit()) + code->start});
+    added.push_back({start, align_up(end - code->start, lifter.grid.bytes) + code->start});
   }
   const auto middle = static_cast<ptrdiff_t>(pieces.size());
   pieces.insert(pieces.end(), added.begin(), added.end());
@@ -111,7 +112,7 @@ void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
 std::vector<Piece> pieces_of_fragments(const Lifter& lifter) {
   std::vector<Provenance::Range> ranges;
   for (const auto& [start, end, owner] : lifter.provenance->fragments) {
-    const bool cut = owner > start && owner < end && (owner - start) % lifter.unit() == 0;
+    const bool cut = owner > start && owner < end && lifter.grid.starts_group(owner);
     ranges.push_back({start, cut ? owner : end});
     if (cut) ranges.push_back({owner, end});
   }
@@ -170,12 +171,10 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
 /// Whether control cannot come from the code before `address`. When there is nothing but padding
 /// behind `start`, the answer is that for `start`.
 bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uint64_t address) {
-  const uint64_t unit = lifter.unit();
-  while (address > start && lifter.is_padding(address - unit, address)) address -= unit;
+  while (address > start && lifter.is_padding(lifter.grid.previous(address), address))
+    address = lifter.grid.previous(address);
   if (address == start) return start_is_cut_off;
-  const ControlFlow flow = lifter.target.control_flow(*lifter.instruction_at(address - unit));
-  return flow == ControlFlow::branch || flow == ControlFlow::return_jump ||
-         flow == ControlFlow::indirect_jump || flow == ControlFlow::stop;
+  return !lifter.target.may_fall_through(*lifter.instruction_at(lifter.grid.previous(address)));
 }
 
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
@@ -183,12 +182,17 @@ bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uin
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   size_t i = 0;
-  const uint64_t unit = lifter.unit();
+  const CodeGrid grid = lifter.grid;
   const std::vector<uint64_t> untyped = untyped_symbols(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
-      while (start < end && lifter.target.is_nop(*lifter.instruction_at(start))) start += unit;
+      const auto is_nop = [&](const Instruction& x) { return lifter.target.is_nop(x); };
+      const auto all_nops = [&](uint64_t group) {
+        const auto code_there = lifter.code_from(group).first(grid.slots);
+        return std::all_of(code_there.begin(), code_there.end(), is_nop);
+      };
+      while (start < end && all_nops(start)) start += grid.bytes;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {
@@ -196,7 +200,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       uint64_t known = at;  // a place of which `cut_off` is known: no padding is read twice
       bool cut_off = true;
       for (; symbol != untyped.end() && *symbol < end; ++symbol) {
-        if ((*symbol - code.start) % unit != 0) continue;
+        if (!grid.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
         if (!cut_off) continue;
@@ -210,8 +214,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       gap(piece.start);
       if (piece.end == piece.start) {
         piece.end = i + 1 < pieces.size() ? std::min(pieces[i + 1].start, code.end) : code.end;
-        while (piece.end > piece.start + unit && lifter.is_padding(piece.end - unit, piece.end))
-          piece.end -= unit;
+        while (piece.end > piece.start + grid.bytes &&
+               lifter.is_padding(piece.end - grid.bytes, piece.end))
+          piece.end -= grid.bytes;
       }
       at = piece.end;
       if (piece.end > piece.start) result.push_back(piece);
@@ -328,7 +333,7 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
     if (range == kNone) continue;
     Procedure& procedure = program[program.ranges[range].procedure];
     procedure.symbols.push_back(i);
-    if ((symbols[i].value - program.ranges[range].start) % lifter.unit() != 0)
+    if (!lifter.grid.starts_group(symbols[i].value))
       lifter.make_opaque(procedure, fmt::format("the symbol {} names the middle of an instruction",
                                                 symbols[i].name));
     const bool entry =
@@ -354,6 +359,7 @@ class EnteredGaps {
     for (const auto& [tag, value] : lifter.image.dynamic_entries)
       enter(static_cast<uint64_t>(value));
     follow_start_up_arrays();
+    follow_descriptors();
     for (const Piece& gap : gaps_)
       if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {
@@ -370,7 +376,7 @@ class EnteredGaps {
   /// An entry is the start, or behind the two instructions there that load gp.
   void enter(uint64_t address) {
     const uint32_t index = piece_at(gaps_, address);
-    if (index == kNone || entered_[index] || address - gaps_[index].start > 2 * lifter_.unit())
+    if (index == kNone || entered_[index] || address - gaps_[index].start > 2 * lifter_.grid.bytes)
       return;
     entered_[index] = true;
     work_.push_back(index);
@@ -378,20 +384,23 @@ class EnteredGaps {
 
   /// Calls do not count: what is behind the last one may be anything.
   bool runs_into(uint64_t address) const {
-    const uint64_t unit = lifter_.unit(), first = lifter_.code_at(address)->start;
-    while (address > first && lifter_.is_padding(address - unit, address)) address -= unit;
+    const CodeGrid grid = lifter_.grid;
+    const uint64_t first = lifter_.code_at(address)->start;
+    while (address > first && lifter_.is_padding(grid.previous(address), address))
+      address = grid.previous(address);
     if (address == first) return false;
-    const ControlFlow flow = lifter_.target.control_flow(*lifter_.instruction_at(address - unit));
-    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;
+    const Instruction& before = *lifter_.instruction_at(grid.previous(address));
+    return lifter_.target.may_fall_through(before) &&
+           !is_call(lifter_.target.control_flow(before));
   }
 
   void follow(const Piece& piece) {
-    for (uint64_t at = piece.start; at < piece.end; at += lifter_.unit()) {
+    for (uint64_t at = piece.start; at < piece.end; at = lifter_.grid.next(at)) {
       const Instruction& instruction = *lifter_.instruction_at(at);
       const ControlFlow flow = lifter_.target.control_flow(instruction);
       if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
           flow == ControlFlow::call)
-        enter(at + static_cast<uint64_t>(int64_t{instruction.immediate}));
+        enter(lifter_.branch_target(at, instruction));
     }
   }
 
@@ -412,6 +421,10 @@ class EnteredGaps {
     return role == RelocationRole::address64 || role == RelocationRole::address32 ||
            role == RelocationRole::gp_relative32 || role == RelocationRole::pc_relative32 ||
            role == RelocationRole::pc_relative64;
+  }
+
+  void follow_descriptors() {
+    for (const uint64_t entry : descriptor_entries(lifter_)) enter(entry);
   }
 
   void follow_start_up_arrays() {
@@ -442,9 +455,9 @@ void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
     if (!piece.is_gap) continue;
     piece.is_data = !known.is_entered(gap++);
     if (piece.is_data) continue;
-    const uint64_t unit = lifter.unit();
-    while (piece.end > piece.start + unit && lifter.is_padding(piece.end - unit, piece.end))
-      piece.end -= unit;
+    const uint64_t group = lifter.grid.bytes;
+    while (piece.end > piece.start + group && lifter.is_padding(piece.end - group, piece.end))
+      piece.end -= group;
   }
 }
 
@@ -474,12 +487,13 @@ void pin_delimited_sections(Lifter& lifter) {
 
 /// Where the no-ops start that end at each range.
 void find_nops(Lifter& lifter) {
-  const uint64_t unit = lifter.unit();
+  const CodeGrid grid = lifter.grid;
   uint64_t end = 0;  // of the range before
   for (const CodeRange& range : lifter.program.ranges) {
     const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
     uint64_t at = range.start;
-    while (at > first && lifter.target.is_nop(*lifter.instruction_at(at - unit))) at -= unit;
+    while (at > first && lifter.target.is_nop(*lifter.instruction_at(grid.previous(at))))
+      at = grid.previous(at);
     lifter.nops_before.push_back(at);
     end = range.end;
   }

@@ -67,6 +67,7 @@ void drop_returns(Program& program, const Target& target) {
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
       if (!last.has_reference() || target.control_flow(last) != ControlFlow::call) continue;
+      if (last.predicate != 0) continue;  // it may be skipped
       const CodeLocation& to = procedure.references[last.immediate].target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
       for (uint32_t i = 0; i < block.successors.size(); ++i)

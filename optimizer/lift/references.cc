@@ -74,7 +74,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
     const Section* section = lifter.image.section_at(target);
     // Borders of code never move; the unwind tables do.
     if (section == nullptr || !is_unwind_section(section->name)) return;
-  } else if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
+  } else if (!lifter.grid.starts_group(target)) {
     lifter.make_opaque(procedure,
                        fmt::format("it refers into the middle of an instruction at {:#x}", target));
     return;
@@ -203,40 +203,6 @@ std::vector<UnknownReference> find_gp_relative(Lifter& lifter) {
   return unknown;
 }
 
-/// Code pointers are found with an address; connect_blocks() turns it into a block.
-void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
-                      uint64_t gp) {
-  const uint32_t range = lifter.range_at(target);
-  const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
-  if (section != nullptr && is_unwind_section(section->name)) {
-    CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
-    pointer.target = {.where = CodeLocation::Where::address, .address = target};
-    lifter.program.code_pointers.push_back(pointer);
-    return;
-  }
-  if (range == kNone) return;  // a border symbol such as etext: stays where it is
-  if ((target - lifter.program.ranges[range].start) % lifter.unit() != 0) {
-    lifter.make_opaque(
-        lifter.program[lifter.program.ranges[range].procedure],
-        fmt::format("data at {:#x} refers into the middle of an instruction", address));
-    return;
-  }
-  unsigned marks = kLeader | kReferenced | kAddressTakenMark;
-  if (kind != ReferenceKind::gp_relative32) marks |= kLabelMark;
-  lifter.mark(target, marks);
-  CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
-  pointer.target.where = CodeLocation::Where::address;
-  pointer.target.address = target;
-  lifter.program.code_pointers.push_back(pointer);
-}
-
-std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned size) {
-  const auto bytes = lifter.image.bytes_at(address, size);
-  if (!bytes) return std::nullopt;
-  return size == 8 ? load<uint64_t>(bytes->data())
-                   : static_cast<uint64_t>(int64_t{load<int32_t>(bytes->data())});
-}
-
 std::optional<ReferenceKind> data_kind(RelocationRole role) {
   switch (role) {
     case RelocationRole::address64:
@@ -252,6 +218,40 @@ std::optional<ReferenceKind> data_kind(RelocationRole role) {
     default:
       return std::nullopt;
   }
+}
+
+/// Code pointers are found with an address; connect_blocks() turns it into a block.
+void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
+                      uint64_t gp) {
+  const uint32_t range = lifter.range_at(target);
+  const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
+  if (section != nullptr && is_unwind_section(section->name)) {
+    CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
+    pointer.target = {.where = CodeLocation::Where::address, .address = target};
+    lifter.program.code_pointers.push_back(pointer);
+    return;
+  }
+  if (range == kNone) return;  // a border symbol such as etext: stays where it is
+  if (!lifter.grid.starts_group(target)) {
+    lifter.make_opaque(
+        lifter.program[lifter.program.ranges[range].procedure],
+        fmt::format("data at {:#x} refers into the middle of an instruction", address));
+    return;
+  }
+  unsigned marks = kLeader | kReferenced | kAddressTakenMark;
+  if (data_kind(lifter.target.jump_table_entry()) != kind) marks |= kLabelMark;
+  lifter.mark(target, marks);
+  CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
+  pointer.target.where = CodeLocation::Where::address;
+  pointer.target.address = target;
+  lifter.program.code_pointers.push_back(pointer);
+}
+
+std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned size) {
+  const auto bytes = lifter.image.bytes_at(address, size);
+  if (!bytes) return std::nullopt;
+  return size == 8 ? load<uint64_t>(bytes->data())
+                   : static_cast<uint64_t>(int64_t{load<int32_t>(bytes->data())});
 }
 
 void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind,
@@ -289,14 +289,37 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
   }
 }
 
+/// What the instruction that a relocation is for adds to gp.
+std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& relocation) {
+  const auto code = lifter.code_from(relocation.address);
+  if (code.empty()) return std::nullopt;
+  const auto offset = lifter.target.gp_offset(code);
+  return offset ? std::optional(static_cast<uint64_t>(*offset)) : std::nullopt;
+}
+
+/// An address of code that one instruction forms. Both parts of a long one refer to it.
+void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
+  if (!refers_to_moving(lifter, relocation.symbol)) return;
+  const auto offset = gp_offset(lifter, relocation);
+  if (!offset)
+    return lifter.make_opaque(
+        procedure,
+        fmt::format("the relocation at {:#x} does not fit its instruction", relocation.address));
+  const uint64_t target = lifter.gp_of(procedure) + *offset;
+  if (is_border(lifter, relocation.symbol, target)) return;
+  add_gp_relative(lifter, procedure, relocation.address, target, ReferenceKind::gp_offset);
+  if (lifter.target.is_prefix(*lifter.instruction_at(relocation.address)))
+    add_gp_relative(lifter, procedure, lifter.grid.next(relocation.address), target,
+                    ReferenceKind::gp_offset);
+}
+
 /// A table whose address the code loads from the global offset table, or forms as a short offset:
 /// compilers that leave explicit relocations to the assembler do.
 void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                 bool loaded) {
-  const Instruction* instruction = lifter.instruction_at(relocation.address);
-  if (instruction == nullptr || lifter.is_gp_unknown(procedure)) return;
-  const uint64_t address = lifter.gp_of(procedure) + static_cast<uint64_t>(lifter.target.field(
-                                                         *instruction, ReferenceKind::gp_low));
+  const auto offset = gp_offset(lifter, relocation);
+  if (!offset || lifter.is_gp_unknown(procedure)) return;
+  const uint64_t address = lifter.gp_of(procedure) + *offset;
   const auto table = loaded ? word_at(lifter, address, 8) : address;
   if (table && std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), *table))
     lifter.tables.push_back({relocation.address, *table});
@@ -305,19 +328,17 @@ void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& re
 /// Slots of the global offset table have no kept relocations: the instructions that load them do.
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                    WordGps& gps) {
-  const Instruction* instruction = lifter.instruction_at(relocation.address);
-  if (instruction == nullptr || !refers_to_moving(lifter, relocation.symbol)) return;
-  const auto offset =
-      static_cast<uint64_t>(lifter.target.field(*instruction, ReferenceKind::gp_low));
+  const auto offset = gp_offset(lifter, relocation);
+  if (!offset || !refers_to_moving(lifter, relocation.symbol)) return;
   if (lifter.is_gp_unknown(procedure)) {
     // The slot of one gp, which has an address of code, is any word with another.
     refuse_unknown(lifter, relocation.address, relocation.symbol);
     for (const uint64_t gp : lifter.program.gp_values)
-      if (const auto word = word_at(lifter, gp + offset, 8))
+      if (const auto word = word_at(lifter, gp + *offset, 8))
         gps.keep_target(relocation.address, *word);
     return;
   }
-  const uint64_t slot = lifter.gp_of(procedure) + offset;
+  const uint64_t slot = lifter.gp_of(procedure) + *offset;
   const auto word = word_at(lifter, slot, 8);
   if (!word || *word == 0) return;
   if (is_border(lifter, relocation.symbol, *word)) {
@@ -345,7 +366,7 @@ void keep_distance(Lifter& lifter, const Symbol& symbol, const Relocation& reloc
   keep(target);
   if (symbol.type != Symbol::Type::section) keep(symbol.value);
   const uint32_t range = lifter.range_at(target);
-  if (range != kNone && (target - lifter.program.ranges[range].start) % lifter.unit() == 0)
+  if (range != kNone && lifter.grid.starts_group(target))
     lifter.mark(target, kLeader | kReferenced | kEntryMark);
 }
 
@@ -367,11 +388,24 @@ void find_dynamic_words(Lifter& lifter) {
     }
 }
 
+/// Descriptors are made by the linker and have no relocations where addresses are fixed.
+void find_descriptors(Lifter& lifter) {
+  const DescriptorTable table = lifter.target.descriptors();
+  const Section* section = lifter.image.section_named(table.section);
+  if (section == nullptr) return;
+  for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size) {
+    const auto entry = load<uint64_t>(&section->contents[at]);
+    if (lifter.code_at(entry) == nullptr) continue;
+    lifter.mark(entry, kEntryMark);
+    add_code_pointer(lifter, section->address + at, ReferenceKind::address64, entry, 0);
+  }
+}
+
 void collect_table_words(Lifter& lifter) {
   for (const RelocationTable& table : lifter.image.relocations) {
     if (lifter.image.sections[table.target].executable()) continue;
     for (const Relocation& relocation : table.relocations)
-      if (lifter.target.relocation_role(relocation.type) == RelocationRole::gp_relative32)
+      if (lifter.target.relocation_role(relocation.type) == lifter.target.jump_table_entry())
         lifter.table_words.push_back(relocation.address);
   }
   auto& words = lifter.table_words;
@@ -394,6 +428,10 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
       if (lifter.is_code_symbol(relocation.symbol))
         lifter.make_opaque(
             procedure, fmt::format("a 16-bit offset refers to code at {:#x}", relocation.address));
+      break;
+    case RelocationRole::gp_offset:
+      find_table(lifter, procedure, relocation, false);
+      find_gp_offset(lifter, procedure, relocation);
       break;
     case RelocationRole::got_load:
       find_table(lifter, procedure, relocation, true);
@@ -422,9 +460,9 @@ void check_get_pc(Lifter& lifter) {
     if (found.kind == ReferenceKind::gp_load_high) anchors.push_back(found.target);
   std::sort(anchors.begin(), anchors.end());
   for (const CodeRange& range : lifter.program.ranges)
-    for (uint64_t at = range.start; at < range.end; at += lifter.unit())
+    for (uint64_t at = range.start; at < range.end; at = lifter.grid.next(at))
       if (lifter.target.is_get_pc(*lifter.instruction_at(at)) &&
-          !std::binary_search(anchors.begin(), anchors.end(), at + lifter.unit()))
+          !std::binary_search(anchors.begin(), anchors.end(), lifter.grid.next(at)))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));
 }
@@ -490,6 +528,7 @@ void find_references(Lifter& lifter) {
   });
   find_data_words(lifter, gps);
   find_dynamic_words(lifter);
+  find_descriptors(lifter);
   sweep_data(lifter);
   std::sort(lifter.tables.begin(), lifter.tables.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });

@@ -6,6 +6,7 @@
 namespace respike {
 
 const Target& alpha_target();
+const Target& ia64_target();
 
 /// Whether there is one: images of other machines can only be looked at (listing.h).
 bool has_target(Machine machine);

@@ -50,7 +50,7 @@ class FakeTarget final : public Target {
 
   std::string_view name() const override { return "fake"; }
   Machine machine() const override { return Machine::alpha; }
-  unsigned code_alignment() const override { return 4; }
+  CodeGrid grid() const override { return {.bytes = 4, .slots = 1}; }
 
   void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override {
     for (size_t i = 0; i + 4 <= code.size(); i += 4, ++out, origin += 4) {
@@ -68,7 +68,25 @@ class FakeTarget final : public Target {
     }
   }
   size_t decoded_count(std::span<const uint8_t> code) const override { return code.size() / 4; }
-  unsigned size(const Instruction& i) const override { return i.is_pseudo() ? 0 : 4; }
+  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override {
+    uint32_t size = 0;
+    for (const Instruction& i : run) {
+      if (places != nullptr) *places++ = size;
+      size += i.is_pseudo() ? 0 : 4;
+    }
+    return size;
+  }
+  void replace(std::span<uint8_t> group, unsigned, const Instruction& i) const override {
+    std::vector<uint8_t> bytes;
+    encode({&i, 1}, bytes);
+    std::copy(bytes.begin(), bytes.end(), group.begin());
+  }
+  void fill(std::span<uint8_t> groups) const override {
+    for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, nop());
+  }
+  bool drops_nops() const override { return false; }
+  bool is_prefix(const Instruction&) const override { return false; }
+  uint8_t standing_flags() const override { return 0; }
   void encode(std::span<const Instruction> list, std::vector<uint8_t>& out) const override {
     for (const Instruction& i : list) {
       uint32_t word = static_cast<uint32_t>(i.immediate);
@@ -113,6 +131,10 @@ class FakeTarget final : public Target {
   ControlFlow control_flow(const Instruction& i) const override {
     return i.opcode < kFirstTargetOpcode ? ControlFlow::none : row(i).flow;
   }
+  bool may_fall_through(const Instruction& i) const override {
+    const ControlFlow flow = control_flow(i);
+    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
+  }
   Operands operands(const Instruction&) const override { return {}; }
   bool is_get_pc(const Instruction&) const override { return false; }
   bool is_nop(const Instruction& i) const override { return i.opcode == opcode("nop"); }
@@ -146,6 +168,9 @@ class FakeTarget final : public Target {
   bool is_upper_half(const Instruction& i) const override { return i.opcode == opcode("high"); }
   bool is_lower_half(const Instruction& i) const override { return i.opcode == opcode("low"); }
   int64_t field(const Instruction& i, ReferenceKind) const override { return i.immediate; }
+  std::optional<int64_t> gp_offset(std::span<const Instruction>) const override { return {}; }
+  RelocationRole jump_table_entry() const override { return RelocationRole::gp_relative32; }
+  DescriptorTable descriptors() const override { return {}; }
   bool apply(Instruction&, ReferenceKind, uint64_t, uint64_t, uint64_t) const override {
     return true;
   }

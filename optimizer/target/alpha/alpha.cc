@@ -129,20 +129,35 @@ class AlphaTarget final : public Target {
  public:
   std::string_view name() const override { return "alpha"; }
   Machine machine() const override { return Machine::alpha; }
-  unsigned code_alignment() const override { return 4; }
+  CodeGrid grid() const override { return {.bytes = 4, .slots = 1}; }
 
   void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override {
     decode_words(code.data(), code.size() / 4, origin, out);
   }
   size_t decoded_count(std::span<const uint8_t> code) const override { return code.size() / 4; }
-  unsigned size(const Instruction& instruction) const override {
-    return instruction.is_pseudo() ? 0 : 4;
+  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override {
+    uint32_t size = 0;
+    for (const Instruction& instruction : run) {
+      if (places != nullptr) *places++ = size;
+      size += instruction.is_pseudo() ? 0 : 4;
+    }
+    return size;
   }
   void encode(std::span<const Instruction> instructions, std::vector<uint8_t>& out) const override {
     const size_t start = out.size();
     out.resize(start + 4 * instructions.size());
     encode_words(instructions.data(), instructions.size(), out.data() + start);
   }
+  void replace(std::span<uint8_t> group, unsigned, const Instruction& instruction) const override {
+    encode_words(&instruction, 1, group.data());
+  }
+  void fill(std::span<uint8_t> groups) const override {
+    const Instruction none = nop();
+    for (size_t at = 0; at + 4 <= groups.size(); at += 4) encode_words(&none, 1, &groups[at]);
+  }
+  bool drops_nops() const override { return false; }
+  bool is_prefix(const Instruction&) const override { return false; }
+  uint8_t standing_flags() const override { return 0; }
 
   std::string print(const Instruction& instruction, uint64_t address) const override {
     return alpha::print(instruction, address);
@@ -155,6 +170,10 @@ class AlphaTarget final : public Target {
 
   ControlFlow control_flow(const Instruction& instruction) const override {
     return alpha::control_flow(instruction);
+  }
+  bool may_fall_through(const Instruction& instruction) const override {
+    const ControlFlow flow = control_flow(instruction);
+    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
   }
   Operands operands(const Instruction& instruction) const override {
     return alpha::operands(instruction);
@@ -196,6 +215,11 @@ class AlphaTarget final : public Target {
     return encoding_of(instruction).format == Format::memory && !is_upper_half(instruction);
   }
   int64_t field(const Instruction& instruction, ReferenceKind kind) const override;
+  std::optional<int64_t> gp_offset(std::span<const Instruction> code) const override {
+    return field(code.front(), ReferenceKind::gp_low);
+  }
+  RelocationRole jump_table_entry() const override { return RelocationRole::gp_relative32; }
+  DescriptorTable descriptors() const override { return {}; }
   bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
              uint64_t gp) const override;
 
@@ -278,6 +302,7 @@ uint32_t AlphaTarget::relocation_type(ReferenceKind kind) const {
     case ReferenceKind::gp_load_high:
       return R_ALPHA_GPDISP;
     case ReferenceKind::gp_load_low:
+    case ReferenceKind::gp_offset:
     case ReferenceKind::pc_high:
     case ReferenceKind::pc_low:
       return R_ALPHA_NONE;

@@ -191,6 +191,26 @@ bool is_system_call(const Instruction& instruction) {
   return (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
 }
 
+/// Of a load that moves its base register, too, what is said is true of the loaded one alone.
+ValueSource value_source(const Instruction& instruction) {
+  switch (op_of(instruction)) {
+    case Op::adds:
+      return instruction.immediate == 0 ? ValueSource::copied : ValueSource::computed;
+    case Op::mov_to_br_sptk:
+    case Op::mov_to_br:
+    case Op::mov_to_br_dptk:
+    case Op::mov_from_br:
+      return ValueSource::copied;
+    case Op::ld:
+    case Op::ld_reg:
+    case Op::ld_imm:
+      return completer_value(instruction, completer('z')) == 3 ? ValueSource::loaded
+                                                               : ValueSource::computed;
+    default:
+      return ValueSource::computed;
+  }
+}
+
 FrameEffect frame_effect(const Instruction& instruction) {
   switch (op_of(instruction)) {
     case Op::alloc:

@@ -35,6 +35,9 @@ bool may_fall_through(const Instruction& instruction);
 bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
 bool is_system_call(const Instruction& instruction);
 
+/// Of what general and branch registers get; of whole addresses when loaded.
+ValueSource value_source(const Instruction& instruction);
+
 /// What an instruction does to the meaning of the names r32 to r127, f32 to f127, p16 to p63.
 enum class FrameEffect : uint8_t {
   none,
