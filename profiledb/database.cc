@@ -173,13 +173,13 @@ PruneResult Database::prune(unsigned keep, std::chrono::seconds age) {
   PruneResult result;
   state_->write([&](soci::session& sql) {
     const std::set<Id> in_use = builds_in_use(sql, spool());
-    const long long kept = keep;
+    const long long kept = keep, replaced = current_time() - age.count();
     result.derived = remove_rows(sql, "derived_image",
                                  "select id, build from derived_image where exists (select 1 from "
                                  "derived_image as later where later.build = derived_image.build "
                                  "and later.kind = derived_image.kind and later.id > "
-                                 "derived_image.id)",
-                                 in_use);
+                                 "derived_image.id and later.made <= :replaced)",
+                                 in_use, replaced);
     result.builds = remove_rows(sql, "build",
                                 "select id, id from build where (select count(*) from build as "
                                 "later where later.image = build.image and later.number > "

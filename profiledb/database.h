@@ -185,7 +185,6 @@ class Database {
   /// Throws Error when it is the main image.
   void remove_application_image(Id application, Id image);
   std::vector<ApplicationImage> images_of(Id application) const;  // main, linked, opened; by path
-  std::vector<ApplicationRow> applications_with(Id image) const;  // by name
 
   // ---- images and builds ----
 
@@ -215,7 +214,6 @@ class Database {
   Id add_instrumented(Id build, const DerivedFacts& facts, const Image& instrumented);
   std::vector<DerivedRow> derived(Id build) const;  // newest first
   std::optional<DerivedRow> newest_derived(Id build, DerivedKind kind) const;
-  void remove_derived(Id derived);  // its file goes with prune
   /// Whether the image in the store is the one that was made. It is read only when its file is not
   /// the one that was last found to be whole.
   bool is_whole(const DerivedRow& derived);
@@ -239,12 +237,9 @@ class Database {
   /// place of what was carried over from that one before. `profile` is in terms of the new build.
   void set_carried(Id build, Id from, const Profile& profile, double confidence);
   /// What was last matched to a build, as set_matched() noted it: tells that matching would find
-  /// the same again. Empty: nothing, or its profile was cleared since.
+  /// the same again. Empty: nothing.
   std::string matched(Id build) const;
   void set_matched(Id build, const std::string& what);
-  /// Forgets all counts of a build, and what was carried over to it. Those of processes that still
-  /// run come back with the next merge.
-  void clear_profile(Id build);
 
   // ---- runs ----
 
@@ -253,9 +248,9 @@ class Database {
   // ---- housekeeping ----
 
   /// Removes, per image, all builds but the newest `keep` (at least 1), images without application,
-  /// derived images but the newest of each kind, and files of the store that nothing refers to and
-  /// that are older than `age`. Builds whose spool holds counter files stay, with all that was made
-  /// of them.
+  /// derived images that a newer one of their kind has replaced, and files of the store that
+  /// nothing refers to, both for longer than `age`: a run may have chosen one and not counted yet.
+  /// Builds whose spool holds counter files stay, with all that was made of them.
   PruneResult prune(unsigned keep, std::chrono::seconds age = std::chrono::hours(1));
   /// Checks everything: the file, references between rows, that blobs can be decoded and files are
   /// those of their hashes. One sentence for each problem.

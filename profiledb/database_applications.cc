@@ -147,15 +147,6 @@ std::vector<ApplicationImage> Database::images_of(Id application) const {
   });
 }
 
-std::vector<ApplicationRow> Database::applications_with(Id image) const {
-  return state_->read([&](soci::session&) {
-    return select_applications(state_->session,
-                               "join application_image on application_image.application = "
-                               "application.id where application_image.image = :i order by name",
-                               image);
-  });
-}
-
 // ---- images ----
 
 Id Database::put_image(const ImageFacts& facts) {

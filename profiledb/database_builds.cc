@@ -237,13 +237,6 @@ std::optional<DerivedRow> Database::newest_derived(Id build, DerivedKind kind) c
   });
 }
 
-void Database::remove_derived(Id derived) {
-  state_->write([&](soci::session& sql) {
-    state_->require("derived_image", derived);
-    change(sql, "delete from derived_image where id = :id", derived);
-  });
-}
-
 bool Database::is_whole(const DerivedRow& derived) {
   const std::filesystem::path path = store().path(derived.content);
   if (!store().contains(derived.content)) return false;

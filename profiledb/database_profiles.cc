@@ -399,16 +399,4 @@ void Database::set_matched(Id build, const std::string& what) {
   });
 }
 
-void Database::clear_profile(Id build) {
-  state_->write([&](soci::session& sql) {
-    state_->require("build", build);
-    change(sql, "update build set matched = '' where id = :id", build);
-    change(sql, "delete from count_set where shape in (select id from shape where build = :build)",
-           build);
-    // A process that goes on is to be counted again, as if it had never been.
-    change(sql, "update run set file_hash = 0 where build = :build and state = 'running'", build);
-    remove_unused_shapes(sql, build);
-  });
-}
-
 }  // namespace respike

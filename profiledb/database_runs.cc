@@ -177,19 +177,18 @@ void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
   });
 }
 
-uint64_t mark_lost_runs(Database& database, std::optional<Id> build) {
+uint64_t mark_lost_runs(Database& database) {
   Database::State& state = database.state();
   const auto missing = [&](soci::session& sql) {
     std::vector<Id> rows;
-    Id id = 0, of = 0;
+    Id id = 0;
     std::string content, file;
     for_each_row(sql,
-                 "select run.id, run.build, build.content_hash, run.file from run join build on "
+                 "select run.id, build.content_hash, run.file from run join build on "
                  "build.id = run.build where run.state = 'running'",
-                 std::tie(), std::tie(id, of, content, file), [&] {
+                 std::tie(), std::tie(id, content, file), [&] {
                    std::error_code error;
-                   if ((!build || *build == of) &&
-                       !std::filesystem::exists(database.spool() / content / file, error) && !error)
+                   if (!std::filesystem::exists(database.spool() / content / file, error) && !error)
                      rows.push_back(id);
                  });
     return rows;

@@ -58,6 +58,6 @@ void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
 
 /// Runs that were running when they were last read and whose file is not there any more: they are
 /// lost from now on, what they had counted stays. Returns their number.
-uint64_t mark_lost_runs(Database& database, std::optional<Id> build);
+uint64_t mark_lost_runs(Database& database);
 
 }  // namespace respike

@@ -66,14 +66,13 @@ class Merger {
     std::sort(ended_.begin(), ended_.end(), [](const ProcessEnd& a, const ProcessEnd& b) {
       return a.started_after > b.started_after;
     });
-    if (options.time) end_ = std::chrono::steady_clock::now() + *options.time;
   }
 
   MergeResult merge() {
     for (const std::string& folder : folders()) merge_folder(database_.spool() / folder);
     for (const ProcessEnd& end : ended_)
       set_ended(database_, end.process_id, end.started_after, end.ended);
-    result_.lost = mark_lost_runs(database_, options_.build);
+    result_.lost = mark_lost_runs(database_);
     return result_;
   }
 
@@ -81,21 +80,14 @@ class Merger {
   static constexpr size_t kMostRuns = 64;  // that wait for one transaction
 
   std::vector<std::string> folders() const {
-    if (options_.build) return {database_.build(*options_.build).content.hex()};
     std::vector<std::string> names = names_in(database_.spool());
     std::erase_if(names, [](const std::string& name) { return !parse_content_hash(name); });
     return names;
   }
 
-  bool out_of_time() const { return end_ && std::chrono::steady_clock::now() >= *end_; }
-
   void merge_folder(const fs::path& folder) {
     for (const std::string& name : names_in(folder)) {
       if (!name.ends_with(kCounterFileEnd)) continue;
-      if (out_of_time()) {
-        ++result_.left;
-        continue;
-      }
       try {
         merge_file(folder / name);
       } catch (const Error& error) {
@@ -290,7 +282,6 @@ class Merger {
   const MergeOptions& options_;
   std::vector<ProcessEnd> ended_;  // latest start first
   Diagnostics& diagnostics_;
-  std::optional<std::chrono::steady_clock::time_point> end_;
   MergeResult result_;
   std::map<ImageId, CountedImage> images_;  // of one folder
 };

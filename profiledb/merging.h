@@ -5,7 +5,6 @@
 // instrumented images of the build write there, and nothing else does. Beside these folders are
 // FILES/spool/damaged/ and FILES/spool/unknown/, where files go that cannot be counted.
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,11 +26,8 @@ struct MergeOptions {
   /// Also reads the files of processes that still run; costs as much as one that finished. Without,
   /// they are left as they are.
   bool snapshots = true;
-  double weight = 1;                       // of the runs that are merged; positive, at most 1e6
-  std::optional<Id> build = std::nullopt;  // only the spool of this one
-  std::vector<ProcessEnd> ended = {};      // what the caller knows of processes that it started
-  /// Stops after so long, between files; the rest waits for the next time.
-  std::optional<std::chrono::milliseconds> time = std::nullopt;
+  double weight = 1;                   // of the runs that are merged; positive, at most 1e6
+  std::vector<ProcessEnd> ended = {};  // what the caller knows of processes that it started
 };
 
 struct MergeResult {

@@ -72,6 +72,7 @@ enum class RelocationRole : uint8_t {
   gp_low,
   gp_relative16,  // a 16-bit gp offset in an instruction: reaches data only
   gp_offset,      // an instruction, perhaps a long one, that adds to gp: reaches code, too
+  absolute,       // an address in an instruction: reaches data only
   gp_load,        // pair of instructions that compute gp; addend: distance to the second
   got_load,       // loads the slot of the global offset table at gp + field
   address64,
@@ -173,6 +174,8 @@ class Target {
   virtual void fill(std::span<uint8_t> groups) const = 0;
   /// Whether arrange() leaves out no-ops, so that nobody else has to.
   virtual bool drops_nops() const = 0;
+  /// Whether zero bytes between procedures are padding; elsewhere they may be data.
+  virtual bool zeros_pad() const = 0;
   /// Only a part of an instruction, whose rest is the next one: the two are never parted.
   virtual bool is_prefix(const Instruction&) const = 0;
   /// Bits of Instruction::flags that say how the instruction stands in memory, not what it does.

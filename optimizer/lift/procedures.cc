@@ -193,6 +193,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
       while (start < end && all_nops(start)) start += grid.bytes;
+      if (lifter.target.zeros_pad() && lifter.is_padding(start, end)) return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {

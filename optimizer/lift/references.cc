@@ -446,6 +446,11 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
       find_data_word(lifter, relocation, *data_kind(lifter.target.relocation_role(relocation.type)),
                      gps);
       break;
+    case RelocationRole::absolute:
+      if (refers_to_moving(lifter, relocation.symbol))
+        lifter.make_opaque(procedure, fmt::format("it holds an absolute address of code at {:#x}",
+                                                  relocation.address));
+      break;
     case RelocationRole::unsupported:
       lifter.make_opaque(procedure, fmt::format("relocation type {} at {:#x} is not understood",
                                                 relocation.type, relocation.address));

@@ -2,7 +2,6 @@
 // what the fuzzers do for hours, for seconds, in every build.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <ctime>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/image_mutator.h"
 #include "tests/unit/profile_testing.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
 namespace {
@@ -37,18 +37,18 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
 
 /// The images that make-seeds.sh compiles, and what rewriting makes of each.
 std::vector<Bytes> make_seeds() {
-  std::string folder = (std::filesystem::temp_directory_path() / "respike-fuzz-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return {};
-  const std::string command = RESPIKE_SOURCE_DIR "/tests/fuzz/make-seeds.sh " + folder;
+  const TemporaryFolder folder;
+  const std::string command =
+      RESPIKE_SOURCE_DIR "/tests/fuzz/make-seeds.sh " + folder.path().string();
   EXPECT_EQ(std::system(command.c_str()), 0);
   std::set<std::filesystem::path> paths;  // sorted: the same order everywhere
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.insert(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    paths.insert(entry.path());
   std::vector<Bytes> seeds;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);
     seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
-  std::filesystem::remove_all(folder);
   const size_t count = seeds.size();
   for (size_t i = 0; i < count; ++i) {
     seeds.push_back(rewritten(seeds[i], OptimizeOptions::Order::random));

@@ -3,7 +3,6 @@
 // RESPIKE_CODEC_IMAGES, a list of ELF images separated by colons, adds real programs.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/error.h"
 #include "optimizer/target/targets.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
 namespace {
@@ -65,15 +65,12 @@ std::vector<Line> run_objdump(const std::string& arguments) {
 }
 
 std::vector<Line> disassemble(const std::vector<uint32_t>& words) {
-  std::string directory = std::filesystem::temp_directory_path() / "respike-XXXXXX";
-  if (mkdtemp(directory.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  const std::string file = directory + "/words";
+  const TemporaryFolder directory;
+  const std::string file = directory / "words";
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(words.data()),
              static_cast<std::streamsize>(4 * words.size()));
-  auto lines = run_objdump("-D -z -b binary -m alpha " + file);
-  std::filesystem::remove_all(directory);
-  return lines;
+  return run_objdump("-D -z -b binary -m alpha " + file);
 }
 
 Instruction decode(uint32_t word) {

@@ -149,8 +149,6 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   EXPECT_EQ(database.matched(builds[0].id), "");
   database.set_matched(builds[0].id, "something");
   EXPECT_EQ(database.matched(builds[0].id), "something");
-  database.clear_profile(builds[0].id);
-  EXPECT_EQ(database.matched(builds[0].id), "");
 }
 
 const int kNow = current_schema().newest;

@@ -75,7 +75,7 @@ class Model {
       case 13:
         return merge();
       case 14:
-        return one_in(random_, 3) ? clear() : give();
+        return give();
       default:
         return one_in(random_, 2) ? prune() : reopen();
     }
@@ -284,16 +284,6 @@ class Model {
     profile.runs = below(random_, 9);
     database_->add_profile(build_id(program), profile);
     build->given_profiles.push_back(std::move(profile));
-  }
-
-  void clear() {
-    const size_t program = below(random_, kPrograms);
-    ModelBuild* build = find_build(program);
-    if (build == nullptr) return;
-    database_->clear_profile(build_id(program));
-    build->finished.clear();
-    build->snapshots.clear();
-    build->given_profiles.clear();
   }
 
   /// Keeps the newest two builds, those with files in their spools, and images in use.

@@ -126,9 +126,7 @@ TEST_F(DatabaseTest, ImagesOfApplications) {
   EXPECT_EQ(images[3].role, Role::opened);
   const Id other = database.add_application("other", put_image("/bin/other"));
   database.add_application_image(other, z, Role::linked);
-  EXPECT_EQ(names(database.applications_with(z)), (std::vector<std::string>{"app", "other"}));
   database.remove_application_image(application, z);
-  EXPECT_EQ(names(database.applications_with(z)), (std::vector<std::string>{"other"}));
   EXPECT_EQ(database.images_of(application).size(), 3u);
   EXPECT_NE(error_of([&] {
               database.remove_application_image(application, main);
@@ -250,8 +248,6 @@ TEST_F(DatabaseTest, DerivedImages) {
   optimized("x", "one");
   EXPECT_EQ(database.newest_derived(build, DerivedKind::optimized)->options, "x");
   EXPECT_EQ(database.derived(build).size(), 2u);
-  database.remove_derived(database.derived(build)[0].id);
-  EXPECT_EQ(database.newest_derived(build, DerivedKind::optimized)->options, "y");
   EXPECT_NE(error_of([&] {
               database.add_optimized(
                   build, {DerivedKind::optimized, "", "", content_hash(text_bytes("not there"))});
@@ -300,9 +296,6 @@ TEST_F(DatabaseTest, GivenProfiles) {
             std::string::npos);
   EXPECT_NE(error_of([&] { database.add_profile(build, profile, 0); }).find("weight"),
             std::string::npos);
-  database.clear_profile(build);
-  EXPECT_EQ(database.profile(build).runs, 0);
-  EXPECT_EQ(database.profile(build), database.procedures(build));
 }
 
 /// One procedure of one block.
@@ -515,7 +508,9 @@ TEST_F(DatabaseTest, PruneKeepsTheNewest) {
   database.add_optimized(builds[0], {DerivedKind::optimized, "", "", stored("of an old build")});
   stored("of nobody");
   database.make_spool(builds[0]);
-  EXPECT_EQ(database.prune(3).bytes, 0u) << "all files are young";
+  const PruneResult young = database.prune(3);
+  EXPECT_EQ(young.bytes, 0u) << "all files are young";
+  EXPECT_EQ(young.derived, 0u) << "a run may have chosen it";
   const PruneResult result = database.prune(2, std::chrono::seconds(0));
   EXPECT_EQ(result.builds, 1u);
   EXPECT_EQ(result.images, 0u) << "went before";

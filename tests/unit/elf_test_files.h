@@ -3,7 +3,6 @@
 // into a temporary directory, run under qemu-alpha.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <array>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "optimizer/image/image.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
 
@@ -40,16 +40,8 @@ inline CommandResult run(const std::string& command) {
 
 /// A directory that lives as long as the process.
 inline const std::filesystem::path& test_directory() {
-  struct Directory {
-    Directory() {
-      std::string name = (std::filesystem::temp_directory_path() / "respike-elf-XXXXXX").string();
-      path = mkdtemp(name.data());
-    }
-    ~Directory() { std::filesystem::remove_all(path); }
-    std::filesystem::path path;
-  };
-  static const Directory directory;
-  return directory.path;
+  static const TemporaryFolder directory;
+  return directory.path();
 }
 
 inline std::vector<uint8_t> bytes_of(const std::filesystem::path& path) {

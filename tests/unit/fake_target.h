@@ -85,6 +85,7 @@ class FakeTarget final : public Target {
     for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, nop());
   }
   bool drops_nops() const override { return false; }
+  bool zeros_pad() const override { return false; }
   bool is_prefix(const Instruction&) const override { return false; }
   uint8_t standing_flags() const override { return 0; }
   void encode(std::span<const Instruction> list, std::vector<uint8_t>& out) const override {

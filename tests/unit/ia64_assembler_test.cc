@@ -5,7 +5,6 @@
 // of instructions tell which registers it thinks one reads and writes.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "optimizer/target/ia64/codec.h"
 #include "optimizer/target/ia64/meaning.h"
 #include "optimizer/target/ia64/text.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike::ia64 {
 namespace {
@@ -37,8 +37,8 @@ struct Assembled {
 };
 
 Assembled assemble(const std::vector<std::string>& lines, const std::string& options) {
-  std::string folder = fs::temp_directory_path() / "respike-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  const TemporaryFolder directory;
+  const std::string folder = directory.path();
   std::ofstream source(folder + "/x.s");
   for (const std::string& line : lines) source << line << "\n";
   source.close();
@@ -53,7 +53,6 @@ Assembled assemble(const std::vector<std::string>& lines, const std::string& opt
   for (std::string line; std::getline(said, line);)
     if (line.starts_with("x.s:") && isdigit(line[4]))
       result.said.emplace(strtoul(line.c_str() + 4, nullptr, 10), line);
-  fs::remove_all(folder);
   return result;
 }
 

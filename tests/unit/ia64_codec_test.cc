@@ -3,7 +3,6 @@
 // RESPIKE_IA64_CODEC_IMAGES, a list of ELF images separated by colons, adds real programs.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/target/ia64/codec.h"
 #include "optimizer/target/ia64/text.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike::ia64 {
 namespace {
@@ -88,15 +88,12 @@ std::vector<Listed> run_objdump(const std::string& arguments) {
 }
 
 std::vector<Listed> disassemble(const std::vector<BundleBytes>& bundles) {
-  std::string directory = std::filesystem::temp_directory_path() / "respike-XXXXXX";
-  if (mkdtemp(directory.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  const std::string file = directory + "/bundles";
+  const TemporaryFolder directory;
+  const std::string file = directory / "bundles";
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(bundles.data()),
              static_cast<std::streamsize>(bundles.size() * kBundleSize));
-  auto listed = run_objdump("-D -z -b binary -m ia64 " + file);
-  std::filesystem::remove_all(directory);
-  return listed;
+  return run_objdump("-D -z -b binary -m ia64 " + file);
 }
 
 std::string hex(const BundleBytes& bytes) {

@@ -21,6 +21,7 @@
 #include "optimizer/base/error.h"
 #include "tas/libraries.h"
 #include "tas/library_cache.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
 namespace {
@@ -150,16 +151,6 @@ Found ask_us(const fs::path& program, const std::string& library_path) {
   return found;
 }
 
-class Folder {
- public:
-  Folder() {
-    std::string name = fs::temp_directory_path() / "respike-libraries-XXXXXX";
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
 bool host_is_known() {
   return fs::exists(kLoader);
 }
@@ -254,8 +245,8 @@ struct World {
   }
 
   std::mt19937 random;
-  Folder folder;
-  fs::path root = fs::canonical(folder.path);
+  const TemporaryFolder folder;
+  fs::path root = fs::canonical(folder.path());
 };
 
 TEST(Libraries, RandomGraphs) {
@@ -275,39 +266,38 @@ TEST(Libraries, RandomGraphs) {
 
 TEST(Libraries, OrderIsBreadthFirst) {
   if (!host_is_known()) GTEST_SKIP();
-  Folder folder;
-  const std::string here = folder.path;
-  write(folder.path / "p", {.rpath = here, .interpreter = kLoader, .needed = {"a.so", "b.so"}});
-  write(folder.path / "a.so", {.needed = {"c.so"}});
-  write(folder.path / "b.so", {.needed = {"d.so", "c.so"}});
-  write(folder.path / "c.so", {});
-  write(folder.path / "d.so", {});
-  const Libraries libraries = find_libraries(read_program(folder.path / "p"), {});
+  const TemporaryFolder folder;
+  const std::string here = folder.path();
+  write(folder / "p", {.rpath = here, .interpreter = kLoader, .needed = {"a.so", "b.so"}});
+  write(folder / "a.so", {.needed = {"c.so"}});
+  write(folder / "b.so", {.needed = {"d.so", "c.so"}});
+  write(folder / "c.so", {});
+  write(folder / "d.so", {});
+  const Libraries libraries = find_libraries(read_program(folder / "p"), {});
   std::vector<std::string> names;
   for (const LoadedLibrary& library : libraries.loaded) names.push_back(library.name);
   EXPECT_EQ(names, (std::vector<std::string>{kLoader, "a.so", "b.so", "c.so", "d.so"}));
 }
 
 TEST(Libraries, AuxiliaryOnesMayBeMissing) {
-  Folder folder;
-  write(folder.path / "p", {.rpath = folder.path, .interpreter = kLoader, .auxiliary = {"a", "b"}});
-  write(folder.path / "a", {});
-  const Libraries libraries = find_libraries(read_program(folder.path / "p"), {});
+  const TemporaryFolder folder;
+  write(folder / "p", {.rpath = folder.path(), .interpreter = kLoader, .auxiliary = {"a", "b"}});
+  write(folder / "a", {});
+  const Libraries libraries = find_libraries(read_program(folder / "p"), {});
   EXPECT_EQ(libraries.loaded.back().name, "a");
   EXPECT_TRUE(libraries.missing.empty());
 }
 
 TEST(Libraries, SysrootStandsForTheRoot) {
-  Folder folder;
-  const fs::path root = folder.path / "root";
+  const TemporaryFolder folder;
+  const fs::path root = folder / "root";
   const uint16_t machine = platform_of(Machine::alpha).elf_machine;
-  write(folder.path / "p",
+  write(folder / "p",
         {.interpreter = "/lib/ld.so", .needed = {"a.so", "b.so"}, .machine = machine});
   write(root / "lib/ld.so", {.machine = machine});
   write(root / "usr/lib/a.so", {.machine = machine});
   write(root / "lib/b.so", {.machine = EM_X86_64});
-  const Libraries libraries =
-      find_libraries(read_program(folder.path / "p"), {"", root, "/no/cache"});
+  const Libraries libraries = find_libraries(read_program(folder / "p"), {"", root, "/no/cache"});
   ASSERT_EQ(libraries.loaded.size(), 2u);
   EXPECT_EQ(libraries.loaded[0].path, root / "lib/ld.so");
   EXPECT_EQ(libraries.loaded[1].path, root / "usr/lib/a.so");
@@ -316,7 +306,7 @@ TEST(Libraries, SysrootStandsForTheRoot) {
 }
 
 TEST(Libraries, DamagedImages) {
-  Folder folder;
+  const TemporaryFolder folder;
   Made made{.soname = "s", .rpath = "r", .interpreter = kLoader, .needed = {"a", "b"}};
   const std::vector<uint8_t> good = image_of(made);
   std::mt19937 random(1);
@@ -329,8 +319,8 @@ TEST(Libraries, DamagedImages) {
     } catch (const Error&) {
     }
   }
-  EXPECT_THROW(read_program(folder.path / "none"), Error);
-  EXPECT_THROW(read_program(folder.path), Error);
+  EXPECT_THROW(read_program(folder / "none"), Error);
+  EXPECT_THROW(read_program(folder.path()), Error);
 }
 
 TEST(Libraries, DamagedCaches) {

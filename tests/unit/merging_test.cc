@@ -303,7 +303,6 @@ TEST_F(Merging, ProcessNumbersAreGivenAgain) {
     program.leave_file(2, kStart + start * kSecond, program.run());
   merge({.ended = notes});
   EXPECT_EQ(ends(), expected);
-  database.clear_profile(program.build());
   // Merged first, without the notes.
   CountingProgram other(2);
   other.put_into(database, "/toy/other");
@@ -329,23 +328,6 @@ TEST_F(Merging, HugeFilesWithHoles) {
   }
   EXPECT_EQ(diagnostics.warnings().size(), 0u);
   EXPECT_TRUE(runs().empty());
-}
-
-TEST_F(Merging, OnlyTheSpoolOfABuild) {
-  CountingProgram other(2);
-  other.put_into(database, "/toy/other");
-  program.leave_file(1, kStart, program.run());
-  other.leave_file(1, kStart, other.run());
-  EXPECT_EQ(merge({.build = other.build()}).finished, 1u);
-  EXPECT_EQ(database.runs(other.build()).size(), 1u);
-  EXPECT_TRUE(runs().empty());
-  EXPECT_EQ(merge().finished, 1u);
-}
-
-TEST_F(Merging, WithoutTimeItLeavesTheRest) {
-  for (uint64_t i = 0; i < 10; ++i) program.leave_file(i, kStart, program.run());
-  EXPECT_EQ(merge({.time = std::chrono::milliseconds(0)}).left, 10u);
-  EXPECT_EQ(merge({.time = std::chrono::minutes(1)}).finished, 10u);
 }
 
 TEST_F(Merging, WrongClocks) {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,34 +19,9 @@
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
 #include "tests/unit/flow_testing.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
-
-/// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (base() / "respike-db-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  /// In memory where possible: every commit waits for the disk.
-  static std::filesystem::path base() {
-    if (std::getenv("TMPDIR") == nullptr && access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
-    return std::filesystem::temp_directory_path();
-  }
-
-  std::filesystem::path path_;
-};
 
 inline std::string error_of(const std::function<void()>& action) {
   try {

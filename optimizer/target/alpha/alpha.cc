@@ -156,6 +156,7 @@ class AlphaTarget final : public Target {
     for (size_t at = 0; at + 4 <= groups.size(); at += 4) encode_words(&none, 1, &groups[at]);
   }
   bool drops_nops() const override { return false; }
+  bool zeros_pad() const override { return false; }
   bool is_prefix(const Instruction&) const override { return false; }
   uint8_t standing_flags() const override { return 0; }
 

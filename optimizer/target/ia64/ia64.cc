@@ -37,6 +37,9 @@ using namespace ia64;
 // ELF relocation types of little-endian images.
 enum : uint32_t {
   R_IA64_NONE = 0x00,
+  R_IA64_IMM14 = 0x21,
+  R_IA64_IMM22 = 0x22,
+  R_IA64_IMM64 = 0x23,
   R_IA64_DIR32LSB = 0x25,
   R_IA64_DIR64LSB = 0x27,
   R_IA64_GPREL22 = 0x2a,
@@ -152,6 +155,7 @@ class Ia64Target final : public Target {
                const Instruction& instruction) const override;
   void fill(std::span<uint8_t> groups) const override;
   bool drops_nops() const override { return true; }
+  bool zeros_pad() const override { return true; }
   bool is_prefix(const Instruction& instruction) const override {
     return op_of(instruction) == Op::long_half;
   }
@@ -256,14 +260,17 @@ uint64_t Ia64Target::arrange(std::span<const Instruction> run, uint32_t* places)
     part.clear();
     for (const Instruction& instruction : run.subspan(first, count))
       if (!instruction.is_pseudo()) part.push_back(instruction);
+    if (places == nullptr) {
+      size += bundle_count(part) * kBundleSize;
+      return;
+    }
     const Bundled bundled = bundle(part);
     const uint64_t end = size + bundled.slots.size() / 3 * kBundleSize;
-    if (places != nullptr)
-      for (size_t i = first, k = 0; i < first + count; ++i) {
-        const uint64_t offset = k < part.size() ? size + bundled.place[k] : end;
-        places[i] = static_cast<uint32_t>(offset);
-        if (!run[i].is_pseudo()) ++k;
-      }
+    for (size_t i = first, k = 0; i < first + count; ++i) {
+      const uint64_t offset = k < part.size() ? size + bundled.places[k] : end;
+      places[i] = static_cast<uint32_t>(offset);
+      if (!run[i].is_pseudo()) ++k;
+    }
     size = end;
   });
   return size;
@@ -331,6 +338,10 @@ RelocationRole Ia64Target::relocation_role(uint32_t type) const {
     case R_IA64_LTV64LSB:
     case R_IA64_IPLTLSB:  // a descriptor in place
       return RelocationRole::address64;
+    case R_IA64_IMM14:
+    case R_IA64_IMM22:
+    case R_IA64_IMM64:
+      return RelocationRole::absolute;
     case R_IA64_DIR32LSB:
     case R_IA64_REL32LSB:
       return RelocationRole::address32;
