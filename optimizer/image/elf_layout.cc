@@ -10,8 +10,9 @@
 // note is given up instead (its section stays). That comes last, since debuggers and crash reports
 // find the build-id through PT_NOTE.
 //
-// The added segment comes after all memory of the image, so that program headers stay in ascending
-// order. An image whose highest segment is executable already, such as an output of Respike, needs
+// The added segment comes after all memory of the image; but where memory leaves a wide hole behind
+// the code, as on machines whose data has a region of its own, into that hole, in reach of the code.
+// Program headers stay in ascending order. An image whose highest segment is executable already, such as an output of Respike, needs
 // no new header: that segment grows. Added memory extends the last writable segment; in an output
 // of Respike that is not the last one, so the memory needs a header, and room for it is made
 // likewise.
@@ -33,6 +34,7 @@ namespace {
 
 constexpr uint64_t kFreeAlignment = 16;
 constexpr uint64_t kDefaultSegmentAlignment = 0x10000;
+constexpr uint64_t kWideHole = uint64_t{1} << 40;  // no memory of a program is that large
 
 bool occupies_memory(const Section& section) {
   const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
@@ -132,18 +134,48 @@ size_t last_loaded(const Image& image) {
   return last;
 }
 
-/// The highest segment when it can grow: executable, not writable, its end in memory and in the
+/// The segment that the added one comes behind: the last one, or one of code before a wide hole.
+size_t segment_before(const Image& image) {
+  size_t last = last_loaded(image);
+  for (size_t i = last; i-- > 0;) {
+    const Segment& segment = image.segments[i];
+    if (!segment.loaded()) continue;
+    const uint64_t end = segment.address + segment.memory_size;
+    if (segment.executable() && !segment.writable() &&
+        image.segments[last].address - end >= kWideHole)
+      return i;
+    last = i;
+  }
+  return last_loaded(image);
+}
+
+/// The segment before the added one when it can grow: executable, not writable, its end in memory and in the
 /// file nobody's start.
 std::optional<size_t> growable_segment(const Image& image) {
-  const size_t highest = last_loaded(image);
-  const Segment& segment = image.segments[highest];
+  const size_t before = segment_before(image);
+  const Segment& segment = image.segments[before];
   if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
     return std::nullopt;
   for (const Segment& other : image.segments)
     if (other.type != ELF::PT_NULL && other.file_size != 0 &&
         other.offset + other.file_size > segment.offset + segment.file_size)
       return std::nullopt;
-  return highest;
+  return before;
+}
+
+uint64_t end_of(const Segment& segment) {
+  return segment.address + segment.memory_size;
+}
+
+/// The address that what follows the loaded part of the file has by the first segment's distance
+/// between address and offset.
+uint64_t behind_file(const Image& image) {
+  uint64_t end = 0;
+  for (const Segment& segment : image.segments)
+    if (segment.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
+  for (const Segment& segment : image.segments)
+    if (segment.loaded()) return segment.address - segment.offset + end;
+  return end;
 }
 
 /// As the other segments, but not aligned to huge pages: that would leave huge holes.
@@ -211,7 +243,7 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   plan.alignment = segment_alignment(image);
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
-    if (segment.loaded()) end = segment.address + segment.memory_size;
+    if (segment.loaded()) end = end_of(segment);
   if (end > std::numeric_limits<uint64_t>::max() / 2)
     throw Error("no segment can be added: the image ends too high in memory", image.path);
   if (memory.size != 0) {
@@ -228,6 +260,8 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
     plan.memory_end = plan.where.memory_address + memory.size;
   }
   plan.extended = growable_segment(image);
+  if (const size_t before = segment_before(image); before != last_loaded(image))
+    end = plan.extended ? end_of(image.segments[before]) : behind_file(image);
   plan.where.address = align_up(end, plan.extended ? kFreeAlignment : plan.alignment);
   plan.where.free_address = plan.where.address;
   const size_t headers = (plan.extended ? 0 : 1) + (plan.memory_segment ? 1 : 0);

@@ -333,7 +333,7 @@ void Writer::write_section_headers() {
   header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
 }
 
-/// Adds a header for `segment` behind the last one of a loaded segment.
+/// Adds a header for `segment` behind those of loaded segments with lower addresses.
 void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
   ProgramHeader header{};
   header.p_type = ELF::PT_LOAD;
@@ -346,7 +346,7 @@ void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) 
   header.p_align = segment.alignment;
   size_t place = 0;
   for (size_t i = 0; i < headers.size(); ++i)
-    if (headers[i].p_type == ELF::PT_LOAD) place = i + 1;
+    if (headers[i].p_type == ELF::PT_LOAD && headers[i].p_vaddr < segment.address) place = i + 1;
   headers.insert(headers.begin() + place, header);
 }
 
