@@ -14,7 +14,8 @@
 // Particularities that are kept: a time beyond its region is that of its last slot, which in
 // an empty region is the slot before; a second place for a register takes the time of the first;
 // in an epilogue, saves below the previous stack pointer stay believed; implicit saves are resolved
-// only when another region follows.
+// only when another region follows. A return address that an epilogue took from memory counts as
+// being in its branch register again, though unwinders find it nowhere.
 //
 // States name places by CFA, the previous stack pointer. What is saved relative to the stack
 // pointer becomes relative to the CFA when the size of the frame is known, and an expression
@@ -40,7 +41,7 @@ using namespace regions;
 constexpr int64_t kNever = INT64_MAX;
 constexpr uint64_t kMaxLength = uint64_t{1} << 30;  // of code, in slots; of times and offsets
 constexpr unsigned kMaxNesting = 64;
-constexpr size_t kMaxLabels = 256;
+constexpr size_t kMaxLabels = 4096;
 constexpr size_t kMaxDescriptors = 256;  // of a region
 
 enum class Where : uint8_t {
@@ -501,11 +502,9 @@ CfiState Unwinder::state_at(int64_t target) const {
           (place.where == Where::previous && place.value >= 0 && place.value <= kScratchArea))
         place.where = Where::none;
   }
-  if (places[kReturnIndex].when >= target) {
-    places[kReturnIndex] = {Where::branch, -1, return_branch_};
-  } else if (places[kReturnIndex].where == Where::none) {
-    throw Error("unwind regions say nowhere where the return address is");
-  }
+  Place& return_place = places[kReturnIndex];
+  if (return_place.when >= target || return_place.where == Where::none)
+    return_place = {Where::branch, -1, return_branch_};
 
   CfiState state;
   find_frame(target > places[kStackIndex].when ? places[kStackIndex] : Place{}, state);
@@ -611,8 +610,12 @@ std::vector<RegionRow> read_descriptors(std::span<const uint8_t> descriptors, ui
                     [](const Descriptor& d) { return d.kind == Descriptor::Kind::explicit_place; });
     if (region.length != 0)
       for (const int64_t slot : unwinder.changes(region)) {
-        Unwinder there = depends ? before : unwinder;
-        if (depends) there.execute(region, slot);
+        if (!depends) {
+          add_row(unwinder, slot);
+          continue;
+        }
+        Unwinder there = before;
+        there.execute(region, slot);
         add_row(there, slot);
       }
     start = region.end();
