@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "optimizer/base/dwarf_encoding.h"
+#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/lift/unwind_cfi_reader.h"
 #include "optimizer/lift/unwind_lsda_reader.h"

@@ -18,6 +18,7 @@
 
 #include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/base/region_encoding.h"
+#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/lift/unwind_cfi_reader.h"
 #include "optimizer/lift/unwind_descriptor_reader.h"
@@ -30,12 +31,6 @@ namespace {
 
 using namespace regions;
 
-const Segment* table_segment(const Image& image) {
-  for (const Segment& segment : image.segments)
-    if (segment.unwind_table()) return &segment;
-  return nullptr;
-}
-
 struct Block {
   std::span<const uint8_t> descriptors;
   uint64_t flags = 0;
@@ -47,7 +42,7 @@ class RegionReader {
  public:
   RegionReader(const Image& image, size_t table_size)
       : image_(image),
-        data_base_(unwind_data_base(image)),
+        data_base_(region_bases(image).data),
         pointers_(image, data_base_),
         states_(input_.tables.states, 100'000 + 4 * table_size),
         lsdas_(image, pointers_, input_.tables.lsdas) {
@@ -160,46 +155,6 @@ AddressRanges RegionReader::take_unreadable() {
 }
 
 }  // namespace
-
-bool has_unwind_regions(const Image& image) {
-  return table_segment(image) != nullptr;
-}
-
-uint64_t unwind_segment_base(const Image& image) {
-  uint64_t base = UINT64_MAX;
-  for (const Segment& segment : image.segments)
-    if (segment.loaded()) base = std::min(base, segment.address);
-  return base;
-}
-
-std::optional<uint64_t> unwind_data_base(const Image& image) {
-  constexpr int64_t kDynamicPltGot = 3;  // DT_PLTGOT
-  for (const auto& [tag, value] : image.dynamic_entries)
-    if (tag == kDynamicPltGot) return value;
-  const Section* descriptors = image.section_named(".opd");
-  if (descriptors == nullptr) return std::nullopt;
-  for (size_t at = 0; at + 16 <= descriptors->contents.size(); at += 16)
-    if (const auto gp = load<uint64_t>(&descriptors->contents[at + 8]); gp != 0) return gp;
-  return std::nullopt;
-}
-
-std::vector<RegionEntry> read_region_entries(const Image& image) {
-  const Segment* table = table_segment(image);
-  if (table == nullptr) return {};
-  const auto bytes = image.bytes_at(table->address, table->memory_size);
-  if (!bytes) throw Error("the table of unwind regions lies outside of the image");
-  const uint64_t base = unwind_segment_base(image);
-  std::vector<RegionEntry> entries;
-  ByteReader reader(*bytes, "the table of unwind regions");
-  while (reader.remaining() >= kEntrySize) {
-    RegionEntry entry;
-    entry.start = base + reader.read<uint64_t>();
-    entry.end = base + reader.read<uint64_t>();
-    entry.information = base + reader.read<uint64_t>();
-    if (entry.start < entry.end) entries.push_back(entry);
-  }
-  return entries;
-}
 
 UnwindInput read_unwind_regions(const Image& image, AddressRanges* unreadable) {
   if (unreadable != nullptr) unreadable->clear();
