@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/lift/unwind_descriptor_reader.h"
@@ -45,6 +46,134 @@ struct Unpacked {
   ~Unpacked() { fs::remove(path); }
   std::string path;
 };
+
+// ---- From what was read to what is written, and back
+
+/// The ranges of an FDE in its place; `owner` keeps entries apart.
+void append_ranges(const Fde& fde, uint32_t owner, std::vector<UnwindRange>& ranges) {
+  std::vector<uint64_t> cuts = {fde.start, fde.end};
+  for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
+  for (const Fde::CallSite& site : fde.call_sites) cuts.insert(cuts.end(), {site.start, site.end});
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  size_t row = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = owner};
+    while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
+    range.state = fde.rows[row].state;
+    range.lsda = fde.lsda;
+    if (fde.lsda != kNone) {
+      const auto site = std::find_if(
+          fde.call_sites.begin(), fde.call_sites.end(),
+          [&](const auto& s) { return s.start <= range.start && range.start < s.end; });
+      range.terminate = site == fde.call_sites.end();
+      if (!range.terminate) {
+        range.landing_pad = site->landing_pad;
+        range.action = site->action;
+      }
+    }
+    ranges.push_back(range);
+  }
+}
+
+std::vector<UnwindRange> all_ranges(const UnwindInput& input) {
+  std::vector<UnwindRange> ranges;
+  for (uint32_t i = 0; i < input.fdes.size(); ++i) append_ranges(input.fdes[i], i, ranges);
+  return ranges;
+}
+
+/// An image with other tables, which are behind its own memory.
+struct Rewritten {
+  Rewritten(const Image& original, const UnwindRegionSections& tables, uint64_t address)
+      : bytes(original.file.begin(), original.file.end()) {
+    bytes.resize(align_up(bytes.size(), 16));
+    const uint64_t offset = bytes.size();
+    bytes.insert(bytes.end(), tables.information.begin(), tables.information.end());
+    bytes.resize(offset + (tables.table_address - address));
+    bytes.insert(bytes.end(), tables.table.begin(), tables.table.end());
+    image.machine = original.machine;
+    image.file = bytes;
+    image.sections = original.sections;
+    image.segments = original.segments;
+    image.dynamic_entries = original.dynamic_entries;
+    const uint64_t size = bytes.size() - offset;
+    for (Segment& segment : image.segments)
+      if (segment.unwind_table()) {
+        segment.address = tables.table_address;
+        segment.memory_size = tables.table.size();
+      }
+    image.segments.push_back({.type = 1,
+                              .flags = 4,
+                              .offset = offset,
+                              .address = address,
+                              .file_size = size,
+                              .memory_size = size});
+    Section section;
+    section.name = "new";
+    section.type = 1;
+    section.flags = 2;
+    section.address = address;
+    section.size = size;
+    section.contents = std::span(bytes).subspan(offset);
+    image.sections.push_back(section);
+    image.index_sections();
+  }
+  std::vector<uint8_t> bytes;
+  Image image;
+};
+
+uint64_t address_behind(const Image& image) {
+  uint64_t end = 0;
+  for (const Segment& segment : image.segments)
+    if (segment.loaded()) end = std::max(end, segment.address + segment.memory_size);
+  return align_up(end, 0x10000);
+}
+
+/// Records that say the same: neighbours with equal landing pads and actions are one.
+std::string sites_text(const Fde& fde) {
+  std::string text;
+  for (size_t i = 0; i < fde.call_sites.size(); ++i) {
+    const Fde::CallSite& site = fde.call_sites[i];
+    uint64_t end = site.end;
+    while (i + 1 < fde.call_sites.size() && fde.call_sites[i + 1].start == end &&
+           fde.call_sites[i + 1].landing_pad == site.landing_pad &&
+           fde.call_sites[i + 1].action == site.action)
+      end = fde.call_sites[++i].end;
+    text += fmt::format("[{:x},{:x})->{:x}/{} ", site.start, end, site.landing_pad, site.action);
+  }
+  return text;
+}
+
+void expect_equal(const UnwindInput& a, const UnwindInput& b) {
+  ASSERT_EQ(a.fdes.size(), b.fdes.size());
+  for (size_t i = 0; i < a.fdes.size(); ++i) {
+    const Fde &x = a.fdes[i], &y = b.fdes[i];
+    ASSERT_EQ(x.start, y.start);
+    ASSERT_EQ(x.end, y.end);
+    ASSERT_EQ(x.rows.size(), y.rows.size()) << fmt::format("{:x}", x.start);
+    for (size_t row = 0; row < x.rows.size(); ++row) {
+      const CfiState& s = a.tables.states[x.rows[row].state];
+      const CfiState& t = b.tables.states[y.rows[row].state];
+      ASSERT_EQ(x.rows[row].address, y.rows[row].address) << fmt::format("{:x}", x.start);
+      ASSERT_EQ(text_of(s), text_of(t)) << fmt::format("{:x}", x.rows[row].address);
+      const Cie &c = a.tables.cies[s.cie], &d = b.tables.cies[t.cie];
+      if (x.lsda != kNone) {
+        ASSERT_EQ(c.augmentation, d.augmentation);
+        ASSERT_EQ(c.personality, d.personality);
+      }
+    }
+    ASSERT_EQ(x.lsda == kNone, y.lsda == kNone);
+    ASSERT_EQ(sites_text(x), sites_text(y));
+    if (x.lsda == kNone) continue;
+    const Lsda &l = a.tables.lsdas[x.lsda], &m = b.tables.lsdas[y.lsda];
+    const bool has_actions =
+        std::any_of(x.call_sites.begin(), x.call_sites.end(),
+                    [](const Fde::CallSite& site) { return site.action != 0; });
+    if (has_actions) {
+      ASSERT_EQ(l, m);
+    }
+  }
+}
 
 /// Each slot of each entry is in the state that readelf's listing makes it.
 size_t expect_listed(const std::string& path, const UnwindInput& input) {
@@ -91,6 +220,28 @@ TEST_F(UnwindRegions, ReadAsListed) {
     const UnwindInput input = read_unwind(image, &unreadable);
     EXPECT_TRUE(unreadable.empty());
     EXPECT_GT(expect_listed(program.path, input), 10000u);
+  }
+}
+
+TEST_F(UnwindRegions, SurviveWritingAndReading) {
+  const auto programs = packed_programs();
+  if (programs.empty()) GTEST_SKIP() << "no real programs";
+  for (const std::string& packed : programs) {
+    SCOPED_TRACE(packed);
+    const Unpacked program(packed);
+    const Image image = read_image(program.path);
+    const UnwindInput input = read_unwind(image);
+    const uint64_t address = address_behind(image);
+    const auto ranges = all_ranges(input);
+    const auto written =
+        write_unwind_regions(input.tables, ranges, {}, region_bases(image), address);
+    const Rewritten rewritten(image, written, address);
+    Ranges unreadable;
+    expect_equal(input, read_unwind(rewritten.image, &unreadable));
+    EXPECT_TRUE(unreadable.empty());
+    const Section* before = image.section_at(read_region_entries(image).front().information);
+    EXPECT_LE(written.information.size(), before->size);
+    printf("%s: %zu of %zu\n", packed.c_str(), written.information.size(), size_t(before->size));
   }
 }
 
