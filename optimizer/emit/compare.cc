@@ -228,8 +228,8 @@ bool Comparison::step(Cursor& x, Cursor& y) {
     case ControlFlow::none: {
       const bool partial = is_part_of_branch(before_.target, x_list, x.at.index) &&
                            is_part_of_branch(after_.target, y_list, y.at.index);
-      if (!partial && (!same_flags(before_.target, i, j) ||
-                       (!i.has_reference() && i.immediate != j.immediate)))
+      if (!partial &&
+          (!same_flags(before_.target, i, j) || (!i.has_reference() && i.immediate != j.immediate)))
         return differ(x, y, "the operands differ"), false;
       if (i.has_reference() && !partial) references(x, y);
       const SequenceRole role = before_.target.sequence_role(i);
@@ -303,7 +303,8 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
   if (!same_operation(i, j)) {
     Instruction inverse = j;
-    if (!after_.target.invert(inverse) || !same_operation(i, inverse))
+    const auto before_branch = y.block->instructions.span().first(y.at.index);
+    if (!after_.target.invert(inverse, before_branch) || !same_operation(i, inverse))
       return differ(x, y, "the instructions differ");
     std::swap(y_taken, y_next);
   }

@@ -180,9 +180,9 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
   const uint64_t start = placement_.address(id, block_id);
   placement_.arrange(id, block_id, run_);
   std::vector<Instruction>& code = run_.code;
-  const size_t own = code.size() - (how == BlockEnd::branch_appended ? 1 : 0);
-  const bool ends_in_branch =
-      own != 0 && target_.control_flow(code[own - 1]) != ControlFlow::none;
+  const bool longer = how == BlockEnd::branch_appended || how == BlockEnd::padded;
+  const size_t own = code.size() - (longer ? 1 : 0);
+  const bool ends_in_branch = own != 0 && target_.control_flow(code[own - 1]) != ControlFlow::none;
   const auto branch_to = [&](size_t index, BlockId to) {
     const uint64_t place = start + run_.places[index];
     const CodeLocation location{.procedure = id, .block = to};
@@ -195,15 +195,15 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
     // Of the branch at the end, which may have two parts.
-    const bool last = ends_in_branch && (i + 1 == own || (i + 2 == own && target_.is_prefix(code[i])));
+    const bool last =
+        ends_in_branch && (i + 1 == own || (i + 2 == own && target_.is_prefix(code[i])));
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
       branch_target = resolve(procedure.references[instruction.immediate].target);
     if (last && taken != nullptr) {
-      if (how == BlockEnd::inverted) target_.invert(code[i]);
-      branch_target =
-          branch_to(i, how == BlockEnd::inverted ? fall->target : taken->target);
+      if (how == BlockEnd::inverted) target_.invert(code[i], std::span(code).first(i));
+      branch_target = branch_to(i, how == BlockEnd::inverted ? fall->target : taken->target);
     }
     carry_relocations(id, instruction, place, branch_target);
   }

@@ -56,6 +56,11 @@ class Emitter {
                          uint64_t branch_target);
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
+  void write_region_tables();
+  void close_gaps(std::vector<UnwindRange>& ranges) const;
+  void move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
+                  std::vector<UnwindFixup> fixups);
+  std::vector<UnwindRange> unwind_ranges();
   void add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block);
   void add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde);
   void add_stub_ranges(std::vector<UnwindRange>& ranges);
@@ -81,8 +86,8 @@ class Emitter {
   NewImage out_;
   uint32_t unwind_owner_ = 0;  // of the unwind ranges being added
   UnwindTables unwind_;        // the program's and the states of stubs
-  UnwindSections unwind_sections_;
-  uint32_t added_text_ = kNone;  // index in out_.added
+  std::vector<std::pair<uint32_t, std::vector<UnwindFixup>>> unwind_fixups_;  // by section
+  uint32_t added_text_ = kNone;                                               // index in out_.added
   std::vector<MovedRelocation> carried_;
   std::vector<uint64_t> gp_load_lows_;     // output address of the lower half
   std::vector<uint32_t> first_reference_;  // of a procedure, numbering all references
@@ -91,8 +96,8 @@ class Emitter {
   std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
   uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;
-  DeeperStates deeper_;                                         // of stubs
-  BlockRun run_;                                                // of the block being written
+  DeeperStates deeper_;  // of stubs
+  BlockRun run_;         // of the block being written
   std::vector<uint8_t> bytes_;
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;

@@ -8,7 +8,9 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
+#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 namespace {
@@ -62,8 +64,8 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   const uint64_t start = range.start;
   if (procedure.movable()) placement_.arrange(id, block_id, run_);
   const bool appended = placement_.end(id, block_id) == BlockEnd::branch_appended;
-  const uint64_t end = appended ? start + run_.places.back()
-                                : start + placement_.size(id, block_id);
+  const uint64_t end =
+      appended ? start + run_.places.back() : start + placement_.size(id, block_id);
   size_t written = 0;  // instructions before this one
   for (const Instruction& instruction : block.instructions) {
     if (!instruction.is_pseudo()) {
@@ -102,8 +104,9 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
     range.owner = ++unwind_owner_;
     const uint64_t size =
         stub.departure ? target_.far_departure_size() : target_.far_landing_size();
-    const uint64_t change =
-        stub.address + (target_.far_stub_frame() == 0 ? 0 : stub.departure ? unit : size - unit);
+    const uint64_t change = stub.address + (target_.far_stub_frame() == 0 ? 0
+                                            : stub.departure              ? unit
+                                                                          : size - unit);
     range.start = stub.address;
     range.end = change;
     range.state = stub.departure ? state : deep;
@@ -149,8 +152,63 @@ void Emitter::write_unwind_tables() {
                     "be lost",
                     *program_.unreadable_fde),
         image_.path);
+  if (has_unwind_regions(image_)) return write_region_tables();
   const Section* frame = image_.section_named(".eh_frame");
   if (frame == nullptr || program_.unwind.cies.empty()) return;
+  const std::vector<UnwindRange> ranges = unwind_ranges();
+  const Section* header = image_.section_named(".eh_frame_hdr");
+  const uint64_t address = align_up(placement_.added_end(), 16);
+  UnwindSections sections = write_unwind(unwind_, ranges, address, header != nullptr);
+  move_table(frame, address, sections.eh_frame, std::move(sections.eh_frame_fixups));
+  if (!sections.lsda.empty())
+    move_table(image_.section_named(".gcc_except_table"), sections.lsda_address, sections.lsda,
+               std::move(sections.lsda_fixups));
+  move_table(header, sections.header_address, sections.header, {});
+}
+
+void Emitter::write_region_tables() {
+  const auto named = [&](std::string_view end) {
+    const auto found = std::find_if(image_.sections.begin(), image_.sections.end(),
+                                    [&](const Section& s) { return s.name.ends_with(end); });
+    return found == image_.sections.end() ? nullptr : &*found;
+  };
+  std::vector<UnwindRange> ranges = unwind_ranges();
+  close_gaps(ranges);
+  const uint64_t address = align_up(placement_.added_end(), 16);
+  UnwindRegionSections sections =
+      write_unwind_regions(unwind_, ranges, {}, region_bases(image_), address);
+  move_table(named(kRegionInformationName), address, sections.information,
+             std::move(sections.information_fixups));
+  move_table(named(kRegionTableName), sections.table_address, sections.table,
+             std::move(sections.table_fixups));
+}
+
+/// Between blocks of code that stays there may be no-ops that no block holds. They are described by
+/// what is before them: calls that do not return have their return address there.
+void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
+  auto range = program_.ranges.begin();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    while (range != program_.ranges.end() && range->end <= ranges[i].start) ++range;
+    if (range == program_.ranges.end()) return;
+    if (ranges[i].start < range->start || program_[range->procedure].movable()) continue;
+    uint64_t end = range->end;
+    if (i + 1 < ranges.size()) end = std::min(end, ranges[i + 1].start);
+    ranges[i].end = std::max(ranges[i].end, end);
+  }
+}
+
+/// Puts new contents for a section to a new address.
+void Emitter::move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
+                         std::vector<UnwindFixup> fixups) {
+  if (section == nullptr) return;
+  std::fill_n(data_bytes(section->address, section->size), section->size, uint8_t{0});
+  const auto index = static_cast<uint32_t>(section - image_.sections.data());
+  out_.moved.push_back({index, to, bytes});
+  unwind_fixups_.emplace_back(index, std::move(fixups));
+}
+
+/// What is to be said of all code, by address.
+std::vector<UnwindRange> Emitter::unwind_ranges() {
   std::vector<UnwindRange> ranges;
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
     if (!program_[id].movable()) {
@@ -168,20 +226,7 @@ void Emitter::write_unwind_tables() {
   std::erase_if(ranges, [](const UnwindRange& range) { return range.state == kNone; });
   std::sort(ranges.begin(), ranges.end(),
             [](const UnwindRange& a, const UnwindRange& b) { return a.start < b.start; });
-  const Section* header = image_.section_named(".eh_frame_hdr");
-  const uint64_t address = align_up(placement_.added_end(), 16);
-  unwind_sections_ = write_unwind(unwind_, ranges, address, header != nullptr);
-
-  const auto move = [&](const Section* section, uint64_t to, const std::vector<uint8_t>& bytes) {
-    if (section == nullptr) return;
-    std::fill_n(data_bytes(section->address, section->size), section->size, uint8_t{0});
-    out_.moved.push_back({static_cast<uint32_t>(section - image_.sections.data()), to, bytes});
-  };
-  move(frame, address, unwind_sections_.eh_frame);
-  if (!unwind_sections_.lsda.empty())
-    move(image_.section_named(".gcc_except_table"), unwind_sections_.lsda_address,
-         unwind_sections_.lsda);
-  move(header, unwind_sections_.header_address, unwind_sections_.header);
+  return ranges;
 }
 
 // ---- symbols ----
@@ -322,24 +367,29 @@ RelocationTable& Emitter::table_for(std::vector<RelocationTable>& tables, uint32
 }
 
 void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
-  const uint32_t type = target_.relocation_type(ReferenceKind::pc_relative32);
-  const auto add = [&](const std::vector<UnwindFixup>& fixups, const char* name) {
-    const Section* section = image_.section_named(name);
-    if (section == nullptr || fixups.empty()) return;
-    RelocationTable& table =
-        table_for(tables, static_cast<uint32_t>(section - image_.sections.data()));
+  const auto type_of = [&](UnwindFixup::Kind kind) {
+    switch (kind) {
+      case UnwindFixup::Kind::data_relative64:
+        return target_.relocation_type(ReferenceKind::gp_relative64);
+      case UnwindFixup::Kind::segment_relative64:
+        return target_.relocation_type(ReferenceKind::segment_relative64);
+      default:
+        return target_.relocation_type(ReferenceKind::pc_relative32);
+    }
+  };
+  for (const auto& [section, fixups] : unwind_fixups_) {
+    if (fixups.empty()) continue;
+    RelocationTable& table = table_for(tables, section);
     for (const UnwindFixup& fixup : fixups) {
       const uint32_t to = section_of(fixup.target);
       const uint32_t symbol = section_symbol(to);
       const uint64_t base = symbol == 0 ? 0 : out_.symbols[new_symbol_index(symbol)].value;
       table.relocations.push_back({.address = fixup.address,
                                    .addend = static_cast<int64_t>(fixup.target - base),
-                                   .type = type,
+                                   .type = type_of(fixup.kind),
                                    .symbol = new_symbol_index(symbol)});
     }
-  };
-  add(unwind_sections_.eh_frame_fixups, ".eh_frame");
-  add(unwind_sections_.lsda_fixups, ".gcc_except_table");
+  }
 }
 
 void Emitter::write_relocations() {

@@ -18,10 +18,14 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
-    : program_(program), target_(*program.target), added_start_(added_code_address) {
+    : program_(program),
+      target_(*program.target),
+      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      added_start_(added_code_address) {
   uint32_t blocks = 0;
   for (const Procedure& procedure : program.procedures) {
     first_.push_back(blocks);
@@ -60,13 +64,16 @@ void Placement::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const 
     if (!run.code.empty() && target_.is_prefix(run.code.back())) run.code.pop_back();
   }
   if (how == BlockEnd::branch_appended) run.code.push_back(target_.branch());
+  if (how == BlockEnd::padded) run.code.push_back(target_.stop());
   run.places.resize(run.code.size());
   run.size = target_.arrange(run.code, run.places.data());
 }
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
   const uint64_t start = address(procedure, block);
-  if (end(procedure, block) != BlockEnd::branch_appended) return start + size(procedure, block);
+  const BlockEnd how = end(procedure, block);
+  if (how != BlockEnd::branch_appended && how != BlockEnd::padded)
+    return start + size(procedure, block);
   BlockRun run;
   arrange(procedure, block, run);
   return start + run.places.back();
@@ -134,6 +141,21 @@ void Placement::find_free_ranges(const Program& program) {
   }
 }
 
+/// Unwind regions are looked up by the return address as it is, so what is behind a call belongs to
+/// the caller, also when the call does not return. What was behind it in the input will do.
+bool Placement::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
+  const BasicBlock& block = procedure.blocks[id];
+  if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
+      block.edge(Edge::Kind::fall_through) != nullptr)
+    return false;
+  if (next == kNone || block.origin == kNone) return true;
+  const BasicBlock& follower = procedure.blocks[next];
+  const bool same = follower.origin == block.origin + block.origin_size;
+  return !same ||
+         std::all_of(follower.instructions.begin(), follower.instructions.end(),
+                     [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
+}
+
 void Placement::choose_ends(const Layout& layout) {
   BlockRun run;
   for (const Layout::Fragment& fragment : layout.fragments) {
@@ -149,12 +171,15 @@ void Placement::choose_ends(const Layout& layout) {
       end = BlockEnd::kept;
       if (fall != nullptr && fall->target != next) {
         Instruction inverse = last;
-        if (taken != nullptr && taken->target == next && target_.invert(inverse))
+        const auto before = block.instructions.span().first(block.instructions.size() - 1);
+        if (taken != nullptr && taken->target == next && target_.invert(inverse, before))
           end = BlockEnd::inverted;
         else
           end = BlockEnd::branch_appended;
       } else if (fall == nullptr && taken != nullptr && taken->target == next) {
         end = BlockEnd::branch_dropped;
+      } else if (needs_padding(procedure, id, next)) {
+        end = BlockEnd::padded;
       }
       arrange(fragment.procedure, id, run);
       sizes_[first_[fragment.procedure] + id] = static_cast<uint32_t>(run.size);
@@ -332,9 +357,8 @@ bool Placement::all_reach(const Layout& layout) const {
     const uint64_t target = resolve(to);
     const uint64_t distance = target > place ? target - place : place - target;
     if (reached && distance > reach)
-      reached =
-          has(departures_, place, key_of(to)) &&
-          (target_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
+      reached = has(departures_, place, key_of(to)) &&
+                (target_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
   });
   return reached;
 }

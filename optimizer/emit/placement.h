@@ -19,6 +19,7 @@ enum class BlockEnd : uint8_t {
   branch_dropped,   // an unconditional branch to the block that follows
   inverted,         // the taken side follows: sense reversed, target exchanged
   branch_appended,  // to the fall-through successor
+  padded,           // a call that does not return gets something behind it
 };
 
 /// A block as it is written: its instructions without pseudo-instructions, without a dropped branch
@@ -88,6 +89,7 @@ class Placement {
   };
 
   void find_free_ranges(const Program& program);
+  bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
   void choose_ends(const Layout& layout);
   void place(const Layout& layout);
   void split_large(Layout& layout);
@@ -102,6 +104,7 @@ class Placement {
 
   const Program& program_;
   const Target& target_;
+  const bool has_regions_;  // see needs_padding()
   std::vector<uint32_t> first_;
   std::vector<uint64_t> addresses_;
   std::vector<uint32_t> sizes_;

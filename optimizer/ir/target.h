@@ -209,7 +209,10 @@ class Target {
   virtual Instruction branch() const = 0;  // unconditional, direct
   virtual Instruction stop() const = 0;    // control never goes on
   virtual Instruction nop() const = 0;
-  virtual bool invert(Instruction& conditional_branch) const = 0;
+  /// Makes it the branch with the opposite condition; false when there is none. `before`: what
+  /// comes right before it, as far as is known; the condition may be computed there.
+  virtual bool invert(Instruction& conditional_branch,
+                      std::span<const Instruction> before) const = 0;
   virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch
 
   // References. `field` is what an instruction's field of this kind holds: the half of a gp offset

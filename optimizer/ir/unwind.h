@@ -96,9 +96,14 @@ struct Fde {
   std::vector<CallSite> call_sites;  // sorted by start
 };
 
+/// How the names of a table of unwind regions and of its information blocks end.
+inline constexpr std::string_view kRegionTableName = ".unwind";
+inline constexpr std::string_view kRegionInformationName = ".unwind_info";
+
 /// The sections that hold unwind information: emission writes them anew and may move them.
 inline bool is_unwind_section(std::string_view name) {
-  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table";
+  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table" ||
+         name.ends_with(kRegionTableName) || name.ends_with(kRegionInformationName);
 }
 
 struct UnwindTables {

@@ -75,7 +75,7 @@ class Context {
     if (fresh) {
       entry->second.mnemonic = mnemonic(branch);
       Instruction inverse = branch;
-      if (target_.invert(inverse) && mnemonic(inverse) < entry->second.mnemonic)
+      if (target_.invert(inverse, {}) && mnemonic(inverse) < entry->second.mnemonic)
         entry->second = {mnemonic(inverse), true};
     }
     return entry->second;

@@ -153,7 +153,7 @@ class FakeTarget final : public Target {
   Instruction branch() const override { return of("br"); }
   Instruction stop() const override { return of("halt"); }
   Instruction nop() const override { return of("nop"); }
-  bool invert(Instruction& i) const override {
+  bool invert(Instruction& i, std::span<const Instruction>) const override {
     if (i.opcode == opcode("beq"))
       i.opcode = opcode("bne");
     else if (i.opcode == opcode("bne"))

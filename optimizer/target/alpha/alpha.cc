@@ -204,7 +204,9 @@ class AlphaTarget final : public Target {
   Instruction branch() const override { return branch_instruction(kZero, 4); }
   Instruction stop() const override { return decode_word(0); }          // halt
   Instruction nop() const override { return decode_word(0x2ffe0000); }  // unop
-  bool invert(Instruction& instruction) const override { return alpha::invert(instruction); }
+  bool invert(Instruction& instruction, std::span<const Instruction>) const override {
+    return alpha::invert(instruction);
+  }
   uint64_t branch_reach() const override { return kBranchReach; }
 
   RelocationRole relocation_role(uint32_t type) const override;
@@ -306,6 +308,8 @@ uint32_t AlphaTarget::relocation_type(ReferenceKind kind) const {
     case ReferenceKind::gp_offset:
     case ReferenceKind::pc_high:
     case ReferenceKind::pc_low:
+    case ReferenceKind::gp_relative64:
+    case ReferenceKind::segment_relative64:
       return R_ALPHA_NONE;
     case ReferenceKind::address64:
       return R_ALPHA_REFQUAD;

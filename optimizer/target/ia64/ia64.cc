@@ -63,6 +63,7 @@ enum : uint32_t {
   R_IA64_LTOFF_FPTR22 = 0x52,
   R_IA64_LTOFF_FPTR64LSB = 0x57,
   R_IA64_SEGREL32MSB = 0x5c,
+  R_IA64_SEGREL64LSB = 0x5f,
   R_IA64_SECREL64LSB = 0x67,
   R_IA64_REL32LSB = 0x6d,
   R_IA64_REL64LSB = 0x6f,
@@ -202,7 +203,9 @@ class Ia64Target final : public Target {
   Instruction branch() const override { return parsed("br.cond.sptk.few 0x0"); }
   Instruction stop() const override { return parsed("break.m 0x0"); }
   Instruction nop() const override { return parsed("nop.m 0x0"); }
-  bool invert(Instruction&) const override { return false; }
+  bool invert(Instruction& branch, std::span<const Instruction> before) const override {
+    return ia64::invert(branch, before);
+  }
   uint64_t branch_reach() const override { return kBranchReach; }
 
   RelocationRole relocation_role(uint32_t type) const override;
@@ -377,6 +380,10 @@ uint32_t Ia64Target::relocation_type(ReferenceKind kind) const {
       return R_IA64_PCREL32LSB;
     case ReferenceKind::pc_relative64:
       return R_IA64_PCREL64LSB;
+    case ReferenceKind::gp_relative64:
+      return R_IA64_GPREL64LSB;
+    case ReferenceKind::segment_relative64:
+      return R_IA64_SEGREL64LSB;
     default:
       return R_IA64_NONE;
   }

@@ -172,6 +172,34 @@ bool may_fall_through(const Instruction& instruction) {
   }
 }
 
+bool invert(Instruction& branch, std::span<const Instruction> before) {
+  if (op_of(branch) != Op::br_cond || branch.predicate == 0) return false;
+  uint64_t changed = 0;  // predicates, behind the instruction that is looked at
+  for (size_t i = before.size(); i-- > 0;) {
+    const Instruction& instruction = before[i];
+    if (instruction.opcode < kFirstRow) continue;
+    const Encoding& encoding = encoding_of(instruction);
+    if ((encoding.implicit_writes >> static_cast<unsigned>(Implicit::pr) & 1) != 0) return false;
+    uint8_t set[2];
+    unsigned count = 0;
+    bool whole = instruction.predicate == 0;
+    for (const OperandRole& role : std::span(encoding.operands, encoding.operand_count)) {
+      if (role.kind != 'P' || !role.writes || count == std::size(set)) continue;
+      set[count++] = instruction.registers[role.field];
+      whole = whole && !role.reads;
+    }
+    if (count != 2) continue;
+    if (set[0] == branch.predicate || set[1] == branch.predicate) {
+      const uint8_t other = set[set[0] == branch.predicate ? 1 : 0];
+      if (!whole || set[0] == set[1] || other == 0 || (changed >> other & 1) != 0) return false;
+      branch.predicate = other;
+      return true;
+    }
+    changed |= uint64_t{1} << set[0] | uint64_t{1} << set[1];
+  }
+  return false;
+}
+
 bool is_nop(const Instruction& instruction) {
   switch (op_of(instruction)) {
     case Op::nop_m:

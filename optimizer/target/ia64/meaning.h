@@ -1,6 +1,8 @@
 #pragma once
 // What Itanium instructions do: registers, control flow, the register stack and rotation.
 
+#include <span>
+
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/target/ia64/codec.h"
@@ -31,6 +33,11 @@ Operands operands(const Instruction& instruction);
 /// one that does: ask may_fall_through(), too.
 ControlFlow control_flow(const Instruction& instruction);
 bool may_fall_through(const Instruction& instruction);
+
+/// Makes a branch one on the opposite predicate, when the last compare in `before` that sets its
+/// predicate sets another one to the opposite; false otherwise. No compare here is believed to see
+/// a NaT: then both would be 0.
+bool invert(Instruction& branch, std::span<const Instruction> before);
 
 bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
 bool is_system_call(const Instruction& instruction);
