@@ -21,6 +21,7 @@
 #include "optimizer/target/ia64/probes.h"
 
 #include <cassert>
+#include <span>
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/target/ia64/codec.h"
@@ -62,10 +63,10 @@ class Code {
     if (code_.empty()) add(Op::nop_m, 0, 0, 0);
     set_stop(code_.back(), true);
   }
-  /// movl, both halves; the last instruction takes a reference.
-  Instruction& add_long(Register to, int64_t value) {
+  /// movl, both halves.
+  void add_long(Register to, int64_t value) {
     add(Op::long_half, 0, 0, 0, value >> 32);
-    return add(Op::movl, to, 0, 0, static_cast<int32_t>(value));
+    add(Op::movl, to, 0, 0, value);
   }
   void load(Register to, Register address) {
     add(Op::ld, to, 0, address).registers[3] = kEightBytes;
@@ -209,12 +210,14 @@ class Ia64Probes final : public Probes {
     } else {
       code.add(Op::mov_ip, scratch, 0, 0);
       code.stop();
-      Instruction& distance = code.add_long(address, 0);
-      distance.immediate = static_cast<int32_t>(result.references.size());
-      distance.flags |= Instruction::kHasReference;
-      result.references.push_back(
-          {ReferenceKind::pc_low,
-           {.where = CodeLocation::Where::address, .address = operands.counter}});
+      code.add_long(address, 0);
+      for (Instruction& half : std::span(result.code).last(2)) {
+        half.immediate = static_cast<int32_t>(result.references.size());
+        half.flags |= Instruction::kHasReference;
+        result.references.push_back(
+            {ReferenceKind::pc_low,
+             {.where = CodeLocation::Where::address, .address = operands.counter}});
+      }
       code.stop();
       code.add(Op::add, address, scratch, address);
     }
