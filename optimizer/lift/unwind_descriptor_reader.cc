@@ -42,7 +42,7 @@ constexpr int64_t kNever = INT64_MAX;
 constexpr uint64_t kMaxLength = uint64_t{1} << 30;  // of code, in slots; of times and offsets
 constexpr unsigned kMaxNesting = 64;
 constexpr size_t kMaxLabels = 4096;
-constexpr size_t kMaxDescriptors = 256;  // of a region
+constexpr size_t kMaxDescriptors = 128;  // of a region
 
 enum class Where : uint8_t {
   none,
@@ -554,14 +554,16 @@ CfiRule Unwinder::rule_of(const Place& place, const CfiState& state) const {
   using Kind = CfiRule::Kind;
   switch (place.where) {
     case Where::general:
-      if (place.value == 1) throw Error("unwind regions save a register in gp");
+      if (place.value == 1 || place.value > 127)
+        throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kGeneral + place.value, .expression = {}};
     case Where::floating:
       if (place.value < 2 || place.value > 31)
-        throw Error("unwind regions save a register in a floating register that is not preserved");
+        throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kFloating + place.value, .expression = {}};
     case Where::branch:
-      if (place.value > 7) throw Error("unwind regions name an unknown register");
+      if (place.value > 7)
+        throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kBranch + place.value, .expression = {}};
     case Where::previous:
       return {.kind = Kind::offset, .value = place.value, .expression = {}};
