@@ -521,7 +521,7 @@ class Assembled : public testing::Test {
     const std::string command = fmt::format(
         "cd '{}' && ia64-linux-gnu-as -o x.o '{}/tests/programs/ia64/{}' && "
         "ia64-linux-gnu-ld -shared -q -o x.so x.o && echo done",
-        folder_, RESPIKE_SOURCE_DIR, "unwind_regions.s");
+        folder_, RESPIKE_SOURCE_DIR, "unwind/descriptors.s");
     if (output_of("ia64-linux-gnu-as --version").empty()) GTEST_SKIP() << "no binutils for IA-64";
     ASSERT_EQ(output_of(command), "done\n");
     image_ = read_image(folder_ + "/x.so");
