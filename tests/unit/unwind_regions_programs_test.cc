@@ -121,6 +121,37 @@ std::vector<UnwindRange> cut(const Image& image, std::vector<UnwindRange> ranges
   return result;
 }
 
+/// The same with other states in the later slots of many bundles, where no call returns to: blocks
+/// in any order make no wilder sequences.
+std::vector<UnwindRange> disturbed(const UnwindTables& tables,
+                                   const std::vector<UnwindRange>& ranges, std::mt19937& random) {
+  std::map<uint32_t, std::vector<uint32_t>> alike;  // states by their CIE
+  for (uint32_t state = 0; state < tables.states.size(); ++state)
+    alike[tables.states[state].cie].push_back(state);
+  std::vector<UnwindRange> result;
+  for (UnwindRange range : ranges) {
+    const uint64_t end = range.end;
+    const uint32_t state = range.state;
+    const auto& others = alike[tables.states[state].cie];
+    for (uint64_t bundle = align_up(range.start, 16); bundle + 16 <= end; bundle += 16) {
+      if (random() % 3 != 0) continue;
+      const uint32_t other = others[random() % others.size()];
+      const uint64_t cuts[] = {range.start, bundle + 1, bundle + 1 + random() % 2, bundle + 16};
+      for (size_t i = 0; i < 3; ++i) {
+        range.start = cuts[i];
+        range.end = cuts[i + 1];
+        range.state = i == 2 ? other : state;
+        if (range.start < range.end) result.push_back(range);
+      }
+      range.start = bundle + 16;
+      range.state = state;
+    }
+    range.end = end;
+    if (range.start < range.end) result.push_back(range);
+  }
+  return result;
+}
+
 /// Where tables can be in a file: behind the code.
 uint64_t address_behind_code(const Image& image) {
   uint64_t end = 0;
@@ -175,9 +206,11 @@ TEST_F(UnwindRegionsPrograms, ProgramsRunWithNewTables) {
   EXPECT_NE(expected, "");
   const std::string path = program.path + ".new";
   std::mt19937 random(1);
-  for (const bool pieces : {false, true}) {
+  for (int variant = 0; variant < 4; ++variant) {
+    SCOPED_TRACE(variant);
     auto ranges = all_ranges(input);
-    if (pieces) ranges = cut(image, std::move(ranges), random);
+    if ((variant & 1) != 0) ranges = cut(image, std::move(ranges), random);
+    if ((variant & 2) != 0) ranges = disturbed(input.tables, ranges, random);
     const auto written =
         write_unwind_regions(input.tables, ranges, {}, region_bases(image), address);
     put_tables(image, written, address, path);
