@@ -8,6 +8,7 @@
 // that last indirection: a moved table refers to the same word.
 
 #include <cstdint>
+#include <optional>
 
 #include "optimizer/base/bytes.h"
 
@@ -54,12 +55,14 @@ inline unsigned size_of(uint8_t encoding) {
   }
 }
 
-/// Whether pointers of this encoding are understood: absolute or pc-relative ones.
-inline bool is_supported(uint8_t encoding) {
+/// Whether pointers of this encoding are understood: absolute or pc-relative ones, and where there
+/// is a base for them, data-relative ones.
+inline bool is_supported(uint8_t encoding, bool has_data_base = false) {
   const uint8_t application = encoding & kApplicationMask;
   const uint8_t format = encoding & kFormatMask;
-  return (application == 0 || application == kPcRelative) && format != 0x08 && format <= kSdata8 &&
-         (format <= kUdata8 || format >= kSleb128);
+  return (application == 0 || application == kPcRelative ||
+          (application == kDataRelative && has_data_base)) &&
+         format != 0x08 && format <= kSdata8 && (format <= kUdata8 || format >= kSleb128);
 }
 
 /// The number alone, sign- or zero-extended; what it is relative to is not applied.
@@ -124,10 +127,19 @@ inline void write_number(ByteWriter& out, uint8_t encoding, uint64_t number) {
 }
 
 /// The number that stands for `address` when it is written at `place`. 0 is "none" and stays 0.
-inline uint64_t number_of(uint8_t encoding, uint64_t address, uint64_t place) {
-  if (!is_supported(encoding)) throw Error("unsupported encoding of a pointer in unwind tables");
+inline uint64_t number_of(uint8_t encoding, uint64_t address, uint64_t place,
+                          std::optional<uint64_t> data_base = std::nullopt) {
+  if (!is_supported(encoding, data_base.has_value()))
+    throw Error("unsupported encoding of a pointer in unwind tables");
   if (address == 0) return 0;
-  return (encoding & kApplicationMask) == kPcRelative ? address - place : address;
+  switch (encoding & kApplicationMask) {
+    case kPcRelative:
+      return address - place;
+    case kDataRelative:
+      return address - *data_base;
+    default:
+      return address;
+  }
 }
 
 /// Whether a pointer of this encoding is one that a 32-bit pc-relative relocation can describe.

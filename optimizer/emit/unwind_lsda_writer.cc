@@ -20,8 +20,12 @@
 namespace respike {
 namespace {
 
-constexpr size_t kAlignment = 4;  // of type tables; areas need none
 constexpr size_t kLargestTables = size_t{256} << 20;
+
+/// Of a type table; areas need none.
+size_t alignment_of(uint8_t type_encoding) {
+  return std::max(4u, eh_pe::size_of(type_encoding));
+}
 
 size_t uleb128_size(uint64_t value) {
   size_t size = 1;
@@ -51,7 +55,7 @@ uint64_t LsdaWriter::write(const Lsda& lsda, std::span<const UnwindRange> ranges
   out_.append(sites_.bytes());
   if (uses_actions_) out_.append(lsda.actions);
   if (has_types) {
-    out_.align(kAlignment);
+    out_.align(alignment_of(lsda.type_encoding));
     write_types(lsda);
     out_.append(lsda.specifications);
   }
@@ -72,7 +76,7 @@ uint64_t LsdaWriter::write_landing_pad_start(std::span<const UnwindRange> ranges
   }
   const uint64_t landing_pad_start = first - 4;
   out_.write<uint8_t>(eh_pe::kPcRelative | eh_pe::kSdata4);
-  fixups_.push_back({place(), landing_pad_start});
+  fixups_.push_back({place(), landing_pad_start, UnwindFixup::Kind::pc_relative32});
   eh_pe::write_number(out_, eh_pe::kSdata4, landing_pad_start - place());
   return landing_pad_start;
 }
@@ -117,7 +121,8 @@ void LsdaWriter::write_type_base(const Lsda& lsda) {
   const size_t types = lsda.types.size() * eh_pe::size_of(lsda.type_encoding);
   for (size_t size = 1;; ++size) {
     const size_t after = out_.size() + size;
-    const uint64_t distance = align_up(after + tables, kAlignment) + types - after;
+    const uint64_t distance =
+        align_up(after + tables, alignment_of(lsda.type_encoding)) + types - after;
     if (uleb128_size(distance) > size) continue;
     return write_padded_uleb128(distance, size, out_);
   }
@@ -127,10 +132,14 @@ void LsdaWriter::write_types(const Lsda& lsda) {
   const uint8_t encoding = lsda.type_encoding;
   if (!lsda.types.empty() && eh_pe::size_of(encoding) == 0)
     throw Error("a type table has entries of varying size");
-  const bool has_fixups = eh_pe::needs_fixup(encoding);
+  const bool from_base =
+      (encoding & eh_pe::kApplicationMask) == eh_pe::kDataRelative && eh_pe::size_of(encoding) == 8;
+  const bool has_fixups = from_base || eh_pe::needs_fixup(encoding);
+  const auto kind =
+      from_base ? UnwindFixup::Kind::data_relative64 : UnwindFixup::Kind::pc_relative32;
   for (auto type = lsda.types.rbegin(); type != lsda.types.rend(); ++type) {
-    if (has_fixups && *type != 0) fixups_.push_back({place(), *type});
-    eh_pe::write_number(out_, encoding, eh_pe::number_of(encoding, *type, place()));
+    if (has_fixups && *type != 0) fixups_.push_back({place(), *type, kind});
+    eh_pe::write_number(out_, encoding, eh_pe::number_of(encoding, *type, place(), data_base_));
   }
 }
 

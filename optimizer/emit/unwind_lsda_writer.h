@@ -2,6 +2,7 @@
 // Writes language-specific data areas for code in its new places.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace respike {
 
 class LsdaWriter {
  public:
-  /// Areas are written for a section at `address`, which is 4-aligned.
-  explicit LsdaWriter(uint64_t address) : address_(address) {}
+  /// Areas are written for a section at `address`, which is 4-aligned, or 8-aligned where types
+  /// have 8 bytes. `data_base`: what data-relative types are relative to.
+  explicit LsdaWriter(uint64_t address, std::optional<uint64_t> data_base = std::nullopt)
+      : address_(address), data_base_(data_base) {}
 
   /// Appends the area of an FDE that consists of `ranges` and returns its address. Throws Error
   /// when an offset does not fit.
@@ -30,6 +33,7 @@ class LsdaWriter {
   void write_types(const Lsda& lsda);
 
   uint64_t address_;
+  std::optional<uint64_t> data_base_;
   ByteWriter out_;
   ByteWriter sites_;           // call-site table of the area being written
   bool uses_actions_ = false;  // whether a record of it has an action

@@ -26,11 +26,17 @@ struct UnwindRange {
   uint64_t action = 0;
 };
 
-/// A field of the written sections that a kept relocation should describe (all are pc-relative,
-/// 32 bits, against the address `target`).
+/// A field of the written sections that a kept relocation should describe, against the address
+/// `target`.
 struct UnwindFixup {
+  enum class Kind : uint8_t {
+    pc_relative32,
+    data_relative64,     // to gp
+    segment_relative64,  // to the lowest loaded segment
+  };
   uint64_t address = 0;
   uint64_t target = 0;
+  Kind kind = Kind::pc_relative32;
 };
 
 struct UnwindSections {

@@ -41,6 +41,10 @@ bool Segment::executable() const {
 bool Segment::writable() const {
   return (flags & llvm::ELF::PF_W) != 0;
 }
+bool Segment::unwind_table() const {
+  constexpr uint32_t kIa64UnwindTable = llvm::ELF::PT_LOPROC + 1;  // PT_IA_64_UNWIND
+  return type == kIa64UnwindTable;
+}
 
 void Image::index_sections() {
   by_address_.clear();

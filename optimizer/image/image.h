@@ -53,6 +53,7 @@ struct Segment {
   bool loaded() const;
   bool executable() const;
   bool writable() const;
+  bool unwind_table() const;  // of unwind regions (base/region_encoding.h)
 };
 
 struct Symbol {

@@ -12,11 +12,13 @@
 namespace respike {
 
 uint64_t PointerReader::read(ByteReader& reader, uint8_t encoding, uint64_t place) {
-  if (!eh_pe::is_supported(encoding))
+  if (!eh_pe::is_supported(encoding, data_base_.has_value()))
     throw Error("unsupported encoding of a pointer in unwind tables");
   const uint64_t number = eh_pe::read_number(reader, encoding);
   if ((encoding & eh_pe::kApplicationMask) == eh_pe::kPcRelative)
     return number == 0 ? 0 : number + place;
+  if ((encoding & eh_pe::kApplicationMask) == eh_pe::kDataRelative)
+    return number == 0 ? 0 : number + *data_base_;
   return eh_pe::size_of(encoding) == 8 ? relocated_word(place, number) : number;
 }
 

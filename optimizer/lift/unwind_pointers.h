@@ -2,6 +2,7 @@
 // Encoded pointers of unwind tables, resolved to the addresses they have in the loaded image.
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace respike {
 
 class PointerReader {
  public:
-  explicit PointerReader(const Image& image) : image_(image) {}
+  /// `data_base`: what data-relative pointers are relative to; without it they are not understood.
+  explicit PointerReader(const Image& image, std::optional<uint64_t> data_base = std::nullopt)
+      : image_(image), data_base_(data_base) {}
 
   /// Reads a pointer of `encoding` at the cursor, which is at address `place`. The result is the
   /// address before an indirection; 0 when the pointer is null. Throws Error for encodings that
@@ -23,6 +26,7 @@ class PointerReader {
   uint64_t relocated_word(uint64_t place, uint64_t contents);
 
   const Image& image_;
+  std::optional<uint64_t> data_base_;
   bool indexed_ = false;
   std::vector<std::pair<uint64_t, const Relocation*>> by_address_;  // built when first needed
 };

@@ -19,15 +19,16 @@
 #include <unordered_map>
 
 #include "optimizer/base/dwarf_encoding.h"
+#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/lift/unwind_cfi_reader.h"
 #include "optimizer/lift/unwind_lsda_reader.h"
+#include "optimizer/lift/unwind_overlaps.h"
 #include "optimizer/lift/unwind_pointers.h"
+#include "optimizer/lift/unwind_regions_reader.h"
 
 namespace respike {
 namespace {
-
-using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;
 
 struct CieEntry {
   size_t offset = 0;     // in the section
@@ -57,7 +58,7 @@ class FrameReader {
   void read_entries();
   void read_fdes();
   UnwindInput take_result() { return std::move(input_); }
-  Ranges take_unreadable();
+  AddressRanges take_unreadable();
 
  private:
   void read_cie(ByteReader entry, size_t offset, size_t base);
@@ -66,7 +67,6 @@ class FrameReader {
   uint32_t merge(Cie cie);
   void read_fde(ByteReader entry, size_t base, const CieEntry& cie);
   void read_lsda_pointer(ByteReader& entry, size_t base, const Cie& cie, PendingFde& fde);
-  void set_overlaps_aside();
   const CieEntry& cie_at(size_t offset) const;
 
   const Image& image_;
@@ -79,7 +79,7 @@ class FrameReader {
   std::vector<CieEntry> cies_;  // by offset
   std::unordered_map<std::string, uint32_t> merged_;
   std::vector<PendingFde> pending_;
-  Ranges unreadable_;
+  AddressRanges unreadable_;
 };
 
 void FrameReader::read_entries() {
@@ -245,7 +245,7 @@ void FrameReader::read_lsda_pointer(ByteReader& entry, size_t base, const Cie& c
 }
 
 void FrameReader::read_fdes() {
-  set_overlaps_aside();
+  set_overlaps_aside(pending_, unreadable_);
   input_.fdes.reserve(pending_.size());
   for (const PendingFde& pending : pending_) {
     Fde fde;
@@ -263,35 +263,16 @@ void FrameReader::read_fdes() {
   }
 }
 
-/// Sorts the FDEs. Of several that overlap nobody can tell which one an unwinder would take.
-void FrameReader::set_overlaps_aside() {
-  std::stable_sort(pending_.begin(), pending_.end(),
-                   [](const PendingFde& a, const PendingFde& b) { return a.start < b.start; });
-  size_t kept = 0;
-  for (size_t first = 0; first < pending_.size();) {
-    size_t next = first + 1;
-    uint64_t end = pending_[first].end;
-    for (; next < pending_.size() && pending_[next].start < end; ++next)
-      end = std::max(end, pending_[next].end);
-    if (next == first + 1)
-      pending_[kept++] = pending_[first];
-    else
-      unreadable_.emplace_back(pending_[first].start, end);
-    first = next;
-  }
-  pending_.resize(kept);
-}
-
-Ranges FrameReader::take_unreadable() {
-  std::sort(unreadable_.begin(), unreadable_.end());
-  unreadable_.erase(std::unique(unreadable_.begin(), unreadable_.end()), unreadable_.end());
+AddressRanges FrameReader::take_unreadable() {
+  sort_ranges(unreadable_);
   return std::move(unreadable_);
 }
 
 }  // namespace
 
-UnwindInput read_unwind(const Image& image, Ranges* unreadable) {
+UnwindInput read_unwind(const Image& image, AddressRanges* unreadable) {
   if (unreadable != nullptr) unreadable->clear();
+  if (has_unwind_regions(image)) return read_unwind_regions(image, unreadable);
   const Section* section = image.section_named(".eh_frame");
   if (section == nullptr) return {};
   FrameReader reader(image, *section);

@@ -1,0 +1,32 @@
+#pragma once
+// Writes the table of unwind regions and its information blocks for code in its new places.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/emit/unwind_writer.h"
+#include "optimizer/image/unwind_table.h"
+#include "optimizer/ir/unwind.h"
+
+namespace respike {
+
+struct UnwindRegionSections {
+  std::vector<uint8_t> information;  // blocks with their LSDAs
+  std::vector<uint8_t> table;
+  uint64_t table_address = 0;
+  std::vector<UnwindFixup> information_fixups;  // personality routines, types, LPStart
+  std::vector<UnwindFixup> table_fixups;
+};
+
+/// Lays out the information blocks at `address` (16-aligned), then the table. `ranges` as for
+/// write_unwind(); they start and end at slots, and those without a gap between them, of one owner,
+/// together at bundles. `kept` are entries of code that stays in place: they stay what they are,
+/// with the blocks they had. Throws Error when a state cannot be expressed, an offset does not fit,
+/// or entries overlap.
+UnwindRegionSections write_unwind_regions(const UnwindTables& tables,
+                                          std::span<const UnwindRange> ranges,
+                                          std::span<const RegionEntry> kept,
+                                          const RegionBases& bases, uint64_t address);
+
+}  // namespace respike

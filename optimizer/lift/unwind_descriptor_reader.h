@@ -1,0 +1,21 @@
+#pragma once
+// Executes the descriptors of unwind regions into rows of states.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/ir/unwind.h"
+
+namespace respike {
+
+struct RegionRow {
+  uint64_t slot = 0;  // from here on, counted from the start of the code that is described
+  CfiState state;     // `cie` is not set
+};
+
+/// The rows for `slots` slots of code; neighbours differ, and the first is at slot 0. Throws Error
+/// for what is not understood.
+std::vector<RegionRow> read_descriptors(std::span<const uint8_t> descriptors, uint64_t slots);
+
+}  // namespace respike
