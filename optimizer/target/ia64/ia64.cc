@@ -26,6 +26,7 @@
 #include "optimizer/target/ia64/bundling.h"
 #include "optimizer/target/ia64/codec.h"
 #include "optimizer/target/ia64/meaning.h"
+#include "optimizer/target/ia64/probes.h"
 #include "optimizer/target/ia64/text.h"
 #include "optimizer/target/targets.h"
 
@@ -231,7 +232,7 @@ class Ia64Target final : public Target {
   std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
   std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                           uint64_t place) const override;
-  const Probes* probes() const override { return nullptr; }
+  const Probes* probes() const override { return &ia64_probes(); }
 };
 
 /// A long no-op becomes two short ones, and a branch that leads further than displacements here go
@@ -407,6 +408,8 @@ bool Ia64Target::apply(Instruction& instruction, ReferenceKind kind, uint64_t pl
   } else if (kind == ReferenceKind::gp_offset) {
     value = static_cast<int64_t>(target - gp);
     if (op_of(instruction) == Op::addl) bits = kAddBits;
+  } else if (kind == ReferenceKind::pc_low) {  // a movl in the bundle behind a mov from ip
+    value = static_cast<int64_t>(target - (bundle_of(place) - kBundleSize));
   } else {
     return false;
   }
