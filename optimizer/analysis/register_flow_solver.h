@@ -474,12 +474,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Set always_live(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     if (program_[p].state == Procedure::State::opaque) return all_;
-    Set live = sp_ | unwinding_->everywhere(p, node, unwind_[p]);
+    Set live = sp_ | unwinding_->everywhere(node, unwind_[p]);
     const BlockId pad = landing_pad(node);
     if (pad != kNone) {
       const Flow& flow = flow_[first_[p] + pad];
       live |= (flow.used | (exit_[p] & flow.through) |
-               unwinding_->everywhere(p, first_[p] + pad, unwind_[p])) &
+               unwinding_->everywhere(first_[p] + pad, unwind_[p])) &
               unwound_;
     }
     return live;
