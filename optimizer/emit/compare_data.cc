@@ -286,7 +286,8 @@ void Comparison::section(const Section& before, const Section& after) {
                        [](const CodeRange& range, uint64_t a) { return range.start < a; });
   if (before.executable() && code != ranges.end() && before.contains(code->start)) return;
   // Read-only, and found by the program header or the dynamic section.
-  const bool may_move = before.name == ".interp" || before.name == ".gnu.hash";
+  const bool may_move =
+      before.name == ".interp" || before.name == ".hash" || before.name == ".gnu.hash";
   if (!may_move && before.address != after.address)
     return differ(fmt::format("the section {} moved", before.name));
   if (before.size != after.size || before.contents.size() != after.contents.size())

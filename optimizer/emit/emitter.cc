@@ -159,30 +159,45 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
   }
 }
 
-void Emitter::write_block(ProcedureId id, BlockId block_id) {
+/// A run of blocks that are packed together.
+void Emitter::write_run(ProcedureId id, BlockId first) {
+  placement_.arrange_run(id, first, run_);
+  for (size_t i = 0; i < run_.blocks.size(); ++i)
+    finish_block(id, run_.blocks[i].first, run_.blocks[i].second,
+                 i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
+  bytes_.clear();
+  target_.encode(run_.code, bytes_);
+  std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
+}
+
+/// Where the walk along the kept relocations of the input begins for a block.
+void Emitter::find_relocations(const BasicBlock& block) {
+  block_relocations_ = nullptr;
+  if (block.origin == kNone) return;
+  const uint64_t old = program_.address_of(block);
+  if (const Section* section = image_.section_at(old))
+    block_relocations_ = relocations_of_[static_cast<size_t>(section - image_.sections.data())];
+  if (block_relocations_ == nullptr) return;
+  next_relocation_ = static_cast<size_t>(
+      std::lower_bound(block_relocations_->begin(), block_relocations_->end(), old,
+                       [](const Relocation& r, uint64_t a) { return r.address < a; }) -
+      block_relocations_->begin());
+}
+
+/// Turns references and edges of a block, which is [begin, end) of the run, into numbers.
+void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_t end) {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const BlockEnd how = placement_.end(id, block_id);
   const Edge* taken = block.edge(Edge::Kind::taken);
   const Edge* fall = block.edge(Edge::Kind::fall_through);
-
-  block_relocations_ = nullptr;
-  if (block.origin != kNone) {
-    const uint64_t old = program_.address_of(block);
-    if (const Section* section = image_.section_at(old))
-      block_relocations_ = relocations_of_[static_cast<size_t>(section - image_.sections.data())];
-    if (block_relocations_ != nullptr)
-      next_relocation_ = static_cast<size_t>(
-          std::lower_bound(block_relocations_->begin(), block_relocations_->end(), old,
-                           [](const Relocation& r, uint64_t a) { return r.address < a; }) -
-          block_relocations_->begin());
-  }
-  const uint64_t start = placement_.address(id, block_id);
-  placement_.arrange(id, block_id, run_);
+  find_relocations(block);
   std::vector<Instruction>& code = run_.code;
+  const uint64_t start = placement_.address(id, run_.blocks.front().first);
   const bool longer = how == BlockEnd::branch_appended || how == BlockEnd::padded;
-  const size_t own = code.size() - (longer ? 1 : 0);
-  const bool ends_in_branch = own != 0 && target_.control_flow(code[own - 1]) != ControlFlow::none;
+  const size_t own_end = end - (longer ? 1 : 0);
+  const bool ends_in_branch =
+      own_end != begin && target_.control_flow(code[own_end - 1]) != ControlFlow::none;
   const auto branch_to = [&](size_t index, BlockId to) {
     const uint64_t place = start + run_.places[index];
     const CodeLocation location{.procedure = id, .block = to};
@@ -191,26 +206,24 @@ void Emitter::write_block(ProcedureId id, BlockId block_id) {
       throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
     return placement_.resolve(location);
   };
-  for (size_t i = 0; i < own; ++i) {
+  for (size_t i = begin; i < own_end; ++i) {
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
     // Of the branch at the end, which may have two parts.
     const bool last =
-        ends_in_branch && (i + 1 == own || (i + 2 == own && target_.is_prefix(code[i])));
+        ends_in_branch && (i + 1 == own_end || (i + 2 == own_end && target_.is_prefix(code[i])));
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
       branch_target = resolve(procedure.references[instruction.immediate].target);
     if (last && taken != nullptr) {
-      if (how == BlockEnd::inverted) target_.invert(code[i], std::span(code).first(i));
+      if (how == BlockEnd::inverted)
+        target_.invert(code[i], std::span(code).subspan(begin, i - begin));
       branch_target = branch_to(i, how == BlockEnd::inverted ? fall->target : taken->target);
     }
     carry_relocations(id, instruction, place, branch_target);
   }
-  if (how == BlockEnd::branch_appended) branch_to(own, fall->target);
-  bytes_.clear();
-  target_.encode(code, bytes_);
-  std::copy(bytes_.begin(), bytes_.end(), code_bytes(start, bytes_.size()));
+  if (how == BlockEnd::branch_appended) branch_to(own_end, fall->target);
 }
 
 /// Everything stays in place; fields that refer to code elsewhere follow it.
@@ -245,7 +258,8 @@ void Emitter::write_code() {
     if (!program_[id].movable()) write_pinned(id);
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
-    for (BlockId block : fragment.blocks) write_block(fragment.procedure, block);
+    for (BlockId block : fragment.blocks)
+      if (!placement_.is_joined(fragment.procedure, block)) write_run(fragment.procedure, block);
   }
   write_far_stubs();
 }

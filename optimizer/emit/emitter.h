@@ -47,7 +47,9 @@ class Emitter {
   uint8_t* code_bytes(uint64_t address, uint64_t size);
   uint8_t* data_bytes(uint64_t address, uint64_t size);
   void fill_free_ranges();
-  void write_block(ProcedureId id, BlockId block);
+  void write_run(ProcedureId id, BlockId first);
+  void find_relocations(const BasicBlock& block);
+  void finish_block(ProcedureId id, BlockId block, size_t begin, size_t end);
   void write_pinned(ProcedureId id);
   void write_far_stubs();
   void put(uint64_t address, const Instruction& instruction);
@@ -97,7 +99,7 @@ class Emitter {
   uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;
   DeeperStates deeper_;  // of stubs
-  BlockRun run_;         // of the block being written
+  BlockRun run_;         // of the blocks being written
   std::vector<uint8_t> bytes_;
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;

@@ -168,8 +168,9 @@ void Emitter::write_unwind_tables() {
 
 void Emitter::write_region_tables() {
   const auto named = [&](std::string_view end) {
-    const auto found = std::find_if(image_.sections.begin(), image_.sections.end(),
-                                    [&](const Section& s) { return s.name.ends_with(end); });
+    const auto found =
+        std::find_if(image_.sections.begin(), image_.sections.end(),
+                     [&](const Section& s) { return s.allocated() && s.name.ends_with(end); });
     return found == image_.sections.end() ? nullptr : &*found;
   };
   std::vector<UnwindRange> ranges = unwind_ranges();

@@ -2,7 +2,8 @@
 //
 // The original text minus what is pinned is a list of free ranges; fragments fill it in their
 // order, and what does not fit goes to the added segment. How a block ends depends only on what
-// follows it in its fragment, so sizes are known before addresses.
+// follows it in its fragment, so sizes are known before addresses. Where several instructions
+// share a group, blocks that control enters from the one before alone are packed together with it.
 //
 // When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
@@ -34,13 +35,17 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
   addresses_.resize(blocks);
   sizes_.resize(blocks);
   ends_.resize(blocks, BlockEnd::kept);
+  next_.resize(blocks, kNone);
   uint32_t index = 0;
   for (const Procedure& procedure : program.procedures)
-    for (const BasicBlock& block : procedure.blocks) {
+    for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+      const BasicBlock& block = procedure.blocks[id];
       if (block.origin != kNone) addresses_[index] = program.address_of(block);
       sizes_[index++] = block.origin_size;  // of what stays
+      run_.push_back(id);
     }
   find_free_ranges(program);
+  find_joinable();
   choose_ends(layout);
   place(layout);
 
@@ -53,20 +58,131 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
   if (high > low && high - low >= target_.branch_reach()) place_with_stubs(layout);
 }
 
-void Placement::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {
-  const BasicBlock& block = program_[procedure].blocks[id];
-  run.code.clear();
-  for (const Instruction& instruction : block.instructions)
-    if (!instruction.is_pseudo()) run.code.push_back(instruction);
+void Placement::append_code(ProcedureId procedure, BlockId id,
+                            std::vector<Instruction>& code) const {
+  const size_t start = code.size();
+  for (const Instruction& instruction : program_[procedure].blocks[id].instructions)
+    if (!instruction.is_pseudo()) code.push_back(instruction);
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
-    run.code.pop_back();
-    if (!run.code.empty() && target_.is_prefix(run.code.back())) run.code.pop_back();
+    code.pop_back();
+    if (code.size() > start && target_.is_prefix(code.back())) code.pop_back();
   }
-  if (how == BlockEnd::branch_appended) run.code.push_back(target_.branch());
-  if (how == BlockEnd::padded) run.code.push_back(target_.stop());
+  if (how == BlockEnd::branch_appended) code.push_back(target_.branch());
+  if (how == BlockEnd::padded) code.push_back(target_.stop());
+}
+
+void Placement::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {
+  run.code.clear();
+  run.blocks.clear();
+  for (BlockId id = first; id != kNone; id = next_[first_[procedure] + id]) {
+    run.blocks.emplace_back(id, run.code.size());
+    append_code(procedure, id, run.code);
+  }
   run.places.resize(run.code.size());
   run.size = target_.arrange(run.code, run.places.data());
+}
+
+void Placement::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {
+  const uint32_t index = first_[procedure] + id;
+  arrange_run(procedure, run_[index], run);
+  size_t begin = 0, end = run.code.size();
+  for (const auto& [block, first] : run.blocks) {
+    if (block == id) begin = first;
+    if (block == next_[index]) end = first;
+  }
+  const uint32_t base = begin == 0                  ? 0
+                        : begin < run.places.size() ? run.places[begin]
+                                                    : static_cast<uint32_t>(run.size);
+  run.code.assign(run.code.begin() + static_cast<ptrdiff_t>(begin),
+                  run.code.begin() + static_cast<ptrdiff_t>(end));
+  run.places.assign(run.places.begin() + static_cast<ptrdiff_t>(begin),
+                    run.places.begin() + static_cast<ptrdiff_t>(end));
+  for (uint32_t& place : run.places) place -= base;
+  run.size = sizes_[index];
+  run.blocks.assign({{id, 0}});
+}
+
+/// A block that is only entered from the one before need not start a group, where a group holds
+/// several instructions.
+void Placement::find_joinable() {
+  joinable_.assign(run_.size(), false);
+  if (target_.grid().slots == 1) return;
+  std::vector<uint32_t> entries;  // of the blocks of a procedure
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+    const Procedure& procedure = program_[id];
+    entries.assign(procedure.blocks.size(), 0);
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Edge& edge : block.successors)
+        entries[edge.target] += edge.kind == Edge::Kind::fall_through ? 1 : 2;
+    for (const Reference& reference : procedure.references)
+      if (reference.target.procedure == id) entries[reference.target.block] += 2;
+    for (const uint32_t symbol : procedure.symbols)
+      if (const auto named = block_at(program_, program_.image->symbols[symbol].value))
+        if (named->procedure == id) entries[named->block] += 2;
+    constexpr unsigned kNamed =
+        BasicBlock::kAddressTaken | BasicBlock::kLandingPad | BasicBlock::kEntry;
+    for (BlockId block = 1; block < entries.size(); ++block)
+      joinable_[first_[id] + block] =
+          entries[block] == 1 && (procedure.blocks[block].flags & kNamed) == 0;
+  }
+}
+
+/// Between the two there is no stop but those that the input has: it must have had them in this
+/// order, or the second one must depend on nothing.
+bool Placement::may_join(const Procedure& procedure, BlockId id, BlockId next, BlockEnd end) const {
+  const BasicBlock& block = procedure.blocks[id];
+  const BasicBlock& follower = procedure.blocks[next];
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  if (end != BlockEnd::kept || fall == nullptr || fall->target != next ||
+      is_call(target_.control_flow(block.instructions.back())))
+    return false;
+  // Unwind tables describe whole groups, which have one CIE.
+  uint32_t state = block.cfi_state;
+  for (const Instruction& instruction : block.instructions)
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  const auto cie_of = [&](uint32_t s) {
+    return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
+  };
+  if (cie_of(state) != cie_of(follower.cfi_state)) return false;
+  const Instruction& first = follower.instructions.front();
+  const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
+                           target_.control_flow(first) == ControlFlow::branch;
+  return independent ||
+         (block.origin != kNone && follower.origin == block.origin + block.origin_size);
+}
+
+/// Finds the runs of a layout whose ends are chosen, and with them the sizes.
+void Placement::join_blocks(const Layout& layout) {
+  constexpr size_t kLongest = 16;  // blocks of a run
+  BlockRun run;
+  for (const Layout::Fragment& fragment : layout.fragments) {
+    const Procedure& procedure = program_[fragment.procedure];
+    const uint32_t first = first_[fragment.procedure];
+    size_t length = 0;
+    for (size_t i = 0; i < fragment.blocks.size(); ++i) {
+      const BlockId id = fragment.blocks[i];
+      next_[first + id] = kNone;
+      const bool joins =
+          i != 0 && length < kLongest && joinable_[first + id] &&
+          may_join(procedure, fragment.blocks[i - 1], id, ends_[first + fragment.blocks[i - 1]]);
+      length = joins ? length + 1 : 1;
+      run_[first + id] = joins ? run_[first + fragment.blocks[i - 1]] : id;
+      if (joins) next_[first + fragment.blocks[i - 1]] = id;
+    }
+    for (const BlockId head : fragment.blocks) {
+      if (run_[first + head] != head) continue;
+      arrange_run(fragment.procedure, head, run);
+      for (size_t i = 0; i < run.blocks.size(); ++i) {
+        const auto start = [&](size_t block) {
+          if (block == 0) return 0u;  // its first instruction may stand in a later slot
+          const size_t index = block < run.blocks.size() ? run.blocks[block].second : SIZE_MAX;
+          return index < run.places.size() ? run.places[index] : static_cast<uint32_t>(run.size);
+        };
+        sizes_[first + run.blocks[i].first] = start(i + 1) - start(i);
+      }
+    }
+  }
 }
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
@@ -157,7 +273,6 @@ bool Placement::needs_padding(const Procedure& procedure, BlockId id, BlockId ne
 }
 
 void Placement::choose_ends(const Layout& layout) {
-  BlockRun run;
   for (const Layout::Fragment& fragment : layout.fragments) {
     const Procedure& procedure = program_[fragment.procedure];
     for (size_t i = 0; i < fragment.blocks.size(); ++i) {
@@ -181,10 +296,9 @@ void Placement::choose_ends(const Layout& layout) {
       } else if (needs_padding(procedure, id, next)) {
         end = BlockEnd::padded;
       }
-      arrange(fragment.procedure, id, run);
-      sizes_[first_[fragment.procedure] + id] = static_cast<uint32_t>(run.size);
     }
   }
+  join_blocks(layout);
 }
 
 void Placement::place(const Layout& layout) {

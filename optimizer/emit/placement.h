@@ -22,12 +22,13 @@ enum class BlockEnd : uint8_t {
   padded,           // a call that does not return gets something behind it
 };
 
-/// A block as it is written: its instructions without pseudo-instructions, without a dropped branch
-/// and with an appended one, whose displacement is yet to be set.
+/// Blocks as they are written: their instructions without pseudo-instructions, without dropped
+/// branches and with appended ones, whose displacements are yet to be set.
 struct BlockRun {
   std::vector<Instruction> code;
-  std::vector<uint32_t> places;  // of each, see Target::arrange()
+  std::vector<uint32_t> places;  // of each, from the start on; see Target::arrange()
   uint64_t size = 0;             // bytes
+  std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
 
 struct PlacedFragment {
@@ -60,7 +61,14 @@ class Placement {
   uint64_t size(ProcedureId procedure, BlockId block) const {
     return sizes_[first_[procedure] + block];
   }
+  /// The block alone, places counted from its own address.
   void arrange(ProcedureId procedure, BlockId block, BlockRun& run) const;
+  /// The whole run that starts with the block. Only the first block of a run starts a group.
+  void arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const;
+  /// Whether the block is in a run of another one.
+  bool is_joined(ProcedureId procedure, BlockId block) const {
+    return run_[first_[procedure] + block] != block;
+  }
   /// Address behind the block's last own instruction: what a call returns to.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
   uint64_t resolve(const CodeLocation& location) const;
@@ -89,6 +97,10 @@ class Placement {
   };
 
   void find_free_ranges(const Program& program);
+  void find_joinable();
+  bool may_join(const Procedure& procedure, BlockId id, BlockId next, BlockEnd end) const;
+  void join_blocks(const Layout& layout);
+  void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
   bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
   void choose_ends(const Layout& layout);
   void place(const Layout& layout);
@@ -109,6 +121,9 @@ class Placement {
   std::vector<uint64_t> addresses_;
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
+  std::vector<bool> joinable_;  // nothing but the block before leads to it
+  std::vector<BlockId> run_;    // the first block of its run
+  std::vector<BlockId> next_;   // in its run, or kNone
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;
   std::vector<Pool> pools_;

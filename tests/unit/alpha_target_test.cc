@@ -337,7 +337,7 @@ TEST(AlphaTarget, InvalidWordsKeepTheirBits) {
   const Instruction instruction = decode_word(0x0456789a);
   EXPECT_EQ(instruction.opcode, kInvalid);
   EXPECT_EQ(target().print(instruction, 0), ".long 0x456789a");
-  EXPECT_EQ(target().size(instruction), 4u);
+  EXPECT_EQ(target().size({&instruction, 1}), 4u);
   Instruction state;
   state.opcode = kCfiState;
   EXPECT_EQ(target().size(state), 0u);
