@@ -35,7 +35,7 @@ class Machine {
         const Instruction instruction = alpha_target().parse(last, address + code.size());
         alpha_target().encode({&instruction, 1}, code);
       }
-      piece = model_->read(address, code);
+      piece = model_->read(address, address + code.size(), code);
       EXPECT_EQ(piece->address, address);
       EXPECT_EQ(piece->instructions, code.size() / 4);
     }
