@@ -103,12 +103,16 @@ void IssueState::rotate() {
 }
 
 void IssueState::simplify() {
-  // Whoever comes next issues in the next cycle, or belongs to the same group; multimedia
-  // instructions alone would wait longer for integer results.
-  std::erase_if(flights_, [](const Flight& f) {
+  if (!group_open_)
+    for (Flight& f : flights_) f.in_group = false;
+  // Results of the open group can be used in it by branches, else in the next cycle at the
+  // earliest; those of earlier groups in this cycle if the group is still open. Multimedia
+  // instructions, which alone would wait longer for integer results, are not thought of.
+  std::erase_if(flights_, [&](const Flight& f) {
     const unsigned longest = f.writer == IssueClass::ialu ? 1 : longest_latency(f.writer);
     const bool matters_to_branch = f.in_group && latency(f.writer, Use::branch) > f.age;
-    return f.age + 1u >= longest && !matters_to_branch;
+    const unsigned earliest = group_open_ && !f.in_group ? f.age : f.age + 1u;
+    return earliest >= longest && !matters_to_branch;
   });
   std::erase_if(recent_, [](const Recent& r) { return r.age >= longest_pair(r.kind); });
   // Of a window that nobody can enter any more nothing matters.
@@ -116,8 +120,6 @@ void IssueState::simplify() {
     window_ = {};
     window_.closed = true;
   }
-  if (!group_open_)
-    for (Flight& f : flights_) f.in_group = false;
 }
 
 void IssueState::next_cycle(unsigned cycles) {

@@ -52,8 +52,9 @@ inline void append_alone(std::vector<uint8_t>& code, const std::string& text, bo
   const char type = ia64::encoding_of(ia64::parse(text, 0).instruction).type();
   const std::string end = stop ? ";;" : "";
   if (type == 'X') return append_bundle(code, "MLX", {nop_of('M'), text + end});
-  const std::string units = type == 'F' ? "MFI" : type == 'B' ? "MIB" : "MII";
-  const unsigned place = type == 'F' ? 1 : type == 'B' ? 2 : type == 'I' ? 1 : 0;
+  // Two such bundles find ports for all that they hold.
+  const std::string units = type == 'F' ? "MMF" : type == 'B' ? "MMB" : "MMI";
+  const unsigned place = type == 'F' || type == 'B' || type == 'I' ? 2 : 0;
   std::vector<std::string> slots;
   for (unsigned i = 0; i < 3; ++i)
     slots.push_back((i == place ? text : nop_of(units[i])) + (i == 2 ? end : ""));
