@@ -96,6 +96,37 @@ TEST(Dispersal, Ports) {
   }
 }
 
+/// Whether instructions find different M ports, by trying all.
+bool find_ports(const std::vector<unsigned>& allowed, size_t next, unsigned taken) {
+  if (next == allowed.size()) return true;
+  for (unsigned port = 1; port < 16; port *= 2)
+    if ((allowed[next] & port & ~taken) != 0 && find_ports(allowed, next + 1, taken | port))
+      return true;
+  return false;
+}
+
+TEST(Dispersal, FourInstructionsOnMemoryPorts) {
+  // M0 to M3 are bits 0 to 3.
+  const std::vector<std::pair<std::string, unsigned>> kinds = {
+      {"ld8 r14=[r15]", 3}, {"st8 [r15]=r16", 12},   {"getf.sig r23=f6", 4},
+      {"flushrs", 1},       {"add r20=r21,r22", 15}, {"nop.m 0x0", 15},
+      {"lfetch [r15]", 3},  {"ldfd f9=[r15]", 15},   {"setf.sig f8=r14", 12}};
+  const size_t count = kinds.size();
+  for (size_t number = 0; number < count * count * count * count; ++number) {
+    std::vector<std::string> texts;
+    std::vector<unsigned> allowed;
+    for (size_t rest = number; texts.size() < 4; rest /= count) {
+      texts.push_back(kinds[rest % count].first);
+      allowed.push_back(kinds[rest % count].second);
+    }
+    std::vector<uint8_t> code;
+    append_bundle(code, "MMI", {texts[0], texts[1], "nop.i 0x0"});
+    append_bundle(code, "MMI", {texts[2], texts[3], "nop.i 0x0"});
+    EXPECT_EQ(issue_all(code).splits == 0, find_ports(allowed, 0, 0))
+        << texts[0] << ", " << texts[1] << ", " << texts[2] << ", " << texts[3];
+  }
+}
+
 TEST(Dispersal, TargetsInTheSecondBundleOfAPair) {
   std::vector<uint8_t> code;
   for (int i = 0; i < 3; ++i) append_bundle(code, "MMI", {"nop.m 0x0", "nop.m 0x0", "nop.i 0x0"});
@@ -172,6 +203,24 @@ TEST(Issue, PiecesCostWhatTheWholeCosts) {
     EXPECT_EQ(whole.groups, parts.groups) << round;
     EXPECT_EQ(whole.splits, parts.splits) << round;
     EXPECT_EQ(whole.waits, parts.waits) << round;
+  }
+}
+
+TEST(Issue, AnyBytes) {
+  std::mt19937 random(11);
+  IssueState state;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<uint8_t> code(16 * (1 + random() % 4));
+    for (uint8_t& byte : code) byte = static_cast<uint8_t>(random());
+    const uint64_t begin = 0x4000 + random() % 3, end = 0x4000 + code.size();
+    const std::vector<IssueInstruction> instructions = read_for_issue(begin, end, code);
+    const IssueCycles cycles = state.issue(instructions, round % 2);
+    EXPECT_LE(cycles.groups, instructions.size());
+    EXPECT_LE(cycles.splits + cycles.targets, instructions.size());
+    EXPECT_LE(cycles.total(), 40 * instructions.size());
+    if (round % 3 == 0) state.branch();
+    if (round % 5 == 0) state.rotate();
+    state.simplify();
   }
 }
 
