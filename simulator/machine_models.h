@@ -13,7 +13,7 @@ namespace respike::simulator {
 
 struct ModelInfo {
   std::string_view name;
-  Machine machine;                          // of its programs; optimizer/target/platform.h
+  Machine machine;  // of its programs; optimizer/target/platform.h
   std::unique_ptr<MachineModel> (*make)();
 };
 

@@ -50,7 +50,7 @@ struct Block {
   std::deque<GeneralInstruction> instructions;
   std::deque<Link> links;
   std::vector<std::pair<uint32_t, Count*>> segments;  ///< index of the operation that counts it
-  std::deque<Stretch> stretches;  ///< of the segments, when a model is driven
+  std::deque<Stretch> stretches;                      ///< of the segments, when a model is driven
 };
 
 class BlockCache {

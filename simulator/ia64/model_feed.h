@@ -73,6 +73,8 @@ class ModelFeed {
 
   std::unique_ptr<ThreadFeed> start_thread(GuestMemory& memory);
 
+  /// Held while a process forks, so that no thread of it is at work on the feed.
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(lock_); }
   /// In a forked child, which counts from 0 and goes on with its parent's caches.
   void start_child();
 

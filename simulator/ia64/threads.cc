@@ -154,6 +154,8 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   std::unique_lock memory(process.memory.lock());
   std::unique_lock actions(process.actions_lock), threads(process.threads_lock),
       counts(process.counts_lock);
+  std::unique_lock<std::mutex> feed;
+  if (process.feed != nullptr) feed = process.feed->lock();
   const pid_t pid = fork();
   const int error = errno;
   if (pid == 0) {
@@ -165,6 +167,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   actions.unlock();
   threads.unlock();
   counts.unlock();
+  if (feed) feed.unlock();
   if (pid == 0)
     become_child(thread, a);
   else if (pid > 0 && (a.flags & CLONE_PARENT_SETTID))
