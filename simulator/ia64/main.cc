@@ -1,10 +1,11 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--brief] PROGRAM ARGUMENTS...
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--brief] PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; a program that a signal ends makes the emulator end by the same
 // signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
-// program that is not there, 126 for one that is no IA-64 program.
+// program that is not there, 126 for one that is no IA-64 program; 125: a model's results cannot be
+// written.
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
