@@ -19,6 +19,7 @@
 namespace respike::simulator::ia64 {
 
 class GuestMemory;
+class ThreadFeed;
 struct MicroOp;
 struct Thread;
 
@@ -77,6 +78,7 @@ struct Cpu {
 
   GuestMemory* memory = nullptr;
   Thread* thread = nullptr;
+  ThreadFeed* feed = nullptr;  ///< of the model that is driven, if any
 };
 
 /// r32 and up of the current frame and all static registers, by physical number.

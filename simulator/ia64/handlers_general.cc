@@ -21,7 +21,7 @@ const MicroOp* general_op(const MicroOp* op, Cpu* cpu, uint64_t*) {
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
   execute_one(*cpu, instruction);
   if (!nat && __builtin_expect(cpu->nat_count != 0, 0)) {
-    cpu->thread->cache.uncount(op);
+    cpu->thread->cache.uncount(op, cpu->feed);
     cpu->ip = instruction.next;
     return leave(cpu, nullptr);
   }
@@ -33,7 +33,7 @@ const MicroOp* general_leave(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
   execute_system(*cpu, instruction);
-  cpu->thread->cache.uncount(op);
+  cpu->thread->cache.uncount(op, cpu->feed);
   cpu->ip = instruction.next;
   return leave(cpu, nullptr);
 }

@@ -224,6 +224,7 @@ void enter_handler(Thread& thread, int signal, const siginfo_t& info, const Gues
   Cpu& cpu = thread.cpu;
   const FrameMarker marker{cpu.cfm};
   SignalContext context = save(thread, in_system_call);
+  if (thread.feed != nullptr) thread.feed->interrupt();
   uint64_t sp = cpu.gr[12];
   const GuestStack& stack = thread.alternate_stack;
   const bool was_there = on_alternate_stack(thread, sp);

@@ -134,11 +134,14 @@ class Translator {
 
   void begin_segment() {
     guard_ = kNoGuard;
-    if (!counting_) return;
+    if (!counting_ && thread_.feed == nullptr) return;
     segment_ = thread_.cache.new_count(ip_);
     here_ = ip_;
     block_->segments.emplace_back(block_->ops.size(), segment_);
-    emit(op_count, segment_);
+    if (counting_) emit(op_count, segment_);
+    if (thread_.feed == nullptr) return;
+    block_->stretches.push_back({ip_, ip_, nullptr});
+    emit(op_model, &block_->stretches.back());
   }
   /// Guards what is emitted next; `finish_guard` sets how much that was.
   void begin_guard(uint8_t predicate);
@@ -182,6 +185,7 @@ bool Translator::translate_bundle() {
     const uint64_t next = slot == 2 ? bundle + 16 : bundle + slot + 1;
     ip_ = next;
     if (segment_ != nullptr) ++segment_->slots;
+    if (!block_->stretches.empty()) block_->stretches.back().end = next;
     const Op op = respike::ia64::op_of(instructions[slot]);
     if (op == Op::long_half) continue;
     is_long_ = kEncodings[static_cast<size_t>(op)].type() == 'X';

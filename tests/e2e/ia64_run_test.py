@@ -235,14 +235,7 @@ def counted_loop():
 
 
 def link_freestanding(name):
-    folder = scratch.folder()
-    objects = []
-    for source in ("start", "runtime", name):
-        objects.append(folder / f"{source}.o")
-        ia64_programs.tool("as", "-o", objects[-1], FREESTANDING / f"{source}.s")
-    image = folder / name
-    ia64_programs.tool("ld", "-o", image, *objects)
-    return image
+    return ia64_programs.freestanding(name, scratch.folder())
 
 
 def freestanding(name, options):
