@@ -107,11 +107,10 @@ uint64_t read(Cpu& cpu, unsigned number) {
 }
 
 void write(Cpu& cpu, unsigned number, uint64_t value) {
-  constexpr uint64_t kRscValid = 0x3fff001f;
   switch (number) {
     case kRsc:
       if (value & ~kRscValid) illegal(cpu, ILL_ILLOPN);
-      cpu.rsc = value | 0xc;  // the privilege level cannot rise above 3
+      cpu.rsc = value | kRscPrivilege;
       return;
     case kBspstore:
       if (cpu.rsc & 3) illegal(cpu);
@@ -229,12 +228,12 @@ void move_application(Cpu& cpu, const Slot& s) {
   }
 }
 
-/// sum and rum; big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept, without
-/// effect.
+/// sum and rum. Big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept without effect,
+/// since Linux makes misaligned accesses good whatever it says.
 void change_user_mask(Cpu& cpu, uint64_t value) {
-  constexpr uint64_t kBigEndian = 2, kSettable = 0x3c;
+  constexpr uint64_t kBigEndian = 2;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);
-  cpu.user_mask = value & kSettable;
+  cpu.user_mask = value & kUserMask;
 }
 
 }  // namespace

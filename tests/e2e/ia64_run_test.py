@@ -263,8 +263,21 @@ def freestanding(name, options):
 
 def faults():
     """A fault that nobody handles: what and where, the registers, and the program's signal."""
-    for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_prefetch", signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
-                               ("fault_jump", signal.SIGSEGV, "no code there"), ("fault_privileged", signal.SIGILL, "rfi")):
+    expected = {
+        "fault_load": (signal.SIGSEGV, "address 0x2345678"),
+        "fault_prefetch": (signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"),
+        "fault_break": (signal.SIGILL, "break.m 0x0"),
+        "fault_jump": (signal.SIGSEGV, "no code there"),
+        "fault_privileged": (signal.SIGILL, "rfi"),
+        "fault_compare": (signal.SIGILL, "cmp.eq.unc p8,p8=r0,r0"),
+        "fault_floating_compare": (signal.SIGILL, "fcmp.eq.unc.s0 p8,p8=f0,f0"),
+        "fault_loop": (signal.SIGILL, "slot 1 in"),
+        "fault_loop_predicate": (signal.SIGILL, "br.wexit"),
+        "fault_pair": (signal.SIGBUS, "ld16 r15,ar.csd=[r14], address"),
+        "fault_big_endian": (signal.SIGILL, "mov.m ar.rsc=19"),
+    }
+    expect({p.stem for p in FREESTANDING.glob("fault_*.s")} == expected.keys(), "each file has an expectation")
+    for name, (number, text) in expected.items():
         image = link_freestanding(name)
         outcome = emulate(image)
         expect(outcome.status == -number, f"{name}: status {outcome.status} {outcome.stderr[:300]}")
