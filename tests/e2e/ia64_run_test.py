@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,6 +176,20 @@ def real_with_input(name, arguments, stdin, options=()):
         (outcome.status, outcome.stdout) == (0, expected),
         f"{name}: {outcome.status} {first_difference(outcome.stdout, expected)} {outcome.stderr[:300]}",
     )
+
+
+def expected_output(name, command, version, arguments, stdin):
+    """The expected file is what the program of the same version prints when built for this machine."""
+    if shutil.which(command[0]) is None:
+        raise Skip(f"{command[0]} is not installed")
+    told = Outcome([*command, "-version" if name == "sqlite3" else "-v"])
+    if version not in told.stdout + told.stderr.encode():
+        raise Skip(f"{command[0]} is not {version.decode()}")
+    for path in (*arguments, *filter(None, [stdin])):
+        if not path.exists():
+            raise Skip(ia64_programs.MISSING)
+    outcome = Outcome([*command, *arguments], stdin=stdin)
+    expect(outcome.status == 0 and outcome.stdout == (EXPECTED / f"{name}.txt").read_bytes(), f"{name}.txt is not what {command[0]} prints")
 
 
 # --- Counts -------------------------------------------------------------------------------------------
@@ -404,6 +419,8 @@ def main():
         Case("real.sqlite3", real_with_input, "sqlite3", (), asm / "t.sql"),
         Case("real.sqlite3.general", real_with_input, "sqlite3", (), asm / "t.sql", ["--general-only"]),
         Case("real.lua", real_with_input, "lua", (asm / "t.lua",), None),
+        Case("expected.sqlite3", expected_output, "sqlite3", ["sqlite3"], b"3.40.1", (), asm / "t.sql"),
+        Case("expected.lua", expected_output, "lua", ["lua5.4"], b"5.4.4", (asm / "t.lua",), None),
         Case("processes", processes),
         Case("dynamic", dynamic, ()),
         Case("dynamic.pie", dynamic, ("-pie", "-fPIE")),

@@ -15,10 +15,9 @@ build=${3:-$root/build-fuzz}
 ninja -C "$build" "${target}_fuzzer" >/dev/null
 
 seeds=$build/seeds
-if [[ $target != emulation && ! -e $seeds/done ]]; then
+if [[ $target != emulation ]]; then
   ninja -C "$build" respike >/dev/null
-  "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"
-  touch "$seeds/done"
+  [[ -e $seeds/done ]] || { "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"; touch "$seeds/done"; }
 fi
 corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
 mkdir -p "$corpus" "$findings"
