@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
-# counters, a million operands for each operation of IA-64 and the speed of its emulator, the whole suite under AddressSanitizer and
-# UndefinedBehaviorSanitizer, and the fuzzers.
+# counters, a million operands for each operation of IA-64, the speed of its emulator, 500 random programs for it,
+# the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the six fuzzers, default 3600
 set -euo pipefail
