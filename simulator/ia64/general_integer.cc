@@ -204,9 +204,9 @@ void execute_integer(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
   const IntegerRow* const row = kRowByOp[static_cast<size_t>(s.op)];
   if (row == nullptr) raise_fault(cpu, {SIGILL, ILL_ILLOPC, 0});
-  const uint64_t b = general(cpu, s.b), c = general(cpu, s.c);
-  const bool nat =
-      ((row->sources & kB) && nat_of(cpu, s.b)) || ((row->sources & kC) && nat_of(cpu, s.c));
+  const bool reads_b = row->sources & kB, reads_c = row->sources & kC;
+  const uint64_t b = reads_b ? general(cpu, s.b) : 0, c = reads_c ? general(cpu, s.c) : 0;
+  const bool nat = (reads_b && nat_of(cpu, s.b)) || (reads_c && nat_of(cpu, s.c));
   finish(cpu, s.a, row->compute(s, b, c), nat);
 }
 
