@@ -94,6 +94,8 @@ struct Thread {
   GuestFault fault;
   volatile sig_atomic_t pending = 0;  ///< a signal that has to be delivered
   siginfo_t pending_info;
+  uint64_t held = 0;  ///< of SIGSEGV and SIGBUS: sent, but the guest blocks them
+  siginfo_t held_info[2];
 
   bool borrowed = false;  ///< of a child of vfork: all else belongs to its parent
   uint64_t steps = 0;     ///< in a sandbox

@@ -131,6 +131,7 @@ void become_child(Thread& thread, const CloneArguments& a) {
   process.threads = {&thread};
   process.exiting = false;
   thread.pending = 0;  // the parent's, as all that waits
+  thread.held = 0;
   thread.tid = static_cast<int>(syscall(SYS_gettid));
   reset_counts(thread);
   if (process.feed != nullptr) process.feed->start_child();
