@@ -237,10 +237,13 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
   }
 
+  /// Of what happens in any case.
   bool is_standard_call(uint32_t node) const {
+    const Instruction& last = block_at(node).instructions.back();
+    if (last.predicate != 0) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
-    const Operands operands = target_.operands(block_at(node).instructions.back());
+    const Operands operands = target_.operands(last);
     return operands.size > operands.uses &&
            operands.registers[operands.uses] == target_.abi().return_address;
   }
@@ -266,6 +269,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     Flow flow;
     for (const Edge& edge : block_at(node).successors)
       if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
+    const auto call = [&](const Flow& callee) {
+      const Flow returned = flow.behind(callee);
+      if (block_at(node).instructions.back().predicate == 0) return returned;
+      flow |= returned;  // or it is skipped
+      return flow;
+    };
     switch (end) {
       case End::plain:
       case End::anything:
@@ -274,9 +283,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
         flow.through = all_;
         break;
       case End::call:
-        return flow.behind(entry_flow(owner_[callee], callee));
+        return call(entry_flow(owner_[callee], callee));
       case End::unknown_call:
-        return flow.behind(unknown_flow(node));
+        return call(unknown_flow(node));
       case End::custom_call:
         if (!certain_only_) flow.used = all_;
         break;
