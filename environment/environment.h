@@ -95,7 +95,8 @@ class Environment {
   // ---- setting up ----
 
   /// Registers a program and its libraries under `name`, its file's name if empty. Registering it
-  /// again looks for its libraries anew. Throws Error when the name is another program's.
+  /// again looks for its libraries anew. Throws Error when the name is another program's, or when
+  /// the application has images for another machine.
   RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
   void set_mode(const std::string& name, Mode mode);
   void unregister(const std::string& name);
@@ -155,6 +156,7 @@ class Environment {
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);
   void register_opened(const ApplicationRow& application);
+  void require_machine(const ApplicationRow& application, const std::string& machine) const;
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
 
   bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;

@@ -120,6 +120,7 @@ std::vector<ImageOutcome> Environment::make(
     }
     outcomes.push_back(std::move(outcome));
   }
+  require_machine(application, database_.image(application.main_image).machine);
   return outcomes;
 }
 

@@ -23,6 +23,7 @@
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
 #include "optimizer/profile/profile.h"
+#include "optimizer/target/platform.h"
 #include "profiledb/matching/match.h"
 #include "tas/libraries.h"
 #include "tas/opened.h"
@@ -64,7 +65,8 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   ProgramImage program = read_program(main_image);
   program.path = without_detours(program.path);
   if (name.empty()) name = program.path.filename();
-  static_cast<void>(find_registered(name, program.path));  // before anything is added
+  const auto known = find_registered(name, program.path);  // before anything is added
+  if (known) require_machine(*known, std::string(program.platform->key));
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
 
   RegisterResult result;
@@ -96,6 +98,22 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
                     "or unregister that one",
                     name, database_.image(known->main_image).path));
   return known;
+}
+
+/// Throws Error when the application has an image for another machine than this: what runs in one
+/// process is for one machine, so a file has been replaced.
+void Environment::require_machine(const ApplicationRow& application,
+                                  const std::string& machine) const {
+  const auto name_of = [](const std::string& key) {
+    const Platform* platform = find_platform(key);
+    return platform == nullptr ? std::string_view(key) : platform->name;
+  };
+  for (const ApplicationImage& used : database_.images_of(application.id))
+    if (!used.image.machine.empty() && used.image.machine != machine)
+      throw Error(fmt::format("it is an image for {}, but an application, here {}, has images of "
+                              "one machine, here {}: unregister it first",
+                              name_of(used.image.machine), application.name, name_of(machine)),
+                  used.image.path);
 }
 
 /// Adds an application unless it is there: another process may just have added it. Its linked
@@ -222,7 +240,12 @@ void Environment::register_opened(const ApplicationRow& application) {
     const fs::path path = without_detours(library);
     if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
-      const Id id = register_file(library, read_loader_view(library).soname);
+      const LoaderView view = read_loader_view(library);
+      if (view.elf_machine != platform->elf_machine)
+        throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
+                                platform->name),
+                    path);
+      const Id id = register_file(library, view.soname);
       database_.add_application_image(application.id, id, Role::opened);
       notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
                                    application.name, path.string()));

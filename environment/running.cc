@@ -160,6 +160,8 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.arguments = options.arguments;
   launch.environment = options.environment;
   launch.warn = options.warn;
+  if (application.mode != Mode::original)
+    require_machine(application, std::string(program.platform->key));
   launch.substitutions = substitutions(application, options);
   if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);
   if (program.view.dynamic)

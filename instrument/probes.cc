@@ -129,8 +129,8 @@ void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Regi
         probe.registers[found++] = r;
       }
     }
-  probe.small = probe.kind != ProbeKind::record_target && probe.saved == 0 &&
-                found >= Probes::kRoutineRegisters;
+  probe.small = code_.has_routines() && probe.kind != ProbeKind::record_target &&
+                probe.saved == 0 && found >= Probes::kRoutineRegisters;
   assert(found >= needed);
 }
 
@@ -412,10 +412,12 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
                     : deeper_.find(program_.unwind.states, state, target_.abi().stack_pointer,
                                    code_.save_frame(saved.size()));
   if (!saved.empty()) {
-    const auto save = code_.save(saved);
-    for (size_t i = 0; i < save.size(); ++i) {
-      append(save[i]);
-      if (i == 0 && deep != state) set_state(deep);
+    bool lowered = deep == state;
+    for (const Instruction& instruction : code_.save(saved)) {
+      append(instruction);
+      if (lowered || target_.is_nop(instruction)) continue;
+      set_state(deep);
+      lowered = true;
     }
   }
   for (const Instruction& instruction : code.code) append(instruction);

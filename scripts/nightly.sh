@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
-# counters, a million operands for each operation of IA-64, the whole suite under AddressSanitizer and
-# UndefinedBehaviorSanitizer, and the fuzzers.
+# counters, a million operands for each operation of IA-64, the speed of its emulator, 500 random programs for it,
+# the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the six fuzzers, default 3600
 set -euo pipefail
@@ -24,6 +24,9 @@ echo "== IA-64 arithmetic, a million operands for each operation"
 for test in floating floating_register parallel_floating division integer; do
   RESPIKE_FLOATING_OPERANDS=1000000 "build/tests/ia64_${test}_test" --gtest_brief=1
 done
+
+echo "== IA-64: at least 100 million instructions a second, no-ops left out"
+bench/ia64_speed.py --least 100
 
 echo "== IA-64: 500 random C programs at three levels, 200,000 random pieces of code"
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_IA64_SEEDS=500 \

@@ -18,7 +18,7 @@ namespace respike::simulator {
 /// What happened, as numbers; plain data, so that it can lie in memory that processes share. A
 /// transfer of control is taken when the next instruction is not the one behind it in memory.
 struct Events {
-  uint64_t instructions;  // counted by the feeder, exactly; all others by the processor
+  uint64_t instructions;          // counted by the feeder, exactly; all others by the processor
   uint64_t issue_cycles;          // in which an instruction issued or waited for another one
   uint64_t conditional_branches;  // executed, taken or not
   uint64_t taken_branches;        // all taken transfers: branches, jumps, calls and returns
@@ -30,6 +30,21 @@ struct Events {
   uint64_t l2_icache_misses;  // icache misses whose line comes from behind the second level
   uint64_t itb_misses;
 
+  // Of the Itanium 2 only.
+  uint64_t nops;
+  uint64_t groups;        // instruction groups that began
+  uint64_t split_cycles;  // further cycles of groups that did not issue at once
+  uint64_t target_bubbles;
+  uint64_t general_bubbles;  // waits for results
+  uint64_t floating_bubbles;
+  uint64_t predicate_bubbles;
+  uint64_t application_bubbles;
+  uint64_t stack_bubbles;
+  uint64_t flush_bubbles;
+  uint64_t predicted_returns;   // taken and predicted right
+  uint64_t predicted_indirect;  // the same
+  uint64_t l2_itb_misses;
+
   Events& operator+=(const Events& other);
 };
 
@@ -37,6 +52,13 @@ struct Events {
 struct Component {
   std::string_view name;
   uint64_t cycles;
+};
+
+/// A number that a report shows. `key`: its name in JSON.
+struct Figure {
+  std::string_view label;
+  std::string_view key;
+  uint64_t number;
 };
 
 /// A piece as a model keeps it. Models derive from it.
@@ -64,14 +86,20 @@ class MachineModel {
 
   virtual std::string_view name() const = 0;
 
-  /// Reads a piece of one or more whole instructions. Processors of the model may share it.
-  virtual std::unique_ptr<Piece> read(uint64_t address, std::span<const uint8_t> code) const = 0;
+  /// Reads a piece of one or more whole instructions, from `address` to before `end`. Where
+  /// instructions come in bundles both have the number of the slot in their low bits, and `code` is
+  /// all bundles that have a part in it. Processors of the model may share it.
+  virtual std::unique_ptr<Piece> read(uint64_t address, uint64_t end,
+                                      std::span<const uint8_t> code) const = 0;
 
   /// A processor with empty caches that adds to `events`, which must outlive it.
   virtual std::unique_ptr<Processor> make_processor(Events& events) const = 0;
 
   /// Where the cycles went; their sum is the model's result.
   virtual std::vector<Component> components(const Events& events) const = 0;
+
+  /// What a report shows of a run, in this order, with the model's result under the key "cycles".
+  virtual std::vector<Figure> figures(const Events& events) const = 0;
 };
 
 /// The published formula that layouts were designed with, rounded: 1.1 cycles an instruction, 1 a

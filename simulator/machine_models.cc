@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "simulator/alpha21164/model.h"
+#include "simulator/itanium2/model.h"
 
 namespace respike::simulator {
 
@@ -33,7 +34,7 @@ uint64_t sum_of(const std::vector<Component>& components) {
 const std::vector<ModelInfo>& models() {
   static const std::vector<ModelInfo> table = {
       {"alpha21164", Machine::alpha, [] { return alpha21164::make_model(); }},
-      {"itanium2", Machine::ia64, nullptr},
+      {"itanium2", Machine::ia64, [] { return itanium2::make_model(); }},
   };
   return table;
 }

@@ -13,11 +13,11 @@ namespace respike::simulator {
 
 struct ModelInfo {
   std::string_view name;
-  Machine machine;                          // of its programs; optimizer/target/platform.h
-  std::unique_ptr<MachineModel> (*make)();  // null: there is none yet
+  Machine machine;  // of its programs; optimizer/target/platform.h
+  std::unique_ptr<MachineModel> (*make)();
 };
 
-/// The first one is the default.
+/// Of several for one machine the first one is the default.
 const std::vector<ModelInfo>& models();
 /// Null when no model has the name.
 const ModelInfo* find_model(std::string_view name);

@@ -121,7 +121,7 @@ Piece& piece_of(uint64_t address, const std::vector<uint8_t>& code) {
   std::vector<KnownPiece>& known = g_pieces[address];
   for (KnownPiece& k : known)
     if (k.code == code) return *k.piece;
-  known.push_back({code, g_model->read(address, code)});
+  known.push_back({code, g_model->read(address, address + code.size(), code)});
   return *known.back().piece;
 }
 

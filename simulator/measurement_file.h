@@ -1,6 +1,6 @@
 #pragma once
-// What the measuring plugin leaves for each process, in the byte order of the host: this structure,
-// mostly a hole. It is current at every moment, whatever becomes of the process.
+// What an emulator that drives a model leaves for each process, in the byte order of the host: this
+// structure, mostly a hole. It is current at every moment, whatever becomes of the process.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 namespace respike::simulator {
 
 struct MeasurementFile {
-  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'M', 'S', 'R', '1'};
+  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'M', 'S', 'R', '2'};
   static constexpr uint32_t kThreads = 16384;
 
   char magic[8];

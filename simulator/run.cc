@@ -3,9 +3,10 @@
 // Problem: two runs shall give the same numbers, and two versions of a program shall see the same
 // world, so that a difference is the program's. Idea: what a run takes from its surroundings is
 // made the same. Every program is run by the name of one symbolic link, for the name lies on its
-// stack; address randomization is off; the emulator's random numbers start from one seed; plugin
+// stack; address randomization is off; the emulator's random numbers start from one seed. Plugin
 // and folder of results are named in the environment, which programs that the program executes
-// inherit. Not fixed: the time, process numbers, getrandom, and how threads interleave.
+// inherit; an emulator that drives the model itself hands on its options. Not fixed: the time,
+// process numbers, getrandom, and how threads interleave.
 //
 // Results are read from the files of all processes when the first process has ended. Processes that
 // it left running count as far as they are.
@@ -130,8 +131,8 @@ fs::path find_plugin() {
   return path;
 }
 
-/// Throws unless `path` is something that the emulator can run.
-void require_program(const fs::path& path, const Platform& platform) {
+/// The machine of a program, as ELF has it; throws unless `path` is something that can be run.
+uint16_t require_program(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Error("there is no such program", path);
@@ -146,20 +147,26 @@ void require_program(const fs::path& path, const Platform& platform) {
   constexpr unsigned kExecutable = 2, kShared = 3;
   if (!is_elf || (kind != kExecutable && kind != kShared))
     throw Error("it is not an ELF program", path);
-  if (machine != platform.elf_machine)
-    throw Error(fmt::format("it is not a program for {}", platform.name), path);
   uint64_t entry = 0;
   std::memcpy(&entry, &header[24], sizeof entry);
   if (entry == 0) throw Error("it is a library: there is no place to start it at", path);
   if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
+  return static_cast<uint16_t>(machine);
 }
 
-/// The present environment with what the emulator has to know.
+void require_program_for(const Platform& platform, const fs::path& path) {
+  if (require_program(path) != platform.elf_machine)
+    throw Error(fmt::format("it is not a program for {}", platform.name), path);
+}
+
+/// The present environment with what the emulator has to know when it takes plugins.
 std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
-  const std::vector<std::string> ours = {
-      fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform_of(model.machine))), "QEMU_RAND_SEED=1",
-      fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
-                  folder.results().string(), model.name)};
+  const Platform& platform = platform_of(model.machine);
+  std::vector<std::string> ours;
+  if (platform.model_option.empty())
+    ours = {fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)), "QEMU_RAND_SEED=1",
+            fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
+                        folder.results().string(), model.name)};
   const auto is_ours = [&](std::string_view variable) {
     return std::any_of(ours.begin(), ours.end(), [&](const std::string& our) {
       return variable.starts_with(our.substr(0, our.find('=') + 1));
@@ -169,6 +176,20 @@ std::vector<std::string> environment_for(const ModelInfo& model, const Folder& f
   for (char** variable = environ; *variable != nullptr; ++variable)
     if (!is_ours(*variable)) result.emplace_back(*variable);
   return result;
+}
+
+/// What the emulator is called with.
+std::vector<std::string> words_for(const Platform& platform, const Folder& folder,
+                                   const ProgramRun& run) {
+  std::vector<std::string> words = {std::string(platform.emulator),
+                                    std::string(platform.argv0_option), run.argv0};
+  if (!platform.model_option.empty()) {
+    words = emulator_words(platform, run.argv0);
+    words.insert(words.end(), {std::string(platform.model_option), folder.results() / "r"});
+  }
+  words.push_back(folder.link());
+  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+  return words;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -285,32 +306,30 @@ void read_results(const fs::path& folder, Measurement& result) {
   }
 }
 
-Measurement measure_in(const Folder& folder, const ModelInfo& model, const ProgramRun& run) {
-  if (model.make == nullptr) throw Error(fmt::format("the model {} is not there yet", model.name));
-  const Platform& platform = platform_of(model.machine);
+Measurement measure_in(const Folder& folder, const ModelInfo& info, const ProgramRun& run) {
+  const Platform& platform = platform_of(info.machine);
   const fs::path emulator =
       find_emulator(platform, fmt::format("programs for {} are measured under it", platform.name));
-  require_program(run.program, platform);
+  require_program_for(platform, run.program);
   folder.prepare(run.program);
-  std::vector<std::string> arguments = {emulator, "-0", run.argv0, folder.link()};
-  arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
-  const int status =
-      run_to_end(emulator, arguments, environment_for(model, folder), run, folder.signals());
+  const int status = run_to_end(emulator, words_for(platform, folder, run),
+                                environment_for(info, folder), run, folder.signals());
   if (WIFSIGNALED(status))
     throw Error(fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
                             strsignal(WTERMSIG(status))),
                 run.program);
   Measurement result;
-  result.model = model.name;
+  result.model = info.name;
   result.exit_status = WEXITSTATUS(status);
   read_results(folder.results(), result);
   if (result.events.instructions == 0)
     throw Error(fmt::format("{} executed nothing of it, exit status {}", platform.emulator,
                             result.exit_status),
                 run.program);
-  result.components = model.make()->components(result.events);
+  const std::unique_ptr<MachineModel> model = info.make();
+  result.figures = model->figures(result.events);
+  result.components = model->components(result.events);
   result.cycles = sum_of(result.components);
-  result.cycles_c = published_cycles(result.events);
   return result;
 }
 
@@ -374,15 +393,24 @@ std::string difference_of(const Comparison& c, const Outputs& before, const Outp
 
 }  // namespace
 
+const ModelInfo& model_for(const fs::path& program) {
+  const uint16_t machine = require_program(program);
+  for (const ModelInfo& info : models())
+    if (platform_of(info.machine).elf_machine == machine) return info;
+  const Platform* platform = find_platform(machine);
+  throw Error(fmt::format("there is no model of a processor for its machine{}",
+                          platform == nullptr ? "" : fmt::format(", {}", platform->name)),
+              program);
+}
+
 Measurement measure(const ModelInfo& model, const ProgramRun& run) {
   return measure_in(Folder(), model, run);
 }
 
 Comparison compare(const ModelInfo& model, const fs::path& before, const fs::path& after,
                    const std::vector<std::string>& arguments) {
-  if (model.make != nullptr)
-    for (const fs::path& program : {before, after})
-      require_program(program, platform_of(model.machine));
+  for (const fs::path& program : {before, after})
+    require_program_for(platform_of(model.machine), program);
   const OpenFile input = copy_of_input();
   const Folder folder;  // from here on signals wait
   const auto run = [&](const fs::path& program, const Outputs& outputs) {

@@ -11,10 +11,10 @@ namespace respike::simulator {
 
 struct Measurement {
   std::string model;
-  Events events{};  // of all processes and threads
-  std::vector<Component> components;
-  uint64_t cycles = 0;    // the sum of the components
-  uint64_t cycles_c = 0;  // published_cycles()
+  Events events{};                    // of all processes and threads
+  std::vector<Figure> figures;        // by the model
+  std::vector<Component> components;  // the same
+  uint64_t cycles = 0;                // the sum of the components
   unsigned processes = 0;
   int exit_status = 0;  // of the program
 };
@@ -31,8 +31,12 @@ struct ProgramRun {
   int errors = 2;
 };
 
-/// Runs a program; every run starts with empty caches. Throws Error when there is no such model
-/// yet, no emulator, no plugin, when the program is not one for the emulator, when a signal kills
+/// The model for a program: the first of those of its machine. Throws Error when it is no program,
+/// or when there is none.
+const ModelInfo& model_for(const std::filesystem::path& program);
+
+/// Runs a program; every run starts with empty caches. Throws Error when there is no
+/// emulator, no plugin, when the program is not one for the model's machine, when a signal kills
 /// it, or when nothing was measured.
 Measurement measure(const ModelInfo& model, const ProgramRun& run);
 

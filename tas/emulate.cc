@@ -25,10 +25,10 @@ int main(int argc, char** argv) {
     const ProgramImage program = read_program(argv[1]);
     const Platform& platform = *program.platform;
     const std::string emulator = find_emulator(platform, "programs run under it");
-    std::string name(platform.emulator), root = sysroot_of(platform);
-    std::string root_option = "-L", name_option = "-0";
-    std::vector<char*> words = {
-        name.data(), root_option.data(), root.data(), name_option.data(), argv[2], argv[1]};
+    std::vector<std::string> before = emulator_words(platform, argv[2]);
+    std::vector<char*> words;
+    for (std::string& word : before) words.push_back(word.data());
+    words.push_back(argv[1]);
     words.insert(words.end(), argv + 3, argv + argc + 1);
     execv(emulator.c_str(), words.data());
     std::fprintf(stderr, "respike-emulate: %s: %s\n", emulator.c_str(), std::strerror(errno));

@@ -155,16 +155,17 @@ void Session::execute() const {
   std::vector<std::string> words;
   fs::path file = executed_;
   const Platform& platform = *program_.platform;
-  const bool audited = !launch_.audit_module.empty() && !program_.view.interpreter.empty();
+  const bool audited = !launch_.audit_module.empty() && !program_.view.interpreter.empty() &&
+                       (platform.native() || !platform.variable_option.empty());
   const std::string audit = audited ? audit_variable() : "";
   if (!platform.native()) {
     file = find_emulator(platform, fmt::format("programs for {} run under it", platform.name));
-    words = {std::string(platform.emulator), "-L", sysroot_of(platform)};
-    if (audited) words.insert(words.end(), {"-E", audit});
-    words.push_back("-0");
+    words = emulator_words(platform, program_.path);
+    if (audited) words.insert(words.begin() + 1, {std::string(platform.variable_option), audit});
+    words.push_back(executed_);
+  } else {
+    words.push_back(program_.path);
   }
-  words.push_back(program_.path);
-  if (!platform.native()) words.push_back(executed_);
   words.insert(words.end(), launch_.arguments.begin(), launch_.arguments.end());
   for (const std::string& variable : launch_.environment) {
     const size_t equals = std::min(variable.find('='), variable.size());

@@ -45,6 +45,8 @@ class Probes {
   virtual std::span<const Register> usable() const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;
 
+  /// Whether there are small probes, which call routines.
+  virtual bool has_routines() const = 0;
   /// A small probe for code that seldom runs: puts `number`, below kRoutineCounters, into the first
   /// of three registers and calls a routine, which all probes with these registers share. The last
   /// instruction is the call; its target is to be filled in.
@@ -62,7 +64,7 @@ class Probes {
   virtual Register jump_register(const Instruction& jump) const = 0;
 
   /// Saves and restores registers below the stack pointer, which is save_frame(count) bytes lower
-  /// from behind the first instruction of save to before the last one of restore.
+  /// from behind the first instruction of save that is not a no-op to before the last of restore.
   virtual unsigned save_frame(size_t registers) const = 0;
   virtual std::vector<Instruction> save(std::span<const Register> registers) const = 0;
   virtual std::vector<Instruction> restore(std::span<const Register> registers) const = 0;

@@ -19,9 +19,8 @@
 //
 // States name places by CFA, the previous stack pointer. What is saved relative to the stack
 // pointer becomes relative to the CFA when the size of the frame is known, and an expression
-// otherwise. Not understood: places that depend on a predicate, frames of other conventions
-// (signal frames). The file is not trusted: nesting, labels and the number of descriptors in a
-// region have limits far above what compilers write.
+// otherwise. The file is not trusted: nesting and labels have limits far above what compilers
+// write.
 
 #include "optimizer/lift/unwind_descriptor_reader.h"
 
@@ -32,6 +31,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/region_encoding.h"
+#include "optimizer/lift/unwind_descriptor_decoder.h"
 
 namespace respike {
 namespace {
@@ -39,21 +39,8 @@ namespace {
 using namespace regions;
 
 constexpr int64_t kNever = INT64_MAX;
-constexpr uint64_t kMaxLength = uint64_t{1} << 30;  // of code, in slots; of times and offsets
 constexpr unsigned kMaxNesting = 64;
 constexpr size_t kMaxLabels = 4096;
-constexpr size_t kMaxDescriptors = 256;  // of a region
-
-enum class Where : uint8_t {
-  none,
-  general,
-  floating,
-  branch,
-  stack,         // at the stack pointer + value
-  previous,      // at the previous stack pointer + value
-  spill_home,    // in the spill area, which is laid out at the end of the prologue
-  next_general,  // in a general register, to be chosen then
-};
 
 /// Where a register is, once slot `when` has been executed.
 struct Place {
@@ -62,272 +49,12 @@ struct Place {
   int64_t value = 0;
 };
 
-// Places are known by index: first the special registers, in the order of their table (the last is
-// the word of NaT bits in a general register), then that word in memory, then preserved registers.
-constexpr size_t kSpecials = std::size(kSpecialRegisters);
-constexpr size_t kPrimaryNatInGeneral = kSpecials - 1;
-constexpr size_t kPrimaryNatInMemory = kSpecials;
-constexpr size_t kFirstGeneral = kSpecials + 1;
-constexpr size_t kFirstFloating = kFirstGeneral + kMaskedGeneral;
-constexpr size_t kFirstBranch = kFirstFloating + kMaskedFloating;
-constexpr size_t kPlaces = kFirstBranch + kMaskedBranch;
-static_assert(kSpecialRegisters[kPrimaryNatInGeneral].number == kPrimaryNat);
-
-constexpr size_t index_of_special(uint32_t number) {
-  size_t index = 0;
-  while (kSpecialRegisters[index].number != number) ++index;
-  return index;
-}
-constexpr size_t kStackIndex = index_of_special(kPreviousStack);
-constexpr size_t kReturnIndex = index_of_special(kReturnAddress);
-
-uint32_t number_of(size_t index) {
-  if (index < kSpecials) return kSpecialRegisters[index].number;
-  if (index == kPrimaryNatInMemory) return kPrimaryNat;
-  if (index < kFirstFloating) return masked_general(index - kFirstGeneral);
-  if (index < kFirstBranch) return masked_floating(index - kFirstFloating);
-  return masked_branch(index - kFirstBranch);
-}
-
-size_t index_of_operand(uint8_t operand, bool memory) {
-  if (operand == kSpecialRegisters[kPrimaryNatInGeneral].operand)
-    return memory ? kPrimaryNatInMemory : kPrimaryNatInGeneral;
-  for (size_t i = 0; i < kSpecials; ++i)
-    if (kSpecialRegisters[i].operand == operand) return i;
-  if (operand >= 0x04 && operand <= 0x07) return kFirstGeneral + operand - 0x04;
-  if (operand >= 0x22 && operand <= 0x25) return kFirstFloating + operand - 0x22;
-  if (operand >= 0x30 && operand <= 0x3f) return kFirstFloating + 4 + operand - 0x30;
-  if (operand >= 0x41 && operand <= 0x45) return kFirstBranch + operand - 0x41;
-  throw Error("unwind regions name an unknown register");
-}
-
 /// An element of the stack of states.
 struct Frame {
   Place places[kPlaces];
   std::shared_ptr<const Frame> outer;
   unsigned depth = 0;
 };
-
-struct Descriptor {
-  enum class Kind : uint8_t {
-    place,           // where, value
-    time,            // time
-    frame_size,      // value, time
-    spill_base,      // value
-    spill_times,     // mask
-    explicit_place,  // where, value, time
-    return_branch,   // value: the register
-    epilogue,        // value: the count; time
-    label,           // value
-    copy,            // value
-  };
-  Kind kind{};
-  Where where = Where::none;
-  size_t index = 0;
-  int64_t value = 0;
-  int64_t time = 0;
-  std::span<const uint8_t> mask = {};
-};
-
-struct Region {
-  bool body = false;
-  bool last = false;
-  int64_t start = 0, length = 0;
-  int64_t first_general = 32;  // for implicit saves
-  std::vector<Descriptor> descriptors;
-
-  int64_t end() const { return start + length; }
-  int64_t clamp(int64_t time) const { return start + std::min(time, length - 1); }
-};
-
-// ---- Decoding.
-
-int64_t bounded(uint64_t value) {
-  if (value > kMaxLength) throw Error("a number in unwind regions is too large");
-  return static_cast<int64_t>(value);
-}
-
-class Decoder {
- public:
-  explicit Decoder(std::span<const uint8_t> bytes) : reader_(bytes, "unwind descriptors") {}
-
-  bool at_end() const { return reader_.at_end(); }
-  Region next(int64_t start);
-
- private:
-  using Kind = Descriptor::Kind;
-
-  void header(uint8_t code);
-  void save_in_order(unsigned mask, uint8_t general);
-  void prologue_descriptor(uint8_t code);
-  void special_descriptor(uint8_t code);
-  void body_descriptor(uint8_t code);
-  void explicit_place(uint8_t code);
-  void masked(uint64_t mask, size_t first, unsigned count, Where where, int64_t value = 0);
-  void add(Descriptor descriptor);
-  int64_t number() { return bounded(reader_.uleb128()); }
-  uint8_t byte() { return reader_.read<uint8_t>(); }
-  uint8_t peek() const { return ByteReader(reader_).read<uint8_t>(); }
-
-  ByteReader reader_;
-  Region region_;
-};
-
-Region Decoder::next(int64_t start) {
-  region_ = Region{};
-  region_.start = start;
-  header(byte());
-  while (!at_end() && peek() >= kBranchSpills) {
-    const uint8_t code = byte();
-    region_.body ? body_descriptor(code) : prologue_descriptor(code);
-  }
-  region_.last = at_end();
-  return std::move(region_);
-}
-
-void Decoder::header(uint8_t code) {
-  if (code >= kBranchSpills) throw Error("unwind descriptors lie outside of regions");
-  if (code >= kR3) {
-    region_.body = (code & 3) == 1;
-    region_.length = number();
-  } else if (code >= kR2) {
-    const uint8_t second = byte();
-    region_.length = number();
-    save_in_order((code & 7) << 1 | second >> 7, second & 0x7f);
-  } else {
-    region_.body = (code & kR1Body) != 0;
-    region_.length = code & kShortMask;
-  }
-}
-
-void Decoder::save_in_order(unsigned mask, uint8_t general) {
-  for (unsigned i = 0; i < 4; ++i)
-    if ((mask & (8 >> i)) != 0)
-      add({.kind = Kind::place,
-           .where = Where::general,
-           .index = index_of_special(kSaveOrder[i]),
-           .value = general++});
-  region_.first_general = general;
-}
-
-void Decoder::add(Descriptor descriptor) {
-  if (region_.descriptors.size() == kMaxDescriptors)
-    throw Error("an unwind region has too many descriptors");
-  region_.descriptors.push_back(descriptor);
-}
-
-/// One place for each bit; numbered values count on.
-void Decoder::masked(uint64_t mask, size_t first, unsigned count, Where where, int64_t value) {
-  for (unsigned bit = 0; bit < count; ++bit)
-    if ((mask >> bit & 1) != 0)
-      add({.kind = Kind::place,
-           .where = where,
-           .index = first + bit,
-           .value = where == Where::general ? value++ : 0});
-}
-
-void Decoder::prologue_descriptor(uint8_t code) {
-  if (code >= kP7) return special_descriptor(code);
-  if (code >= kGeneralSpills)
-    return masked(code & 0xf, kFirstGeneral, kMaskedGeneral, Where::spill_home);
-  if (code >= kFloatingSpills) return masked(code & 0xf, kFirstFloating, 4, Where::spill_home);
-  if (code < kBranchInGeneral)
-    return masked(code & 0x1f, kFirstBranch, kMaskedBranch, Where::spill_home);
-  if (code < kInGeneral) {
-    const uint8_t second = byte();
-    return masked((code & 0xf) << 1 | second >> 7, kFirstBranch, kMaskedBranch, Where::general,
-                  second & 0x7f);
-  }
-  if (code < kSpillTimes) {
-    const uint8_t second = byte();
-    const unsigned operand = (code & 7) << 1 | second >> 7;
-    const int64_t value = second & 0x7f;
-    if (operand == kReturnBranchOperand) return add({.kind = Kind::return_branch, .value = value});
-    for (size_t i = 0; i < kSpecials; ++i)
-      if (kSpecialRegisters[i].in_general == operand)
-        return add({.kind = Kind::place, .where = Where::general, .index = i, .value = value});
-    throw Error("unknown unwind descriptor");
-  }
-  if (code == kSpillTimes)
-    return add({.kind = Kind::spill_times,
-                .mask = reader_.take((2 * static_cast<uint64_t>(region_.length) + 7) / 8)});
-  if (code != kSpills) throw Error("unknown unwind descriptor");
-  const auto bytes = reader_.take(3);
-  masked(bytes[0] >> 4, kFirstGeneral, kMaskedGeneral, Where::spill_home);
-  masked((bytes[0] & 0xf) << 16 | bytes[1] << 8 | bytes[2], kFirstFloating, kMaskedFloating,
-         Where::spill_home);
-}
-
-/// Formats P7 to P10, X1 and X2.
-void Decoder::special_descriptor(uint8_t code) {
-  if (code == kSpillMemory || code == kSpillRegister) return explicit_place(code);
-  if (code == kGeneralInGeneral) {
-    const uint8_t mask = byte();
-    return masked(mask & 0xf, kFirstGeneral, kMaskedGeneral, Where::general, byte() & 0x7f);
-  }
-  if (code > kP8) throw Error("unknown unwind descriptor");
-  const unsigned operation = code == kP8 ? 16 + byte() : code - kP7;
-  const int64_t operand = number();
-  if (operation == kFrameSizeCode)
-    return add({.kind = Kind::frame_size, .value = kFrameUnit * number(), .time = operand});
-  if (operation == kSpillBaseCode)
-    return add({.kind = Kind::spill_base, .value = kScratchArea - 4 * operand});
-  if (operation == kPrimaryNatInMemoryCode)
-    return add({.kind = Kind::time, .index = kPrimaryNatInMemory, .time = operand});
-  for (size_t i = 0; i < kSpecials; ++i) {
-    const SpecialRegister& special = kSpecialRegisters[i];
-    const size_t in_memory = i == kPrimaryNatInGeneral ? kPrimaryNatInMemory : i;
-    if (operation == special.when) return add({.kind = Kind::time, .index = i, .time = operand});
-    if (operation == special.from_previous)
-      return add({.kind = Kind::place,
-                  .where = Where::previous,
-                  .index = in_memory,
-                  .value = kScratchArea - 4 * operand});
-    if (operation == special.from_stack)
-      return add(
-          {.kind = Kind::place, .where = Where::stack, .index = in_memory, .value = 4 * operand});
-  }
-  throw Error("unknown unwind descriptor");
-}
-
-void Decoder::body_descriptor(uint8_t code) {
-  if (code < kCopyState) return add({.kind = Kind::label, .value = code & kShortMask});
-  if (code < kEpilogue) return add({.kind = Kind::copy, .value = code & kShortMask});
-  if (code < kLongEpilogue) {
-    const int64_t time = number();
-    return add({.kind = Kind::epilogue, .value = code & kShortMask, .time = time});
-  }
-  if (code < kLongLabelState) {
-    const int64_t time = number();
-    return add({.kind = Kind::epilogue, .value = number(), .time = time});
-  }
-  if (code == kLongLabelState) return add({.kind = Kind::label, .value = number()});
-  if (code == kLongCopyState) return add({.kind = Kind::copy, .value = number()});
-  explicit_place(code | 0x08);  // the bit means nothing
-}
-
-void Decoder::explicit_place(uint8_t code) {
-  if (code != kSpillMemory && code != kSpillRegister) throw Error("unknown unwind descriptor");
-  const uint8_t first = byte();
-  const bool high = (first & 0x80) != 0;
-  Descriptor result{.kind = Kind::explicit_place};
-  if (code == kSpillMemory) {
-    result.index = index_of_operand(first & 0x7f, true);
-    result.time = number();
-    result.where = high ? Where::stack : Where::previous;
-    result.value = high ? 4 * number() : kScratchArea - 4 * number();
-  } else {
-    const uint8_t second = byte();
-    result.index = index_of_operand(first & 0x7f, false);
-    result.time = number();
-    if (high || second != 0)
-      result.where = high ? Where::branch : second >= 0x80 ? Where::floating : Where::general;
-    result.value = second & 0x7f;
-  }
-  add(result);
-}
-
-// ---- Executing.
 
 class Unwinder {
  public:
@@ -554,14 +281,15 @@ CfiRule Unwinder::rule_of(const Place& place, const CfiState& state) const {
   using Kind = CfiRule::Kind;
   switch (place.where) {
     case Where::general:
-      if (place.value == 1) throw Error("unwind regions save a register in gp");
+      if (place.value == 1 || place.value > 127)
+        throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kGeneral + place.value, .expression = {}};
     case Where::floating:
       if (place.value < 2 || place.value > 31)
-        throw Error("unwind regions save a register in a floating register that is not preserved");
+        throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kFloating + place.value, .expression = {}};
     case Where::branch:
-      if (place.value > 7) throw Error("unwind regions name an unknown register");
+      if (place.value > 7) throw Error("unwind regions save a register in one that cannot be");
       return {.kind = Kind::in_register, .value = kBranch + place.value, .expression = {}};
     case Where::previous:
       return {.kind = Kind::offset, .value = place.value, .expression = {}};

@@ -50,6 +50,10 @@ const std::array<Platform, 3>& platforms() {
                .elf_machine = 0x9026,
                .emulator = "qemu-alpha",
                .sysroot = "/usr/alpha-linux-gnu",
+               .sysroot_option = "-L",
+               .argv0_option = "-0",
+               .variable_option = "-E",
+               .model_option = "",
                .library_folders = {"/lib/alpha-linux-gnu", "/usr/lib/alpha-linux-gnu", "/lib",
                                    "/usr/lib"},
                .library_subfolders = {"tls"},
@@ -62,7 +66,12 @@ const std::array<Platform, 3>& platforms() {
           .key = "ia64",
           .elf_machine = 50,
           .emulator = "respike-ia64",
+          .emulator_is_ours = true,
           .sysroot = "/usr/ia64-linux-gnu",
+          .sysroot_option = "--sysroot",
+          .argv0_option = "--argv0",
+          .variable_option = "",
+          .model_option = "--model",
           .library_folders = {"/lib/ia64-linux-gnu", "/usr/lib/ia64-linux-gnu", "/lib", "/usr/lib"},
           .library_subfolders = {},
           .cache_flags = 0x0203,
@@ -74,6 +83,10 @@ const std::array<Platform, 3>& platforms() {
                .elf_machine = 62,
                .emulator = "",
                .sysroot = "",
+               .sysroot_option = "",
+               .argv0_option = "",
+               .variable_option = "",
+               .model_option = "",
                .library_folders = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib",
                                    "/usr/lib"},
                .library_subfolders = x86_64_subfolders(),
@@ -104,6 +117,12 @@ const Platform& platform_of(Machine machine) {
 }
 
 fs::path find_emulator(const Platform& platform, std::string_view why) {
+  if (platform.emulator_is_ours) {
+    std::error_code error;
+    const fs::path beside =
+        fs::read_symlink("/proc/self/exe", error).parent_path() / platform.emulator;
+    if (access(beside.c_str(), X_OK) == 0) return beside;
+  }
   const char* variable = std::getenv("PATH");
   std::string_view rest = variable ? variable : "/usr/bin:/bin";
   while (!rest.empty()) {
@@ -119,6 +138,16 @@ std::string sysroot_of(const Platform& platform) {
   if (platform.native()) return {};
   const char* variable = std::getenv("QEMU_LD_PREFIX");
   return variable ? variable : std::string(platform.sysroot);
+}
+
+std::vector<std::string> emulator_words(const Platform& platform, const std::string& argv0) {
+  std::vector<std::string> words = {std::string(platform.emulator)};
+  const std::string sysroot = sysroot_of(platform);
+  // Programs without libraries do without one.
+  if (fs::is_directory(sysroot))
+    words.insert(words.end(), {std::string(platform.sysroot_option), sysroot});
+  words.insert(words.end(), {std::string(platform.argv0_option), argv0});
+  return words;
 }
 
 }  // namespace respike

@@ -14,11 +14,17 @@ namespace respike {
 
 struct Platform {
   Machine machine{};
-  std::string_view name;      // as a message calls it
-  std::string_view key;       // as Target::name() has it
-  uint16_t elf_machine = 0;   // e_machine of its images
-  std::string_view emulator;  // looked up in PATH; empty: the host runs its programs itself
-  std::string_view sysroot;   // where its dynamic linker and libraries are; empty: /
+  std::string_view name;          // as a message calls it
+  std::string_view key;           // as Target::name() has it
+  uint16_t elf_machine = 0;       // e_machine of its images
+  std::string_view emulator;      // empty: the host runs its programs itself
+  bool emulator_is_ours = false;  // it lies beside the command
+  std::string_view sysroot;       // where its dynamic linker and libraries are; empty: /
+
+  // How the emulator spells its options; each takes a word. Empty: it has none.
+  std::string_view sysroot_option, argv0_option;
+  std::string_view variable_option;  // sets a variable of the program's environment
+  std::string_view model_option;     // drives a machine model; without it, a plugin does
 
   // What is built into its dynamic linker (glibc as Debian configures it).
   std::vector<std::string_view> library_folders;     // searched last
@@ -36,12 +42,16 @@ const Platform& platform_of(Machine machine);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 
-/// The emulator's path, by PATH; throws Error when it is not installed. `why`: why it is needed, a
-/// clause.
+/// The emulator's path, beside the running command if it is ours, else by PATH; throws Error when
+/// it is not installed. `why`: why it is needed, a clause.
 std::filesystem::path find_emulator(const Platform& platform, std::string_view why);
 
 /// The folder that stands for / when its programs open files: $QEMU_LD_PREFIX or that of the table;
 /// empty on a native platform.
 std::string sysroot_of(const Platform& platform);
+
+/// The words before those of a program: the emulator's name, its sysroot, and `argv0` for the
+/// program. The program's path comes next.
+std::vector<std::string> emulator_words(const Platform& platform, const std::string& argv0);
 
 }  // namespace respike

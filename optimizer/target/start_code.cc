@@ -12,6 +12,11 @@ constexpr uint8_t kAlphaCode[] = {
 #include "alpha_start_code.inc"
 };
 #endif
+#if RESPIKE_START_CODE_IA64
+constexpr uint8_t kIa64Code[] = {
+#include "ia64_start_code.inc"
+};
+#endif
 
 }  // namespace
 
@@ -25,6 +30,15 @@ StartCode start_code(Machine machine) {
       throw Error(
           "this respike was built without alpha-linux-gnu-gcc and cannot instrument programs for "
           "Alpha: install scripts/install-packages.sh's packages and build it again");
+#endif
+    case Machine::ia64:
+#if RESPIKE_START_CODE_IA64
+      // Pages have 4 to 64 KB, as the kernel was configured.
+      return {.code = kIa64Code, .alignment = 16, .page_size = 65536};
+#else
+      throw Error(
+          "this respike was built without ia64-linux-gnu-as and cannot instrument programs for "
+          "IA-64: install scripts/install-packages.sh's packages and build it again");
 #endif
     default:
       throw Error("no start code for this machine yet: its programs cannot be instrumented");

@@ -6,6 +6,9 @@
 # time that it cannot instrument for the machine; all the rest works. The bytes are also in
 # start_code/MACHINE.bin of the build folder, for tests.
 #
+# respike_assembled_start_code(MACHINE PREFIX): the same for a machine that has an assembler but no
+# compiler here: from MACHINE/runtime/start.s, which a compiler made of start.c, and entry.s.
+#
 # As a script (cmake -D INPUT=... -D OUTPUT=... -P start_code.cmake) it writes the header.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -21,38 +24,73 @@ set(RESPIKE_START_CODE_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 function(respike_start_code machine prefix)
   string(TOUPPER RESPIKE_START_CODE_${machine} definition)
   find_program(${definition}_COMPILER ${prefix}gcc)
-  find_program(${definition}_OBJCOPY ${prefix}objcopy)
-  mark_as_advanced(${definition}_COMPILER ${definition}_OBJCOPY)
-  if(NOT ${definition}_COMPILER OR NOT ${definition}_OBJCOPY)
-    message(WARNING
-      "${prefix}gcc is not installed: this respike will not instrument programs for ${machine}")
-    target_compile_definitions(respike_target PRIVATE ${definition}=0)
+  if(NOT ${definition}_COMPILER)
+    respike_no_start_code(${machine} ${prefix}gcc)
     return()
   endif()
-
-  set(folder ${PROJECT_BINARY_DIR}/start_code)
+  mark_as_advanced(${definition}_COMPILER)
   set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
   set(shared ${PROJECT_SOURCE_DIR}/instrument/runtime)
-  file(MAKE_DIRECTORY ${folder})
-  add_custom_command(
-    OUTPUT ${folder}/${machine}_start_code.inc
-    BYPRODUCTS ${folder}/${machine}.bin ${folder}/${machine}.elf
-    COMMAND ${${definition}_COMPILER}
+  respike_embed_start_code(${machine} ${prefix}
+    LINK ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing -fno-pie
       -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
       -fno-asynchronous-unwind-tables -fno-unwind-tables
       ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${own}
       -nostdlib -static -no-pie -Wl,-T,${own}/start.ld -Wl,--build-id=none -Wl,--no-relax
-      -o ${folder}/${machine}.elf ${shared}/start.c ${own}/entry.S
+      ${shared}/start.c ${own}/entry.S
+    DEPENDS ${shared}/start.c ${shared}/counter_file.h
+      ${own}/entry.S ${own}/system_call.h ${own}/start.ld)
+endfunction()
+
+function(respike_assembled_start_code machine prefix)
+  string(TOUPPER RESPIKE_START_CODE_${machine} definition)
+  find_program(${definition}_ASSEMBLER ${prefix}as)
+  find_program(${definition}_LINKER ${prefix}ld)
+  mark_as_advanced(${definition}_ASSEMBLER ${definition}_LINKER)
+  if(NOT ${definition}_ASSEMBLER OR NOT ${definition}_LINKER)
+    respike_no_start_code(${machine} ${prefix}as)
+    return()
+  endif()
+  set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
+  set(object ${PROJECT_BINARY_DIR}/start_code/${machine}.o)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/start_code)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${${definition}_ASSEMBLER} -o ${object} ${own}/start.s ${own}/entry.s
+    DEPENDS ${own}/start.s ${own}/entry.s
+    VERBATIM)
+  respike_embed_start_code(${machine} ${prefix}
+    LINK ${${definition}_LINKER} -nostdlib -static --build-id=none -T ${own}/start.ld ${object}
+    DEPENDS ${object} ${own}/start.ld)
+endfunction()
+
+function(respike_no_start_code machine missing)
+  string(TOUPPER RESPIKE_START_CODE_${machine} definition)
+  message(WARNING
+    "${missing} is not installed: this respike will not instrument programs for ${machine}")
+  target_compile_definitions(respike_target PRIVATE ${definition}=0)
+endfunction()
+
+# LINK: the command that makes an executable of the start code; `-o FILE` is added.
+function(respike_embed_start_code machine prefix)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINK;DEPENDS")
+  string(TOUPPER RESPIKE_START_CODE_${machine} definition)
+  find_program(${definition}_OBJCOPY ${prefix}objcopy REQUIRED)
+  mark_as_advanced(${definition}_OBJCOPY)
+  set(folder ${PROJECT_BINARY_DIR}/start_code)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(
+    OUTPUT ${folder}/${machine}_start_code.inc
+    BYPRODUCTS ${folder}/${machine}.bin ${folder}/${machine}.elf
+    COMMAND ${arg_LINK} -o ${folder}/${machine}.elf
     COMMAND ${${definition}_OBJCOPY} -O binary -j .text
       ${folder}/${machine}.elf ${folder}/${machine}.bin
     COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.bin
       -D OUTPUT=${folder}/${machine}_start_code.inc -P ${RESPIKE_START_CODE_SCRIPT}
-    DEPENDS ${shared}/start.c ${shared}/counter_file.h
-      ${own}/entry.S ${own}/system_call.h ${own}/start.ld
-      ${RESPIKE_START_CODE_SCRIPT} ${CMAKE_CURRENT_LIST_FILE}
-    COMMENT "Compiling the start code for ${machine}"
+    DEPENDS ${arg_DEPENDS} ${RESPIKE_START_CODE_SCRIPT} ${CMAKE_CURRENT_LIST_FILE}
+    COMMENT "Making the start code for ${machine}"
     VERBATIM)
   target_sources(respike_target PRIVATE ${folder}/${machine}_start_code.inc)
   target_include_directories(respike_target PRIVATE ${folder})

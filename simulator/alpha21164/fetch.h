@@ -12,6 +12,8 @@
 #include <array>
 #include <cstdint>
 
+#include "simulator/lru_cache.h"
+
 namespace respike::simulator::alpha21164 {
 
 /// Instruction cache: 8 KB, direct-mapped, lines of 32 bytes (HRM 2.1.1).
@@ -38,24 +40,12 @@ class SecondLevelCache {
   static constexpr unsigned kSets = 512;
   static constexpr unsigned kWays = 3;
 
-  SecondLevelCache() {
-    for (auto& set : sets_) set.fill(~uint64_t{0});
-  }
-
   /// Whether the block was there; afterwards it is. Block numbers are addresses shifted by
   /// kBlockShift.
-  bool access(uint64_t block) {
-    auto& [first, second, third] = sets_[block % kSets];
-    if (first == block) return true;
-    const bool hit = second == block || third == block;
-    if (second != block) third = second;
-    second = first;
-    first = block;
-    return hit;
-  }
+  bool access(uint64_t block) { return cache_.access(block); }
 
  private:
-  std::array<std::array<uint64_t, kWays>, kSets> sets_;  // most recently used first
+  LruCache<kSets, kWays> cache_;
 };
 
 /// Refill buffer: four lines (PC 2.1.1.2). A miss of the cache that the buffer does not answer

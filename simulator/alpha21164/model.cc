@@ -200,11 +200,12 @@ class Alpha21164 final : public MachineModel {
  public:
   std::string_view name() const override { return "alpha21164"; }
 
-  std::unique_ptr<Piece> read(uint64_t address, std::span<const uint8_t> code) const override {
+  std::unique_ptr<Piece> read(uint64_t address, uint64_t end,
+                              std::span<const uint8_t> code) const override {
     auto piece = std::make_unique<AlphaPiece>();
     piece->address = address;
     piece->instructions = static_cast<uint32_t>(code.size() / 4);
-    piece->behind = address + code.size();
+    piece->behind = end;
     piece->first_line = address >> InstructionCache::kLineShift;
     piece->last_line = (piece->behind - 4) >> InstructionCache::kLineShift;
     piece->first_page = address >> TranslationBuffer::kPageShift;
@@ -234,6 +235,20 @@ class Alpha21164 final : public MachineModel {
             {"icache, refill buffer", kRefillHit * e.refill_hits},
             {"second level misses", kL2Miss * e.l2_icache_misses},
             {"itb misses", kItbMiss * e.itb_misses}};
+  }
+
+  std::vector<Figure> figures(const Events& e) const override {
+    return {{"instructions", "instructions", e.instructions},
+            {"cycles", "cycles", sum_of(components(e))},
+            {"cycles by model C", "cycles_c", published_cycles(e)},
+            {"conditional branches", "conditional_branches", e.conditional_branches},
+            {"taken branches", "taken_branches", e.taken_branches},
+            {"  of them jumps", "taken_jumps", e.taken_jumps},
+            {"mispredicts", "mispredicts", e.mispredicts},
+            {"icache misses", "icache_misses", e.icache_misses},
+            {"  refill buffer hits", "refill_hits", e.refill_hits},
+            {"  second level misses", "l2_icache_misses", e.l2_icache_misses},
+            {"itb misses", "itb_misses", e.itb_misses}};
   }
 
  private:

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "simulator/return_stack.h"
+
 namespace respike::simulator::alpha21164 {
 
 /// Two-bit saturating counters, one per instruction location of the instruction cache.
@@ -32,32 +34,8 @@ class BranchHistory {
   std::array<uint8_t, kCounters> counters_;
 };
 
-/// Return stack: 12 entries; a thirteenth call overwrites the oldest. An empty stack predicts
-/// nothing, which is wrong.
-class ReturnStack {
- public:
-  static constexpr unsigned kEntries = 12;
-
-  void push(uint64_t address) {
-    top_ = (top_ + 1) % kEntries;
-    entries_[top_] = address;
-    depth_ += depth_ < kEntries;
-  }
-
-  /// Whether the top of the stack is `target`; takes it off.
-  bool pop(uint64_t target) {
-    if (depth_ == 0) return false;
-    const bool right = entries_[top_] == target;
-    top_ = (top_ + kEntries - 1) % kEntries;
-    --depth_;
-    return right;
-  }
-
- private:
-  std::array<uint64_t, kEntries> entries_{};
-  unsigned top_ = 0;
-  unsigned depth_ = 0;
-};
+/// Return stack: 12 entries.
+using ReturnStack = simulator::ReturnStack<12>;
 
 /// Whether the hint of a jump names its target: it gives bits 15:2 of it, as a displacement from
 /// the instruction behind the jump (Alpha Architecture Handbook, 4.3.2). The other bits are taken

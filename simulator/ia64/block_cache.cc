@@ -39,7 +39,7 @@ uint64_t BlockCache::origin(const MicroOp* op) const {
   return advance_slots(block.ip, slots & ~kLongInstruction);
 }
 
-void BlockCache::uncount(const MicroOp* op) {
+void BlockCache::uncount(const MicroOp* op, ThreadFeed* feed) {
   const Block& block = *block_of(op);
   if (block.segments.empty()) return;
   const auto index = static_cast<uint32_t>(op - block.ops.data());
@@ -50,6 +50,7 @@ void BlockCache::uncount(const MicroOp* op) {
   const bool is_long = block.origins[index] & kLongInstruction;
   const uint64_t from = advance_slots(origin(op), is_long ? 2 : 1);
   const uint64_t done = slots_between(counted.ip, from);
+  if (feed != nullptr) feed->leave(from, advance_slots(counted.ip, counted.slots));
   if (done < counted.slots)
     counts_.push_back({from, counted.slots - static_cast<uint32_t>(done), -1});
 }

@@ -16,6 +16,7 @@
 
 #include "optimizer/target/ia64/codec.h"
 #include "simulator/ia64/micro_op.h"
+#include "simulator/ia64/model_feed.h"
 
 namespace respike::simulator::ia64 {
 
@@ -49,6 +50,7 @@ struct Block {
   std::deque<GeneralInstruction> instructions;
   std::deque<Link> links;
   std::vector<std::pair<uint32_t, Count*>> segments;  ///< index of the operation that counts it
+  std::deque<Stretch> stretches;                      ///< of the segments, when a model is driven
 };
 
 class BlockCache {
@@ -63,7 +65,8 @@ class BlockCache {
   const Block* starting_with(const MicroOp* op) const;
 
   /// Takes back the counts of instructions behind `op` in its segment: they did not run after all.
-  void uncount(const MicroOp* op);
+  /// `feed`: of the model, or null.
+  void uncount(const MicroOp* op, ThreadFeed* feed);
 
   /// Forgets all blocks; counts are kept.
   void clear(Cpu& cpu);

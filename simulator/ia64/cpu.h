@@ -19,6 +19,7 @@
 namespace respike::simulator::ia64 {
 
 class GuestMemory;
+class ThreadFeed;
 struct MicroOp;
 struct Thread;
 
@@ -51,6 +52,12 @@ constexpr size_t jump_index(uint64_t ip, uint64_t key) {
   return (ip >> 4 ^ ip >> 16 ^ key ^ key >> 7) & (kJumpEntries - 1);
 }
 
+/// What can be in ar.rsc: not `be`, a register stack in big-endian memory. The privilege level,
+/// among the bits, is always 3.
+constexpr uint64_t kRscValid = 0x3fff000f, kRscPrivilege = 0xc;
+/// The bits of the user mask that there are: up, ac, mfl, mfh; not `be`.
+constexpr uint64_t kUserMask = 0x3c;
+
 struct Cpu {
   uint64_t gr[32] = {};
   uint8_t pr[72] = {1};
@@ -67,7 +74,7 @@ struct Cpu {
 
   uint64_t lc = 0, ec = 0, pfs = 0, unat = 0, fpsr = kInitialFpsr, ccv = 0, csd = 0, ssd = 0;
   uint64_t rsc = 0xf, fcr = 0, eflag = 0, cflg = 0, fsr = 0, fir = 0, fdr = 0;
-  uint64_t user_mask = 0;  ///< be, up, ac, mfl, mfh
+  uint64_t user_mask = 0;  ///< within kUserMask
   uint8_t nat[32] = {};
 
   alignas(16) FloatingRegister fr[128] = {};
@@ -77,6 +84,7 @@ struct Cpu {
 
   GuestMemory* memory = nullptr;
   Thread* thread = nullptr;
+  ThreadFeed* feed = nullptr;  ///< of the model that is driven, if any
 };
 
 /// r32 and up of the current frame and all static registers, by physical number.

@@ -228,10 +228,12 @@ uint64_t map_stack(GuestMemory& memory, uint64_t start, uint64_t size, const cha
 
 using Auxiliary = std::vector<std::pair<uint64_t, uint64_t>>;
 
+/// `repeatable`: random bytes are always the same.
 Auxiliary auxiliary_vector(const Loaded& program, const Loaded& linker, StackWriter& stack,
-                           const std::string& name) {
+                           const std::string& name, bool repeatable) {
   uint8_t random[16] = {};
-  if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) std::memset(random, 0x5a, sizeof random);
+  if (repeatable || getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
+    std::memset(random, 0x5a, sizeof random);
   return {{AT_PHDR, program.headers},
           {AT_PHENT, sizeof(Elf64_Phdr)},
           {AT_PHNUM, program.header_count},
@@ -255,7 +257,7 @@ Auxiliary auxiliary_vector(const Loaded& program, const Loaded& linker, StackWri
 /// argc.
 uint64_t build_stack(GuestMemory& memory, const Loaded& program, const Loaded& linker,
                      const std::string& name, const std::vector<std::string>& arguments,
-                     char** environment) {
+                     char** environment, bool repeatable) {
   const uint64_t size = stack_size();
   const uint64_t bottom = map_stack(memory, kStackTop - size, size, "[stack]");
   StackWriter stack(memory, kStackTop - 16, bottom);
@@ -264,7 +266,7 @@ uint64_t build_stack(GuestMemory& memory, const Loaded& program, const Loaded& l
   words.push_back(0);
   for (char** entry = environment; *entry != nullptr; ++entry) words.push_back(stack.push(*entry));
   words.push_back(0);
-  for (const auto& [type, value] : auxiliary_vector(program, linker, stack, name)) {
+  for (const auto& [type, value] : auxiliary_vector(program, linker, stack, name, repeatable)) {
     words.push_back(type);
     words.push_back(value);
   }
@@ -304,7 +306,8 @@ void load_program(Process& process, Thread& thread, const std::string& path,
     entry = linker.entry;
   }
   memory.start_break((program.start >> 61) == 1 ? region_base(3) + kPage : program.end);
-  const uint64_t argc = build_stack(memory, program, linker, name, arguments, environment);
+  const uint64_t argc = build_stack(memory, program, linker, name, arguments, environment,
+                                    !process.options.model.empty());
   const uint64_t registers =
       map_stack(memory, kRegisterStackBase, stack_size(), "[register stack]");
 

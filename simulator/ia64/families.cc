@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "optimizer/target/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 
 namespace respike::simulator::ia64 {
@@ -97,15 +98,8 @@ bool is_system(Op op) {
 
 bool is_branch(Op op, std::string_view name) {
   if (name.starts_with("br") && !name.starts_with("brp") && !name.starts_with("break")) return true;
+  if (respike::ia64::is_check(op)) return true;
   switch (op) {
-    case Op::chk_s_i:
-    case Op::chk_s_m:
-    case Op::chk_s_f:
-    case Op::chk_a_nc:
-    case Op::chk_a_clr:
-    case Op::chk_a_nc_f:
-    case Op::chk_a_clr_f:
-    case Op::fchkf:
     case Op::cover:
     case Op::clrrrb:
     case Op::clrrrb_pr:

@@ -32,6 +32,11 @@ int signal_code(FloatingInterruption interruption) {
   return FPE_FLTDIV;
 }
 
+/// The register of a field. Where the field is something else, with any bits, nobody looks at it.
+F& field(Cpu& cpu, uint8_t number) {
+  return cpu.fr[number & 127];
+}
+
 void check(Cpu& cpu, FloatingInterruption interruption) {
   if (__builtin_expect(interruption != 0, 0)) raise_floating(cpu, interruption);
 }
@@ -39,8 +44,8 @@ void check(Cpu& cpu, FloatingInterruption interruption) {
 /// f1 = f3 * f4 + f2 and its relatives; with f0 as addend they are multiplications.
 std::optional<FloatingInterruption> multiply_add(Cpu& cpu, const Slot& s, unsigned sf) {
   using enum Precision;
-  F& result = cpu.fr[s.a];
-  const F &f2 = cpu.fr[s.b], &f3 = cpu.fr[s.c], &f4 = cpu.fr[s.d];
+  F& result = field(cpu, s.a);
+  const F &f2 = field(cpu, s.b), &f3 = field(cpu, s.c), &f4 = field(cpu, s.d);
   const bool no_addend = s.b == 0;
   const auto add = [&](Precision p) {
     return no_addend ? fmpy(result, p, sf, f3, f4, cpu.fpsr)
@@ -88,8 +93,8 @@ std::optional<FloatingInterruption> multiply_add(Cpu& cpu, const Slot& s, unsign
 }
 
 std::optional<FloatingInterruption> extremes_and_conversions(Cpu& cpu, const Slot& s, unsigned sf) {
-  F& r = cpu.fr[s.a];
-  const F &b = cpu.fr[s.b], &c = cpu.fr[s.c];
+  F& r = field(cpu, s.a);
+  const F &b = field(cpu, s.b), &c = field(cpu, s.c);
   uint64_t& fpsr = cpu.fpsr;
   const auto parallel_compare = [&](FloatingRelation relation) {
     return fpcmp(r, relation, sf, b, c, fpsr);
@@ -149,8 +154,8 @@ std::optional<FloatingInterruption> extremes_and_conversions(Cpu& cpu, const Slo
 }
 
 /// Moves, merges, logic and integer multiplication: no exceptions.
-std::optional<F> plain(const Cpu& cpu, const Slot& s) {
-  const F &b = cpu.fr[s.b], &c = cpu.fr[s.c], &d = cpu.fr[s.d];
+std::optional<F> plain(Cpu& cpu, const Slot& s) {
+  const F &b = field(cpu, s.b), &c = field(cpu, s.c), &d = field(cpu, s.d);
   switch (s.op) {
     case Op::fmerge_s:
       return fmerge_s(b, c);
@@ -248,7 +253,7 @@ bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
     default:
       return false;
   }
-  const F &b = cpu.fr[s.b], &c = cpu.fr[s.c];
+  const F &b = field(cpu, s.b), &c = field(cpu, s.c);
   if (!cpu.pr[s.predicate]) {
     if (unc) set_pair(cpu, s, true, false);
     return true;
@@ -270,8 +275,8 @@ bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
 
 /// frcpa and the like clear p2 when the predicate is 0.
 bool approximate(Cpu& cpu, const Slot& s, unsigned sf) {
-  F& r = cpu.fr[s.a];
-  const F &b = cpu.fr[s.b], &c = cpu.fr[s.c];
+  F& r = field(cpu, s.a);
+  const F &b = field(cpu, s.b), &c = field(cpu, s.c);
   const bool is_one =
       s.op == Op::frcpa || s.op == Op::fprcpa || s.op == Op::frsqrta || s.op == Op::fprsqrta;
   if (!is_one) return false;
@@ -306,7 +311,7 @@ void execute_floating(Cpu& cpu, const GeneralInstruction& instruction) {
   const auto sf = static_cast<unsigned>(s.immediate & 3);
   if (const auto interruption = multiply_add(cpu, s, sf)) return check(cpu, *interruption);
   if (const auto value = plain(cpu, s)) {
-    cpu.fr[s.a] = *value;
+    field(cpu, s.a) = *value;
     return;
   }
   if (const auto interruption = extremes_and_conversions(cpu, s, sf))

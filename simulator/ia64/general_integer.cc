@@ -3,8 +3,8 @@
 // A result is NaT if any source is (SDM 3, each page's r1.nat); nothing here faults. Comparisons
 // with a NaT clear both predicates, or leave them alone if they only set (SDM 3, cmp, table 2-15).
 
+#include <array>
 #include <csignal>
-#include <optional>
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/integer_arithmetic.h"
@@ -16,254 +16,156 @@ namespace {
 using respike::ia64::Op;
 using respike::ia64::Slot;
 
-/// Instructions with two registers as sources.
-std::optional<uint64_t> of_two(Op op, uint64_t b, uint64_t c, unsigned count) {
-  using enum Saturation;
-  switch (op) {
-    case Op::add:
-      return b + c;
-    case Op::add_one:
-      return b + c + 1;
-    case Op::sub:
-      return b - c;
-    case Op::sub_one:
-      return b - c - 1;
-    case Op::addp4:
-      return addp4(b, c);
-    case Op::and_:
-      return b & c;
-    case Op::andcm:
-      return b & ~c;
-    case Op::or_:
-      return b | c;
-    case Op::xor_:
-      return b ^ c;
-    case Op::shladd:
-      return shladd(b, count, c);
-    case Op::shladdp4:
-      return addp4(b, c, count);
-    case Op::padd1:
-      return padd1(b, c, modulo);
-    case Op::padd2:
-      return padd2(b, c, modulo);
-    case Op::padd4:
-      return padd4(b, c);
-    case Op::padd1_sss:
-      return padd1(b, c, sss);
-    case Op::padd2_sss:
-      return padd2(b, c, sss);
-    case Op::padd1_uuu:
-      return padd1(b, c, uuu);
-    case Op::padd2_uuu:
-      return padd2(b, c, uuu);
-    case Op::padd1_uus:
-      return padd1(b, c, uus);
-    case Op::padd2_uus:
-      return padd2(b, c, uus);
-    case Op::psub1:
-      return psub1(b, c, modulo);
-    case Op::psub2:
-      return psub2(b, c, modulo);
-    case Op::psub4:
-      return psub4(b, c);
-    case Op::psub1_sss:
-      return psub1(b, c, sss);
-    case Op::psub2_sss:
-      return psub2(b, c, sss);
-    case Op::psub1_uuu:
-      return psub1(b, c, uuu);
-    case Op::psub2_uuu:
-      return psub2(b, c, uuu);
-    case Op::psub1_uus:
-      return psub1(b, c, uus);
-    case Op::psub2_uus:
-      return psub2(b, c, uus);
-    case Op::pavg1:
-      return pavg1(b, c, false);
-    case Op::pavg2:
-      return pavg2(b, c, false);
-    case Op::pavg1_raz:
-      return pavg1(b, c, true);
-    case Op::pavg2_raz:
-      return pavg2(b, c, true);
-    case Op::pavgsub1:
-      return pavgsub1(b, c);
-    case Op::pavgsub2:
-      return pavgsub2(b, c);
-    case Op::pcmp1_eq:
-      return pcmp1_eq(b, c);
-    case Op::pcmp2_eq:
-      return pcmp2_eq(b, c);
-    case Op::pcmp4_eq:
-      return pcmp4_eq(b, c);
-    case Op::pcmp1_gt:
-      return pcmp1_gt(b, c);
-    case Op::pcmp2_gt:
-      return pcmp2_gt(b, c);
-    case Op::pcmp4_gt:
-      return pcmp4_gt(b, c);
-    case Op::pshladd2:
-      return pshladd2(b, count, c);
-    case Op::pshradd2:
-      return pshradd2(b, count, c);
-    case Op::pmpyshr2:
-      return pmpyshr2(b, c, count);
-    case Op::pmpyshr2_u:
-      return pmpyshr2_u(b, c, count);
-    case Op::pmpy2_r:
-      return pmpy2_r(b, c);
-    case Op::pmpy2_l:
-      return pmpy2_l(b, c);
-    case Op::mix1_r:
-      return mix1_r(b, c);
-    case Op::mix2_r:
-      return mix2_r(b, c);
-    case Op::mix4_r:
-      return mix4_r(b, c);
-    case Op::mix1_l:
-      return mix1_l(b, c);
-    case Op::mix2_l:
-      return mix2_l(b, c);
-    case Op::mix4_l:
-      return mix4_l(b, c);
-    case Op::pack2_uss:
-      return pack2_uss(b, c);
-    case Op::pack2_sss:
-      return pack2_sss(b, c);
-    case Op::pack4_sss:
-      return pack4_sss(b, c);
-    case Op::unpack1_h:
-      return unpack1_h(b, c);
-    case Op::unpack2_h:
-      return unpack2_h(b, c);
-    case Op::unpack4_h:
-      return unpack4_h(b, c);
-    case Op::unpack1_l:
-      return unpack1_l(b, c);
-    case Op::unpack2_l:
-      return unpack2_l(b, c);
-    case Op::unpack4_l:
-      return unpack4_l(b, c);
-    case Op::pmin1_u:
-      return pmin1_u(b, c);
-    case Op::pmax1_u:
-      return pmax1_u(b, c);
-    case Op::pmin2:
-      return pmin2(b, c);
-    case Op::pmax2:
-      return pmax2(b, c);
-    case Op::psad1:
-      return psad1(b, c);
-    case Op::pshr2:
-      return pshr2(c, b);
-    case Op::pshr4:
-      return pshr4(c, b);
-    case Op::shr:
-      return shr(c, b);
-    case Op::pshr2_u:
-      return pshr2_u(c, b);
-    case Op::pshr4_u:
-      return pshr4_u(c, b);
-    case Op::shr_u:
-      return shr_u(c, b);
-    case Op::pshl2:
-      return pshl2(b, c);
-    case Op::pshl4:
-      return pshl4(b, c);
-    case Op::shl:
-      return shl(b, c);
-    case Op::mpy4:
-      return mpy4(b, c);
-    case Op::mpyshl4:
-      return mpyshl4(b, c);
-    case Op::shrp:
-      return shrp(b, c, count);
-    default:
-      return std::nullopt;
-  }
+/// What an instruction computes from its fields and the registers r2 and r3 (fields b and c).
+using Compute = uint64_t (*)(const Slot& s, uint64_t b, uint64_t c);
+
+enum Sources : uint8_t { kNoRegister = 0, kB = 1, kC = 2, kBoth = 3 };
+
+struct IntegerRow {
+  Op op;
+  uint8_t sources;  ///< registers that are read, whose NaT bits become the result's
+  Compute compute;
+};
+
+uint64_t number(const Slot& s) {
+  return static_cast<uint64_t>(s.immediate);
+}
+unsigned count(const Slot& s) {
+  return static_cast<unsigned>(s.immediate);
 }
 
-/// Instructions with r3 as only source register.
-std::optional<uint64_t> of_c(const Slot& s, uint64_t c) {
-  const auto number = static_cast<uint64_t>(s.immediate);
-  const auto position = static_cast<unsigned>(s.immediate);
-  switch (s.op) {
-    case Op::sub_imm8:
-      return number - c;
-    case Op::and_imm8:
-      return number & c;
-    case Op::andcm_imm8:
-      return number & ~c;
-    case Op::or_imm8:
-      return number | c;
-    case Op::xor_imm8:
-      return number ^ c;
-    case Op::adds:
-    case Op::addl:
-      return number + c;
-    case Op::addp4_imm14:
-      return addp4(number, c);
-    case Op::pshr2_imm5:
-      return pshr2(c, number);
-    case Op::pshr4_imm5:
-      return pshr4(c, number);
-    case Op::pshr2_u_imm5:
-      return pshr2_u(c, number);
-    case Op::pshr4_u_imm5:
-      return pshr4_u(c, number);
-    case Op::popcnt:
-      return popcnt(c);
-    case Op::clz:
-      return clz(c);
-    case Op::extr_u:
-      return extr_u(c, position, s.d);
-    case Op::extr:
-      return extr(c, position, s.d);
-    case Op::dep_imm1:
-      return dep(number, c, s.b, s.d);
-    case Op::zxt1:
-      return zxt1(c);
-    case Op::zxt2:
-      return zxt2(c);
-    case Op::zxt4:
-      return zxt4(c);
-    case Op::sxt1:
-      return sxt1(c);
-    case Op::sxt2:
-      return sxt2(c);
-    case Op::sxt4:
-      return sxt4(c);
-    case Op::czx1_l:
-      return czx1_l(c);
-    case Op::czx2_l:
-      return czx2_l(c);
-    case Op::czx1_r:
-      return czx1_r(c);
-    case Op::czx2_r:
-      return czx2_r(c);
-    default:
-      return std::nullopt;
-  }
-}
+using enum Saturation;
 
-/// Instructions with r2 as only source register.
-std::optional<uint64_t> of_b(const Slot& s, uint64_t b) {
-  const auto number = static_cast<unsigned>(s.immediate);
-  switch (s.op) {
-    case Op::mux1:
-      return mux1(b, static_cast<Mux1>(number & 15));
-    case Op::mux2:
-      return mux2(b, number & 0xff);
-    case Op::pshl2_imm5:
-      return pshl2(b, number);
-    case Op::pshl4_imm5:
-      return pshl4(b, number);
-    case Op::dep_z:
-      return dep(b, 0, number, s.d);
-    default:
-      return std::nullopt;
+#define RESPIKE_ROW(op, sources, expression)                               \
+  {                                                                        \
+    Op::op, sources,                                                       \
+        []([[maybe_unused]] const Slot& s, [[maybe_unused]] uint64_t b,    \
+           [[maybe_unused]] uint64_t c) -> uint64_t { return expression; } \
   }
-}
+
+constexpr IntegerRow kRows[] = {
+    RESPIKE_ROW(add, kBoth, b + c),
+    RESPIKE_ROW(add_one, kBoth, b + c + 1),
+    RESPIKE_ROW(sub, kBoth, b - c),
+    RESPIKE_ROW(sub_one, kBoth, b - c - 1),
+    RESPIKE_ROW(addp4, kBoth, addp4(b, c)),
+    RESPIKE_ROW(and_, kBoth, (b & c)),
+    RESPIKE_ROW(andcm, kBoth, b & ~c),
+    RESPIKE_ROW(or_, kBoth, b | c),
+    RESPIKE_ROW(xor_, kBoth, b ^ c),
+    RESPIKE_ROW(shladd, kBoth, shladd(b, count(s), c)),
+    RESPIKE_ROW(shladdp4, kBoth, addp4(b, c, count(s))),
+    RESPIKE_ROW(padd1, kBoth, padd1(b, c, modulo)),
+    RESPIKE_ROW(padd2, kBoth, padd2(b, c, modulo)),
+    RESPIKE_ROW(padd4, kBoth, padd4(b, c)),
+    RESPIKE_ROW(padd1_sss, kBoth, padd1(b, c, sss)),
+    RESPIKE_ROW(padd2_sss, kBoth, padd2(b, c, sss)),
+    RESPIKE_ROW(padd1_uuu, kBoth, padd1(b, c, uuu)),
+    RESPIKE_ROW(padd2_uuu, kBoth, padd2(b, c, uuu)),
+    RESPIKE_ROW(padd1_uus, kBoth, padd1(b, c, uus)),
+    RESPIKE_ROW(padd2_uus, kBoth, padd2(b, c, uus)),
+    RESPIKE_ROW(psub1, kBoth, psub1(b, c, modulo)),
+    RESPIKE_ROW(psub2, kBoth, psub2(b, c, modulo)),
+    RESPIKE_ROW(psub4, kBoth, psub4(b, c)),
+    RESPIKE_ROW(psub1_sss, kBoth, psub1(b, c, sss)),
+    RESPIKE_ROW(psub2_sss, kBoth, psub2(b, c, sss)),
+    RESPIKE_ROW(psub1_uuu, kBoth, psub1(b, c, uuu)),
+    RESPIKE_ROW(psub2_uuu, kBoth, psub2(b, c, uuu)),
+    RESPIKE_ROW(psub1_uus, kBoth, psub1(b, c, uus)),
+    RESPIKE_ROW(psub2_uus, kBoth, psub2(b, c, uus)),
+    RESPIKE_ROW(pavg1, kBoth, pavg1(b, c, false)),
+    RESPIKE_ROW(pavg2, kBoth, pavg2(b, c, false)),
+    RESPIKE_ROW(pavg1_raz, kBoth, pavg1(b, c, true)),
+    RESPIKE_ROW(pavg2_raz, kBoth, pavg2(b, c, true)),
+    RESPIKE_ROW(pavgsub1, kBoth, pavgsub1(b, c)),
+    RESPIKE_ROW(pavgsub2, kBoth, pavgsub2(b, c)),
+    RESPIKE_ROW(pcmp1_eq, kBoth, pcmp1_eq(b, c)),
+    RESPIKE_ROW(pcmp2_eq, kBoth, pcmp2_eq(b, c)),
+    RESPIKE_ROW(pcmp4_eq, kBoth, pcmp4_eq(b, c)),
+    RESPIKE_ROW(pcmp1_gt, kBoth, pcmp1_gt(b, c)),
+    RESPIKE_ROW(pcmp2_gt, kBoth, pcmp2_gt(b, c)),
+    RESPIKE_ROW(pcmp4_gt, kBoth, pcmp4_gt(b, c)),
+    RESPIKE_ROW(pshladd2, kBoth, pshladd2(b, count(s), c)),
+    RESPIKE_ROW(pshradd2, kBoth, pshradd2(b, count(s), c)),
+    RESPIKE_ROW(pmpyshr2, kBoth, pmpyshr2(b, c, count(s))),
+    RESPIKE_ROW(pmpyshr2_u, kBoth, pmpyshr2_u(b, c, count(s))),
+    RESPIKE_ROW(pmpy2_r, kBoth, pmpy2_r(b, c)),
+    RESPIKE_ROW(pmpy2_l, kBoth, pmpy2_l(b, c)),
+    RESPIKE_ROW(mix1_r, kBoth, mix1_r(b, c)),
+    RESPIKE_ROW(mix2_r, kBoth, mix2_r(b, c)),
+    RESPIKE_ROW(mix4_r, kBoth, mix4_r(b, c)),
+    RESPIKE_ROW(mix1_l, kBoth, mix1_l(b, c)),
+    RESPIKE_ROW(mix2_l, kBoth, mix2_l(b, c)),
+    RESPIKE_ROW(mix4_l, kBoth, mix4_l(b, c)),
+    RESPIKE_ROW(pack2_uss, kBoth, pack2_uss(b, c)),
+    RESPIKE_ROW(pack2_sss, kBoth, pack2_sss(b, c)),
+    RESPIKE_ROW(pack4_sss, kBoth, pack4_sss(b, c)),
+    RESPIKE_ROW(unpack1_h, kBoth, unpack1_h(b, c)),
+    RESPIKE_ROW(unpack2_h, kBoth, unpack2_h(b, c)),
+    RESPIKE_ROW(unpack4_h, kBoth, unpack4_h(b, c)),
+    RESPIKE_ROW(unpack1_l, kBoth, unpack1_l(b, c)),
+    RESPIKE_ROW(unpack2_l, kBoth, unpack2_l(b, c)),
+    RESPIKE_ROW(unpack4_l, kBoth, unpack4_l(b, c)),
+    RESPIKE_ROW(pmin1_u, kBoth, pmin1_u(b, c)),
+    RESPIKE_ROW(pmax1_u, kBoth, pmax1_u(b, c)),
+    RESPIKE_ROW(pmin2, kBoth, pmin2(b, c)),
+    RESPIKE_ROW(pmax2, kBoth, pmax2(b, c)),
+    RESPIKE_ROW(psad1, kBoth, psad1(b, c)),
+    RESPIKE_ROW(pshr2, kBoth, pshr2(c, b)),
+    RESPIKE_ROW(pshr4, kBoth, pshr4(c, b)),
+    RESPIKE_ROW(shr, kBoth, shr(c, b)),
+    RESPIKE_ROW(pshr2_u, kBoth, pshr2_u(c, b)),
+    RESPIKE_ROW(pshr4_u, kBoth, pshr4_u(c, b)),
+    RESPIKE_ROW(shr_u, kBoth, shr_u(c, b)),
+    RESPIKE_ROW(pshl2, kBoth, pshl2(b, c)),
+    RESPIKE_ROW(pshl4, kBoth, pshl4(b, c)),
+    RESPIKE_ROW(shl, kBoth, shl(b, c)),
+    RESPIKE_ROW(mpy4, kBoth, mpy4(b, c)),
+    RESPIKE_ROW(mpyshl4, kBoth, mpyshl4(b, c)),
+    RESPIKE_ROW(shrp, kBoth, shrp(b, c, count(s))),
+    RESPIKE_ROW(dep, kBoth, dep(b, c, count(s), s.d)),
+    RESPIKE_ROW(sub_imm8, kC, number(s) - c),
+    RESPIKE_ROW(and_imm8, kC, number(s) & c),
+    RESPIKE_ROW(andcm_imm8, kC, number(s) & ~c),
+    RESPIKE_ROW(or_imm8, kC, number(s) | c),
+    RESPIKE_ROW(xor_imm8, kC, number(s) ^ c),
+    RESPIKE_ROW(adds, kC, number(s) + c),
+    RESPIKE_ROW(addl, kC, number(s) + c),
+    RESPIKE_ROW(addp4_imm14, kC, addp4(number(s), c)),
+    RESPIKE_ROW(pshr2_imm5, kC, pshr2(c, number(s))),
+    RESPIKE_ROW(pshr4_imm5, kC, pshr4(c, number(s))),
+    RESPIKE_ROW(pshr2_u_imm5, kC, pshr2_u(c, number(s))),
+    RESPIKE_ROW(pshr4_u_imm5, kC, pshr4_u(c, number(s))),
+    RESPIKE_ROW(popcnt, kC, popcnt(c)),
+    RESPIKE_ROW(clz, kC, clz(c)),
+    RESPIKE_ROW(extr_u, kC, extr_u(c, count(s), s.d)),
+    RESPIKE_ROW(extr, kC, extr(c, count(s), s.d)),
+    RESPIKE_ROW(dep_imm1, kC, dep(number(s), c, s.b, s.d)),
+    RESPIKE_ROW(zxt1, kC, zxt1(c)),
+    RESPIKE_ROW(zxt2, kC, zxt2(c)),
+    RESPIKE_ROW(zxt4, kC, zxt4(c)),
+    RESPIKE_ROW(sxt1, kC, sxt1(c)),
+    RESPIKE_ROW(sxt2, kC, sxt2(c)),
+    RESPIKE_ROW(sxt4, kC, sxt4(c)),
+    RESPIKE_ROW(czx1_l, kC, czx1_l(c)),
+    RESPIKE_ROW(czx2_l, kC, czx2_l(c)),
+    RESPIKE_ROW(czx1_r, kC, czx1_r(c)),
+    RESPIKE_ROW(czx2_r, kC, czx2_r(c)),
+    RESPIKE_ROW(mux1, kB, mux1(b, static_cast<Mux1>(count(s) & 15))),
+    RESPIKE_ROW(mux2, kB, mux2(b, count(s) & 0xff)),
+    RESPIKE_ROW(pshl2_imm5, kB, pshl2(b, count(s))),
+    RESPIKE_ROW(pshl4_imm5, kB, pshl4(b, count(s))),
+    RESPIKE_ROW(dep_z, kB, dep(b, 0, count(s), s.d)),
+    RESPIKE_ROW(dep_z_imm8, kNoRegister, dep(number(s), 0, s.c, s.d)),
+    RESPIKE_ROW(movl, kNoRegister, number(s)),
+};
+#undef RESPIKE_ROW
+
+constexpr auto kRowByOp = [] {
+  std::array<const IntegerRow*, respike::ia64::kOpCount> rows = {};
+  for (const IntegerRow& row : kRows) rows[static_cast<size_t>(row.op)] = &row;
+  return rows;
+}();
 
 void finish(Cpu& cpu, unsigned target, uint64_t value, bool nat) {
   general(cpu, target) = value;
@@ -300,20 +202,12 @@ bool compare(CompareKind kind, uint64_t b, uint64_t c) {
 
 void execute_integer(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
-  if (s.op == Op::movl) return finish(cpu, s.a, static_cast<uint64_t>(s.immediate), false);
-  if (s.op == Op::dep_z_imm8)
-    return finish(cpu, s.a, dep(static_cast<uint64_t>(s.immediate), 0, s.c, s.d), false);
-  const uint64_t b = general(cpu, s.b), c = general(cpu, s.c);
-  const bool nat_b = nat_of(cpu, s.b), nat_c = nat_of(cpu, s.c);
-  if (s.op == Op::dep) {
-    return finish(cpu, s.a, dep(b, c, static_cast<unsigned>(s.immediate), s.d), nat_b || nat_c);
-  }
-  if (const auto value = of_two(s.op, b, c, static_cast<unsigned>(s.immediate))) {
-    return finish(cpu, s.a, *value, nat_b || nat_c);
-  }
-  if (const auto value = of_c(s, c)) return finish(cpu, s.a, *value, nat_c);
-  if (const auto value = of_b(s, b)) return finish(cpu, s.a, *value, nat_b);
-  raise_fault(cpu, {SIGILL, ILL_ILLOPC, 0});
+  const IntegerRow* const row = kRowByOp[static_cast<size_t>(s.op)];
+  if (row == nullptr) raise_fault(cpu, {SIGILL, ILL_ILLOPC, 0});
+  const bool reads_b = row->sources & kB, reads_c = row->sources & kC;
+  const uint64_t b = reads_b ? general(cpu, s.b) : 0, c = reads_c ? general(cpu, s.c) : 0;
+  const bool nat = (reads_b && nat_of(cpu, s.b)) || (reads_c && nat_of(cpu, s.c));
+  finish(cpu, s.a, row->compute(s, b, c), nat);
 }
 
 /// Writes the targets by the comparison's type. A target p0 is number kNoPredicate.

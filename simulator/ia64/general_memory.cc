@@ -11,7 +11,11 @@
 //
 // Source: SDM 1, section 4.4; SDM 3, each instruction's page.
 
+#include <emmintrin.h>
+
+#include <array>
 #include <csignal>
+#include <utility>
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/memory_access.h"
@@ -34,13 +38,15 @@ uint64_t address_of(Cpu& cpu, const Slot& s) {
   return general(cpu, s.c);
 }
 
-/// The base register after the access.
-void update_base(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
-  if (by_register) {
+/// What is added to the base register after the access.
+enum class Update : uint8_t { none, by_register, by_immediate };
+
+void update_base(Cpu& cpu, const Slot& s, Update update) {
+  if (update == Update::by_register) {
     const bool nat = nat_of(cpu, s.c) || nat_of(cpu, s.b);
     general(cpu, s.c) += general(cpu, s.b);
     set_nat(cpu, s.c, nat);
-  } else if (by_immediate) {
+  } else if (update == Update::by_immediate) {
     general(cpu, s.c) += static_cast<uint64_t>(s.immediate);
   }
 }
@@ -76,7 +82,7 @@ bool deferred(Cpu& cpu, const Slot& s, uint64_t size) {
   return nat_of(cpu, s.c) || !cpu.memory->allows(general(cpu, s.c), size, PROT_READ);
 }
 
-void load(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+void load(Cpu& cpu, const Slot& s, Update update) {
   const unsigned size = s.d >> 2 & 3, type = s.d >> 4;
   const bool speculative = type == kSpeculative || type == kSpeculativeAdvanced;
   AdvancedLoad& entry = cpu.alat_general[s.a];
@@ -93,37 +99,39 @@ void load(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
     general(cpu, s.a) = value;
     set_nat(cpu, s.a, false);
   }
-  update_base(cpu, s, by_register, by_immediate);
+  update_base(cpu, s, update);
 }
 
-void fill(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+void fill(Cpu& cpu, const Slot& s, Update update) {
   const uint64_t address = address_of(cpu, s);
   const auto value = load_guest<uint64_t>(cpu, address);
   general(cpu, s.a) = value;
   set_nat(cpu, s.a, cpu.unat >> (address >> 3 & 63) & 1);
-  update_base(cpu, s, by_register, by_immediate);
+  update_base(cpu, s, update);
 }
 
-void spill(Cpu& cpu, const Slot& s, bool by_immediate) {
+void spill(Cpu& cpu, const Slot& s, Update update) {
   const uint64_t address = address_of(cpu, s);
   store_guest<uint64_t>(cpu, address, general(cpu, s.b));
   const uint64_t bit = uint64_t{1} << (address >> 3 & 63);
   cpu.unat = nat_of(cpu, s.b) ? cpu.unat | bit : cpu.unat & ~bit;
-  update_base(cpu, s, false, by_immediate);
+  update_base(cpu, s, update);
 }
 
 /// Fetches nothing; .fault and .fault.excl fault as a load does.
-void prefetch(Cpu& cpu, const Slot& s) {
+void prefetch(Cpu& cpu, const Slot& s, Update update) {
   constexpr unsigned kFault = 8;
-  if ((s.d & kFault) == 0) return;
-  [[maybe_unused]] const volatile uint8_t touched = load_guest<uint8_t>(cpu, address_of(cpu, s));
+  if ((s.d & kFault) != 0) {
+    [[maybe_unused]] const volatile uint8_t touched = load_guest<uint8_t>(cpu, address_of(cpu, s));
+  }
+  update_base(cpu, s, update);
 }
 
-void store(Cpu& cpu, const Slot& s, bool by_immediate) {
+void store(Cpu& cpu, const Slot& s, Update update) {
   const uint64_t address = address_of(cpu, s);
   if (nat_of(cpu, s.b)) nat_consumption(cpu);
   store_sized(cpu, address, s.d >> 2 & 3, general(cpu, s.b));
-  update_base(cpu, s, false, by_immediate);
+  update_base(cpu, s, update);
 }
 
 // --- floating-point ------------------------------------------------------------------------------
@@ -158,7 +166,7 @@ AdvancedLoad remember(Cpu& cpu, uint64_t address, unsigned size) {
   return entry;
 }
 
-void load_floating(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+void load_floating(Cpu& cpu, const Slot& s, Update update) {
   const unsigned format = s.d >> 2 & 3, type = s.d >> 4, size = kFloatingSizes[format];
   AdvancedLoad& entry = cpu.alat_floating[s.a];
   if ((type & kSpeculative) && type <= 3 && deferred(cpu, s, size)) {
@@ -170,10 +178,10 @@ void load_floating(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate)
     if (type == kAdvanced || type == kSpeculativeAdvanced) entry = remember(cpu, address, size);
     cpu.fr[s.a] = value;
   }
-  update_base(cpu, s, by_register, by_immediate);
+  update_base(cpu, s, update);
 }
 
-void load_pair(Cpu& cpu, const Slot& s, bool by_immediate) {
+void load_pair(Cpu& cpu, const Slot& s, Update update) {
   const unsigned format = s.d >> 2 & 3, type = s.d >> 4, size = kFloatingSizes[format];
   if ((type & kSpeculative) && type <= 3 && deferred(cpu, s, 2 * size)) {
     cpu.alat_floating[s.a].size = 0;
@@ -188,10 +196,10 @@ void load_pair(Cpu& cpu, const Slot& s, bool by_immediate) {
     cpu.fr[s.a] = first;
     cpu.fr[s.b] = second;
   }
-  if (by_immediate) general(cpu, s.c) += 2 * size;
+  if (update == Update::by_immediate) general(cpu, s.c) += 2 * size;
 }
 
-void store_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
+void store_floating(Cpu& cpu, const Slot& s, Update update) {
   const uint64_t address = address_of(cpu, s);
   const FloatingRegister& value = cpu.fr[s.b];
   if (is_nat(value)) nat_consumption(cpu);
@@ -214,18 +222,18 @@ void store_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
       store_guest<uint64_t>(cpu, address, to_double(value));
       break;
   }
-  update_base(cpu, s, false, by_immediate);
+  update_base(cpu, s, update);
 }
 
-void fill_floating(Cpu& cpu, const Slot& s, bool by_register, bool by_immediate) {
+void fill_floating(Cpu& cpu, const Slot& s, Update update) {
   const auto words = load_guest<FloatingRegister>(cpu, address_of(cpu, s));
   cpu.fr[s.a] = from_spill(words.significand, words.sign_exponent);
-  update_base(cpu, s, by_register, by_immediate);
+  update_base(cpu, s, update);
 }
 
-void spill_floating(Cpu& cpu, const Slot& s, bool by_immediate) {
+void spill_floating(Cpu& cpu, const Slot& s, Update update) {
   store_guest(cpu, address_of(cpu, s), cpu.fr[s.b]);
-  update_base(cpu, s, false, by_immediate);
+  update_base(cpu, s, update);
 }
 
 // --- semaphores ----------------------------------------------------------------------------------
@@ -304,7 +312,7 @@ uint64_t semaphore_of(Cpu& cpu, const Slot& s, uint64_t address, uint64_t value)
   }
 }
 
-void execute_semaphore(Cpu& cpu, const Slot& s) {
+void execute_semaphore(Cpu& cpu, const Slot& s, Update) {
   const bool has_value = s.op == Op::cmpxchg || s.op == Op::xchg || s.op == Op::cmp8xchg16_acq ||
                          s.op == Op::cmp8xchg16_rel;
   const uint64_t address = address_of(cpu, s);
@@ -314,30 +322,33 @@ void execute_semaphore(Cpu& cpu, const Slot& s) {
   set_nat(cpu, s.a, false);
 }
 
-/// 16 bytes at once: on x86-64 that is two halves unless aligned, where cmpxchg16b would be needed
-/// to be atomic; programs use these for pairs that they own.
-void load_16(Cpu& cpu, const Slot& s) {
-  struct Pair {
-    uint64_t low, high;
-  };
-  const auto value = load_guest<Pair>(cpu, address_of(cpu, s));
-  general(cpu, s.a) = value.low;
+// 16 bytes at once, atomic: x86-64 processors with AVX access 16 aligned bytes so (Intel SDM 3,
+// guaranteed atomic operations; AMD APM 2, access atomicity). cmpxchg16b would need the right to
+// write.
+
+void load_16(Cpu& cpu, const Slot& s, Update) {
+  const auto* words = semaphore<__m128i>(cpu, address_of(cpu, s));
+  __m128i value;
+  asm volatile("movdqa %1, %0" : "=x"(value) : "m"(*words));
+  uint64_t halves[2];
+  std::memcpy(halves, &value, sizeof value);
+  general(cpu, s.a) = halves[0];
   set_nat(cpu, s.a, false);
-  cpu.csd = value.high;
+  cpu.csd = halves[1];
 }
 
-void store_16(Cpu& cpu, const Slot& s) {
-  struct Pair {
-    uint64_t low, high;
-  };
+void store_16(Cpu& cpu, const Slot& s, Update) {
   const uint64_t address = address_of(cpu, s);
   if (nat_of(cpu, s.b)) nat_consumption(cpu);
-  store_guest<Pair>(cpu, address, {general(cpu, s.b), cpu.csd});
+  const uint64_t halves[2] = {general(cpu, s.b), cpu.csd};
+  __m128i value;
+  std::memcpy(&value, halves, sizeof value);
+  asm volatile("movdqa %1, %0" : "=m"(*semaphore<__m128i>(cpu, address)) : "x"(value));
 }
 
 // --- between register files ----------------------------------------------------------------------
 
-void set_floating(Cpu& cpu, const Slot& s) {
+void set_floating(Cpu& cpu, const Slot& s, Update) {
   const uint64_t value = general(cpu, s.b);
   FloatingRegister& target = cpu.fr[s.a];
   if (nat_of(cpu, s.b))
@@ -352,7 +363,7 @@ void set_floating(Cpu& cpu, const Slot& s) {
     target = from_double(value);
 }
 
-void get_floating(Cpu& cpu, const Slot& s) {
+void get_floating(Cpu& cpu, const Slot& s, Update) {
   const FloatingRegister& value = cpu.fr[s.b];
   uint64_t result;
   if (s.op == Op::getf_sig)
@@ -370,7 +381,7 @@ void get_floating(Cpu& cpu, const Slot& s) {
 // --- probes --------------------------------------------------------------------------------------
 
 /// Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
-void probe(Cpu& cpu, const Slot& s) {
+void probe(Cpu& cpu, const Slot& s, Update) {
   const bool write = s.op == Op::probe_w || s.op == Op::probe_w_imm2;
   if ((s.op == Op::probe_r || s.op == Op::probe_w) && nat_of(cpu, s.b)) nat_consumption(cpu);
   const bool allowed = cpu.memory->allows(address_of(cpu, s), 1, write ? PROT_WRITE : PROT_READ);
@@ -378,7 +389,7 @@ void probe(Cpu& cpu, const Slot& s) {
   set_nat(cpu, s.a, false);
 }
 
-void probe_fault(Cpu& cpu, const Slot& s) {
+void probe_fault(Cpu& cpu, const Slot& s, Update) {
   int rights = PROT_READ | PROT_WRITE;
   if (s.op == Op::probe_r_fault) rights = PROT_READ;
   if (s.op == Op::probe_w_fault) rights = PROT_WRITE;
@@ -387,10 +398,89 @@ void probe_fault(Cpu& cpu, const Slot& s) {
   raise_fault(cpu, {SIGSEGV, cpu.memory->find(address) ? SEGV_ACCERR : SEGV_MAPERR, address});
 }
 
-void invalidate_all(Cpu& cpu) {
+void invalidate_all(Cpu& cpu, const Slot&, Update) {
   for (AdvancedLoad& entry : cpu.alat_general) entry.size = 0;
   for (AdvancedLoad& entry : cpu.alat_floating) entry.size = 0;
 }
+void invalidate_general(Cpu& cpu, const Slot& s, Update) {
+  cpu.alat_general[s.a].size = 0;
+}
+void invalidate_floating(Cpu& cpu, const Slot& s, Update) {
+  cpu.alat_floating[s.a].size = 0;
+}
+
+void nothing(Cpu&, const Slot&, Update) {}
+
+struct MemoryRow {
+  void (*run)(Cpu& cpu, const Slot& s, Update update) = nullptr;
+  Update update = Update::none;
+};
+
+/// By Op.
+constexpr auto kMemoryRows = [] {
+  using enum Update;
+  constexpr std::pair<Op, MemoryRow> kRows[] = {
+      {Op::ld, {load, none}},
+      {Op::ld_reg, {load, by_register}},
+      {Op::ld_imm, {load, by_immediate}},
+      {Op::ld8_fill, {fill, none}},
+      {Op::ld8_fill_reg, {fill, by_register}},
+      {Op::ld8_fill_imm, {fill, by_immediate}},
+      {Op::ld16, {load_16, none}},
+      {Op::ld16_acq, {load_16, none}},
+      {Op::st, {store, none}},
+      {Op::st_imm, {store, by_immediate}},
+      {Op::st8_spill, {spill, none}},
+      {Op::st8_spill_imm, {spill, by_immediate}},
+      {Op::st16, {store_16, none}},
+      {Op::st16_rel, {store_16, none}},
+      {Op::ldf, {load_floating, none}},
+      {Op::ldf_reg, {load_floating, by_register}},
+      {Op::ldf_imm, {load_floating, by_immediate}},
+      {Op::ldf_fill, {fill_floating, none}},
+      {Op::ldf_fill_reg, {fill_floating, by_register}},
+      {Op::ldf_fill_imm, {fill_floating, by_immediate}},
+      {Op::ldfp, {load_pair, none}},
+      {Op::ldfp_imm, {load_pair, by_immediate}},
+      {Op::stf, {store_floating, none}},
+      {Op::stf_imm, {store_floating, by_immediate}},
+      {Op::stf_spill, {spill_floating, none}},
+      {Op::stf_spill_imm, {spill_floating, by_immediate}},
+      {Op::lfetch_count, {nothing, none}},
+      {Op::lfetch, {prefetch, none}},
+      {Op::lfetch_reg, {prefetch, by_register}},
+      {Op::lfetch_imm, {prefetch, by_immediate}},
+      {Op::cmpxchg, {execute_semaphore, none}},
+      {Op::xchg, {execute_semaphore, none}},
+      {Op::cmp8xchg16_acq, {execute_semaphore, none}},
+      {Op::cmp8xchg16_rel, {execute_semaphore, none}},
+      {Op::fetchadd4_acq, {execute_semaphore, none}},
+      {Op::fetchadd8_acq, {execute_semaphore, none}},
+      {Op::fetchadd4_rel, {execute_semaphore, none}},
+      {Op::fetchadd8_rel, {execute_semaphore, none}},
+      {Op::setf_sig, {set_floating, none}},
+      {Op::setf_exp, {set_floating, none}},
+      {Op::setf_s, {set_floating, none}},
+      {Op::setf_d, {set_floating, none}},
+      {Op::getf_sig, {get_floating, none}},
+      {Op::getf_exp, {get_floating, none}},
+      {Op::getf_s, {get_floating, none}},
+      {Op::getf_d, {get_floating, none}},
+      {Op::probe_r, {probe, none}},
+      {Op::probe_w, {probe, none}},
+      {Op::probe_r_imm2, {probe, none}},
+      {Op::probe_w_imm2, {probe, none}},
+      {Op::probe_rw_fault, {probe_fault, none}},
+      {Op::probe_r_fault, {probe_fault, none}},
+      {Op::probe_w_fault, {probe_fault, none}},
+      {Op::invala, {invalidate_all, none}},
+      {Op::invala_e, {invalidate_general, none}},
+      {Op::invala_e_f, {invalidate_floating, none}},
+  };
+  std::array<MemoryRow, respike::ia64::kOpCount> rows = {};
+  for (const auto& [op, row] : kRows) rows[static_cast<size_t>(op)] = row;
+  return rows;
+}();
 
 }  // namespace
 
@@ -400,106 +490,9 @@ void raise_unmappable(Cpu& cpu, uint64_t address) {
 
 void execute_memory(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
-  switch (s.op) {
-    case Op::ld:
-      return load(cpu, s, false, false);
-    case Op::ld_reg:
-      return load(cpu, s, true, false);
-    case Op::ld_imm:
-      return load(cpu, s, false, true);
-    case Op::ld8_fill:
-      return fill(cpu, s, false, false);
-    case Op::ld8_fill_reg:
-      return fill(cpu, s, true, false);
-    case Op::ld8_fill_imm:
-      return fill(cpu, s, false, true);
-    case Op::ld16:
-    case Op::ld16_acq:
-      return load_16(cpu, s);
-    case Op::st:
-      return store(cpu, s, false);
-    case Op::st_imm:
-      return store(cpu, s, true);
-    case Op::st8_spill:
-      return spill(cpu, s, false);
-    case Op::st8_spill_imm:
-      return spill(cpu, s, true);
-    case Op::st16:
-    case Op::st16_rel:
-      return store_16(cpu, s);
-    case Op::ldf:
-      return load_floating(cpu, s, false, false);
-    case Op::ldf_reg:
-      return load_floating(cpu, s, true, false);
-    case Op::ldf_imm:
-      return load_floating(cpu, s, false, true);
-    case Op::ldf_fill:
-      return fill_floating(cpu, s, false, false);
-    case Op::ldf_fill_reg:
-      return fill_floating(cpu, s, true, false);
-    case Op::ldf_fill_imm:
-      return fill_floating(cpu, s, false, true);
-    case Op::ldfp:
-      return load_pair(cpu, s, false);
-    case Op::ldfp_imm:
-      return load_pair(cpu, s, true);
-    case Op::stf:
-      return store_floating(cpu, s, false);
-    case Op::stf_imm:
-      return store_floating(cpu, s, true);
-    case Op::stf_spill:
-      return spill_floating(cpu, s, false);
-    case Op::stf_spill_imm:
-      return spill_floating(cpu, s, true);
-    case Op::lfetch_count:
-      return;
-    case Op::lfetch:
-      return prefetch(cpu, s);
-    case Op::lfetch_reg:
-      prefetch(cpu, s);
-      return update_base(cpu, s, true, false);
-    case Op::lfetch_imm:
-      prefetch(cpu, s);
-      return update_base(cpu, s, false, true);
-    case Op::cmpxchg:
-    case Op::xchg:
-    case Op::cmp8xchg16_acq:
-    case Op::cmp8xchg16_rel:
-    case Op::fetchadd4_acq:
-    case Op::fetchadd8_acq:
-    case Op::fetchadd4_rel:
-    case Op::fetchadd8_rel:
-      return execute_semaphore(cpu, s);
-    case Op::setf_sig:
-    case Op::setf_exp:
-    case Op::setf_s:
-    case Op::setf_d:
-      return set_floating(cpu, s);
-    case Op::getf_sig:
-    case Op::getf_exp:
-    case Op::getf_s:
-    case Op::getf_d:
-      return get_floating(cpu, s);
-    case Op::probe_r:
-    case Op::probe_w:
-    case Op::probe_r_imm2:
-    case Op::probe_w_imm2:
-      return probe(cpu, s);
-    case Op::probe_rw_fault:
-    case Op::probe_r_fault:
-    case Op::probe_w_fault:
-      return probe_fault(cpu, s);
-    case Op::invala:
-      return invalidate_all(cpu);
-    case Op::invala_e:
-      cpu.alat_general[s.a].size = 0;
-      return;
-    case Op::invala_e_f:
-      cpu.alat_floating[s.a].size = 0;
-      return;
-    default:
-      raise_fault(cpu, {SIGILL, ILL_PRVOPC, 0});
-  }
+  const MemoryRow& row = kMemoryRows[static_cast<size_t>(s.op)];
+  if (row.run == nullptr) raise_fault(cpu, {SIGILL, ILL_PRVOPC, 0});
+  row.run(cpu, s, row.update);
 }
 
 }  // namespace respike::simulator::ia64

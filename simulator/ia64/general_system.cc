@@ -48,17 +48,58 @@ enum ApplicationRegister : unsigned {
   kEc = 66
 };
 
+bool is_ignored(unsigned number) {
+  return (number >= 48 && number < 64) || number >= 112;
+}
+
 /// Some registers belong to M units, the others to I units, those that are ignored to both (manual,
 /// volume 1, table of application registers).
 bool on_unit(unsigned number, bool m) {
-  if ((number >= 48 && number < 64) || number >= 112) return true;
+  if (is_ignored(number)) return true;
   return m == (number < 64);
 }
 
-uint64_t read(Cpu& cpu, unsigned number) {
+/// Registers that are nothing but what they hold; null for others.
+uint64_t Cpu::*place_of(unsigned number) {
   switch (number) {
     case kRsc:
-      return cpu.rsc;
+      return &Cpu::rsc;
+    case kFcr:
+      return &Cpu::fcr;
+    case kEflag:
+      return &Cpu::eflag;
+    case kCsd:
+      return &Cpu::csd;
+    case kSsd:
+      return &Cpu::ssd;
+    case kCflg:
+      return &Cpu::cflg;
+    case kFsr:
+      return &Cpu::fsr;
+    case kFir:
+      return &Cpu::fir;
+    case kFdr:
+      return &Cpu::fdr;
+    case kCcv:
+      return &Cpu::ccv;
+    case kUnat:
+      return &Cpu::unat;
+    case kFpsr:
+      return &Cpu::fpsr;
+    case kPfs:
+      return &Cpu::pfs;
+    case kLc:
+      return &Cpu::lc;
+    case kEc:
+      return &Cpu::ec;
+    default:
+      return nullptr;
+  }
+}
+
+uint64_t read(Cpu& cpu, unsigned number) {
+  if (const auto place = place_of(number)) return cpu.*place;
+  switch (number) {
     case kBsp:
       return cpu.stack.bsp(cpu);
     case kBspstore:
@@ -67,110 +108,53 @@ uint64_t read(Cpu& cpu, unsigned number) {
     case kRnat:
       if (cpu.rsc & 3) illegal(cpu);
       return cpu.stack.rnat();
-    case kFcr:
-      return cpu.fcr;
-    case kEflag:
-      return cpu.eflag;
-    case kCsd:
-      return cpu.csd;
-    case kSsd:
-      return cpu.ssd;
-    case kCflg:
-      return cpu.cflg;
-    case kFsr:
-      return cpu.fsr;
-    case kFir:
-      return cpu.fir;
-    case kFdr:
-      return cpu.fdr;
-    case kCcv:
-      return cpu.ccv;
-    case kUnat:
-      return cpu.unat;
-    case kFpsr:
-      return cpu.fpsr;
     case kItc:
     case kRuc:
       return cpu.thread->process.options.sandbox_steps != 0 ? 0 : __rdtsc();
-    case kPfs:
-      return cpu.pfs;
-    case kLc:
-      return cpu.lc;
-    case kEc:
-      return cpu.ec;
     default:
-      if (number < 8) return 0;                   // kernel registers
-      if (number >= 48 && number < 64) return 0;  // ignored
-      if (number >= 112) return 0;                // ignored
+      if (number < 8 || is_ignored(number)) return 0;  // kernel registers are 0, too
       illegal(cpu);
   }
 }
 
-void write(Cpu& cpu, unsigned number, uint64_t value) {
-  constexpr uint64_t kRscValid = 0x3fff001f;
+/// What becomes of a value that is written to a register of place_of().
+uint64_t writable(Cpu& cpu, unsigned number, uint64_t value) {
   switch (number) {
     case kRsc:
       if (value & ~kRscValid) illegal(cpu, ILL_ILLOPN);
-      cpu.rsc = value | 0xc;  // the privilege level cannot rise above 3
-      return;
-    case kBspstore:
-      if (cpu.rsc & 3) illegal(cpu);
-      cpu.stack.set_bspstore(value);
-      return;
-    case kRnat:
-      if (cpu.rsc & 3) illegal(cpu);
-      cpu.stack.set_rnat(value);
-      return;
-    case kFcr:
-      cpu.fcr = value;
-      return;
-    case kEflag:
-      cpu.eflag = value;
-      return;
-    case kCsd:
-      cpu.csd = value;
-      return;
-    case kSsd:
-      cpu.ssd = value;
-      return;
-    case kFsr:
-      cpu.fsr = value;
-      return;
-    case kFir:
-      cpu.fir = value;
-      return;
-    case kFdr:
-      cpu.fdr = value;
-      return;
-    case kCcv:
-      cpu.ccv = value;
-      return;
-    case kUnat:
-      cpu.unat = value;
-      return;
+      return value | kRscPrivilege;
     case kFpsr:
       if (!valid_fpsr(value)) illegal(cpu, ILL_ILLOPN);
-      cpu.fpsr = value;
-      return;
+      return value;
     case kPfs:
-      cpu.pfs = writable_pfs(value);
-      return;
-    case kLc:
-      cpu.lc = value;
-      return;
+      return writable_pfs(value);
     case kEc:
-      cpu.ec = value & 0x3f;
-      return;
-    case kBsp:
-      illegal(cpu);
-    case kItc:
-    case kRuc:
+      return value & 0x3f;
     case kCflg:
       illegal(cpu, ILL_PRVREG);
     default:
-      if (number < 8) illegal(cpu, ILL_PRVREG);
-      if ((number >= 48 && number < 64) || number >= 112) return;
-      illegal(cpu);
+      return value;
+  }
+}
+
+void write(Cpu& cpu, unsigned number, uint64_t value) {
+  if (const auto place = place_of(number)) {
+    cpu.*place = writable(cpu, number, value);
+    return;
+  }
+  if (is_ignored(number)) return;
+  switch (number) {
+    case kBspstore:
+      if (cpu.rsc & 3) illegal(cpu);
+      return cpu.stack.set_bspstore(value);
+    case kRnat:
+      if (cpu.rsc & 3) illegal(cpu);
+      return cpu.stack.set_rnat(value);
+    case kItc:
+    case kRuc:
+      illegal(cpu, ILL_PRVREG);
+    default:
+      illegal(cpu, number < 8 ? ILL_PRVREG : ILL_ILLOPC);
   }
 }
 
@@ -229,12 +213,12 @@ void move_application(Cpu& cpu, const Slot& s) {
   }
 }
 
-/// sum and rum; big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept, without
-/// effect.
+/// sum and rum. Big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept without effect,
+/// since Linux makes misaligned accesses good whatever it says.
 void change_user_mask(Cpu& cpu, uint64_t value) {
-  constexpr uint64_t kBigEndian = 2, kSettable = 0x3c;
+  constexpr uint64_t kBigEndian = 2;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);
-  cpu.user_mask = value & kSettable;
+  cpu.user_mask = value & kUserMask;
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ CompareKind compare_kind(respike::ia64::Op op);
 const MicroOp* op_guard(const MicroOp* op, Cpu* cpu,
                         uint64_t* frame);  ///< skips if predicate a is 0
 const MicroOp* op_count(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< data: Count
+const MicroOp* op_model(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< data: Stretch
 const MicroOp* op_illegal(const MicroOp* op, Cpu* cpu,
                           uint64_t* frame);  ///< immediate: the signal's code
 const MicroOp* op_no_code(const MicroOp* op, Cpu* cpu,

@@ -60,6 +60,11 @@ const MicroOp* op_count(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_NEXT;
 }
 
+const MicroOp* op_model(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
+  cpu->feed->begin(*static_cast<Stretch*>(const_cast<void*>(op->data)));
+  RESPIKE_NEXT;
+}
+
 const MicroOp* op_jump_unresolved(const MicroOp* op, Cpu* cpu, uint64_t*) {
   return unresolved(op, cpu);
 }

@@ -4,6 +4,7 @@
 // In blocks of specialised handlers one that made the first NaT leaves behind its instruction; the
 // loop goes on with blocks that look at NaT bits.
 
+#include "optimizer/target/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 
@@ -21,7 +22,7 @@ const MicroOp* general_op(const MicroOp* op, Cpu* cpu, uint64_t*) {
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
   execute_one(*cpu, instruction);
   if (!nat && __builtin_expect(cpu->nat_count != 0, 0)) {
-    cpu->thread->cache.uncount(op);
+    cpu->thread->cache.uncount(op, cpu->feed);
     cpu->ip = instruction.next;
     return leave(cpu, nullptr);
   }
@@ -33,7 +34,7 @@ const MicroOp* general_leave(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
   execute_system(*cpu, instruction);
-  cpu->thread->cache.uncount(op);
+  cpu->thread->cache.uncount(op, cpu->feed);
   cpu->ip = instruction.next;
   return leave(cpu, nullptr);
 }
@@ -76,19 +77,7 @@ Handler handler_of(const Slot& slot) {
 }  // namespace
 
 bool ends_block(Op op) {
-  switch (op) {
-    case Op::chk_s_i:
-    case Op::chk_s_m:
-    case Op::chk_s_f:
-    case Op::chk_a_nc:
-    case Op::chk_a_clr:
-    case Op::chk_a_nc_f:
-    case Op::chk_a_clr_f:
-    case Op::fchkf:
-      return false;
-    default:
-      return family_of(op) == Family::branch;
-  }
+  return family_of(op) == Family::branch && !respike::ia64::is_check(op);
 }
 
 Handler general_handler(const Slot& slot, bool nat) {

@@ -4,7 +4,7 @@
 // stateless function object. Each is instantiated for static and stacked registers as operands. The
 // tables are built by the compiler from index sequences.
 
-#include <type_traits>
+#include <array>
 #include <utility>
 
 #include "simulator/ia64/handlers.h"
@@ -232,13 +232,13 @@ MicroOp make_deposit(const Slot& s) {
   return op;
 }
 
-MicroOp make_extract(const Slot& s, bool is_signed) {
+template <class F>
+MicroOp make_extract(const Slot& s) {
   const auto position = static_cast<unsigned>(s.immediate);
   const unsigned length = position + s.d > 64 ? 64 - position : s.d;
   const auto up = static_cast<uint8_t>(64 - length - position),
              down = static_cast<uint8_t>(64 - length);
-  return is_signed ? make_two<ShiftUpSigned>(s, s.c, 0, up, down)
-                   : make_two<ShiftUp>(s, s.c, 0, up, down);
+  return make_two<F>(s, s.c, 0, up, down);
 }
 
 MicroOp make(Handler fixed, Handler in_frame, uint8_t number) {
@@ -285,6 +285,87 @@ MicroOp specialise_application(const Slot& s) {
   return op;
 }
 
+/// `adds` is also how registers are moved and small numbers loaded.
+MicroOp make_add_immediate(const Slot& s) {
+  if (s.c == 0) return make_set(s, s.immediate);
+  return s.immediate == 0 ? make_two<Move>(s, s.c, 0) : make_two<AddImmediate>(s, s.c, s.immediate);
+}
+
+template <class F>
+MicroOp make_immediate(const Slot& s) {
+  return make_two<F>(s, s.c, s.immediate);
+}
+
+template <class F>
+MicroOp make_one(const Slot& s) {
+  return make_two<F>(s, s.c, 0);
+}
+
+MicroOp make_deposit_zero(const Slot& s) {
+  return make_two<DepositZero>(s, s.b, static_cast<int64_t>(field_mask(0, s.d)),
+                               static_cast<uint8_t>(s.immediate));
+}
+
+MicroOp make_from_branch_register(const Slot& s) {
+  MicroOp op = make(from_branch_register<false>, from_branch_register<true>, s.a);
+  op.a = within(s.a);
+  op.b = s.b;
+  return op;
+}
+
+MicroOp make_to_branch_register(const Slot& s) {
+  MicroOp op = make(to_branch_register<false>, to_branch_register<true>, s.b);
+  op.a = s.a;
+  op.b = within(s.b);
+  return op;
+}
+
+using Maker = MicroOp (*)(const Slot&);
+
+/// By Op; null for instructions that have no specialised handler.
+constexpr auto kMakers = [] {
+  constexpr std::pair<Op, Maker> kRows[] = {
+      {Op::add, make_three<Add>},
+      {Op::add_one, make_three<AddOne>},
+      {Op::sub, make_three<Sub>},
+      {Op::sub_one, make_three<SubOne>},
+      {Op::and_, make_three<And>},
+      {Op::andcm, make_three<Andcm>},
+      {Op::or_, make_three<Or>},
+      {Op::xor_, make_three<Xor>},
+      {Op::shladd, make_three<Shladd>},
+      {Op::addp4, make_three<Addp4>},
+      {Op::shl, make_three<Shl>},
+      {Op::shr, make_three<Shr>},
+      {Op::shr_u, make_three<ShrU>},
+      {Op::sub_imm8, make_immediate<SubImmediate>},
+      {Op::and_imm8, make_immediate<AndImmediate>},
+      {Op::or_imm8, make_immediate<OrImmediate>},
+      {Op::xor_imm8, make_immediate<XorImmediate>},
+      {Op::adds, make_add_immediate},
+      {Op::addl, make_add_immediate},
+      {Op::movl, [](const Slot& s) { return make_set(s, s.immediate); }},
+      {Op::extr_u, make_extract<ShiftUp>},
+      {Op::extr, make_extract<ShiftUpSigned>},
+      {Op::dep, make_deposit},
+      {Op::dep_z, make_deposit_zero},
+      {Op::sxt1, make_one<Sxt1>},
+      {Op::sxt2, make_one<Sxt2>},
+      {Op::sxt4, make_one<Sxt4>},
+      {Op::zxt1, make_one<Zxt1>},
+      {Op::zxt2, make_one<Zxt2>},
+      {Op::zxt4, make_one<Zxt4>},
+      {Op::mov_from_br, make_from_branch_register},
+      {Op::mov_to_br, make_to_branch_register},
+      {Op::mov_to_br_dptk, make_to_branch_register},
+      {Op::mov_i_to_ar, specialise_application},
+      {Op::mov_i_from_ar, specialise_application},
+  };
+  std::array<Maker, respike::ia64::kOpCount> makers = {};
+  for (const auto& [op, maker] : kRows) makers[static_cast<size_t>(op)] = maker;
+  return makers;
+}();
+
 }  // namespace
 
 MicroOp specialise_integer(const Slot& s) {
@@ -294,88 +375,8 @@ MicroOp specialise_integer(const Slot& s) {
                        (kind.type == CompareKind::Type::unc && s.predicate == 0);
     return plain ? specialise_compare(s, kind) : MicroOp{};
   }
-  switch (s.op) {
-    case Op::add:
-      return make_three<Add>(s);
-    case Op::add_one:
-      return make_three<AddOne>(s);
-    case Op::sub:
-      return make_three<Sub>(s);
-    case Op::sub_one:
-      return make_three<SubOne>(s);
-    case Op::and_:
-      return make_three<And>(s);
-    case Op::andcm:
-      return make_three<Andcm>(s);
-    case Op::or_:
-      return make_three<Or>(s);
-    case Op::xor_:
-      return make_three<Xor>(s);
-    case Op::shladd:
-      return make_three<Shladd>(s);
-    case Op::addp4:
-      return make_three<Addp4>(s);
-    case Op::shl:
-      return make_three<Shl>(s);
-    case Op::shr:
-      return make_three<Shr>(s);
-    case Op::shr_u:
-      return make_three<ShrU>(s);
-    case Op::sub_imm8:
-      return make_two<SubImmediate>(s, s.c, s.immediate);
-    case Op::and_imm8:
-      return make_two<AndImmediate>(s, s.c, s.immediate);
-    case Op::or_imm8:
-      return make_two<OrImmediate>(s, s.c, s.immediate);
-    case Op::xor_imm8:
-      return make_two<XorImmediate>(s, s.c, s.immediate);
-    case Op::adds:
-    case Op::addl:
-      if (s.c == 0) return make_set(s, s.immediate);
-      return s.immediate == 0 ? make_two<Move>(s, s.c, 0)
-                              : make_two<AddImmediate>(s, s.c, s.immediate);
-    case Op::movl:
-      return make_set(s, s.immediate);
-    case Op::extr_u:
-      return make_extract(s, false);
-    case Op::extr:
-      return make_extract(s, true);
-    case Op::dep:
-      return make_deposit(s);
-    case Op::dep_z:
-      return make_two<DepositZero>(s, s.b, static_cast<int64_t>(field_mask(0, s.d)),
-                                   static_cast<uint8_t>(s.immediate));
-    case Op::sxt1:
-      return make_two<Sxt1>(s, s.c, 0);
-    case Op::sxt2:
-      return make_two<Sxt2>(s, s.c, 0);
-    case Op::sxt4:
-      return make_two<Sxt4>(s, s.c, 0);
-    case Op::zxt1:
-      return make_two<Zxt1>(s, s.c, 0);
-    case Op::zxt2:
-      return make_two<Zxt2>(s, s.c, 0);
-    case Op::zxt4:
-      return make_two<Zxt4>(s, s.c, 0);
-    case Op::mov_from_br: {
-      MicroOp op = make(from_branch_register<false>, from_branch_register<true>, s.a);
-      op.a = within(s.a);
-      op.b = s.b;
-      return op;
-    }
-    case Op::mov_to_br:
-    case Op::mov_to_br_dptk: {
-      MicroOp op = make(to_branch_register<false>, to_branch_register<true>, s.b);
-      op.a = s.a;
-      op.b = within(s.b);
-      return op;
-    }
-    case Op::mov_i_to_ar:
-    case Op::mov_i_from_ar:
-      return specialise_application(s);
-    default:
-      return {};
-  }
+  const auto make = kMakers[static_cast<size_t>(s.op)];
+  return make == nullptr ? MicroOp{} : make(s);
 }
 
 }  // namespace respike::simulator::ia64

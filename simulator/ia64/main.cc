@@ -1,10 +1,11 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--brief] PROGRAM ARGUMENTS...
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--brief] PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; a program that a signal ends makes the emulator end by the same
 // signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
-// program that is not there, 126 for one that is no IA-64 program.
+// program that is not there, 126 for one that is no IA-64 program; 125: a model's results cannot be
+// written.
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -32,6 +33,7 @@ constexpr const char* kUsage =
     "usage: respike-ia64 [OPTIONS] PROGRAM [ARGUMENTS...]\n"
     "  --sysroot DIR   absolute paths of the program are looked for below DIR first\n"
     "  --counts FILE   write how often each instruction was executed\n"
+    "  --model FILE    drive a model of the Itanium 2; results in FILE.PID.N\n"
     "  --brief         one line when a fault ends the program, without the registers\n"
     "  --argv0 NAME    what the program sees as argv[0]\n"
     "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
@@ -65,6 +67,8 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       good = value(line.options.sysroot);
     else if (option == "--counts")
       good = value(line.options.counts);
+    else if (option == "--model")
+      good = value(line.options.model);
     else if (option == "--argv0")
       good = value(line.options.argv0);
     else if (option == "--append-counts")
@@ -122,6 +126,10 @@ int run_program(CommandLine& line) {
   emulator::Options& options = process->options;
   if (!options.sysroot.empty()) options.sysroot = existing_folder(options.sysroot);
   prepare_counts(options);
+  if (!options.model.empty()) {
+    options.model = std::filesystem::absolute(options.model);
+    process->feed = std::make_unique<emulator::ModelFeed>(options.model);
+  }
   auto first_thread = std::make_unique<emulator::Thread>(*process);
   emulator::Thread* const thread = first_thread.get();
   thread->tid = static_cast<int>(syscall(SYS_gettid));

@@ -12,12 +12,14 @@
 #include "simulator/ia64/block_cache.h"
 #include "simulator/ia64/cpu.h"
 #include "simulator/ia64/guest_memory.h"
+#include "simulator/ia64/model_feed.h"
 
 namespace respike::simulator::ia64 {
 
 struct Options {
   std::string sysroot;         ///< absolute, or empty
   std::string counts;          ///< absolute path of the file of counts, or empty
+  std::string model;           ///< absolute path of the model's files, without process, or empty
   bool append_counts = false;  ///< a program of a run that has begun writing counts
   bool brief = false;          ///< one line when a fault kills the program, without the registers
   bool general_only = false;   ///< translate nothing into specialised handlers
@@ -56,6 +58,7 @@ struct Process {
   std::mutex threads_lock;
   std::vector<Thread*> threads;
   bool exiting = false;
+  std::unique_ptr<ModelFeed> feed;  ///< of the machine model that is driven, if any
   std::mutex counts_lock;
   std::unordered_map<uint64_t, int64_t>
       counts;  ///< of threads that have ended, by address and slot
@@ -77,6 +80,7 @@ struct Thread {
   Process& process;
   Cpu cpu;
   BlockCache cache;
+  std::unique_ptr<ThreadFeed> feed;
   int tid = 0;
   uint64_t clear_child_tid = 0, robust_list = 0;
 
@@ -90,6 +94,8 @@ struct Thread {
   GuestFault fault;
   volatile sig_atomic_t pending = 0;  ///< a signal that has to be delivered
   siginfo_t pending_info;
+  uint64_t held = 0;  ///< of SIGSEGV and SIGBUS: sent, but the guest blocks them
+  siginfo_t held_info[2];
 
   bool borrowed = false;  ///< of a child of vfork: all else belongs to its parent
   uint64_t steps = 0;     ///< in a sandbox

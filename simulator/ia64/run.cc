@@ -135,7 +135,7 @@ static void handle_fault(Thread& thread) {
   if (thread.phase == Phase::system_call) return finish_system_call(thread, -EFAULT);
   if (thread.phase == Phase::delivering) die_by_signal(thread, SIGSEGV);
   const uint64_t ip = thread.cache.origin(cpu.op);
-  thread.cache.uncount(cpu.op);
+  thread.cache.uncount(cpu.op, cpu.feed);
   cpu.ip = ip;
   cpu.op = nullptr;
   if (thread.process.options.sandbox_steps != 0) {
@@ -195,6 +195,8 @@ Thread::Thread(Process& owner) : process(owner) {
   cpu.fr[0] = kZero;
   cpu.fr[1] = kOne;
   cache.generation = owner.memory.code_generation();
+  if (owner.feed != nullptr) feed = owner.feed->start_thread(owner.memory);
+  cpu.feed = feed.get();
   std::lock_guard guard(owner.threads_lock);
   owner.threads.push_back(this);
 }

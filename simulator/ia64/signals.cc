@@ -11,7 +11,8 @@
 //
 // Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop,
 // which delivers them with the guest's address (siglongjmp; handlers of micro-operations hold
-// nothing).
+// nothing). So the host never blocks these two. When somebody sends one that the guest blocks, or
+// while another signal waits, the thread holds it until the mask lets it through.
 //
 // The frame on the guest's stack is the one of Linux (arch/ia64/kernel/sigframe.h,
 // asm/sigcontext.h), since unwinders know it: three arguments, the descriptor, siginfo, sigcontext.
@@ -33,6 +34,7 @@
 #include "simulator/ia64/counts.h"
 #include "simulator/ia64/memory_access.h"
 #include "simulator/ia64/report.h"
+#include "simulator/ia64/system_calls.h"
 
 // How long a call is in `syscall` itself is decided by two labels: what is interrupted before the
 // instruction has no effect yet. The first argument is the address of the flag to look at.
@@ -146,6 +148,21 @@ bool ends_process_by_default(int signal) {
   }
 }
 
+constexpr size_t held_index(int signal) {
+  return signal == SIGSEGV ? 0 : 1;
+}
+
+/// Held signals that the mask lets through are sent again; the host must block all signals now.
+void release_held(Thread& thread) {
+  const uint64_t open = thread.held & ~thread.mask;
+  thread.held &= ~open;
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    if ((open & signal_bit(signal)) == 0) continue;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), thread.tid, signal,
+            &thread.held_info[held_index(signal)]);
+  }
+}
+
 /// Leaves a call that has not begun.
 void give_up_system_call(ucontext_t* context) {
   auto& ip = context->uc_mcontext.gregs[REG_RIP];
@@ -174,7 +191,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   Thread* thread = current_thread;
   if (info->si_code <= 0) {  // sent by a process
-    on_signal(signal, info, context);
+    const bool waits =
+        thread != nullptr && (thread->pending != 0 || (thread->mask & signal_bit(signal)) != 0);
+    if (!waits) return on_signal(signal, info, context);
+    thread->held |= signal_bit(signal);
+    thread->held_info[held_index(signal)] = *info;
     return;
   }
   if (thread != nullptr && thread->in_guest) {
@@ -224,6 +245,7 @@ void enter_handler(Thread& thread, int signal, const siginfo_t& info, const Gues
   Cpu& cpu = thread.cpu;
   const FrameMarker marker{cpu.cfm};
   SignalContext context = save(thread, in_system_call);
+  if (thread.feed != nullptr) thread.feed->interrupt();
   uint64_t sp = cpu.gr[12];
   const GuestStack& stack = thread.alternate_stack;
   const bool was_there = on_alternate_stack(thread, sp);
@@ -283,9 +305,10 @@ void kick(const Thread& thread) {
   syscall(SYS_tgkill, getpid(), thread.tid, kKick);
 }
 
-void apply_mask(const Thread& thread) {
+void apply_mask(Thread& thread) {
   block_all_signals();
   if (thread.pending != 0) return;  // all others wait until this one is delivered
+  release_held(thread);
   const uint64_t mask = thread.mask & ~kAlwaysOpen;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, 8);
 }
@@ -394,8 +417,8 @@ void return_from_signal(Thread& thread) {
     set_nat(cpu, i, c.nat >> i & 1);
   }
   cpu.ip = c.ip;
-  cpu.user_mask = c.um & 0x3e;
-  cpu.rsc = c.ar_rsc | 0xc;
+  cpu.user_mask = c.um & kUserMask;
+  cpu.rsc = (c.ar_rsc & kRscValid) | kRscPrivilege;
   cpu.ccv = c.ar_ccv;
   cpu.unat = c.ar_unat;
   cpu.fpsr = valid_fpsr(c.ar_fpsr) ? c.ar_fpsr : kInitialFpsr;
@@ -466,8 +489,44 @@ int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t s
 
 int64_t suspend(Thread& thread, uint64_t set, uint64_t size) {
   if (size != 8) return -EINVAL;
-  const uint64_t mask = load_guest<uint64_t>(thread.cpu, set) & ~kAlwaysOpen;
-  return safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&mask), 8);
+  const uint64_t kept = thread.mask;
+  const uint64_t mask = load_guest<uint64_t>(thread.cpu, set) & ~kUnblockable;
+  const uint64_t host_mask = mask & ~kAlwaysOpen;
+  block_all_signals();
+  thread.mask = mask;
+  release_held(thread);
+  int64_t result;
+  do {  // again after a signal that was only held
+    result = safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&host_mask), 8);
+  } while (result == -EINTR && thread.pending == 0 && thread.cpu.interrupt == 0);
+  thread.mask = kept;
+  apply_mask(thread);
+  return result;
+}
+
+int64_t pending_signals(Thread& thread, uint64_t set, uint64_t size) {
+  if (size > 8) return -EINVAL;
+  uint64_t waiting = 0;
+  const int64_t result =
+      safe_system_call(thread, SYS_rt_sigpending, reinterpret_cast<uint64_t>(&waiting), 8);
+  if (result != 0) return result;
+  waiting |= thread.held;
+  for (uint64_t i = 0; i < size; ++i)
+    store_guest(thread.cpu, set + i, static_cast<uint8_t>(waiting >> 8 * i));
+  return 0;
+}
+
+int64_t wait_for_signal(Thread& thread, uint64_t set, uint64_t info, uint64_t time, uint64_t size) {
+  if (size != 8) return -EINVAL;
+  const uint64_t wanted = load_guest<uint64_t>(thread.cpu, set) & thread.held;
+  for (const int signal : {SIGBUS, SIGSEGV}) {
+    if ((wanted & signal_bit(signal)) == 0) continue;
+    if (info != 0) store_guest(thread.cpu, info, thread.held_info[held_index(signal)]);
+    thread.held &= ~signal_bit(signal);
+    return signal;
+  }
+  return safe_system_call(thread, SYS_rt_sigtimedwait, host_pointer(thread, set),
+                          host_pointer(thread, info), host_pointer(thread, time), size);
 }
 
 int64_t set_alternate_stack(Thread& thread, uint64_t stack, uint64_t old) {

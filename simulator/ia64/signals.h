@@ -29,9 +29,11 @@ int64_t set_action(Thread& thread, int signal, uint64_t action, uint64_t old, ui
 int64_t set_mask(Thread& thread, int how, uint64_t set, uint64_t old, uint64_t size);
 int64_t set_alternate_stack(Thread& thread, uint64_t stack, uint64_t old);
 int64_t suspend(Thread& thread, uint64_t set, uint64_t size);
+int64_t pending_signals(Thread& thread, uint64_t set, uint64_t size);
+int64_t wait_for_signal(Thread& thread, uint64_t set, uint64_t info, uint64_t time, uint64_t size);
 
 /// The host's mask becomes what the guest's says, except for signals that the emulator needs.
-void apply_mask(const Thread& thread);
+void apply_mask(Thread& thread);
 void block_all_signals();
 
 /// What safe_system_call says when a signal was there before the call had an effect.

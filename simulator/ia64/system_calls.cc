@@ -37,8 +37,10 @@ const std::unordered_map<unsigned, Row>& rows() {
   return kRows;
 }
 
-/// A pointer that every system call refuses.
+/// A pointer that every system call refuses, even where it would not use it.
 constexpr uint64_t kBadPointer = uint64_t{1} << 63;
+/// What lies above is the kernel's and gets the same answer (asm/processor.h, TASK_SIZE).
+constexpr uint64_t kTaskSize = region_base(5);
 
 int64_t pass(Thread& thread, const Row& row, const Arguments& a) {
   uint64_t values[6] = {};
@@ -68,6 +70,7 @@ int64_t pass(Thread& thread, const Row& row, const Arguments& a) {
 
 uint64_t host_pointer(const Thread& thread, uint64_t address) {
   if (address == 0) return 0;
+  if (address >= kTaskSize) return kBadPointer;
   const char* host = thread.process.memory.host(address);
   return host == nullptr ? kBadPointer : reinterpret_cast<uint64_t>(host);
 }

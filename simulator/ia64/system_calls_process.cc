@@ -156,6 +156,12 @@ int64_t guest_sigaltstack(Thread& thread, const Arguments& a) {
 int64_t guest_sigsuspend(Thread& thread, const Arguments& a) {
   return suspend(thread, a[0], a[1]);
 }
+int64_t guest_sigpending(Thread& thread, const Arguments& a) {
+  return pending_signals(thread, a[0], a[1]);
+}
+int64_t guest_sigtimedwait(Thread& thread, const Arguments& a) {
+  return wait_for_signal(thread, a[0], a[1], a[2], a[3]);
+}
 int64_t guest_sigreturn(Thread& thread, const Arguments&) {
   return_from_signal(thread);
   return kNoResult;
@@ -183,12 +189,16 @@ SystemCall process_call(unsigned number) {
       return guest_sigaltstack;
     case 1177:
       return guest_sigaction;
+    case 1178:
+      return guest_sigpending;
     case 1179:
       return guest_sigprocmask;
     case 1181:
       return guest_sigreturn;
     case 1182:
       return guest_sigsuspend;
+    case 1183:
+      return guest_sigtimedwait;
     case 1213:
       return guest_clone2;
     case 1230:

@@ -131,8 +131,10 @@ void become_child(Thread& thread, const CloneArguments& a) {
   process.threads = {&thread};
   process.exiting = false;
   thread.pending = 0;  // the parent's, as all that waits
+  thread.held = 0;
   thread.tid = static_cast<int>(syscall(SYS_gettid));
   reset_counts(thread);
+  if (process.feed != nullptr) process.feed->start_child();
   thread.robust_list = 0;
   thread.clear_child_tid = a.flags & CLONE_CHILD_CLEARTID ? a.child_tid : 0;
   if (a.stack != 0) {
@@ -153,6 +155,8 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   std::unique_lock memory(process.memory.lock());
   std::unique_lock actions(process.actions_lock), threads(process.threads_lock),
       counts(process.counts_lock);
+  std::unique_lock<std::mutex> feed;
+  if (process.feed != nullptr) feed = process.feed->lock();
   const pid_t pid = fork();
   const int error = errno;
   if (pid == 0) {
@@ -164,6 +168,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   actions.unlock();
   threads.unlock();
   counts.unlock();
+  if (feed) feed.unlock();
   if (pid == 0)
     become_child(thread, a);
   else if (pid > 0 && (a.flags & CLONE_PARENT_SETTID))
@@ -262,6 +267,7 @@ std::vector<std::string> emulator_command(const Thread& thread, const std::strin
   if (!options.sysroot.empty()) command.insert(command.end(), {"--sysroot", options.sysroot});
   if (!options.counts.empty())
     command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
+  if (!options.model.empty()) command.insert(command.end(), {"--model", options.model});
   if (options.brief) command.push_back("--brief");
   if (options.general_only) command.push_back("--general-only");
   if (!arguments.empty()) command.insert(command.end(), {"--argv0", arguments[0]});

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "optimizer/target/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 
@@ -44,9 +45,9 @@ bool is_break(Op op) {
          op == Op::break_x;
 }
 
-/// Instructions that look at their predicate themselves.
-bool qualifies_itself(const Slot& s) {
-  switch (s.op) {
+/// Compares of integers, bits and floating-point numbers: two predicates are their targets.
+bool is_compare(Op op) {
+  switch (op) {
     case Op::fcmp_eq:
     case Op::fcmp_lt:
     case Op::fcmp_le:
@@ -57,15 +58,34 @@ bool qualifies_itself(const Slot& s) {
     case Op::fcmp_le_unc:
     case Op::fcmp_unord_unc:
     case Op::fclass_m_unc:
+      return true;
+    default:
+      return family_of(op) == Family::compare;
+  }
+}
+
+/// Instructions that look at their predicate themselves.
+bool qualifies_itself(const Slot& s) {
+  switch (s.op) {
     case Op::frcpa:
     case Op::fprcpa:
     case Op::frsqrta:
     case Op::fprsqrta:
       return true;
     default:
-      return family_of(s.op) == Family::branch ||
-             compare_kind(s.op).what != CompareKind::What::not_compare;
+      return family_of(s.op) == Family::branch || is_compare(s.op);
   }
+}
+
+/// br.cloop and those of modulo-scheduled loops.
+bool is_loop_branch(Op op) {
+  return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
+         op == Op::br_wexit;
+}
+
+/// Whether an instruction that is not legal faults even under a false predicate.
+bool faults_always(Op op) {
+  return respike::ia64::is_unconditional_compare(op) || is_loop_branch(op);
 }
 
 /// Whether a predicate may be another one behind the instruction.
@@ -134,11 +154,14 @@ class Translator {
 
   void begin_segment() {
     guard_ = kNoGuard;
-    if (!counting_) return;
+    if (!counting_ && thread_.feed == nullptr) return;
     segment_ = thread_.cache.new_count(ip_);
     here_ = ip_;
     block_->segments.emplace_back(block_->ops.size(), segment_);
-    emit(op_count, segment_);
+    if (counting_) emit(op_count, segment_);
+    if (thread_.feed == nullptr) return;
+    block_->stretches.push_back({ip_, ip_, nullptr});
+    emit(op_model, &block_->stretches.back());
   }
   /// Guards what is emitted next; `finish_guard` sets how much that was.
   void begin_guard(uint8_t predicate);
@@ -182,6 +205,7 @@ bool Translator::translate_bundle() {
     const uint64_t next = slot == 2 ? bundle + 16 : bundle + slot + 1;
     ip_ = next;
     if (segment_ != nullptr) ++segment_->slots;
+    if (!block_->stretches.empty()) block_->stretches.back().end = next;
     const Op op = respike::ia64::op_of(instructions[slot]);
     if (op == Op::long_half) continue;
     is_long_ = kEncodings[static_cast<size_t>(op)].type() == 'X';
@@ -192,7 +216,8 @@ bool Translator::translate_bundle() {
   return true;
 }
 
-/// Targets must be in the frame and not constant, pairs of targets different.
+/// Targets must be in the frame and not constant, pairs of targets different; loop branches are the
+/// last of their bundle.
 bool Translator::legal(const Slot& slot, FrameMarker marker) const {
   const Encoding& encoding = kEncodings[static_cast<size_t>(slot.op)];
   Slot copy = slot;
@@ -212,19 +237,9 @@ bool Translator::legal(const Slot& slot, FrameMarker marker) const {
     case Op::ldfp:
     case Op::ldfp_imm:
       return (slot.a & 1) != (slot.b & 1);
-    case Op::fcmp_eq:
-    case Op::fcmp_lt:
-    case Op::fcmp_le:
-    case Op::fcmp_unord:
-    case Op::fclass_m:
-    case Op::fcmp_eq_unc:
-    case Op::fcmp_lt_unc:
-    case Op::fcmp_le_unc:
-    case Op::fcmp_unord_unc:
-    case Op::fclass_m_unc:
-      return slot.a != slot.d;
     default:
-      return compare_kind(slot.op).what == CompareKind::What::not_compare || slot.a != slot.d;
+      if (is_loop_branch(slot.op)) return (here_ & 3) == 2;
+      return !is_compare(slot.op) || slot.a != slot.d;
   }
 }
 
@@ -269,13 +284,14 @@ void Translator::translate_slot(Slot slot, uint64_t next) {
   const bool is_legal = legal(slot, marker_);
   slot = physical(slot);
   if (is_break(slot.op) || family == Family::none || !is_legal) {
-    begin_guard(slot.predicate);
+    const bool always = slot.predicate == 0 || (!is_legal && faults_always(slot.op));
+    begin_guard(always ? 0 : slot.predicate);
     if (is_break(slot.op))
       emit(op_break, general(slot));
     else
       emit_illegal(family == Family::none && slot.op != Op::invalid ? ILL_PRVOPC : ILL_ILLOPC);
     finish_guard();
-    if (slot.predicate == 0)
+    if (always)
       done_ = true;
     else
       begin_segment();

@@ -376,6 +376,13 @@ class Scratch:
         return folder
 
 
+def main(doc, cases):
+    """The whole of a test: command line, and the cases that `cases(scratch)` makes."""
+    args = argument_parser(doc).parse_args()
+    with Scratch() as scratch:
+        return run_cases(list(cases(scratch)), args)
+
+
 def hash_file(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 

@@ -19,6 +19,7 @@ import sys
 import time
 
 import common
+import ia64_programs
 from common import Failure
 
 SYSROOT = os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")
@@ -182,6 +183,36 @@ def check_libraries(scratch):
     world.ok("export", "app", out)
     expect({p.name for p in out.iterdir()} == {image.name, library.name}, "what is exported")
     same_behaviour(expected, common.run_program(out / image.name, program.runs[0], out), "exported")
+
+
+def check_one_machine(scratch):
+    """Files of an application that are replaced by those of another machine."""
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image = world.copy(program.image)
+    library = world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    world.ok("register", image, "--name", "app")
+    foreign = ia64_programs.assemble(ia64_programs.ASSEMBLER_SOURCES / "kernels.s", scratch.folder())
+    kept = library.read_bytes()
+    shutil.copy(foreign, library)
+    refused = world.respike("instrument", "app")
+    message = refused.stderr.decode()
+    expect(refused.status == 1 and f"{library}: it is an image for Itanium" in message, message)
+    expect(world.show("app")["mode"] == "original", "the mode changed")
+    library.write_bytes(kept)
+    world.ok("instrument", "app")
+    freestanding = ia64_programs.freestanding("calls", scratch.folder())
+    shutil.copy(freestanding, image)
+    for command in (["register", image, "--name", "app"], ["run", "app"]):
+        refused = world.respike(*command)
+        message = refused.stderr.decode()
+        expect(refused.status in (1, 125) and "one machine, here Itanium: unregister it first" in message, message)
+    world.ok("unregister", "app")
+    world.ok("register", image, "--name", "app")
+    expect([i["machine"] for i in world.show("app")["images"]] == ["ia64"], "its machine")
+    # It cannot be rewritten, but runs, under its emulator.
+    expected = common.run_command([pathlib.Path(common.RESPIKE).parent / "respike-ia64", image])
+    same_behaviour(expected, world.respike("run", "app"), "an Itanium program")
 
 
 CHAIN = """
@@ -862,6 +893,7 @@ def main():
             "nothing twice": check_nothing_twice,
             "libraries": check_libraries,
             "missing library": check_missing_library,
+            "one machine": check_one_machine,
             "opened libraries": check_opened,
             "chosen images": check_chosen_images,
             "odd names": check_odd_names,

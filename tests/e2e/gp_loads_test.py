@@ -72,11 +72,5 @@ def cases(scratch):
             yield common.Case(f"gp_loads {flags}", lambda w=words: check_rare(w, scratch))
 
 
-def main():
-    args = common.argument_parser(__doc__).parse_args()
-    with common.Scratch() as scratch:
-        return common.run_cases(list(cases(scratch)), args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.main(__doc__, cases))

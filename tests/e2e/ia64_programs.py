@@ -66,6 +66,17 @@ def toolchain():
     return path if path.exists() else None
 
 
+def freestanding(name, folder):
+    """A static program of one file of tests/programs/ia64/freestanding and what all of them need."""
+    sources, objects = ASSEMBLER_SOURCES / "freestanding", []
+    for source in ("start", "runtime", name):
+        objects.append(folder / f"{source}.o")
+        tool("as", "-o", objects[-1], sources / f"{source}.s")
+    image = folder / name
+    tool("ld", "-o", image, *objects)
+    return image
+
+
 def assemble(source, folder):
     """A shared library of one file of tests/programs/ia64, linked with relocations."""
     unlinked, image = folder / f"{source.stem}.o", folder / f"{source.stem}.so"

@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -177,6 +178,20 @@ def real_with_input(name, arguments, stdin, options=()):
     )
 
 
+def expected_output(name, command, version, arguments, stdin):
+    """The expected file is what the program of the same version prints when built for this machine."""
+    if shutil.which(command[0]) is None:
+        raise Skip(f"{command[0]} is not installed")
+    told = Outcome([*command, "-version" if name == "sqlite3" else "-v"])
+    if version not in told.stdout + told.stderr.encode():
+        raise Skip(f"{command[0]} is not {version.decode()}")
+    for path in (*arguments, *filter(None, [stdin])):
+        if not path.exists():
+            raise Skip(ia64_programs.MISSING)
+    outcome = Outcome([*command, *arguments], stdin=stdin)
+    expect(outcome.status == 0 and outcome.stdout == (EXPECTED / f"{name}.txt").read_bytes(), f"{name}.txt is not what {command[0]} prints")
+
+
 # --- Counts -------------------------------------------------------------------------------------------
 
 
@@ -235,14 +250,7 @@ def counted_loop():
 
 
 def link_freestanding(name):
-    folder = scratch.folder()
-    objects = []
-    for source in ("start", "runtime", name):
-        objects.append(folder / f"{source}.o")
-        ia64_programs.tool("as", "-o", objects[-1], FREESTANDING / f"{source}.s")
-    image = folder / name
-    ia64_programs.tool("ld", "-o", image, *objects)
-    return image
+    return ia64_programs.freestanding(name, scratch.folder())
 
 
 def freestanding(name, options):
@@ -263,8 +271,21 @@ def freestanding(name, options):
 
 def faults():
     """A fault that nobody handles: what and where, the registers, and the program's signal."""
-    for name, number, text in (("fault_load", signal.SIGSEGV, "address 0x2345678"), ("fault_prefetch", signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"), ("fault_break", signal.SIGILL, "break.m 0x0"),
-                               ("fault_jump", signal.SIGSEGV, "no code there"), ("fault_privileged", signal.SIGILL, "rfi")):
+    expected = {
+        "fault_load": (signal.SIGSEGV, "address 0x2345678"),
+        "fault_prefetch": (signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"),
+        "fault_break": (signal.SIGILL, "break.m 0x0"),
+        "fault_jump": (signal.SIGSEGV, "no code there"),
+        "fault_privileged": (signal.SIGILL, "rfi"),
+        "fault_compare": (signal.SIGILL, "cmp.eq.unc p8,p8=r0,r0"),
+        "fault_floating_compare": (signal.SIGILL, "fcmp.eq.unc.s0 p8,p8=f0,f0"),
+        "fault_loop": (signal.SIGILL, "slot 1 in"),
+        "fault_loop_predicate": (signal.SIGILL, "br.wexit"),
+        "fault_pair": (signal.SIGBUS, "ld16 r15,ar.csd=[r14], address"),
+        "fault_big_endian": (signal.SIGILL, "mov.m ar.rsc=19"),
+    }
+    expect({p.stem for p in FREESTANDING.glob("fault_*.s")} == expected.keys(), "each file has an expectation")
+    for name, (number, text) in expected.items():
         image = link_freestanding(name)
         outcome = emulate(image)
         expect(outcome.status == -number, f"{name}: status {outcome.status} {outcome.stderr[:300]}")
@@ -273,6 +294,67 @@ def faults():
         expect("r12 0x" in outcome.stderr, f"{name}: no registers")
         brief = emulate(image, options=["--brief"])
         expect(brief.status == -number and brief.stderr == first + "\n", f"{name}: {brief.stderr}")
+
+
+SIGNAL_LINE = re.compile(r"respike-ia64: .*: (SIG[A-Z]+) at 0x[0-9a-f]+ slot [012]")
+
+
+def expect_no_crash(outcome, what):
+    """The emulator did not fail itself: before a fault of the guest ends it, it says so, with the signal's name in its
+    last words; a signal of its own comes without them. Nor is it killed for taking too long."""
+    if outcome.status >= 0:
+        expect(outcome.status < 126 or outcome.stderr.startswith("respike-ia64: "), f"{what}: status {outcome.status}, {outcome.stderr[:300]}")
+        return
+    said = SIGNAL_LINE.match(outcome.stderr)
+    name = signal.Signals(-outcome.status).name
+    expect(said and said[1] == name, f"{what}: the emulator itself died by {name}: {outcome.stderr[:300]!r}")
+
+
+def code_range(image):
+    """Where in the file the code of a freestanding program begins and ends, without the start and its system calls."""
+    symbols = dict(reversed(line.split()[::2]) for line in ia64_programs.tool("nm", image).splitlines() if len(line.split()) == 3)
+    segment = re.search(r"^ +LOAD +(\S+) (\S+) \S+ (\S+) .*R E", ia64_programs.tool("readelf", "-lW", image), re.MULTILINE)
+    offset, address, size = (int(segment[i], 16) for i in (1, 2, 3))
+    first = min(int(symbols[name], 16) for name in symbols if name not in ("_start", "write_out") and address <= int(symbols[name], 16) < address + size)
+    sections = ia64_programs.tool("readelf", "-SW", image)
+    text = re.search(r"\.text +PROGBITS +(\S+) (\S+) (\S+)", sections)
+    return first - address + offset, int(text[2], 16) + int(text[3], 16)
+
+
+def damaged_code(name, count):
+    """Damaged code runs until it faults, ends or is stopped, by specialised handlers as by general ones."""
+    folder = scratch.folder()
+    image = link_freestanding(name)
+    start, end = code_range(image)
+    original = image.read_bytes()
+    expect(end - start > 300, f"{name} has {end - start} bytes of code")
+    chance = random.Random(2)
+    different = faults = 0
+    plain = emulate(image, options=["--brief"])
+    for number in range(count):
+        data = bytearray(original)
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(start, end)
+            data[at] = chance.choice([data[at] ^ 1 << chance.randrange(8), chance.randrange(256)])
+        one = folder / "image"
+        one.write_bytes(data)
+        one.chmod(0o755)
+        outcomes = []
+        for option in ("--brief", "--general-only"):
+            # With counts a signal is taken at the next branch: if the guest loops, SIGTERM ends it, else SIGKILL.
+            counts = folder / "counts"
+            outcome = Outcome(["timeout", "-k", "10", "2", EMULATOR, "--counts", counts, option, one])
+            what = f"{name} {number}{option}"
+            if outcome.status == 124:
+                expect(len(read_counts(counts)) > 0, f"{what}: stopped, but no counts")
+                break
+            expect_no_crash(outcome, what)
+            outcomes.append((outcome.status, outcome.stdout, outcome.stderr.splitlines()[:1]))
+        if len(outcomes) == 2:
+            expect(outcomes[0] == outcomes[1], f"{name} {number}: {outcomes[0]}, by general handlers {outcomes[1]}")
+            different += outcomes[0][:2] != (plain.status, plain.stdout)
+            faults += outcomes[0][0] < 0
+    expect(different >= count // 4 and faults >= count // 10, f"{name}: {different} of {count} did something else, {faults} faulted")
 
 
 def bad_inputs():
@@ -285,6 +367,7 @@ def bad_inputs():
         one.chmod(0o755)
         outcome = emulate(one)
         expect(outcome.status in statuses, f"status {outcome.status} {outcome.stderr[:200]}")
+        expect_no_crash(outcome, "an image")
         if outcome.status in (126, 127):
             expect(outcome.stderr.count("\n") == 1 and outcome.stderr.startswith("respike-ia64: "), outcome.stderr)
 
@@ -300,9 +383,7 @@ def bad_inputs():
             data[chance.randrange(64 + 56 * 3)] = chance.choice([0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)])
         one.write_bytes(data)
         outcome = emulate(one)
-        expect(outcome.status >= -signal.SIGSYS and outcome.status != -signal.SIGABRT and outcome.status != -signal.SIGKILL, f"status {outcome.status}: {outcome.stderr[:300]}")
-        if outcome.status == -signal.SIGSEGV:
-            expect(outcome.stderr.startswith("respike-ia64: "), "the emulator crashed")
+        expect_no_crash(outcome, "a damaged header")
     expect(emulate(folder / "missing").status == 127, "a missing program")
     expect(emulate(folder).status == 126, "a folder")
     expect(Outcome([EMULATOR]).status == 2 and Outcome([EMULATOR, "--unknown", one]).status == 2, "usage")
@@ -331,12 +412,16 @@ def main():
         Case("real.sqlite3", real_with_input, "sqlite3", (), asm / "t.sql"),
         Case("real.sqlite3.general", real_with_input, "sqlite3", (), asm / "t.sql", ["--general-only"]),
         Case("real.lua", real_with_input, "lua", (asm / "t.lua",), None),
+        Case("expected.sqlite3", expected_output, "sqlite3", ["sqlite3"], b"3.40.1", (), asm / "t.sql"),
+        Case("expected.lua", expected_output, "lua", ["lua5.4"], b"5.4.4", (asm / "t.lua",), None),
         Case("processes", processes),
         Case("dynamic", dynamic, ()),
         Case("dynamic.pie", dynamic, ("-pie", "-fPIE")),
         Case("dynamic.signals", dynamic_signals),
         Case("faults", faults),
         Case("bad_inputs", bad_inputs),
+        Case("bad_inputs.code.architecture", damaged_code, "architecture", 200),
+        Case("bad_inputs.code.integers", damaged_code, "integers", 100),
         Case("limited_address_space", limited_address_space),
         Case("counts.loop", counted_loop),
     ]

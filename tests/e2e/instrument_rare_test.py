@@ -210,11 +210,5 @@ def cases(scratch):
     yield case("long path of the spool", check_long_spool)
 
 
-def main():
-    args = common.argument_parser(__doc__).parse_args()
-    with common.Scratch() as scratch:
-        return common.run_cases(list(cases(scratch)), args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.main(__doc__, cases))

@@ -15,6 +15,7 @@ import threading
 import time
 
 import common
+import ia64_programs
 from common import Failure, Skip
 
 SUBSTITUTE = pathlib.Path(common.RESPIKE).resolve().parent / "substitute"
@@ -26,6 +27,8 @@ KINDS = {
     "alpha": ["alpha-linux-gnu-gcc"],
     "alpha.static": ["alpha-linux-gnu-gcc", "-static", "-Wl,--defsym=__ehdr_start=0x120000000"],
 }
+if ia64_programs.toolchain():
+    KINDS["ia64.static"] = [ia64_programs.toolchain() / "bin" / "ia64-linux-gnu-gcc", "-static"]
 _programs = {}
 
 
@@ -55,13 +58,15 @@ def place(scratch, kind, *names):
 
 
 def emulator_for(kind):
+    if kind.startswith("ia64"):
+        return [pathlib.Path(common.RESPIKE).resolve().parent / "respike-ia64", "--argv0"]
     return [] if kind == "native" else [*QEMU, "-0"]
 
 
 def direct(kind, program, args):
     """The command that runs a program without us, by its absolute path."""
     path = str(program)
-    return [path, *args] if kind == "native" else [*QEMU, "-0", path, path, *args]
+    return [path, *args] if kind == "native" else [*emulator_for(kind), path, path, *args]
 
 
 def run(command, **options):

@@ -246,11 +246,5 @@ def cases(scratch):
         )
 
 
-def main():
-    args = common.argument_parser(__doc__).parse_args()
-    with common.Scratch() as scratch:
-        return common.run_cases(list(cases(scratch)), args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.main(__doc__, cases))

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "optimizer/target/ia64/codec.h"
+#include "optimizer/target/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 #include "simulator/ia64/signals.h"
@@ -52,7 +53,31 @@ struct Outcome {
   std::vector<char> data;
 };
 
-Outcome run(std::span<const uint8_t> code, bool general_only) {
+/// The state of a thread that stands still.
+Outcome state_of(emulator::Thread& thread) {
+  emulator::Cpu& cpu = thread.cpu;
+  Outcome outcome;
+  outcome.faulted = thread.ended;
+  outcome.fault = thread.fault;
+  outcome.ip = cpu.ip;
+  outcome.cfm = cpu.cfm;
+  outcome.predicates = emulator::predicates(cpu);
+  outcome.bsp = cpu.stack.bsp(cpu);
+  const emulator::FrameMarker marker{cpu.cfm};
+  for (unsigned r = 0; r < 32 + marker.sof(); ++r) {
+    outcome.general[r] = emulator::nat_of(cpu, r) ? 0x4e6154 : emulator::general(cpu, r);
+  }
+  std::copy_n(cpu.br, 8, outcome.branch);
+  std::copy_n(cpu.fr, 128, outcome.floating);
+  const uint64_t application[6] = {cpu.lc, cpu.ec, cpu.pfs, cpu.unat, cpu.fpsr, cpu.ccv};
+  std::copy_n(application, 6, outcome.application);
+  const char* data = thread.process.memory.host(kData);
+  outcome.data.assign(data, data + kSize);
+  return outcome;
+}
+
+/// The state before and after.
+std::pair<Outcome, Outcome> run(std::span<const uint8_t> code, bool general_only) {
   emulator::Process& process = sandbox();
   process.options.general_only = general_only;
   auto& memory = process.memory;
@@ -75,34 +100,22 @@ Outcome run(std::span<const uint8_t> code, bool general_only) {
   cpu.pfs = emulator::make_pfs(emulator::FrameMarker::of(20, 10, 0).bits, 2);
   cpu.lc = 5;
   cpu.ec = 3;
+  Outcome before = state_of(*thread);
   emulator::run(*thread);
-
-  Outcome outcome;
-  outcome.faulted = thread->ended;
-  outcome.fault = thread->fault;
-  outcome.ip = cpu.ip;
-  outcome.cfm = cpu.cfm;
-  outcome.predicates = emulator::predicates(cpu);
-  outcome.bsp = cpu.stack.bsp(cpu);
-  const emulator::FrameMarker marker{cpu.cfm};
-  for (unsigned r = 0; r < 32 + marker.sof(); ++r) {
-    outcome.general[r] = emulator::nat_of(cpu, r) ? 0x4e6154 : emulator::general(cpu, r);
-  }
-  std::copy_n(cpu.br, 8, outcome.branch);
-  std::copy_n(cpu.fr, 128, outcome.floating);
-  const uint64_t application[6] = {cpu.lc, cpu.ec, cpu.pfs, cpu.unat, cpu.fpsr, cpu.ccv};
-  std::copy_n(application, 6, outcome.application);
-  outcome.data.assign(memory.host(kData), memory.host(kData) + kSize);
-  return outcome;
+  return {std::move(before), state_of(*thread)};
 }
 
-std::string difference(const Outcome& a, const Outcome& b) {
+std::string different_ends(const Outcome& a, const Outcome& b) {
   if (a.ip != b.ip) return fmt::format("ip {:x} {:x}", a.ip, b.ip);
   if (a.fault.signal != b.fault.signal || a.fault.code != b.fault.code ||
       a.fault.address != b.fault.address) {
     return fmt::format("at {:x}: fault {} {} {:x}, {} {} {:x}", a.ip, a.fault.signal, a.fault.code,
                        a.fault.address, b.fault.signal, b.fault.code, b.fault.address);
   }
+  return "";
+}
+
+std::string different_contents(const Outcome& a, const Outcome& b) {
   if (a.cfm != b.cfm) return fmt::format("at {:x}: cfm {:x} {:x}", a.ip, a.cfm, b.cfm);
   if (a.predicates != b.predicates)
     return fmt::format("at {:x}: pr {:x} {:x}", a.ip, a.predicates, b.predicates);
@@ -123,50 +136,117 @@ std::string difference(const Outcome& a, const Outcome& b) {
   return a.data == b.data ? "" : fmt::format("at {:x}: memory", a.ip);
 }
 
+/// Any instruction that the slot can hold; most with small register numbers, so that they meet.
+Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
+  using namespace respike::ia64;
+  Op op = Op::invalid;
+  for (int tries = 0; tries < 200; ++tries) {
+    op = static_cast<Op>(kFirstRow + random() % kRowCount);
+    const bool privileged = emulator::family_of(op) == emulator::Family::none;
+    if (fits_unit(op, unit) && (!privileged || random() % 200 == 0)) break;
+  }
+  if (unit == Unit::l) op = Op::long_half;
+  Instruction result;
+  result.opcode = opcode(op);
+  result.predicate = random() % 4 == 0 ? static_cast<uint8_t>(random() % 64) : 0;
+  for (auto& field : result.registers) {
+    const uint64_t r = random();
+    field = static_cast<uint8_t>(r % 3 == 0   ? r >> 8 & 0x7f
+                                 : r % 3 == 1 ? r >> 8 & 0x0f
+                                              : 32 + (r >> 8 & 0x1f));
+  }
+  result.immediate = static_cast<int32_t>(random() % 2 ? random() % 64 : random());
+  if (encoding_of(result).type() == 'B')
+    result.immediate = static_cast<int32_t>(random() % 40) * 16 - 160;
+  return result;
+}
+
+/// Changes what would end most runs after a few instructions: targets that do not exist, addresses
+/// that nothing is known of, loop branches in the middle of a bundle, frames too small for what
+/// follows.
+void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random) {
+  using namespace respike::ia64;
+  const Op op = op_of(instruction);
+  if (op < Op{kFirstRow}) return;
+  const auto below = [&](unsigned first, unsigned count) {
+    return static_cast<uint8_t>(first + random() % count);
+  };
+  const Encoding& encoding = encoding_of(instruction);
+  const bool memory = emulator::family_of(op) == emulator::Family::memory;
+  constexpr uint8_t kOfMemoryUnit[] = {25, 32, 36, 40}, kOfIntegerUnit[] = {64, 65, 66};
+  for (unsigned i = 0; i < encoding.operand_count; ++i) {
+    const OperandRole& role = encoding.operands[i];
+    if (role.field > 3) continue;
+    uint8_t& number = instruction.registers[role.field];
+    // Registers from 64 that are no multiples of three point to data and are no other targets.
+    if (role.kind == 'R' && memory && role.field == 2)
+      number = static_cast<uint8_t>(64 + random() % 21 * 3);
+    else if (role.kind == 'R' && role.writes)
+      number = below(1, 63);
+    else if (role.kind == 'F' && role.writes)
+      number = below(2, 126);
+    else if (role.kind == 'P' && role.writes)
+      number = static_cast<uint8_t>(random() % 31 * 2 + (role.field == 3 ? 2 : 1));
+    else if (role.kind == 'A')
+      number = encoding.type() == 'M' ? kOfMemoryUnit[random() % 4] : kOfIntegerUnit[random() % 3];
+  }
+  if (op == Op::alloc) {
+    instruction.registers[1] = 96;
+    instruction.registers[2] = 48;
+    instruction.registers[3] = 2;
+  }
+  if ((op == Op::ldfp || op == Op::ldfp_imm) &&
+      instruction.registers[0] % 2 == instruction.registers[1] % 2)
+    instruction.registers[1] ^= 1;
+  const bool loops = frame_effect(instruction) == FrameEffect::rotate || op == Op::br_cloop;
+  if ((loops && slot != 2) || op == Op::br_ia) instruction = {.opcode = opcode(Op::nop_b)};
+  if (loops && op != Op::br_wtop && op != Op::br_wexit) instruction.predicate = 0;
+}
+
+/// Whether a slot is no instruction because some field has a value without a meaning.
+bool has_reserved_fields(const uint8_t* bundle) {
+  Instruction decoded[3];
+  ia64::decode_bundle(bundle, 0, decoded);
+  return std::ranges::any_of(decoded,
+                             [](const auto& i) { return ia64::op_of(i) == ia64::Op::invalid; });
+}
+
 }  // namespace
 
-std::string run_random_code(std::span<const uint8_t> code) {
-  const Outcome fast = run(code, false), general = run(code, true);
-  return fast.faulted && general.faulted ? difference(fast, general) : "";
+EmulationRun run_random_code(std::span<const uint8_t> code) {
+  const auto [start, fast] = run(code, false);
+  const auto [same_start, general] = run(code, true);
+  EmulationRun result;
+  result.compared = fast.faulted && general.faulted;
+  if (!result.compared) return result;
+  result.difference = different_ends(fast, general);
+  if (result.difference.empty()) result.difference = different_contents(fast, general);
+  result.changed = !different_contents(start, fast).empty();
+  return result;
 }
 
 std::vector<uint8_t> make_random_code(uint64_t seed) {
-  using namespace respike::ia64;
   std::mt19937_64 random(seed);
   std::vector<uint8_t> code;
   const size_t bundles = 4 + random() % 60;
-  while (code.size() < bundles * kBundleSize) {
-    uint8_t bytes[kBundleSize];
-    const Template& shape = kTemplates[random() % 32];
+  const bool tame = seed % 4 != 0;
+  while (code.size() < bundles * ia64::kBundleSize) {
+    uint8_t bytes[ia64::kBundleSize];
+    const ia64::Template& shape = ia64::kTemplates[random() % 32];
+    if (tame && shape.units[0] == ia64::Unit::none) continue;
     Instruction slots[3] = {};
     for (unsigned i = 0; i < 3; ++i) {
-      // Any instruction that the slot can hold; most with small register numbers, so that they
-      // meet.
-      Op op = Op::invalid;
-      for (int tries = 0; tries < 200; ++tries) {
-        op = static_cast<Op>(kFirstRow + random() % kRowCount);
-        const bool privileged = emulator::family_of(op) == emulator::Family::none;
-        if (fits_unit(op, shape.units[i]) && (!privileged || random() % 200 == 0)) break;
-      }
-      if (shape.units[i] == Unit::l) op = Op::long_half;
-      slots[i].opcode = opcode(op);
-      slots[i].predicate = random() % 4 == 0 ? static_cast<uint8_t>(random() % 64) : 0;
-      for (auto& field : slots[i].registers) {
-        const uint64_t r = random();
-        field = static_cast<uint8_t>(r % 3 == 0   ? r >> 8 & 0x7f
-                                     : r % 3 == 1 ? r >> 8 & 0x0f
-                                                  : 32 + (r >> 8 & 0x1f));
-      }
-      slots[i].immediate = static_cast<int32_t>(random() % 2 ? random() % 64 : random());
-      if (encoding_of(slots[i]).type() == 'B')
-        slots[i].immediate = static_cast<int32_t>(random() % 40) * 16 - 160;
-      set_unit(slots[i], shape.units[i]);
-      set_stop(slots[i], shape.stops[i]);
+      slots[i] = random_instruction(random, shape.units[i]);
+      if (tame && random() % 64 != 0) make_legal(slots[i], i, random);
+      ia64::set_unit(slots[i], shape.units[i]);
+      ia64::set_stop(slots[i], shape.stops[i]);
     }
-    if (!encode_bundle(slots, bytes)) {
+    const bool encoded = ia64::encode_bundle(slots, bytes);
+    if (tame && (!encoded || has_reserved_fields(bytes))) continue;
+    if (!encoded) {
       for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
     }
-    code.insert(code.end(), bytes, bytes + kBundleSize);
+    code.insert(code.end(), bytes, bytes + ia64::kBundleSize);
   }
   return code;
 }

@@ -16,29 +16,55 @@ uint64_t runs() {
   return text == nullptr ? 2000 : std::strtoull(text, nullptr, 10);
 }
 
-TEST(EmulationSmoke, Instructions) {
-  for (uint64_t seed = 0; seed < runs(); ++seed) {
-    ASSERT_EQ(run_random_code(make_random_code(seed)), "") << "seed " << seed;
+/// Runs much code and sees to it that this means something.
+class Series {
+ public:
+  void run(std::span<const uint8_t> code) {
+    const EmulationRun result = run_random_code(code);
+    ASSERT_EQ(result.difference, "") << "run " << runs_;
+    ++runs_;
+    compared_ += result.compared;
+    changed_ += result.changed;
   }
+
+  /// At least so many percent of the runs were compared, and of them so many had done something.
+  void expect_shares(unsigned compared, unsigned changed) const {
+    EXPECT_GE(compared_ * 100, runs_ * compared) << compared_ << " of " << runs_ << " compared";
+    EXPECT_GE(changed_ * 100, compared_ * changed) << changed_ << " of " << compared_ << " changed";
+  }
+
+ private:
+  uint64_t runs_ = 0, compared_ = 0, changed_ = 0;
+};
+
+TEST(EmulationSmoke, Instructions) {
+  Series series;
+  for (uint64_t seed = 0; seed < runs(); ++seed)
+    ASSERT_NO_FATAL_FAILURE(series.run(make_random_code(seed)));
+  series.expect_shares(90, 75);
 }
 
 TEST(EmulationSmoke, Bytes) {
   std::mt19937_64 random(7);
+  Series series;
   for (uint64_t i = 0; i < runs(); ++i) {
     std::vector<uint8_t> code(16 * (1 + random() % 20));
     for (uint8_t& byte : code) byte = static_cast<uint8_t>(random());
-    ASSERT_EQ(run_random_code(code), "") << "run " << i;
+    ASSERT_NO_FATAL_FAILURE(series.run(code));
   }
+  series.expect_shares(95, 8);
 }
 
 TEST(EmulationSmoke, DamagedInstructions) {
   std::mt19937_64 random(8);
+  Series series;
   for (uint64_t seed = 0; seed < runs(); ++seed) {
     std::vector<uint8_t> code = make_random_code(seed);
     for (int i = 0; i < 8; ++i)
       code[random() % code.size()] ^= static_cast<uint8_t>(1u << random() % 8);
-    ASSERT_EQ(run_random_code(code), "") << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(series.run(code));
   }
+  series.expect_shares(90, 70);
 }
 
 }  // namespace

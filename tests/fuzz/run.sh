@@ -12,10 +12,13 @@ build=${3:-$root/build-fuzz}
 
 [[ -f $build/build.ninja ]] ||
   CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
-ninja -C "$build" "${target}_fuzzer" respike >/dev/null
+ninja -C "$build" "${target}_fuzzer" >/dev/null
 
 seeds=$build/seeds
-[[ -e $seeds/done ]] || { "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"; touch "$seeds/done"; }
+if [[ $target != emulation ]]; then
+  ninja -C "$build" respike >/dev/null
+  [[ -e $seeds/done ]] || { "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"; touch "$seeds/done"; }
+fi
 corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
 mkdir -p "$corpus" "$findings"
 options=()
@@ -30,6 +33,8 @@ elif [[ $target == counting ]]; then
   "$build/tests/fuzz/counting_seeds" "$corpus"
   options=(-max_len=65536)
 elif [[ $target == emulation ]]; then
+  ninja -C "$build" emulation_seeds >/dev/null
+  "$build/tests/fuzz/emulation_seeds" "$corpus"
   options=(-max_len=4096)
 else
   for seed in "$seeds"/*; do

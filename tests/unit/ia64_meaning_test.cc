@@ -89,6 +89,17 @@ TEST(Ia64Meaning, FollowsTheFlowOfControl) {
   EXPECT_FALSE(is_nop(one("hint.m 0")));
 }
 
+TEST(Ia64Meaning, ChecksAreWhatIsNamedSo) {
+  unsigned checks = 0;
+  for (size_t i = kFirstRow; i < kOpCount; ++i) {
+    const std::string_view name = kEncodings[i].name;
+    const bool expected = name.starts_with("chk") || name.starts_with("fchkf");
+    EXPECT_EQ(is_check(static_cast<Op>(i)), expected) << name;
+    checks += expected;
+  }
+  EXPECT_EQ(checks, 8u);
+}
+
 TEST(Ia64Meaning, KnowsFramesAndRotation) {
   EXPECT_EQ(frame_effect(one("alloc r34=ar.pfs,3,3,0")), FrameEffect::allocate);
   EXPECT_EQ(frame_effect(one("br.ctop.sptk.few 40")), FrameEffect::rotate);

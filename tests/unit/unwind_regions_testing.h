@@ -1,11 +1,14 @@
 #pragma once
-// What the tests of unwind regions share: states as text, and a second opinion on what descriptors
-// mean: readelf's listing, walked through for one slot at a time as the conventions' rules say.
+// What the tests of unwind regions share: states as text, a second opinion on what descriptors
+// mean (readelf's listing, walked through for one slot at a time as the conventions' rules say),
+// and the way from what was read to what is written, and back.
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -14,9 +17,17 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/region_encoding.h"
+#include "optimizer/emit/unwind_regions_writer.h"
+#include "optimizer/image/image.h"
+#include "optimizer/image/unwind_table.h"
+#include "optimizer/ir/program.h"
 #include "optimizer/ir/unwind.h"
+#include "optimizer/lift/unwind_regions_reader.h"
 
 namespace respike::unwind_regions_testing {
+
+using Bytes = std::vector<uint8_t>;
+using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;
 
 inline std::string output_of(const std::string& command) {
   std::string output;
@@ -304,5 +315,176 @@ class ListedState {
   std::vector<Saves> stack_;
   std::map<std::string, std::pair<Saves, std::vector<Saves>>> labels_;
 };
+
+// ---- From what was read to what is written, and back
+
+/// The ranges of an FDE in its place; `owner` keeps entries apart.
+inline void append_ranges(const Fde& fde, uint32_t owner, std::vector<UnwindRange>& ranges) {
+  std::vector<uint64_t> cuts = {fde.start, fde.end};
+  for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
+  for (const Fde::CallSite& site : fde.call_sites) cuts.insert(cuts.end(), {site.start, site.end});
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  size_t row = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = owner};
+    while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
+    range.state = fde.rows[row].state;
+    range.lsda = fde.lsda;
+    if (fde.lsda != kNone) {
+      const auto site = std::find_if(
+          fde.call_sites.begin(), fde.call_sites.end(),
+          [&](const auto& s) { return s.start <= range.start && range.start < s.end; });
+      range.terminate = site == fde.call_sites.end();
+      if (!range.terminate) {
+        range.landing_pad = site->landing_pad;
+        range.action = site->action;
+      }
+    }
+    ranges.push_back(range);
+  }
+}
+
+inline std::vector<UnwindRange> all_ranges(const UnwindInput& input) {
+  std::vector<UnwindRange> ranges;
+  for (uint32_t i = 0; i < input.fdes.size(); ++i) append_ranges(input.fdes[i], i, ranges);
+  return ranges;
+}
+
+/// An image with other tables, which are behind its own memory.
+struct Rewritten {
+  Rewritten(const Image& original, const UnwindRegionSections& tables, uint64_t address)
+      : bytes(original.file.begin(), original.file.end()) {
+    bytes.resize(align_up(bytes.size(), 16));
+    const uint64_t offset = bytes.size();
+    bytes.insert(bytes.end(), tables.information.begin(), tables.information.end());
+    bytes.resize(offset + (tables.table_address - address));
+    bytes.insert(bytes.end(), tables.table.begin(), tables.table.end());
+    image.machine = original.machine;
+    image.file = bytes;
+    image.sections = original.sections;
+    image.segments = original.segments;
+    image.dynamic_entries = original.dynamic_entries;
+    const uint64_t size = bytes.size() - offset;
+    for (Segment& segment : image.segments)
+      if (segment.unwind_table()) {
+        segment.address = tables.table_address;
+        segment.memory_size = tables.table.size();
+      }
+    image.segments.push_back({.type = 1,
+                              .flags = 4,
+                              .offset = offset,
+                              .address = address,
+                              .file_size = size,
+                              .memory_size = size});
+    Section section;
+    section.name = "new";
+    section.type = 1;
+    section.flags = 2;
+    section.address = address;
+    section.size = size;
+    section.contents = std::span(bytes).subspan(offset);
+    image.sections.push_back(section);
+    image.index_sections();
+  }
+  std::vector<uint8_t> bytes;
+  Image image;
+};
+
+inline uint64_t address_behind(const Image& image) {
+  uint64_t end = 0;
+  for (const Segment& segment : image.segments)
+    if (segment.loaded()) end = std::max(end, segment.address + segment.memory_size);
+  return align_up(end, 0x10000);
+}
+
+/// Records that say the same: neighbours with equal landing pads and actions are one.
+inline std::string sites_text(const Fde& fde) {
+  std::string text;
+  for (size_t i = 0; i < fde.call_sites.size(); ++i) {
+    const Fde::CallSite& site = fde.call_sites[i];
+    uint64_t end = site.end;
+    while (i + 1 < fde.call_sites.size() && fde.call_sites[i + 1].start == end &&
+           fde.call_sites[i + 1].landing_pad == site.landing_pad &&
+           fde.call_sites[i + 1].action == site.action)
+      end = fde.call_sites[++i].end;
+    text += fmt::format("[{:x},{:x})->{:x}/{} ", site.start, end, site.landing_pad, site.action);
+  }
+  return text;
+}
+
+inline void expect_equal(const UnwindInput& a, const UnwindInput& b) {
+  ASSERT_EQ(a.fdes.size(), b.fdes.size());
+  for (size_t i = 0; i < a.fdes.size(); ++i) {
+    const Fde &x = a.fdes[i], &y = b.fdes[i];
+    ASSERT_EQ(x.start, y.start);
+    ASSERT_EQ(x.end, y.end);
+    ASSERT_EQ(x.rows.size(), y.rows.size()) << fmt::format("{:x}", x.start);
+    for (size_t row = 0; row < x.rows.size(); ++row) {
+      const CfiState& s = a.tables.states[x.rows[row].state];
+      const CfiState& t = b.tables.states[y.rows[row].state];
+      ASSERT_EQ(x.rows[row].address, y.rows[row].address) << fmt::format("{:x}", x.start);
+      ASSERT_EQ(text_of(s), text_of(t)) << fmt::format("{:x}", x.rows[row].address);
+      const Cie &c = a.tables.cies[s.cie], &d = b.tables.cies[t.cie];
+      if (x.lsda != kNone) {
+        ASSERT_EQ(c.augmentation, d.augmentation);
+        ASSERT_EQ(c.personality, d.personality);
+      }
+    }
+    ASSERT_EQ(x.lsda == kNone, y.lsda == kNone);
+    ASSERT_EQ(sites_text(x), sites_text(y));
+    if (x.lsda == kNone) continue;
+    const Lsda &l = a.tables.lsdas[x.lsda], &m = b.tables.lsdas[y.lsda];
+    const bool has_actions =
+        std::any_of(x.call_sites.begin(), x.call_sites.end(),
+                    [](const Fde::CallSite& site) { return site.action != 0; });
+    if (has_actions) {
+      ASSERT_EQ(l, m);
+    }
+  }
+}
+
+/// The slots of a procedure that are asked about: all of a short one; of a long one those where our
+/// state changes, those before them, and some others.
+inline std::set<int64_t> asked_slots(const Fde& fde) {
+  constexpr int64_t kAll = 100, kStep = 37;
+  const int64_t count = static_cast<int64_t>((fde.end - fde.start) / 16 * 3);
+  std::set<int64_t> slots = {count - 1};
+  for (int64_t slot = 0; slot < count; slot += count <= kAll ? 1 : kStep) slots.insert(slot);
+  for (const Fde::Row& row : fde.rows) {
+    const auto slot =
+        static_cast<int64_t>(regions::slot_number(row.address) - regions::slot_number(fde.start));
+    slots.insert(slot);
+    if (slot != 0) slots.insert(slot - 1);
+  }
+  return slots;
+}
+
+/// Slots of each entry that was read are in the state that readelf's listing makes it; returns how
+/// many. Those that were not read are the last.
+inline size_t expect_listed(const std::string& path, const UnwindInput& input) {
+  const auto entries = parse_listing(output_of("ia64-linux-gnu-readelf -u '" + path + "'"));
+  EXPECT_GE(entries.size(), input.fdes.size());
+  if (entries.size() < input.fdes.size()) return 0;
+  size_t slots = 0, different = 0;
+  for (size_t i = 0; i < input.fdes.size(); ++i) {
+    const Fde& fde = input.fdes[i];
+    EXPECT_EQ(fde.start, entries[i].start);
+    EXPECT_EQ(fde.end, entries[i].end);
+    EXPECT_EQ(fde.lsda != kNone, entries[i].handlers);
+    size_t row = 0;
+    for (const int64_t slot : asked_slots(fde)) {
+      const uint64_t address =
+          regions::slot_address(regions::slot_number(fde.start) + static_cast<uint64_t>(slot));
+      while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= address) ++row;
+      const std::string ours = text_of(input.tables.states[fde.rows[row].state]);
+      const std::string theirs = ListedState::at(entries[i], slot);
+      EXPECT_EQ(ours, theirs) << fmt::format("{:x} slot {} of {:x}", address, slot, fde.start);
+      ++slots;
+      if (ours != theirs && ++different == 10) return slots;
+    }
+  }
+  return slots;
+}
 
 }  // namespace respike::unwind_regions_testing

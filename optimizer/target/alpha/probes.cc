@@ -106,6 +106,7 @@ class AlphaProbes final : public Probes {
     return result;
   }
 
+  bool has_routines() const override { return true; }
   std::vector<Instruction> routine_call(uint32_t number,
                                         std::span<const Register> registers) const override {
     Instruction call;

@@ -69,11 +69,6 @@ void append_implicit(Operands& operands, unsigned set) {
     if ((set >> i & 1) != 0) append(operands, kImplicitRegisters[i]);
 }
 
-/// Compares of type unc write 0 when their predicate is false.
-bool writes_always(const Encoding& encoding) {
-  return encoding.name.find(".unc") != std::string_view::npos;
-}
-
 /// Loads that leave their registers alone when the ALAT still knows them.
 bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
   const bool has_type = encoding.name.find("%t") != std::string_view::npos ||
@@ -98,8 +93,9 @@ Operands operands(const Instruction& instruction) {
   if (instruction.opcode < kFirstRow) return result;
   const Encoding& encoding = encoding_of(instruction);
   const std::span roles(encoding.operands, encoding.operand_count);
-  const bool partial = (instruction.predicate != 0 && !writes_always(encoding)) ||
-                       is_check_load(instruction, encoding);
+  const bool partial =
+      (instruction.predicate != 0 && !is_unconditional_compare(op_of(instruction))) ||
+      is_check_load(instruction, encoding);
   if (instruction.predicate != 0)
     append(result, static_cast<Register>(kPredicate + instruction.predicate));
   const auto append_operands = [&](auto&& wanted) {
@@ -117,7 +113,28 @@ Operands operands(const Instruction& instruction) {
   return result;
 }
 
+bool is_check(Op op) {
+  switch (op) {
+    case Op::chk_s_i:
+    case Op::chk_s_m:
+    case Op::chk_s_f:
+    case Op::chk_a_nc:
+    case Op::chk_a_clr:
+    case Op::chk_a_nc_f:
+    case Op::chk_a_clr_f:
+    case Op::fchkf:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_unconditional_compare(Op op) {
+  return kEncodings[static_cast<size_t>(op)].name.find(".unc") != std::string_view::npos;
+}
+
 ControlFlow control_flow(const Instruction& instruction) {
+  if (is_check(op_of(instruction))) return ControlFlow::conditional_branch;
   switch (op_of(instruction)) {
     case Op::br_cond:
     case Op::brl_cond:
@@ -127,14 +144,6 @@ ControlFlow control_flow(const Instruction& instruction) {
     case Op::br_cloop:
     case Op::br_cexit:
     case Op::br_ctop:
-    case Op::chk_s_i:
-    case Op::chk_s_m:
-    case Op::chk_s_f:
-    case Op::chk_a_nc:
-    case Op::chk_a_clr:
-    case Op::chk_a_nc_f:
-    case Op::chk_a_clr_f:
-    case Op::fchkf:
       return ControlFlow::conditional_branch;
     case Op::br_call:
     case Op::brl_call:

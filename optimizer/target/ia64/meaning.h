@@ -39,6 +39,11 @@ bool may_fall_through(const Instruction& instruction);
 /// a NaT: then both would be 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
 
+/// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit.
+bool is_check(Op op);
+/// Compares of type unc, which write 0 to their predicates when their own predicate is false.
+bool is_unconditional_compare(Op op);
+
 bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
 bool is_system_call(const Instruction& instruction);
 

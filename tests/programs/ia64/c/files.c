@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +116,36 @@ static void memory(void) {
   printf("%d %d\n", failed, errno == EINVAL);
   failed = (int)write(ends_of_nothing(), (void *)16, 10);
   printf("%d %d\n", failed, errno == EFAULT);
+}
+
+static sigjmp_buf out;
+static void escape(int signal) { siglongjmp(out, signal); }
+
+/// A private mapping of a file reads zeros up to the end of the page, whatever its size; SIGBUS behind it.
+static void behind_the_end(void) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  int file = open("short", O_RDWR | O_CREAT, 0600);
+  printf("%d\n", (int)write(file, "text", 4));
+  char *map = mmap(0, 2 * page, PROT_READ, MAP_PRIVATE, file, 0);
+  int zeros = 0;
+  for (size_t i = 4; i < page; i++) zeros += map[i] == 0;
+  printf("%.4s %d\n", map, zeros == (int)page - 4);
+  signal(SIGBUS, escape);
+  const int stopped = sigsetjmp(out, 1);
+  if (stopped == 0) printf("%d\n", map[page]);
+  else printf("SIGBUS %d\n", stopped == SIGBUS);
+  signal(SIGBUS, SIG_DFL);
+  munmap(map, 2 * page);
+  // An address of the kernel is refused even when nothing is left to read.
+#ifdef __ia64__
+  void *kernel = (void *)0xe000000000001000;
+#else
+  void *kernel = (void *)0xffff800000001000;
+#endif
+  errno = 0;
+  const int failed = (int)read(file, kernel, 10);
+  printf("%d %d\n", failed, errno == EFAULT);
+  close(file);
 }
 
 static void waiting(void) {
@@ -245,6 +277,7 @@ int main(void) {
   if (mkdtemp(folder) == 0 || chdir(folder) != 0) return 1;
   files();
   memory();
+  behind_the_end();
   waiting();
   system_facts();
   semaphores();

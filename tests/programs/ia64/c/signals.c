@@ -82,6 +82,49 @@ static void blocked(void) {
   sigprocmask(SIG_SETMASK, &old, 0);
 }
 
+// Sent signals of faults wait like others while they are blocked.
+static void blocked_faults(void) {
+  sigset_t set, old, pending;
+  siginfo_t info;
+  struct timespec second = {1, 0};
+  install(SIGSEGV, note, 0);
+  install(SIGBUS, note, 0);
+  seen = 0;
+  sigemptyset(&set);
+  sigaddset(&set, SIGSEGV);
+  sigaddset(&set, SIGBUS);
+  sigprocmask(SIG_BLOCK, &set, &old);
+  raise(SIGSEGV);
+  kill(getpid(), SIGBUS);
+  sigpending(&pending);
+  printf("held %d %d %d\n", (int)seen, sigismember(&pending, SIGSEGV), sigismember(&pending, SIGBUS));
+  sigdelset(&set, SIGSEGV);
+  printf("taken %d", sigtimedwait(&set, &info, &second) == SIGBUS);
+  printf(" %d %d\n", info.si_code == SI_USER, info.si_pid == getpid());
+  sigpending(&pending);
+  printf("left %d %d\n", sigismember(&pending, SIGSEGV), sigismember(&pending, SIGBUS));
+  printf("suspended %d", sigsuspend(&set));
+  printf(" %d %d %d\n", errno == EINTR, (int)seen, last.si_signo == SIGSEGV);
+  raise(SIGSEGV);
+  raise(SIGSEGV);
+  kill(getpid(), SIGBUS);
+  printf("held %d\n", (int)seen);
+  sigprocmask(SIG_SETMASK, &old, 0);
+  printf("let through %d\n", (int)seen);
+  sigprocmask(SIG_BLOCK, &set, 0);
+  raise(SIGBUS);
+  fflush(stdout);
+  if (fork() == 0) {  // a child begins without what waits for its parent
+    sigpending(&pending);
+    printf("child %d\n", sigismember(&pending, SIGBUS));
+    fflush(stdout);
+    _exit(0);
+  }
+  wait(0);
+  sigprocmask(SIG_SETMASK, &old, 0);
+  printf("seen %d %d\n", (int)seen, last.si_signo == SIGBUS);
+}
+
 // All registers must survive a handler that comes at any moment.
 static void churn(int signal) {
   (void)signal;
@@ -253,6 +296,7 @@ static void undisturbed(void) {
 int main(void) {
   sent();
   blocked();
+  blocked_faults();
   timer();
   undisturbed();
   faults();

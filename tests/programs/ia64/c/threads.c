@@ -71,6 +71,38 @@ static void *owner(void *argument) {
   return 0;
 }
 
+// 16 bytes are loaded and stored at once.
+static struct { _Alignas(16) long halves[2]; } pair;
+static atomic_int pair_done;
+static void store_pair(long value) {
+#ifdef __ia64__
+  asm volatile("mov ar.csd = %1;;\n\tst16 [%0] = %1, ar.csd" : : "r"(&pair), "r"(value) : "memory");
+#else
+  (void)value;
+#endif
+}
+static int torn_pair(void) {
+  long low = 0, high = 0;
+#ifdef __ia64__
+  asm volatile("ld16 %0, ar.csd = [%2];;\n\tmov %1 = ar.csd" : "=&r"(low), "=r"(high) : "r"(&pair) : "memory");
+#endif
+  return low != high;
+}
+static void *pair_writer(void *argument) {
+  (void)argument;
+  for (long i = 0; i < 300000; i++) store_pair(i);
+  atomic_store(&pair_done, 1);
+  return 0;
+}
+static int torn_pairs(void) {
+  pthread_t other;
+  pthread_create(&other, 0, pair_writer, 0);
+  int torn = 0;
+  while (!atomic_load(&pair_done)) torn += torn_pair();
+  pthread_join(other, 0);
+  return torn;
+}
+
 int main(void) {
   pthread_t threads[kThreads];
   pthread_key_create(&key, destroy);
@@ -110,6 +142,8 @@ int main(void) {
   now.tv_nsec += 20000000;
   if (now.tv_nsec >= 1000000000) { now.tv_nsec -= 1000000000; now.tv_sec++; }
   printf("timed out %d\n", sem_timedwait(&semaphore, &now) == -1 && errno == ETIMEDOUT);
+
+  printf("torn pairs %d\n", torn_pairs());
 
   // Many short threads, one after the other.
   long sum = 0;

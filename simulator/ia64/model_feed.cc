@@ -1,0 +1,100 @@
+// The emulator and a machine model.
+//
+// A piece of the model is what a translation counts as one: a stretch from a place that control
+// comes to, to the next branch or break. At its head stands an operation that tells the model. A
+// fault leaves a stretch in its middle: the instructions behind are taken back from the count, and
+// the model learns nothing of where control went; what it has added for fetch and issue stays.
+//
+// A thread's place in the file is used again when it has ended. What a child of vfork executes
+// before exec counts in its parent's file, which it shares.
+
+#include "simulator/ia64/model_feed.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "simulator/ia64/guest_memory.h"
+#include "simulator/machine_models.h"
+#include "simulator/process_file.h"
+
+namespace respike::simulator::ia64 {
+namespace {
+
+constexpr const char* kName = "respike-ia64";
+
+const ModelInfo& model_info() {
+  for (const ModelInfo& info : models())
+    if (info.machine == Machine::ia64) return info;
+  fail(kName, "there is no model of its processor");
+}
+
+}  // namespace
+
+// ---- threads ----
+
+ThreadFeed::ThreadFeed(ModelFeed& process, GuestMemory& memory, uint32_t place)
+    : process_(process),
+      memory_(memory),
+      place_(place),
+      events_(process.file_->events[place]),
+      processor_(process.model_->make_processor(events_)) {}
+
+ThreadFeed::~ThreadFeed() {
+  std::lock_guard guard(process_.lock_);
+  process_.free_places_.push_back(place_);
+}
+
+void ThreadFeed::leave(uint64_t begin, uint64_t end) {
+  completed_ = false;
+  if (begin < end) events_.instructions -= piece_of(begin, end).instructions;
+}
+
+Piece& ThreadFeed::piece_of(uint64_t begin, uint64_t end) {
+  const uint64_t first = begin & ~uint64_t{15}, last = (end + 15) & ~uint64_t{15};
+  std::vector<uint8_t> code(last - first);
+  std::memcpy(code.data(), memory_.host(first), code.size());
+  std::vector<KnownPiece>& known = pieces_[begin];
+  for (KnownPiece& k : known)
+    if (k.end == end && k.code == code) return *k.piece;
+  auto piece = process_.model_->read(begin, end, code);
+  known.push_back({end, std::move(code), std::move(piece)});
+  return *known.back().piece;
+}
+
+// ---- processes ----
+
+ModelFeed::ModelFeed(const std::string& path) : path_(path), model_(model_info().make()) {
+  map_file();
+}
+
+void ModelFeed::map_file() {
+  file_ =
+      static_cast<MeasurementFile*>(map_process_file(kName, path_, sizeof(MeasurementFile), file_));
+  std::memcpy(file_->magic, MeasurementFile::kMagic, sizeof file_->magic);
+  file_->process = static_cast<uint32_t>(getpid());
+  file_->threads = places_;
+}
+
+std::unique_ptr<ThreadFeed> ModelFeed::start_thread(GuestMemory& memory) {
+  uint32_t place = 0;
+  {
+    std::lock_guard guard(lock_);
+    if (!free_places_.empty()) {
+      place = free_places_.back();
+      free_places_.pop_back();
+    } else {
+      place = places_++;
+      if (place == MeasurementFile::kThreads)
+        fail(kName, "more than %u threads", MeasurementFile::kThreads);
+      file_->threads = places_;
+    }
+  }
+  return std::make_unique<ThreadFeed>(*this, memory, place);
+}
+
+void ModelFeed::start_child() {
+  map_file();
+}
+
+}  // namespace respike::simulator::ia64

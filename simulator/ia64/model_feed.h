@@ -1,0 +1,94 @@
+#pragma once
+// Drives a machine model with what a program executes: --model FILE.
+//
+// The emulator's counterpart of measure_plugin.cc, with the same results (measurement_file.h): a
+// file for each process, FILE.PID.N, that is current at every moment.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/machine_model.h"
+#include "simulator/measurement_file.h"
+
+namespace respike::simulator::ia64 {
+
+class GuestMemory;
+
+/// Straight code that is left only at its end, as it was translated. `piece` is made when it is
+/// executed first.
+struct Stretch {
+  uint64_t begin = 0, end = 0;  ///< bundle and slot
+  Piece* piece = nullptr;
+};
+
+class ModelFeed;
+
+/// What one thread executes. Threads have a processor each; translations are a thread's own, and so
+/// are pieces.
+class ThreadFeed {
+ public:
+  ThreadFeed(ModelFeed& process, GuestMemory& memory, uint32_t place);
+  ~ThreadFeed();
+  ThreadFeed(const ThreadFeed&) = delete;
+  ThreadFeed& operator=(const ThreadFeed&) = delete;
+
+  void begin(Stretch& stretch) {
+    if (stretch.piece == nullptr) stretch.piece = &piece_of(stretch.begin, stretch.end);
+    events_.instructions += stretch.piece->instructions;
+    processor_->begin(*stretch.piece, completed_);
+    completed_ = true;
+  }
+
+  /// Control goes where no instruction sent it.
+  void interrupt() { completed_ = false; }
+  /// The stretch was left, and what is between two of its places did not run.
+  void leave(uint64_t begin, uint64_t end);
+
+ private:
+  /// A piece and the code that it was made of: other code may come to stand at the same address.
+  struct KnownPiece {
+    uint64_t end = 0;
+    std::vector<uint8_t> code;
+    std::unique_ptr<Piece> piece;
+  };
+  Piece& piece_of(uint64_t begin, uint64_t end);
+
+  ModelFeed& process_;
+  GuestMemory& memory_;
+  const uint32_t place_;
+  Events& events_;
+  std::unique_ptr<Processor> processor_;
+  bool completed_ = true;
+  std::unordered_map<uint64_t, std::vector<KnownPiece>> pieces_;  ///< by where they begin
+};
+
+class ModelFeed {
+ public:
+  /// Maps the file. Ends the process if that fails: results would be worthless.
+  explicit ModelFeed(const std::string& path);
+
+  std::unique_ptr<ThreadFeed> start_thread(GuestMemory& memory);
+
+  /// Held while a process forks, so that no thread of it is at work on the feed.
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(lock_); }
+  /// In a forked child, which counts from 0 and goes on with its parent's caches.
+  void start_child();
+
+ private:
+  friend class ThreadFeed;
+
+  void map_file();
+
+  const std::string path_;
+  const std::unique_ptr<MachineModel> model_;
+  MeasurementFile* file_ = nullptr;
+  std::mutex lock_;
+  std::vector<uint32_t> free_places_;  ///< of threads that have ended
+  uint32_t places_ = 0;
+};
+
+}  // namespace respike::simulator::ia64

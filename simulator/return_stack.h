@@ -1,0 +1,37 @@
+#pragma once
+// A predictor of returns, as models of processors have it.
+
+#include <array>
+#include <cstdint>
+
+namespace respike::simulator {
+
+/// One call more than it has entries overwrites the oldest. An empty stack predicts nothing, which
+/// is wrong.
+template <unsigned kSize>
+class ReturnStack {
+ public:
+  static constexpr unsigned kEntries = kSize;
+
+  void push(uint64_t address) {
+    top_ = (top_ + 1) % kEntries;
+    entries_[top_] = address;
+    depth_ += depth_ < kEntries;
+  }
+
+  /// Whether the top of the stack is `target`; takes it off.
+  bool pop(uint64_t target) {
+    if (depth_ == 0) return false;
+    const bool right = entries_[top_] == target;
+    top_ = (top_ + kEntries - 1) % kEntries;
+    --depth_;
+    return right;
+  }
+
+ private:
+  std::array<uint64_t, kEntries> entries_{};
+  unsigned top_ = 0;
+  unsigned depth_ = 0;
+};
+
+}  // namespace respike::simulator

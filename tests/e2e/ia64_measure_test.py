@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""respike measure and compare on Itanium programs, and the emulator that drives the model.
+
+What a run executed is known from the emulator's own counts, and of each instruction what it is from objdump: the oracle
+of instructions, no-ops and groups. What the model makes of it is tested in tests/unit/itanium2_*_test.cc. Freestanding
+programs are always measured, real ones where they are (ia64_programs.py)."""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import resource
+import struct
+import subprocess
+import sys
+
+import common
+import ia64_programs
+from common import Skip, expect
+
+EMULATOR = os.environ.get("RESPIKE_IA64_EMULATOR", str(pathlib.Path(common.RESPIKE).parent / "respike-ia64"))
+SOURCES = ia64_programs.ASSEMBLER_SOURCES / "c"
+TIMEOUT = 200
+scratch = common.Scratch()
+
+FIELDS = """model instructions nops cycles groups bubbles conditional_branches taken_branches taken_jumps mispredicts
+icache_misses l2_icache_misses itb_misses l2_itb_misses breakdown processes exit_status""".split()
+# Of simulator/machine_model.h, in its order.
+EVENTS = """instructions issue_cycles conditional_branches taken_branches taken_jumps predicted_taken mispredicts
+icache_misses refill_hits l2_icache_misses itb_misses nops groups""".split()
+
+
+def Case(name, function, *arguments):
+    return common.Case(name, functools.partial(function, *arguments))
+
+
+def run(command, **options):
+    return subprocess.run(
+        ["timeout", "-s", "KILL", str(TIMEOUT), *map(str, command)],
+        stdin=options.pop("stdin", subprocess.DEVNULL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def respike(*arguments, **options):
+    return run([common.RESPIKE, *arguments], **options)
+
+
+def measure(program, *arguments, **options):
+    done = respike("measure", "--json", "--", program, *arguments, **options)
+    expect(done.returncode == 0, done.stderr.decode(errors="replace")[-500:])
+    return json.loads(done.stdout), done.stderr
+
+
+@functools.cache
+def freestanding(name):
+    return ia64_programs.freestanding(name, scratch.folder())
+
+
+def real(name):
+    for path in ia64_programs.programs():
+        if path.name == f"{name}.ia64":
+            return path
+    raise Skip(ia64_programs.MISSING)
+
+
+def read_events(prefix):
+    """What the processes of one run left, added up."""
+    total = dict.fromkeys(EVENTS, 0)
+    files = list(prefix.parent.glob(f"{prefix.name}.*"))
+    for path in files:
+        with open(path, "rb") as file:
+            magic, _, threads = struct.unpack("<8sII", file.read(16))
+            expect(magic == b"RSPKMSR2", magic)
+            size = (path.stat().st_size - 16) // 16384
+            for _ in range(threads):
+                for name, value in zip(EVENTS, struct.unpack_from(f"<{len(EVENTS)}Q", file.read(size))):
+                    total[name] += value
+    return total, len(files)
+
+
+def read_counts(path):
+    """{(address, slot): count} of all parts."""
+    counts = {}
+    for line in path.read_text().splitlines():
+        match = re.fullmatch(r"([0-9a-f]+) ([012]) (\d+)", line)
+        if match:
+            key = int(match[1], 16), int(match[2])
+            counts[key] = counts.get(key, 0) + int(match[3])
+    return counts
+
+
+def listed(program):
+    """{(address, slot): (text, whether a stop follows)} by objdump; a long instruction is in slot 1."""
+    result, address, slot, long = {}, 0, 0, False
+    for line in ia64_programs.tool("objdump", "-d", "--no-show-raw-insn", program, timeout=300).splitlines():
+        match = re.match(r"\s*([0-9a-f]+):\s+(?:\[([A-Z]{3})\]\s+)?(.*)$", line)
+        if not match:
+            continue
+        if match[2]:
+            address, slot, long = int(match[1], 16) & ~15, 0, match[2] == "MLX"
+        text = match[3].strip()
+        if not text:
+            continue
+        result[address, slot] = text.rstrip(";"), text.endswith(";;")
+        slot += 1
+    return result
+
+
+def check_figures(m):
+    expect(list(m) == FIELDS, list(m))
+    expect(m["model"] == "itanium2", m["model"])
+    expect(sum(m["breakdown"].values()) == m["cycles"], "the breakdown")
+    expect(m["groups"] + m["bubbles"] == m["cycles"], "bubbles")
+    expect(m["breakdown"]["instruction groups"] == m["groups"], "groups")
+    expect(0 < m["nops"] < m["instructions"], "no-ops")
+    expect(m["groups"] < m["instructions"] <= 6 * m["cycles"], "six instructions a cycle at most")
+    expect(m["taken_jumps"] <= m["taken_branches"] <= m["groups"], "branches")
+    expect(m["l2_icache_misses"] <= m["icache_misses"], "misses")
+    expect(m["l2_itb_misses"] <= m["itb_misses"], "misses of the translation buffer")
+
+
+# --- Cases -------------------------------------------------------------------------------------------
+
+
+def oracle(program, *arguments, faults=False):
+    """One run with counts and model. `faults`: it handles some, which leave code that the model has counted whole."""
+    folder = scratch.folder()
+    command = [EMULATOR, "--counts", folder / "counts", "--model", folder / "model", program, *arguments]
+    done = run(command, cwd=folder)
+    plain = run([EMULATOR, program, *arguments], cwd=folder)
+    expect((done.returncode, done.stdout) == (plain.returncode, plain.stdout), "it behaves otherwise when it is measured")
+    events, files = read_events(folder / "model")
+    counts, text = read_counts(folder / "counts"), listed(program)
+    expect(files == 1, f"{files} files")
+    instructions = nops = stops = 0
+    for place, count in counts.items():
+        if place not in text:
+            continue  # the second half of a long instruction
+        name, stop = text[place]
+        instructions += count
+        nops += count * bool(re.match(r"(\(p\d+\) )?\s*(nop|hint)\.", name))
+        stops += count * stop
+    expect(events["instructions"] == instructions, f"{events['instructions']} instructions, not {instructions}")
+    most = nops + (3 if faults else 0)
+    expect(nops <= events["nops"] <= most, f"{events['nops']} no-ops, not {nops}")
+    # Groups end at stops and taken branches; often both are one.
+    most = stops + events["taken_branches"] + 1000
+    expect(stops <= events["groups"] + 1 <= most, f"{events['groups']} groups, {stops} stops")
+
+
+def measured(program):
+    """The same numbers each time, and what the program prints on stderr."""
+    first, said = measure(program)
+    check_figures(first)
+    expect(measure(program)[0] == first, "another measurement gives other numbers")
+    plain = run([EMULATOR, program])
+    expect(plain.stdout in said, "the program's output is missing")
+
+
+def table():
+    done = respike("measure", "--", freestanding("calls"))
+    text = done.stdout.decode()
+    expect(done.returncode == 0, done.stderr)
+    for label in ("model                   itanium2", "cycles", "instruction groups", "bubbles", "split issue", "mispredicts"):
+        expect(re.search(rf"^{label}", text, re.MULTILINE), f"no {label} in {text}")
+    expect("model C" not in text, "a formula of another processor")
+
+
+def comparison():
+    one, other = freestanding("calls"), freestanding("integers")
+    done = respike("compare", one, one)
+    expect(done.returncode == 0 and b"same output             yes" in done.stdout, done.stderr)
+    expect(b"speedup                 1.000\n" in done.stdout, done.stdout)
+    done = respike("compare", "--json", one, other)
+    result = json.loads(done.stdout)
+    expect(done.returncode == 1 and not result["same_output"], done.stderr)
+    for part in ("before", "after"):
+        check_figures(result[part])
+
+
+def processes():
+    """Children of fork and vfork and programs that are executed have files of their own; threads do not."""
+    compiler = ia64_programs.toolchain()
+    if compiler is None:
+        raise Skip(ia64_programs.MISSING)
+    compiler = compiler / "bin" / "ia64-linux-gnu-gcc"
+    for name, least in (("processes", 8), ("threads", 1)):
+        folder = scratch.folder()
+        command = [compiler, "-w", "-O2", "-static", "-o", folder / name, SOURCES / f"{name}.c", "-lm", "-pthread"]
+        expect(run(command).returncode == 0, "the compiler fails")
+        counts, model = folder / "counts", folder / "model"
+        done = run([EMULATOR, "--counts", counts, "--model", model, folder / name], cwd=folder)
+        plain = run([EMULATOR, folder / name], cwd=folder)
+        expect((done.returncode, done.stdout) == (plain.returncode, plain.stdout), name)
+        events, files = read_events(model)
+        expect(files >= least, f"{files} processes of {name}")
+        text = listed(folder / name)
+        executed = sum(count for place, count in read_counts(counts).items() if place in text)
+        expect(events["instructions"] == executed, f"{name}: {events['instructions']} instructions, not {executed}")
+        m, _ = measure(folder / name, cwd=folder)
+        check_figures(m)
+        expect(m["processes"] == files, f"{m['processes']} processes, not {files}")
+
+
+def dynamic():
+    """The sysroot is what QEMU_LD_PREFIX says, for Itanium programs too."""
+    toolchain = ia64_programs.toolchain()
+    if toolchain is None:
+        raise Skip(ia64_programs.MISSING)
+    program = scratch.folder() / "program"
+    source = program.parent / "source.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n')
+    expect(run([toolchain / "bin" / "ia64-linux-gnu-gcc", "-o", program, source]).returncode == 0, "the compiler fails")
+    environment = dict(os.environ, QEMU_LD_PREFIX=str(toolchain / "sysroot"))
+    m, said = measure(program, env=environment)
+    check_figures(m)
+    expect(b"hello" in said, said)
+
+
+def problems():
+    program = freestanding("calls")
+    alpha = common.first_program("calls.static").image
+    for arguments, text in (
+        (["measure", "--model", "alpha21164", "--", program], "it is not a program for Alpha"),
+        (["compare", program, alpha], "it is not a program for Itanium"),
+        (["compare", alpha, program], "it is not a program for Alpha"),
+        (["measure", "--", freestanding("fault_load")], "killed by signal 11"),
+    ):
+        done = respike(*arguments)
+        last = done.stderr.decode().strip().rpartition("\n")[2]
+        expect(done.returncode == 1 and last.startswith("respike: ") and text in last, f"{done.returncode} {done.stderr}")
+    done = run([EMULATOR, "--model", "/nowhere/x", program])
+    expect(done.returncode == 125 and b"/nowhere/x" in done.stderr, f"{done.returncode} {done.stderr}")
+
+
+def slowdown():
+    """Processor time, sqlite3 with its reference input: 2.3 times when this was written."""
+    if os.environ.get("RESPIKE_SANITIZED"):
+        raise Skip("sanitizers slow it down")
+    program, script = real("sqlite3"), ia64_programs.SHARED / "asm" / "t.sql"
+    if not script.exists():
+        raise Skip(ia64_programs.MISSING)
+    folder, times = scratch.folder(), []
+    for options in ([], ["--model", folder / "model"]):
+        best = None
+        for _ in range(3):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            with open(script) as stdin:
+                expect(run([EMULATOR, *options, program], stdin=stdin).returncode == 0, "it fails")
+            used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+            best = used if best is None else min(best, used)
+        times.append(best)
+    expect(times[1] < 5 * times[0], f"{times[1] / times[0]:.1f} times slower")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with scratch:
+        cases = [Case(f"freestanding.{n}", lambda n=n: oracle(freestanding(n), faults=n == "architecture")) for n in ("calls", "integers", "floats", "architecture")]
+        cases += [Case(f"real.{n}", lambda n=n: oracle(real(n))) for n in ("hello", "mix", "loops", "sw", "cxx")]
+        cases += [
+            Case("measured", lambda: measured(freestanding("integers"))),
+            Case("measured.real", lambda: measured(real("mix"))),
+            Case("table", table),
+            Case("comparison", comparison),
+            Case("processes", processes),
+            Case("dynamic", dynamic),
+            Case("problems", problems),
+        ]
+        status = common.run_cases(cases, args)
+        return status | (common.run_cases([Case("slowdown", slowdown)], args) if args.filter in "slowdown" else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
