@@ -18,6 +18,10 @@
 // code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
 // procedures, so only those are solved for whose entries these depend on.
 //
+// Where callers set gp (Abi::callers_set_gp), entries by unknown callers are valid, too, and so is
+// what a copy puts into the register: the procedure's own gp, saved before a call. A program
+// without shared libraries then has the same gp everywhere.
+//
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
 
@@ -305,7 +309,8 @@ class GpSolver {
       const auto outside = calls_.outside_entries_of(p);
       for (const BlockId entry : calls_.entries_of(p)) {
         const bool unknown = std::binary_search(outside.begin(), outside.end(), entry);
-        entry_states_[p].push_back(unknown && !is_behind_load(p, entry) ? kInvalid : kValid);
+        const bool given = program_.target->abi().callers_set_gp || is_behind_load(p, entry);
+        entry_states_[p].push_back(unknown && !given ? kInvalid : kValid);
       }
     }
     const auto order = calls_.bottom_up();
@@ -364,7 +369,11 @@ class GpSolver {
 GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), target_(*program.target) {
   number_blocks();
-  if (target_.abi().global_pointer) GpSolver(program, calls, *this).run();
+  always_ = has_one_gp();
+  if (always_)
+    state_.assign(state_.size(), kValid);
+  else if (target_.abi().global_pointer)
+    GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
@@ -383,10 +392,18 @@ void GpValidity::number_blocks() {
   state_.assign(count, kInvalid);
 }
 
+bool GpValidity::has_one_gp() const {
+  return target_.abi().callers_set_gp && program_.gp_values.size() == 1 &&
+         program_.image != nullptr && program_.image->dynamic_entries.empty();
+}
+
 /// Over one instruction that writes the register.
 GpValidity::State GpValidity::step(const Procedure& procedure, const Instruction& instruction,
                                    State state) const {
-  if (!instruction.has_reference()) return kInvalid;
+  if (!instruction.has_reference()) {
+    const bool copy = target_.value_source(instruction) == ValueSource::copied;
+    return copy && target_.abi().callers_set_gp ? kValid : kInvalid;
+  }
   const State load = instruction.immediate;
   const ReferenceKind kind = procedure.references[static_cast<uint32_t>(load)].kind;
   if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return kInvalid;
@@ -411,6 +428,7 @@ GpValidity::State GpValidity::follow(const Procedure& procedure, const Instructi
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
   if (!is_known(program_[p])) return false;
+  if (always_) return true;
   State state = state_[first_[p] + block];
   const auto& list = program_[p].blocks[block].instructions;
   for (uint32_t i = 0; i < index; ++i) state = follow(program_[p], list[i], state);
@@ -419,8 +437,8 @@ bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
 
 std::vector<bool> GpValidity::valid_points(ProcedureId p, BlockId block) const {
   const auto& list = program_[p].blocks[block].instructions;
-  std::vector<bool> points(list.size() + 1);
-  if (!is_known(program_[p])) return points;
+  std::vector<bool> points(list.size() + 1, always_ && is_known(program_[p]));
+  if (always_ || !is_known(program_[p])) return points;
   State state = state_[first_[p] + block];
   for (uint32_t i = 0; i < list.size(); ++i) {
     points[i] = state == kValid;

@@ -137,14 +137,18 @@ bool Placement::may_join(const Procedure& procedure, BlockId id, BlockId next, B
   if (end != BlockEnd::kept || fall == nullptr || fall->target != next ||
       is_call(target_.control_flow(block.instructions.back())))
     return false;
-  // Unwind tables describe whole groups, which have one CIE.
+  // Unwind tables describe whole groups, which have one CIE and one LSDA.
   uint32_t state = block.cfi_state;
   for (const Instruction& instruction : block.instructions)
     if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
   const auto cie_of = [&](uint32_t s) {
     return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
   };
-  if (cie_of(state) != cie_of(follower.cfi_state)) return false;
+  const auto lsda_of = [&](const BasicBlock& b) {
+    return b.call_site == kNone ? kNone : procedure.call_sites[b.call_site].lsda;
+  };
+  if (cie_of(state) != cie_of(follower.cfi_state) || lsda_of(block) != lsda_of(follower))
+    return false;
   const Instruction& first = follower.instructions.front();
   const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
                            target_.control_flow(first) == ControlFlow::branch;

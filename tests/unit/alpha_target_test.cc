@@ -340,7 +340,7 @@ TEST(AlphaTarget, InvalidWordsKeepTheirBits) {
   EXPECT_EQ(target().size({&instruction, 1}), 4u);
   Instruction state;
   state.opcode = kCfiState;
-  EXPECT_EQ(target().size(state), 0u);
+  EXPECT_EQ(target().size({&state, 1}), 0u);
   EXPECT_EQ(target().operands(state).size, 0u);
   EXPECT_EQ(target().control_flow(state), ControlFlow::none);
   EXPECT_FALSE(target().is_nop(state));

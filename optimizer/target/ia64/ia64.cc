@@ -118,10 +118,12 @@ Abi make_abi() {
   abi.stack_pointer = kGeneral + 12;
   abi.return_address = kBranch + 0;
   abi.global_pointer = kGeneral + 1;
+  abi.callers_set_gp = true;
   const auto add = [](std::vector<Register>& to, unsigned first, unsigned last) {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
   };
+  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // where a structure is to be returned
   add(abi.arguments, kGeneral + 32, kGeneral + 39);
   add(abi.arguments, kFloating + 8, kFloating + 15);
   add(abi.results, kGeneral + 8, kGeneral + 11);

@@ -43,6 +43,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before);
 bool is_check(Op op);
 /// Compares of type unc, which write 0 to their predicates when their own predicate is false.
 bool is_unconditional_compare(Op op);
+
 bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
 bool is_system_call(const Instruction& instruction);
 
