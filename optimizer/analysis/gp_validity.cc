@@ -19,8 +19,7 @@
 // procedures, so only those are solved for whose entries these depend on.
 //
 // Where callers set gp (Abi::callers_set_gp), entries by unknown callers are valid, too, and so is
-// what a copy puts into the register: the procedure's own gp, saved before a call. A program
-// without shared libraries then has the same gp everywhere.
+// what a copy puts into the register: the procedure's own gp, saved before a call.
 //
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
@@ -369,11 +368,7 @@ class GpSolver {
 GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), target_(*program.target) {
   number_blocks();
-  always_ = has_one_gp();
-  if (always_)
-    state_.assign(state_.size(), kValid);
-  else if (target_.abi().global_pointer)
-    GpSolver(program, calls, *this).run();
+  if (target_.abi().global_pointer) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
@@ -390,11 +385,6 @@ void GpValidity::number_blocks() {
     count += static_cast<uint32_t>(procedure.blocks.size());
   }
   state_.assign(count, kInvalid);
-}
-
-bool GpValidity::has_one_gp() const {
-  return target_.abi().callers_set_gp && program_.gp_values.size() == 1 &&
-         program_.image != nullptr && program_.image->dynamic_entries.empty();
 }
 
 /// Over one instruction that writes the register.
@@ -428,7 +418,6 @@ GpValidity::State GpValidity::follow(const Procedure& procedure, const Instructi
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
   if (!is_known(program_[p])) return false;
-  if (always_) return true;
   State state = state_[first_[p] + block];
   const auto& list = program_[p].blocks[block].instructions;
   for (uint32_t i = 0; i < index; ++i) state = follow(program_[p], list[i], state);
@@ -437,8 +426,8 @@ bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
 
 std::vector<bool> GpValidity::valid_points(ProcedureId p, BlockId block) const {
   const auto& list = program_[p].blocks[block].instructions;
-  std::vector<bool> points(list.size() + 1, always_ && is_known(program_[p]));
-  if (always_ || !is_known(program_[p])) return points;
+  std::vector<bool> points(list.size() + 1);
+  if (!is_known(program_[p])) return points;
   State state = state_[first_[p] + block];
   for (uint32_t i = 0; i < list.size(); ++i) {
     points[i] = state == kValid;

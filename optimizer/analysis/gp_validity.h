@@ -41,7 +41,6 @@ class GpValidity {
   friend class GpSolver;
 
   void number_blocks();
-  bool has_one_gp() const;
   bool writes_gp(const Instruction& instruction) const;
   State follow(const Procedure& procedure, const Instruction& instruction, State state) const;
   State step(const Procedure& procedure, const Instruction& instruction, State state) const;
@@ -50,7 +49,6 @@ class GpValidity {
   const Target& target_;
   std::vector<uint32_t> first_;  // per procedure, of state_
   std::vector<State> state_;     // at the start of each block
-  bool always_ = false;          // all code of the process has the same gp
 };
 
 }  // namespace respike
