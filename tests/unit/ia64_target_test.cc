@@ -155,7 +155,7 @@ TEST(Ia64Target, InvertsByTheCompare) {
     EXPECT_EQ(back, list(lines).back());
     return target().print(branch, 0);
   };
-  const std::string on_p6 = "(p6) br.cond.dptk.few 0x40", on_p7 = "(p07) br.cond.dpnt.few 0x40";
+  const std::string on_p6 = "(p6) br.cond.dptk.few 0x40", on_p7 = "(p07) br.cond.dpnt.few 40";
   EXPECT_EQ(inverted({"cmp.eq p6,p7=r14,r15;;", on_p6}), on_p7);
   EXPECT_EQ(inverted({"cmp.eq p7,p6=r14,r15", "add r6=r7,r8;;", on_p6}), on_p7);
   EXPECT_EQ(inverted({"tbit.z p6,p7=r14,3", "cmp.eq p8,p9=r14,r15;;", on_p6}), on_p7);
