@@ -18,6 +18,7 @@
 #include "optimizer/ir/text.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/target/listing.h"
 #include "optimizer/target/targets.h"
 
 namespace respike::cli {
@@ -73,9 +74,12 @@ std::string input_text(const Program& program, const Instruction& instruction) {
   const CodeGrid grid = program.target->grid();
   const uint64_t address = program.origin_base + instruction.origin;
   const auto bytes = program.image->bytes_at(grid.group(address), grid.bytes);
-  std::vector<Instruction> read(grid.slots, instruction);
-  if (bytes) program.target->decode(*bytes, instruction.origin, read.data());
-  return program.target->print(read[address % grid.bytes % grid.slots], address);
+  if (!bytes) return program.target->print(instruction, address);
+  std::vector<ListedLine> lines;
+  find_listing(program.image->machine)->list(*bytes, grid.group(address), lines);
+  // One that takes two slots has one line.
+  const size_t slot = address - grid.group(address);
+  return lines[lines.size() == grid.slots || slot == 0 ? slot : slot - 1].text;
 }
 
 std::string number_of(uint64_t count, std::string_view what) {
@@ -100,7 +104,7 @@ void print_listing(const Program& program, ProcedureId procedure_id,
     fmt::print("  block {}{}{}\n", id, counted ? ", ran " + grouped(block.count) : "",
                edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo()) continue;
+      if (instruction.is_pseudo() || program.target->is_prefix(instruction)) continue;
       const std::string address =
           instruction.origin == kNone
               ? "added"

@@ -11,11 +11,11 @@
 // find the build-id through PT_NOTE.
 //
 // The added segment comes after all memory of the image; but where memory leaves a wide hole behind
-// the code, as on machines whose data has a region of its own, into that hole, in reach of the code.
-// Program headers stay in ascending order. An image whose highest segment is executable already, such as an output of Respike, needs
-// no new header: that segment grows. Added memory extends the last writable segment; in an output
-// of Respike that is not the last one, so the memory needs a header, and room for it is made
-// likewise.
+// the code, as on machines whose data has a region of its own, into that hole, in reach of the
+// code. Program headers stay in ascending order. An image whose highest segment is executable
+// already, such as an output of Respike, needs no new header: that segment grows. Added memory
+// extends the last writable segment; in an output of Respike that is not the last one, so the
+// memory needs a header, and room for it is made likewise.
 
 #include "optimizer/image/elf_layout.h"
 
@@ -127,6 +127,10 @@ uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   return alignment;
 }
 
+uint64_t end_of(const Segment& segment) {
+  return segment.address + segment.memory_size;
+}
+
 size_t last_loaded(const Image& image) {
   size_t last = 0;
   for (size_t i = 0; i < image.segments.size(); ++i)
@@ -140,17 +144,16 @@ size_t segment_before(const Image& image) {
   for (size_t i = last; i-- > 0;) {
     const Segment& segment = image.segments[i];
     if (!segment.loaded()) continue;
-    const uint64_t end = segment.address + segment.memory_size;
-    if (segment.executable() && !segment.writable() &&
-        image.segments[last].address - end >= kWideHole)
+    const uint64_t end = end_of(segment), next = image.segments[last].address;
+    if (segment.executable() && !segment.writable() && next > end && next - end >= kWideHole)
       return i;
     last = i;
   }
   return last_loaded(image);
 }
 
-/// The segment before the added one when it can grow: executable, not writable, its end in memory and in the
-/// file nobody's start.
+/// The segment before the added one when it can grow: executable, not writable, its end in memory
+/// and in the file nobody's start.
 std::optional<size_t> growable_segment(const Image& image) {
   const size_t before = segment_before(image);
   const Segment& segment = image.segments[before];
@@ -161,10 +164,6 @@ std::optional<size_t> growable_segment(const Image& image) {
         other.offset + other.file_size > segment.offset + segment.file_size)
       return std::nullopt;
   return before;
-}
-
-uint64_t end_of(const Segment& segment) {
-  return segment.address + segment.memory_size;
 }
 
 /// The address that what follows the loaded part of the file has by the first segment's distance

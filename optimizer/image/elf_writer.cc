@@ -346,7 +346,7 @@ void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) 
   header.p_align = segment.alignment;
   size_t place = 0;
   for (size_t i = 0; i < headers.size(); ++i)
-    if (headers[i].p_type == ELF::PT_LOAD && headers[i].p_vaddr < segment.address) place = i + 1;
+    if (headers[i].p_type == ELF::PT_LOAD && headers[i].p_vaddr <= segment.address) place = i + 1;
   headers.insert(headers.begin() + place, header);
 }
 

@@ -1,6 +1,6 @@
-// Unwinders find the table by a program header. They take gp, from which the pointers in information
-// blocks count, from the dynamic section; in images without one, where it is the same for the whole
-// program, from the register, so that here any procedure descriptor will do.
+// Unwinders find the table by a program header. They take gp, from which the pointers in
+// information blocks count, from the dynamic section; in images without one, where it is the same
+// for the whole program, from the register, so that here any procedure descriptor will do.
 
 #include "optimizer/image/unwind_table.h"
 
@@ -21,7 +21,7 @@ const Segment* table_segment(const Image& image) {
 }
 
 std::optional<uint64_t> find_gp(const Image& image) {
-  constexpr int64_t kDynamicPltGot = 3;  // DT_PLTGOT
+  constexpr int64_t kDynamicPltGot = 3;   // DT_PLTGOT
   constexpr size_t kDescriptorSize = 16;  // entry, gp
   for (const auto& [tag, value] : image.dynamic_entries)
     if (tag == kDynamicPltGot) return value;

@@ -340,8 +340,11 @@ Violation Verifier::ending() const {
   const size_t all = block_->successors.size();
   const unsigned fall_through = count_edges(Edge::Kind::fall_through);
   const unsigned taken = count_edges(Edge::Kind::taken);
-  const Instruction& last = block_->instructions.back();
-  const unsigned skipped = !last.is_pseudo() && program_.target->may_fall_through(last) ? 1 : 0;
+  // Whether a jump at the end may be skipped.
+  const unsigned skipped =
+      ending_ != ControlFlow::none && program_.target->may_fall_through(block_->instructions.back())
+          ? 1
+          : 0;
   const bool leaves = last_reference_ != nullptr && last_reference_->kind == ReferenceKind::branch;
   switch (ending_) {
     case ControlFlow::none:

@@ -202,6 +202,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
       const uint8_t other = set[set[0] == branch.predicate ? 1 : 0];
       if (!whole || set[0] == set[1] || other == 0 || (changed >> other & 1) != 0) return false;
       branch.predicate = other;
+      branch.registers[completer('w').field] ^= 1;  // what is predicted
       return true;
     }
     changed |= uint64_t{1} << set[0] | uint64_t{1} << set[1];
