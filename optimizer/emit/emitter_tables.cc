@@ -62,8 +62,10 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   };
   set_call_site(block.call_site);
   const uint64_t start = range.start;
-  if (procedure.movable()) placement_.arrange(id, block_id, run_);
   const bool appended = placement_.end(id, block_id) == BlockEnd::branch_appended;
+  const bool changes = std::any_of(block.instructions.begin(), block.instructions.end(),
+                                   [](const Instruction& i) { return i.is_pseudo(); });
+  if (procedure.movable() && (changes || appended)) placement_.arrange(id, block_id, run_);
   const uint64_t end =
       appended ? start + run_.places.back() : start + placement_.size(id, block_id);
   size_t written = 0;  // instructions before this one

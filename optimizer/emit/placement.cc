@@ -61,8 +61,11 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
 void Placement::append_code(ProcedureId procedure, BlockId id,
                             std::vector<Instruction>& code) const {
   const size_t start = code.size();
-  for (const Instruction& instruction : program_[procedure].blocks[id].instructions)
-    if (!instruction.is_pseudo()) code.push_back(instruction);
+  const auto list = program_[procedure].blocks[id].instructions.span();
+  code.insert(code.end(), list.begin(), list.end());
+  code.erase(std::remove_if(code.begin() + static_cast<ptrdiff_t>(start), code.end(),
+                            [](const Instruction& i) { return i.is_pseudo(); }),
+             code.end());
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
     code.pop_back();
@@ -86,6 +89,7 @@ void Placement::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run)
 void Placement::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {
   const uint32_t index = first_[procedure] + id;
   arrange_run(procedure, run_[index], run);
+  if (run.blocks.size() == 1) return;
   size_t begin = 0, end = run.code.size();
   for (const auto& [block, first] : run.blocks) {
     if (block == id) begin = first;
@@ -176,6 +180,12 @@ void Placement::join_blocks(const Layout& layout) {
     }
     for (const BlockId head : fragment.blocks) {
       if (run_[first + head] != head) continue;
+      const BlockEnd how = ends_[first + head];
+      if (next_[first + head] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
+        const auto code = procedure.blocks[head].instructions.span();
+        sizes_[first + head] = static_cast<uint32_t>(target_.size(code));
+        continue;
+      }
       arrange_run(fragment.procedure, head, run);
       for (size_t i = 0; i < run.blocks.size(); ++i) {
         const auto start = [&](size_t block) {

@@ -124,7 +124,7 @@ def report_of(image, output, *options):
 def sizes(name):
     """In the original order no program gets larger, and nearly nothing is opaque."""
     image, folder = real_image(name), scratch.folder()
-    info = json.loads(common.respike_ok("--json", "image", "info", image).stdout)
+    info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
     report = report_of(image, folder / "output", "--layout", "original")
     expect(report["added_text_bytes"] == 0, "code was added")
     expect(report["text_bytes"] < info["text_bytes"], f"{report['text_bytes']} of {info['text_bytes']} bytes")
