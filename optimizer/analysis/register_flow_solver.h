@@ -2,7 +2,6 @@
 // The equations of register_flow.cc for one size of register sets; private to this folder.
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -144,7 +143,6 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (procedure.state == Procedure::State::opaque) {
         for (uint32_t node = first_[p]; node < first_[p + 1]; ++node) end_[node] = End::anything;
         killed_[p] = all_;
-        opaque_reads_[p] = reads_of(procedure);
         continue;
       }
       for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
@@ -161,21 +159,6 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           unknown_calls_.push_back(node);
       }
     }
-  }
-
-  /// What a procedure reads whose flow of control is not understood: whatever one of its
-  /// instructions does. It may go on elsewhere, where unknown_uses_ is read; everything if some of
-  /// its code is not known.
-  Set reads_of(const Procedure& procedure) const {
-    Set reads;
-    for (const BasicBlock& block : procedure.blocks)
-      for (const Instruction& instruction : block.instructions) {
-        if (instruction.is_pseudo()) continue;
-        if (instruction.opcode == kInvalid) return all_;
-        const Operands operands = target_.operands(instruction);
-        for (unsigned k = 0; k < operands.uses; ++k) reads.add(operands.registers[k]);
-      }
-    return procedure.blocks.empty() ? all_ : reads;
   }
 
   /// Procedures that return through another register than the standard's, themselves or by way of
@@ -282,11 +265,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Flow end_flow(uint32_t node, uint32_t callee) const {
     const End end = end_[node];
     const uint32_t first = first_[owner_[node]];
-    if (end == End::anything) {
-      const bool opaque = program_[owner_[node]].state == Procedure::State::opaque;
-      const Set reads = opaque ? opaque_reads_.at(owner_[node]) | unknown_uses_ : all_;
-      return {certain_only_ ? Set() : reads, all_};
-    }
+    if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
     Flow flow;
     for (const Edge& edge : block_at(node).successors)
       if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
@@ -560,7 +539,6 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;
   std::unique_ptr<UnwindNeeds<W>> unwinding_;
   std::vector<bool> custom_return_;
-  std::map<ProcedureId, Set> opaque_reads_;  // see reads_of()
 };
 
 }  // namespace respike

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Instrumented Itanium programs behave like the originals, and what they count is what the emulator counts.
+
+The oracle counts every slot of the instrumented program's own execution, so nothing else than the probes is different
+between the two. Programs in assembler from the repository are always there, the others where the toolchain is
+(ia64_programs.py)."""
+
+import collections
+import functools
+import json
+import pathlib
+import shutil
+import sys
+
+import common
+import ia64_programs
+import profiles
+from common import expect
+from ia64_rewrite_test import FREESTANDING_NAMES, LARGE, compile_image, link_freestanding
+from ia64_run_test import SOURCES, emulate, read_counts, real_image, scratch
+
+
+def Case(name, function, *arguments):
+    return common.Case(name, functools.partial(function, *arguments))
+
+
+THREADED = ("threads", "signals", "exceptions")
+
+
+def instrumented(image, folder, *options):
+    """The instrumented image and where its blocks are: {address in the original: address}."""
+    spool, output, blocks = folder / "spool", folder / f"{image.name}.instrumented", folder / "blocks"
+    spool.mkdir()
+    common.respike_ok("image", "instrument", image, "-o", output, "--spool", spool, "--block-map", blocks, *options)
+    return output, {int(before, 16): int(after, 16) for before, after in map(str.split, blocks.read_text().splitlines())}
+
+
+def profile_of(folder):
+    (counters,) = (folder / "spool").glob("*.counts")
+    common.respike_ok("image", "collect", counters, "-o", folder / "profile")
+    return json.loads(common.respike_ok("profile", "show", folder / "profile", "--json").stdout)
+
+
+def check_counts(profile, places, counts):
+    """Every block as often as the emulator saw the first slot of what the block has become."""
+    slots = collections.Counter()
+    for part in counts:
+        slots.update({address + slot: count for (address, slot), count in part.items()})
+    # A block of no-ops alone has no room; what comes behind it has the same address.
+    shared = collections.Counter(places.values())
+    wrong, compared = [], 0
+    for procedure in profile["procedures"]:
+        if not procedure["exact"]:
+            continue
+        for block in procedure["blocks"]:
+            if block["address"] == 0 or shared[places[block["address"]]] > 1:  # 0: added by lifting
+                continue
+            compared += 1
+            seen = slots[places[block["address"]]]
+            if block["count"] != seen:
+                wrong.append((procedure["name"], hex(block["address"]), block["count"], seen))
+    expect(not wrong, f"{len(wrong)} of {compared} blocks: {wrong[:3]}")
+    expect(compared > 20, f"{compared} blocks")
+
+
+def check(image, arguments=(), stdin=None, threaded=False):
+    expected = emulate(image, *arguments, stdin=stdin)
+    for counters in ("shared", "atomic"):
+        folder = scratch.folder()
+        output, places = instrumented(image, folder, "--counters", counters)
+        counts = folder / "counts"
+        outcome = emulate(output, *arguments, stdin=stdin, options=["--counts", counts])
+        outcome.same_as(expected, f"{image.name} {counters}")
+        expect(not outcome.stderr, outcome.stderr[:300])
+        if counters == "atomic" or not threaded:
+            check_counts(profile_of(folder), places, read_counts(counts))
+
+
+def freestanding(name):
+    check(link_freestanding(name))
+
+
+def real(name):
+    asm = ia64_programs.SHARED / "asm"
+    check(real_image(name), (asm / "t.lua",) if name == "lua" else (), asm / "t.sql" if name == "sqlite3" else None)
+
+
+def own(name, level):
+    folder = scratch.folder()
+    source = next(SOURCES.glob(f"{name}.c*"))
+    check(compile_image(source, folder / name, level, "-static"), ("an argument",), threaded=name in THREADED)
+
+
+def dynamic(*flags):
+    """A program with a library linked and one opened, all three instrumented, and each on its own."""
+    folder = scratch.folder()
+    names = ("main", "liblinked.so", "libopened.so")
+    for library in ("linked", "opened"):
+        compile_image(SOURCES / f"dynamic_{library}.c", folder / f"lib{library}.so", "-O2", "-shared", "-fPIC")
+    link = [f"-L{folder}", "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed", "-llinked"]
+    compile_image(SOURCES / "dynamic_main.c", folder / "main", "-O2", "-rdynamic", *flags, *link)
+    options = ["--sysroot", ia64_programs.toolchain() / "sysroot"]
+    expected = emulate(folder / "main", "./libopened.so", options=options, cwd=folder)
+    for chosen in (names, *((name,) for name in names)):
+        place = scratch.folder()
+        for name in names:
+            shutil.copy(folder / name, place / name)
+        for number, name in enumerate(chosen):
+            spool = place / f"spool{number}"
+            spool.mkdir()
+            common.respike_ok("image", "instrument", folder / name, "-o", place / name, "--spool", spool)
+        outcome = emulate(place / "main", "./libopened.so", options=options, cwd=place)
+        outcome.same_as(expected, f"instrumented: {chosen}")
+        for number, name in enumerate(chosen):
+            files = list((place / f"spool{number}").glob("*.counts"))
+            expect(files, f"{name} did not count")
+
+
+def trained(name):
+    """Laid out by a profile of its own run, and by the same one inverted, it behaves the same."""
+    asm, folder = ia64_programs.SHARED / "asm", scratch.folder()
+    image, stdin = real_image(name), asm / "t.sql" if name == "sqlite3" else None
+    arguments = [asm / "t.lua"] if name == "lua" else []
+    expected = emulate(image, *arguments, stdin=stdin)
+    output, _ = instrumented(image, folder)
+    emulate(output, *arguments, stdin=stdin)
+    profile_of(folder)
+    inverted = profiles.make("inverted", folder / "profile", folder / "inverted")
+    for profile in (folder / "profile", inverted, profiles.make("random", "1", image, folder / "random")):
+        better = folder / "optimized"
+        common.optimize(image, better, "--profile", profile)
+        emulate(better, *arguments, stdin=stdin).same_as(expected, f"by {profile.name}")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    cases = [Case(f"freestanding.{name}", freestanding, name) for name in FREESTANDING_NAMES]
+    cases += [Case(f"real.{name}", real, name) for name in ("hello", "mix", "loops", "sw", *LARGE)]
+    cases += [Case(f"own.{name}{level}", own, name, level) for name in ("arithmetic", "calls", "exceptions", "signals", "threads") for level in ("-O0", "-O2")]
+    cases += [Case(f"trained.{name}", trained, name) for name in ("mix", *LARGE)]
+    cases += [Case("dynamic", dynamic), Case("dynamic.pie", dynamic, "-pie", "-fPIE")]
+    with scratch:
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
