@@ -150,7 +150,9 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
       always_cut[b] = true;  // nothing is known of what is called
     } else {
       const CodeLocation& to = procedure.references[last.immediate].target;
-      always_cut[b] = to.procedure == kNone || returns_otherwise[to.procedure];
+      // Behind a call that never returns there is code only if a predicate may skip the call.
+      always_cut[b] = to.procedure == kNone || returns_otherwise[to.procedure] ||
+                      !program_[to.procedure].returns;
     }
   }
   auto placement = place_counters(program_, id, always_cut, facts.first_block_entered(id), places,

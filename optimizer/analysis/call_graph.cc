@@ -101,8 +101,9 @@ class CallGraphBuilder {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
         const Operands operands = target_.operands(last);
-        call.standard = operands.size > operands.uses &&
-                        operands.registers[operands.uses] == target_.abi().return_address;
+        call.standard = target_.is_system_call(last) ||
+                        (operands.size > operands.uses &&
+                         operands.registers[operands.uses] == target_.abi().return_address);
         break;
       }
       case ControlFlow::branch:
@@ -117,7 +118,9 @@ class CallGraphBuilder {
         call.kind = Call::Kind::tail;
         const Operands operands = target_.operands(last);
         const auto pv = target_.abi().procedure_value;
-        call.standard = operands.uses == 1 && (!pv || operands.registers[0] == *pv);
+        const unsigned predicates = last.predicate != 0 ? 1 : 0;
+        call.standard = operands.uses == predicates + 1 &&
+                        (!pv || operands.registers[predicates] == *pv);
         return call;
       }
       default:

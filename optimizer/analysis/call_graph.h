@@ -22,8 +22,8 @@ struct Call {
   BlockId entry = kNone;       // of the callee
   Kind kind = Kind::call;
   /// Follows the calling standard's way of passing the return address: a call leaves it in
-  /// Abi::return_address, a tail jump goes through Abi::procedure_value or is direct. Otherwise
-  /// nothing is known of what an unknown callee expects.
+  /// Abi::return_address, a tail jump goes through Abi::procedure_value or is direct. A call of the
+  /// operating system expects no more. Otherwise nothing is known of what an unknown callee expects.
   bool standard = true;
 
   bool known() const { return callee != kNone; }

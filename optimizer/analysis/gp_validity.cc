@@ -18,6 +18,9 @@
 // code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
 // procedures, so only those are solved for whose entries these depend on.
 //
+// Where callers set gp (Abi::callers_set_gp), entries by unknown callers are valid, too, and so is
+// what a copy puts into the register: the procedure's own gp, saved before a call.
+//
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
 
@@ -305,7 +308,8 @@ class GpSolver {
       const auto outside = calls_.outside_entries_of(p);
       for (const BlockId entry : calls_.entries_of(p)) {
         const bool unknown = std::binary_search(outside.begin(), outside.end(), entry);
-        entry_states_[p].push_back(unknown && !is_behind_load(p, entry) ? kInvalid : kValid);
+        const bool given = program_.target->abi().callers_set_gp || is_behind_load(p, entry);
+        entry_states_[p].push_back(unknown && !given ? kInvalid : kValid);
       }
     }
     const auto order = calls_.bottom_up();
@@ -386,7 +390,10 @@ void GpValidity::number_blocks() {
 /// Over one instruction that writes the register.
 GpValidity::State GpValidity::step(const Procedure& procedure, const Instruction& instruction,
                                    State state) const {
-  if (!instruction.has_reference()) return kInvalid;
+  if (!instruction.has_reference()) {
+    const bool copy = target_.value_source(instruction) == ValueSource::copied;
+    return copy && target_.abi().callers_set_gp ? kValid : kInvalid;
+  }
   const State load = instruction.immediate;
   const ReferenceKind kind = procedure.references[static_cast<uint32_t>(load)].kind;
   if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return kInvalid;

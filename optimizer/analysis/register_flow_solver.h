@@ -2,6 +2,7 @@
 // The equations of register_flow.cc for one size of register sets; private to this folder.
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -143,6 +144,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (procedure.state == Procedure::State::opaque) {
         for (uint32_t node = first_[p]; node < first_[p + 1]; ++node) end_[node] = End::anything;
         killed_[p] = all_;
+        opaque_reads_[p] = reads_of(procedure);
         continue;
       }
       for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
@@ -159,6 +161,21 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           unknown_calls_.push_back(node);
       }
     }
+  }
+
+  /// What a procedure reads whose flow of control is not understood: whatever one of its
+  /// instructions does. It may go on elsewhere, where unknown_uses_ is read; everything if some of
+  /// its code is not known.
+  Set reads_of(const Procedure& procedure) const {
+    Set reads;
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Instruction& instruction : block.instructions) {
+        if (instruction.is_pseudo()) continue;
+        if (instruction.opcode == kInvalid) return all_;
+        const Operands operands = target_.operands(instruction);
+        for (unsigned k = 0; k < operands.uses; ++k) reads.add(operands.registers[k]);
+      }
+    return procedure.blocks.empty() ? all_ : reads;
   }
 
   /// Procedures that return through another register than the standard's, themselves or by way of
@@ -237,10 +254,13 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
   }
 
+  /// Of what happens in any case.
   bool is_standard_call(uint32_t node) const {
+    const Instruction& last = block_at(node).instructions.back();
+    if (last.predicate != 0) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
-    const Operands operands = target_.operands(block_at(node).instructions.back());
+    const Operands operands = target_.operands(last);
     return operands.size > operands.uses &&
            operands.registers[operands.uses] == target_.abi().return_address;
   }
@@ -262,10 +282,20 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Flow end_flow(uint32_t node, uint32_t callee) const {
     const End end = end_[node];
     const uint32_t first = first_[owner_[node]];
-    if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
+    if (end == End::anything) {
+      const bool opaque = program_[owner_[node]].state == Procedure::State::opaque;
+      const Set reads = opaque ? opaque_reads_.at(owner_[node]) | unknown_uses_ : all_;
+      return {certain_only_ ? Set() : reads, all_};
+    }
     Flow flow;
     for (const Edge& edge : block_at(node).successors)
       if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
+    const auto call = [&](const Flow& callee) {
+      const Flow returned = flow.behind(callee);
+      if (block_at(node).instructions.back().predicate == 0) return returned;
+      flow |= returned;  // or it is skipped
+      return flow;
+    };
     switch (end) {
       case End::plain:
       case End::anything:
@@ -274,9 +304,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
         flow.through = all_;
         break;
       case End::call:
-        return flow.behind(entry_flow(owner_[callee], callee));
+        return call(entry_flow(owner_[callee], callee));
       case End::unknown_call:
-        return flow.behind(unknown_flow(node));
+        return call(unknown_flow(node));
       case End::custom_call:
         if (!certain_only_) flow.used = all_;
         break;
@@ -474,12 +504,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Set always_live(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     if (program_[p].state == Procedure::State::opaque) return all_;
-    Set live = sp_ | unwinding_->everywhere(p, node, unwind_[p]);
+    Set live = sp_ | unwinding_->everywhere(node, unwind_[p]);
     const BlockId pad = landing_pad(node);
     if (pad != kNone) {
       const Flow& flow = flow_[first_[p] + pad];
       live |= (flow.used | (exit_[p] & flow.through) |
-               unwinding_->everywhere(p, first_[p] + pad, unwind_[p])) &
+               unwinding_->everywhere(first_[p] + pad, unwind_[p])) &
               unwound_;
     }
     return live;
@@ -530,6 +560,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;
   std::unique_ptr<UnwindNeeds<W>> unwinding_;
   std::vector<bool> custom_return_;
+  std::map<ProcedureId, Set> opaque_reads_;  // see reads_of()
 };
 
 }  // namespace respike

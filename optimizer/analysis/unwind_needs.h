@@ -25,7 +25,7 @@ class UnwindNeeds {
         all_(Set::first(target_.register_count())),
         in_frame_(first.back()),
         needs_(first.back()),
-        frame_pointer_(program.procedures.size()),
+        holders_(first.back()),
         restored_(program.procedures.size()) {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       if (program_[p].state == Procedure::State::opaque) continue;
@@ -35,10 +35,6 @@ class UnwindNeeds {
         restored_[p] = Set(shape.restored);
         find_saved(p, first[p], shape);
       }
-      if (shape.frame_pointer)
-        frame_pointer_[p].add(*shape.frame_pointer);
-      else
-        frame_pointer_[p] = all_;
       find_needs(p, first[p], shape);
     }
   }
@@ -48,12 +44,12 @@ class UnwindNeeds {
 
   /// Read at any point of a block. `callers`: what the procedure's callers need of the registers
   /// that unwinding restores.
-  Set everywhere(ProcedureId p, uint32_t node, const Set& callers) const {
+  Set everywhere(uint32_t node, const Set& callers) const {
     const uint8_t needs = needs_[node];
     if ((needs & kEverything) != 0) return all_;
     Set read = callers - in_frame_[node];
-    if ((needs & kFramePointer) != 0) read |= frame_pointer_[p];
     if ((needs & kReturnAddress) != 0) read.add(return_address_);
+    if (holders_[node] != kNone) read |= holder_sets_[holders_[node]];
     return read;
   }
 
@@ -72,11 +68,10 @@ class UnwindNeeds {
 
  private:
   enum Needs : uint8_t {
-    kFramePointer = 1,
-    kReturnAddress = 2,  // at all points
-    kReturnAddressAtEnd = 4,
-    kEverything = 8,
-    kChanges = 16,  // the unwind state, inside of the block
+    kReturnAddress = 1,  // at all points
+    kReturnAddressAtEnd = 2,
+    kEverything = 4,
+    kChanges = 8,  // the unwind state, inside of the block
   };
 
   static bool changes_state(const BasicBlock& block) {
@@ -117,6 +112,7 @@ class UnwindNeeds {
       const BasicBlock& block = program_[p].blocks[b];
       uint8_t& needs = needs_[first + b];
       needs = needs_of(block.cfi_state);
+      holders_[first + b] = holders_in(block);
       if (!changes_state(block)) continue;
       uint8_t later = kChanges;
       for (const Instruction& i : block.instructions)
@@ -134,17 +130,44 @@ class UnwindNeeds {
     const auto& states = program_.unwind.states;
     if (number >= states.size()) return 0;
     const CfiState& state = states[number];
-    const uint32_t entry = program_[p].blocks.front().cfi_state;
-    if (state.cfa_is_expression || entry >= states.size()) return kEverything;
+    if (state.cfa_is_expression || !is_register(state.cfa_register)) return kEverything;
     uint8_t needs = 0;
-    if (state.cfa_register != states[entry].cfa_register) needs |= kFramePointer;
     for (const auto& [reg, rule] : state.rules)
       if (rule.kind != CfiRule::Kind::offset && rule.kind != CfiRule::Kind::undefined &&
-          rule.kind != CfiRule::Kind::same_value)
+          rule.kind != CfiRule::Kind::same_value && !holder_of(rule))
         needs |= kEverything;
     if (!saved_in(shape, program_, program_[p], number).contains(return_address_))
       needs |= kReturnAddress;
     return needs;
+  }
+
+  /// Tables number general registers as the targets do.
+  bool is_register(uint64_t number) const { return number < target_.register_count(); }
+
+  /// The register that a rule says another one's value is in.
+  std::optional<Register> holder_of(const CfiRule& rule) const {
+    if (rule.kind != CfiRule::Kind::in_register || !is_register(static_cast<uint64_t>(rule.value)))
+      return std::nullopt;
+    return static_cast<Register>(rule.value);
+  }
+
+  /// The registers in which the states of a block say that the frame and other registers' values
+  /// are; the place in `holder_sets_`, kNone when there are no states.
+  uint32_t holders_in(const BasicBlock& block) {
+    Set holders;
+    const auto add = [&](uint32_t state) {
+      if (state >= program_.unwind.states.size()) return;
+      const uint64_t cfa = program_.unwind.states[state].cfa_register;
+      if (is_register(cfa)) holders.add(static_cast<Register>(cfa));
+      for (const auto& [reg, rule] : program_.unwind.states[state].rules)
+        if (const auto holder = holder_of(rule)) holders.add(*holder);
+    };
+    add(block.cfi_state);
+    for (const Instruction& i : block.instructions)
+      if (i.is_pseudo()) add(static_cast<uint32_t>(i.immediate));
+    if (holders.empty()) return kNone;
+    if (holder_sets_.empty() || holder_sets_.back() != holders) holder_sets_.push_back(holders);
+    return static_cast<uint32_t>(holder_sets_.size() - 1);
   }
 
   const Program& program_;
@@ -154,8 +177,10 @@ class UnwindNeeds {
   // Per block.
   std::vector<Set> in_frame_;
   std::vector<uint8_t> needs_;
+  std::vector<uint32_t> holders_;  // see holders_in()
+  std::vector<Set> holder_sets_;
   // Per procedure.
-  std::vector<Set> frame_pointer_, restored_;
+  std::vector<Set> restored_;
 };
 
 }  // namespace respike

@@ -95,6 +95,7 @@ struct Abi {
   Register stack_pointer;
   Register return_address;
   std::optional<Register> global_pointer;
+  bool callers_set_gp = false;  // to the callee's; code behind calls puts its own back by a copy
   std::optional<Register> procedure_value;  // holds the entry's address at a call
   std::vector<Register> arguments;
   std::vector<Register> results;

@@ -131,8 +131,11 @@ class Builder {
       add(out, graph_.hub(hub_[b]), Kind::indirect);
       ++ways;
     }
-    // A conditional branch has two ways; one that leads out of the procedure has no edge.
-    if (ways < (flow == ControlFlow::conditional_branch ? 2u : 1u)) {
+    // Conditional branches and what a predicate may skip have two ways; one that leads out of the
+    // procedure has no edge.
+    const bool skipped = (flow == ControlFlow::return_jump || flow == ControlFlow::indirect_jump) &&
+                         target_.may_fall_through(block.instructions.back());
+    if (ways < (flow == ControlFlow::conditional_branch || skipped ? 2u : 1u)) {
       add(out, graph_.outside(), Kind::exit);
       leaves = true;
     }

@@ -37,7 +37,10 @@ class ThreadFeed {
   ThreadFeed& operator=(const ThreadFeed&) = delete;
 
   void begin(Stretch& stretch) {
-    if (stretch.piece == nullptr) stretch.piece = &piece_of(stretch.begin, stretch.end);
+    if (stretch.piece == nullptr) {
+      if (stretch.begin == stretch.end) return;  // the block was full behind a branch
+      stretch.piece = &piece_of(stretch.begin, stretch.end);
+    }
     events_.instructions += stretch.piece->instructions;
     processor_->begin(*stretch.piece, completed_);
     completed_ = true;

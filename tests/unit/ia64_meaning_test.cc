@@ -85,6 +85,8 @@ TEST(Ia64Meaning, FollowsTheFlowOfControl) {
   EXPECT_TRUE(may_fall_through(one("(p6) br.ret.sptk.many b0")));
   EXPECT_TRUE(may_fall_through(one("br.call.sptk.many b0=40")));
   EXPECT_TRUE(is_system_call(one("break.i 0x100000")));
+  EXPECT_TRUE(is_system_call(one("br.call.sptk.many b6=b7")));
+  EXPECT_FALSE(is_system_call(one("br.call.sptk.many b0=b7")));
   EXPECT_TRUE(is_nop(one("nop.x 0x5")));
   EXPECT_FALSE(is_nop(one("hint.m 0")));
 }

@@ -26,6 +26,7 @@
 #include "optimizer/target/ia64/bundling.h"
 #include "optimizer/target/ia64/codec.h"
 #include "optimizer/target/ia64/meaning.h"
+#include "optimizer/target/ia64/probes.h"
 #include "optimizer/target/ia64/text.h"
 #include "optimizer/target/targets.h"
 
@@ -117,10 +118,12 @@ Abi make_abi() {
   abi.stack_pointer = kGeneral + 12;
   abi.return_address = kBranch + 0;
   abi.global_pointer = kGeneral + 1;
+  abi.callers_set_gp = true;
   const auto add = [](std::vector<Register>& to, unsigned first, unsigned last) {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
   };
+  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // where a structure is to be returned
   add(abi.arguments, kGeneral + 32, kGeneral + 39);
   add(abi.arguments, kFloating + 8, kFloating + 15);
   add(abi.results, kGeneral + 8, kGeneral + 11);
@@ -231,7 +234,7 @@ class Ia64Target final : public Target {
   std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
   std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                           uint64_t place) const override;
-  const Probes* probes() const override { return nullptr; }
+  const Probes* probes() const override { return &ia64_probes(); }
 };
 
 /// A long no-op becomes two short ones, and a branch that leads further than displacements here go
@@ -407,6 +410,8 @@ bool Ia64Target::apply(Instruction& instruction, ReferenceKind kind, uint64_t pl
   } else if (kind == ReferenceKind::gp_offset) {
     value = static_cast<int64_t>(target - gp);
     if (op_of(instruction) == Op::addl) bits = kAddBits;
+  } else if (kind == ReferenceKind::pc_low) {  // a movl in the bundle behind a mov from ip
+    value = static_cast<int64_t>(target - (bundle_of(place) - kBundleSize));
   } else {
     return false;
   }

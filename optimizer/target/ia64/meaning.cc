@@ -223,9 +223,10 @@ bool is_nop(const Instruction& instruction) {
   }
 }
 
-/// Linux: break 0x100000; its newer way through the gate page is a call.
+/// Linux: break 0x100000, or a call through b7 that returns through b6, of a page of the kernel's.
 bool is_system_call(const Instruction& instruction) {
   const Op op = op_of(instruction);
+  if (op == Op::br_call_ind) return instruction.registers[0] == 6 && instruction.registers[1] == 7;
   return (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
 }
 
