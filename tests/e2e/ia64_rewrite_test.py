@@ -112,6 +112,48 @@ def again(name):
         emulate(image).same_as(expected, f"{name}, rewritten {number + 1} times")
 
 
+FAR_PROCEDURES, FAR_BUNDLES = 100, 14000
+
+
+def far_source():
+    """Procedures that call one another and count, each with a long stretch that is branched around: 22 MB of code."""
+    yield "\t.text\n\t.explicit\n\t.global _start\n\t.proc _start\n_start:"
+    yield "{ .mmi\n alloc r33=ar.pfs,2,2,1,0\n mov r8=r0\n nop.i 0 ;;\n}"
+    yield "{ .mib\n nop.m 0\n nop.i 0\n br.call.sptk.many b0=proc0 ;;\n}"
+    yield f"{{ .mmi\n cmp.eq p6,p7={FAR_PROCEDURES},r8 ;;\n (p6) mov r36=7\n nop.i 0\n}}"
+    yield "{ .mlx\n (p7) mov r36=1\n movl r15=1025 ;;\n}\n{ .mii\n break.m 0x100000\n nop.i 0\n nop.i 0 ;;\n}\n\t.endp _start"
+    for number in range(FAR_PROCEDURES):
+        name, last = f"proc{number}", number + 1 == FAR_PROCEDURES
+        yield f"\t.global {name}\n\t.type {name},@function\n\t.proc {name}\n{name}:"
+        yield "{ .mmi\n alloc r32=ar.pfs,0,2,0,0\n nop.m 0\n mov r33=b0\n}"
+        yield "{ .mmi\n cmp.eq p6,p7=-1,r8 ;;\n adds r8=1,r8\n nop.i 0 ;;\n}"
+        if not last:
+            yield f"{{ .mib\n nop.m 0\n nop.i 0\n br.call.sptk.many b0=proc{number + 1} ;;\n}}"
+        target = min(number + 3, FAR_PROCEDURES - 1)
+        yield f"{{ .mbb\n nop.m 0\n (p6) br.cond.spnt.few proc{target}\n br.cond.sptk.few .L{number} ;;\n}}"
+        yield f"\t.rept {FAR_BUNDLES}\n{{ .mmi\n adds r9=1,r9 ;;\n adds r10=2,r9\n adds r11=3,r9 ;;\n}}\n\t.endr"
+        yield f".L{number}:\n{{ .mii\n nop.m 0\n mov b0=r33\n mov.i ar.pfs=r32 ;;\n}}"
+        yield "{ .mib\n nop.m 0\n nop.i 0\n br.ret.sptk.many b0 ;;\n}\n\t.endp " + name
+
+
+def far():
+    """Branches that do not reach go through stubs."""
+    folder = scratch.folder()
+    (folder / "far.s").write_text("\n".join(far_source()) + "\n")
+    ia64_programs.tool("as", "-o", folder / "far.o", folder / "far.s", timeout=300)
+    image = folder / "far"
+    ia64_programs.tool("ld", "-q", "--build-id", "-o", image, folder / "far.o", timeout=300)
+    expect(emulate(image).status == 7, "the program itself is wrong")
+    for number, options in enumerate([("--layout", "random", "--seed", "1"), ("--layout", "scatter", "--seed", "1")]):
+        output = folder / f"far.{number}"
+        report = report_of(image, output, *options)
+        expect(report["far_stubs"] > 0, "no branch is far")
+        expect(emulate(output).status == 7, f"{' '.join(options)}: status {emulate(output).status}")
+        again = folder / f"far.{number}.again"
+        common.optimize(output, again, "--layout", "original")
+        expect(emulate(again).status == 7, "rewritten again")
+
+
 # --- What is written ----------------------------------------------------------------------------------
 
 
@@ -214,6 +256,7 @@ def main():
     cases += [Case(f"real.{name}", real, name) for name in ("hello", "mix", "loops", "sw", *LARGE)]
     cases += [Case(f"own.{name}{level}", own, name, level) for name in ("arithmetic", "calls", "exceptions", "signals", "threads") for level in ("-O0", "-O2")]
     cases += [Case("dynamic", dynamic), Case("dynamic.pie", dynamic, "-pie", "-fPIE")]
+    cases.append(Case("far", far))
     cases += [Case(f"again.{name}", again, name) for name in ("hello", "cxx")]
     cases += [Case(f"sizes.{name}", sizes, name) for name in ("hello", "mix", "loops", "sw", *LARGE)]
     cases += [Case(f"groups.{name}", groups, name) for name in ("calls", "floats", "mix", "cxx")]

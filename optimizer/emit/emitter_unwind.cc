@@ -1,0 +1,233 @@
+// Unwind information for code in its new places: what is to be said of which addresses.
+//
+// Every block is in one state at its start and changes it at pseudo-instructions; a block that does
+// not move says the same of its old addresses. Ranges of all code, by address, are what the writers
+// of tables want: unwind_writer.cc for .eh_frame, unwind_regions_writer.cc for unwind regions.
+//
+// Unwinders look regions up by return addresses as they are, so that no-ops behind a call belong to
+// what is before them, see close_gaps() and Placement::needs_padding().
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/emit/emitter.h"
+#include "optimizer/emit/unwind_regions_writer.h"
+#include "optimizer/image/unwind_table.h"
+
+namespace respike {
+namespace {
+
+/// Appends a range, merged with the one before when nothing but the address differs.
+void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
+  if (range.start == range.end) return;
+  if (!ranges.empty()) {
+    UnwindRange& last = ranges.back();
+    if (last.end == range.start && last.owner == range.owner && last.state == range.state &&
+        last.lsda == range.lsda && last.terminate == range.terminate &&
+        last.landing_pad == range.landing_pad && last.action == range.action) {
+      last.end = range.end;
+      return;
+    }
+  }
+  ranges.push_back(range);
+}
+
+}  // namespace
+
+void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id,
+                                BlockId block_id) {
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  UnwindRange range;
+  range.start = placement_.address(id, block_id);
+  // An FDE of its own from each symbol on: gdb runs an FDE's program to the function's start first,
+  // and states remembered by then are lost.
+  if (block_id == 0) ++unwind_owner_;
+  range.owner = unwind_owner_;
+  range.state = block.cfi_state;
+  const auto set_call_site = [&](uint32_t index) {
+    range.lsda = kNone;
+    range.terminate = false;
+    range.landing_pad = range.action = 0;
+    if (index == kNone) return;
+    const CallSite& site = procedure.call_sites[index];
+    range.lsda = site.lsda;
+    range.terminate = site.terminate;
+    range.action = site.action;
+    if (site.landing_pad != kNone) range.landing_pad = placement_.address(id, site.landing_pad);
+  };
+  set_call_site(block.call_site);
+  const uint64_t start = range.start;
+  const bool appended = placement_.end(id, block_id) == BlockEnd::branch_appended;
+  const bool changes = std::any_of(block.instructions.begin(), block.instructions.end(),
+                                   [](const Instruction& i) { return i.is_pseudo(); });
+  if (procedure.movable() && (changes || appended)) placement_.arrange(id, block_id, run_);
+  const uint64_t end =
+      appended ? start + run_.places.back() : start + placement_.size(id, block_id);
+  size_t written = 0;  // instructions before this one
+  for (const Instruction& instruction : block.instructions) {
+    if (!instruction.is_pseudo()) {
+      ++written;
+      continue;
+    }
+    range.end = end;
+    if (!procedure.movable())
+      range.end = program_.origin_base + instruction.origin;
+    else if (written < run_.places.size())
+      range.end = start + run_.places[written];
+    append(ranges, range);
+    range.start = range.end;
+    range.state = static_cast<uint32_t>(instruction.immediate);
+  }
+  range.end = end;
+  append(ranges, range);
+  if (!appended) return;
+  // The appended branch is already in the state of the block that it leads to.
+  const BlockId next = block.edge(Edge::Kind::fall_through)->target;
+  range.start = end;
+  range.end = start + placement_.size(id, block_id);
+  range.state = procedure.blocks[next].cfi_state;
+  append(ranges, range);
+}
+
+/// The state in which the stack is `frame` bytes deeper.
+void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
+  const unsigned unit = target_.code_alignment();
+  for (const FarStub& stub : placement_.stubs()) {
+    if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
+    const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
+    const uint32_t deep =
+        deeper_.find(unwind_.states, state, target_.abi().stack_pointer, target_.far_stub_frame());
+    UnwindRange range;
+    range.owner = ++unwind_owner_;
+    const uint64_t size =
+        stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    const uint64_t change = stub.address + (target_.far_stub_frame() == 0 ? 0
+                                            : stub.departure              ? unit
+                                                                          : size - unit);
+    range.start = stub.address;
+    range.end = change;
+    range.state = stub.departure ? state : deep;
+    ranges.push_back(range);
+    range.start = change;
+    range.end = stub.address + size;
+    range.state = stub.departure ? deep : state;
+    ranges.push_back(range);
+  }
+}
+
+/// An FDE of code that does not move, cut wherever its state or its call site changes.
+void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde) {
+  std::vector<uint64_t> cuts = {fde.start, fde.end};
+  for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
+  for (const Fde::CallSite& site : fde.call_sites) cuts.insert(cuts.end(), {site.start, site.end});
+  std::sort(cuts.begin(), cuts.end());
+  ++unwind_owner_;
+  size_t row = 0, site = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    if (cuts[i] == cuts[i + 1] || cuts[i] < fde.start || cuts[i + 1] > fde.end) continue;
+    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_};
+    while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
+    if (row < fde.rows.size()) range.state = fde.rows[row].state;
+    while (site < fde.call_sites.size() && fde.call_sites[site].end <= range.start) ++site;
+    if (fde.lsda != kNone) {
+      range.lsda = fde.lsda;
+      range.terminate = site == fde.call_sites.size() || fde.call_sites[site].start > range.start;
+      if (!range.terminate) {
+        range.action = fde.call_sites[site].action;
+        const uint64_t pad = fde.call_sites[site].landing_pad;
+        range.landing_pad = pad == 0 ? 0 : new_address(pad).value_or(pad);
+      }
+    }
+    append(ranges, range);
+  }
+}
+
+void Emitter::write_unwind_tables() {
+  if (program_.unreadable_fde)
+    throw Error(
+        fmt::format("the unwind information of the code at {:#x} is not understood and would "
+                    "be lost",
+                    *program_.unreadable_fde),
+        image_.path);
+  if (has_unwind_regions(image_)) return write_region_tables();
+  const Section* frame = image_.section_named(".eh_frame");
+  if (frame == nullptr || program_.unwind.cies.empty()) return;
+  const std::vector<UnwindRange> ranges = unwind_ranges();
+  const Section* header = image_.section_named(".eh_frame_hdr");
+  const uint64_t address = align_up(placement_.added_end(), 16);
+  UnwindSections sections = write_unwind(unwind_, ranges, address, header != nullptr);
+  move_table(frame, address, sections.eh_frame, std::move(sections.eh_frame_fixups));
+  if (!sections.lsda.empty())
+    move_table(image_.section_named(".gcc_except_table"), sections.lsda_address, sections.lsda,
+               std::move(sections.lsda_fixups));
+  move_table(header, sections.header_address, sections.header, {});
+}
+
+void Emitter::write_region_tables() {
+  const auto named = [&](std::string_view end) {
+    const auto found =
+        std::find_if(image_.sections.begin(), image_.sections.end(),
+                     [&](const Section& s) { return s.allocated() && s.name.ends_with(end); });
+    return found == image_.sections.end() ? nullptr : &*found;
+  };
+  std::vector<UnwindRange> ranges = unwind_ranges();
+  close_gaps(ranges);
+  const uint64_t address = align_up(placement_.added_end(), 16);
+  UnwindRegionSections sections =
+      write_unwind_regions(unwind_, ranges, {}, region_bases(image_), address);
+  move_table(named(kRegionInformationName), address, sections.information,
+             std::move(sections.information_fixups));
+  move_table(named(kRegionTableName), sections.table_address, sections.table,
+             std::move(sections.table_fixups));
+}
+
+/// Between blocks of code that stays there may be no-ops that no block holds. They are described by
+/// what is before them: calls that do not return have their return address there.
+void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
+  auto range = program_.ranges.begin();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    while (range != program_.ranges.end() && range->end <= ranges[i].start) ++range;
+    if (range == program_.ranges.end()) return;
+    if (ranges[i].start < range->start || program_[range->procedure].movable()) continue;
+    uint64_t end = range->end;
+    if (i + 1 < ranges.size()) end = std::min(end, ranges[i + 1].start);
+    ranges[i].end = std::max(ranges[i].end, end);
+  }
+}
+
+/// Puts new contents for a section to a new address.
+void Emitter::move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
+                         std::vector<UnwindFixup> fixups) {
+  if (section == nullptr) return;
+  std::fill_n(data_bytes(section->address, section->size), section->size, uint8_t{0});
+  const auto index = static_cast<uint32_t>(section - image_.sections.data());
+  out_.moved.push_back({index, to, bytes});
+  unwind_fixups_.emplace_back(index, std::move(fixups));
+}
+
+/// What is to be said of all code, by address.
+std::vector<UnwindRange> Emitter::unwind_ranges() {
+  std::vector<UnwindRange> ranges;
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
+    if (!program_[id].movable()) {
+      ++unwind_owner_;
+      for (BlockId block = 0; block < program_[id].blocks.size(); ++block)
+        if (program_[id].blocks[block].origin != kNone) add_unwind_ranges(ranges, id, block);
+    }
+  for (const PlacedFragment& placed : placement_.fragments()) {
+    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    ++unwind_owner_;
+    for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
+  }
+  add_stub_ranges(ranges);
+  for (const Fde& fde : program_.foreign_fdes) add_foreign_ranges(ranges, fde);
+  std::erase_if(ranges, [](const UnwindRange& range) { return range.state == kNone; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const UnwindRange& a, const UnwindRange& b) { return a.start < b.start; });
+  return ranges;
+}
+
+}  // namespace respike
