@@ -13,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/fitting.h"
 #include "cli/messages.h"
-#include "cli/unlifted.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/lift/lift.h"
@@ -36,13 +35,18 @@ struct DisasmArguments {
 void print_raw(const Image& image, const Listing& listing) {
   for (const Section& section : image.sections) {
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    for_lines(section, listing, [](std::span<const ListedLine> lines) {
+    const size_t step = size_t{listing.unit()} << 12;
+    std::vector<ListedLine> lines;
+    for (size_t at = 0; at < section.contents.size(); at += step) {
+      const auto piece = section.contents.subspan(at, std::min(step, section.contents.size() - at));
+      lines.clear();
+      listing.list(piece, section.address + at, lines);
       std::string out;
       for (const ListedLine& line : lines)
         fmt::format_to(std::back_inserter(out), "{:x}: {} {}\n", line.address, line.code,
                        line.text);
       fmt::print("{}", out);
-    });
+    }
   }
 }
 
@@ -124,9 +128,6 @@ void run_disasm(const DisasmArguments& arguments) {
   const Image image = read_image(std::filesystem::path(arguments.image));
   const Listing& listing = require_listing(image);
   if (arguments.objdump) return print_raw(image, listing);
-  const bool only_listing = !arguments.ir && arguments.profile.empty();
-  if (only_listing && !has_target(image.machine))
-    return print_unlifted(image, listing, arguments.procedures);
   require_target(image);
   require_rewritable(image);
   Program program = lift(image, diagnostics);

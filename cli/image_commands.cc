@@ -13,12 +13,10 @@
 #include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
-#include "cli/unlifted.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
 
 namespace respike::cli {
@@ -62,40 +60,10 @@ void print_info(const Image& image, const Program& program, const ProgramSummary
     fmt::print("  {}: {}\n", printable(note.name), note.reason);
 }
 
-constexpr std::string_view kUnanalysed[] = {"basic blocks", "opaque procedures",
-                                            "pinned procedures"};
-
-/// Of an image that can only be looked at.
-void show_unlifted_info(const Image& image, const Listing& listing, bool json) {
-  const UnliftedSummary s = summarize_unlifted(image, listing);
-  const std::string_view machine = platform_of(image.machine).key;
-  if (json) {
-    fmt::print("{}\n", text_of({{"format", image.format},
-                                {"kind", kind_name(image)},
-                                {"machine", machine},
-                                {"procedures", s.procedures},
-                                {"instructions", s.instructions},
-                                {"text_bytes", s.text_bytes},
-                                {"relocations", s.relocations},
-                                {"build_id", image.build_id},
-                                {"not_analysed", kUnanalysed}}));
-    return;
-  }
-  fmt::print("format                 {}, {}\n", image.format, kind_name(image));
-  fmt::print("machine                {}\n", machine);
-  fmt::print("procedures             {} (by symbols)\n", s.procedures);
-  fmt::print("instructions           {}\n", s.instructions);
-  fmt::print("text bytes             {}\n", s.text_bytes);
-  fmt::print("relocations            {}\n", s.relocations);
-  fmt::print("not analysed yet       {}: images for this machine can be read, not rewritten\n",
-             fmt::join(kUnanalysed, ", "));
-}
-
 void run_info(const InfoArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
-  const Listing& listing = require_listing(image);
-  if (!has_target(image.machine)) return show_unlifted_info(image, listing, arguments.json);
+  require_target(image);
   require_rewritable(image);
   const Program program = lift(image, diagnostics);
   const ProgramSummary s = summarize(program);

@@ -48,6 +48,7 @@ bool calls_fork_by_name(const Program& program, const CodeFacts& facts, Procedur
 }  // namespace
 
 bool comes_back_otherwise(std::string_view name) {
+  name = name.substr(0, name.find('.', 1));  // of a compiler's copies: ".constprop.0"
   constexpr std::string_view kNames[] = {"clone",
                                          "fork",
                                          "getcontext",
@@ -68,7 +69,8 @@ bool comes_back_otherwise(std::string_view name) {
                                          "Unwind_ForcedUnwind",
                                          "Unwind_RaiseException",
                                          "Unwind_Resume",
-                                         "Unwind_Resume_or_Rethrow"};
+                                         "Unwind_Resume_or_Rethrow",
+                                         "uw_install_context"};
   return std::find(std::begin(kNames), std::end(kNames), without_underscores(name)) !=
          std::end(kNames);
 }

@@ -35,10 +35,6 @@ class TargetListing final : public Listing {
     }
   }
 
-  uint64_t count_instructions(std::span<const uint8_t> code) const override {
-    return target_.decoded_count(whole_units(code));
-  }
-
  private:
   std::span<const uint8_t> whole_units(std::span<const uint8_t> code) const {
     return code.first(code.size() / unit() * unit());

@@ -29,8 +29,6 @@ class Listing {
   /// Appends the lines of all whole units of `code`, which stands at `address`.
   virtual void list(std::span<const uint8_t> code, uint64_t address,
                     std::vector<ListedLine>& lines) const = 0;
-  /// Instructions in all whole units of `code`.
-  virtual uint64_t count_instructions(std::span<const uint8_t> code) const = 0;
 };
 
 /// Null when Respike cannot list code of the machine.

@@ -70,16 +70,6 @@ class Ia64Listing final : public Listing {
       }
     }
   }
-
-  uint64_t count_instructions(std::span<const uint8_t> code) const override {
-    uint64_t count = 0;
-    for (size_t at = 0; at + kBundleSize <= code.size(); at += kBundleSize) {
-      Instruction slots[3];
-      decode_bundle(code.data() + at, 0, slots);
-      count += ia64::unit(slots[1]) == Unit::l ? 2 : 3;
-    }
-    return count;
-  }
 };
 
 }  // namespace
