@@ -46,6 +46,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     }
   find_free_ranges(program);
   find_joinable();
+  has_opposites_.resize(program.procedures.size());
   choose_ends(layout);
   place(layout);
 
@@ -145,6 +146,18 @@ bool Placement::needs_padding(const Procedure& procedure, BlockId id, BlockId ne
                      [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
 }
 
+/// Whether all conditions in the procedure have one.
+bool Placement::has_opposites(ProcedureId id) {
+  std::optional<bool>& known = has_opposites_[id];
+  if (!known)
+    known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
+      return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
+        return !instruction.is_pseudo() && target_.defers_faults(instruction);
+      });
+    });
+  return *known;
+}
+
 void Placement::choose_ends(const Layout& layout) {
   for (const Layout::Fragment& fragment : layout.fragments) {
     const Procedure& procedure = program_[fragment.procedure];
@@ -160,7 +173,8 @@ void Placement::choose_ends(const Layout& layout) {
       if (fall != nullptr && fall->target != next) {
         Instruction inverse = last;
         const auto before = block.instructions.span().first(block.instructions.size() - 1);
-        if (taken != nullptr && taken->target == next && target_.invert(inverse, before))
+        if (taken != nullptr && taken->target == next && has_opposites(fragment.procedure) &&
+            target_.invert(inverse, before))
           end = BlockEnd::inverted;
         else
           end = BlockEnd::branch_appended;

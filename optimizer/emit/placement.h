@@ -103,6 +103,7 @@ class Placement {
   void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
   bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
   void choose_ends(const Layout& layout);
+  bool has_opposites(ProcedureId procedure);
   void place(const Layout& layout);
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);
@@ -121,9 +122,10 @@ class Placement {
   std::vector<uint64_t> addresses_;
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
-  std::vector<bool> joinable_;  // nothing but the block before leads to it
-  std::vector<BlockId> run_;    // the first block of its run
-  std::vector<BlockId> next_;   // in its run, or kNone
+  std::vector<std::optional<bool>> has_opposites_;  // per procedure
+  std::vector<bool> joinable_;                      // nothing but the block before leads to it
+  std::vector<BlockId> run_;                        // the first block of its run
+  std::vector<BlockId> next_;                       // in its run, or kNone
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;
   std::vector<Pool> pools_;

@@ -196,6 +196,9 @@ class Target {
   virtual Operands operands(const Instruction&) const = 0;
   virtual bool is_nop(const Instruction&) const = 0;
   virtual SequenceRole sequence_role(const Instruction&) const = 0;
+  /// Leaves a mark instead of a fault (a speculative load). Conditions computed from what is marked
+  /// have no opposite.
+  virtual bool defers_faults(const Instruction&) const = 0;
   /// Enters the operating system, which may go on in another process or thread, too, or never.
   virtual bool is_system_call(const Instruction&) const = 0;
   /// Leaves the address of the next unit in a register and goes on there: no change of control.

@@ -153,6 +153,7 @@ class FakeTarget final : public Target {
   Instruction branch() const override { return of("br"); }
   Instruction stop() const override { return of("halt"); }
   Instruction nop() const override { return of("nop"); }
+  bool defers_faults(const Instruction&) const override { return false; }
   bool invert(Instruction& i, std::span<const Instruction>) const override {
     if (i.opcode == opcode("beq"))
       i.opcode = opcode("bne");

@@ -69,6 +69,15 @@ TEST(Ia64Meaning, ValuesMaySurviveAPredicate) {
   EXPECT_EQ(registers("ldfd.c.nc f8=[r2]"), "r2 f8 > f8");
 }
 
+TEST(Ia64Meaning, KnowsSpeculativeLoads) {
+  for (const char* text :
+       {"ld8.s r14=[r2]", "ld4.sa r14=[r2],4", "ldfd.s f8=[r2]", "ldfps.sa f8,f9=[r2]"})
+    EXPECT_TRUE(defers_faults(one(text))) << text;
+  for (const char* text : {"ld8 r14=[r2]", "ld8.a r14=[r2]", "ld8.c.clr r14=[r2]",
+                           "ld8.acq r14=[r2]", "st8 [r2]=r3", "add r14=r2,r3"})
+    EXPECT_FALSE(defers_faults(one(text))) << text;
+}
+
 TEST(Ia64Meaning, FollowsTheFlowOfControl) {
   EXPECT_EQ(control_flow(one("br.few 40")), ControlFlow::branch);
   EXPECT_EQ(control_flow(one("(p6) br.cond.dptk.few 40")), ControlFlow::conditional_branch);

@@ -189,6 +189,7 @@ class AlphaTarget final : public Target {
   SequenceRole sequence_role(const Instruction& instruction) const override {
     return alpha::sequence_role(instruction);
   }
+  bool defers_faults(const Instruction&) const override { return false; }
   const Abi& abi() const override { return alpha::abi(); }
   /// Of the 21164: 8 KB (Hardware Reference Manual, 2.1.1).
   CacheShape instruction_cache() const override {

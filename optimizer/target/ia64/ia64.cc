@@ -194,6 +194,9 @@ class Ia64Target final : public Target {
   ValueSource value_source(const Instruction& instruction) const override {
     return ia64::value_source(instruction);
   }
+  bool defers_faults(const Instruction& instruction) const override {
+    return ia64::defers_faults(instruction);
+  }
   const Abi& abi() const override {
     static const Abi abi = make_abi();
     return abi;

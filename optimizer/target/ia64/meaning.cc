@@ -69,11 +69,16 @@ void append_implicit(Operands& operands, unsigned set) {
     if ((set >> i & 1) != 0) append(operands, kImplicitRegisters[i]);
 }
 
-/// Loads that leave their registers alone when the ALAT still knows them.
-bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
+/// The type of a load (the completer %t or %u); nullopt: it has none.
+std::optional<unsigned> load_type(const Instruction& instruction, const Encoding& encoding) {
   const bool has_type = encoding.name.find("%t") != std::string_view::npos ||
                         encoding.name.find("%u") != std::string_view::npos;
-  return has_type && instruction.registers[3] >> 4 >= 8;
+  return has_type ? std::optional(instruction.registers[3] >> 4u) : std::nullopt;
+}
+
+/// Loads that leave their registers alone when the ALAT still knows them.
+bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
+  return load_type(instruction, encoding).value_or(0) >= 8;
 }
 
 }  // namespace
@@ -208,6 +213,13 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
     changed |= uint64_t{1} << set[0] | uint64_t{1} << set[1];
   }
   return false;
+}
+
+bool defers_faults(const Instruction& instruction) {
+  constexpr unsigned kSpeculative = 1, kSpeculativeAdvanced = 3;
+  if (instruction.opcode < kFirstRow) return false;
+  const unsigned type = load_type(instruction, encoding_of(instruction)).value_or(0);
+  return type == kSpeculative || type == kSpeculativeAdvanced;
 }
 
 bool is_nop(const Instruction& instruction) {

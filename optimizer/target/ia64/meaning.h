@@ -35,9 +35,11 @@ ControlFlow control_flow(const Instruction& instruction);
 bool may_fall_through(const Instruction& instruction);
 
 /// Makes a branch one on the opposite predicate, when the last compare in `before` that sets its
-/// predicate sets another one to the opposite; false otherwise. No compare here is believed to see
-/// a NaT: then both would be 0.
+/// predicate sets another one to the opposite; false otherwise. For code in which no compare sees a
+/// NaT: then both would be 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
+/// ld.s, ld.sa and their kin.
+bool defers_faults(const Instruction& instruction);
 
 /// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit.
 bool is_check(Op op);
