@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SLOTS = {"0": 0, "6": 1, "c": 2}
 
 
-def executed(emulator, respike, program, script):
+def executed(emulator, program, script):
     """Slots and instructions without no-ops of one run, in millions."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "counts"
@@ -30,9 +30,10 @@ def executed(emulator, respike, program, script):
             subprocess.run([emulator, "--counts", file, program], stdin=stdin, stdout=subprocess.DEVNULL, check=True)
         rows = re.findall(r"^([0-9a-f]+) ([012]) (\d+)$", file.read_text(), re.MULTILINE)
     counts = {(int(address, 16), int(slot)): int(count) for address, slot, count in rows}
-    text = subprocess.run([respike, "image", "disasm", program], stdout=subprocess.PIPE, check=True, text=True).stdout
+    listing = ["ia64-linux-gnu-objdump", "-d", "--no-show-raw-insn", program]
+    text = subprocess.run(listing, stdout=subprocess.PIPE, check=True, text=True).stdout
     instructions = 0
-    for address, slot, name in re.findall(r"^ *([0-9a-f]+)([06c]): +(?:\[\w+\] +)?(?:\(p\d+\) +)?(\S+)", text, re.MULTILINE):
+    for address, slot, name in re.findall(r"^ *([0-9a-f]+)([06c]):\s+(?:\[\w+\]\s+)?(?:\(p\d+\) +)?([a-z]\S*)", text, re.MULTILINE):
         if not name.startswith("nop."):
             instructions += counts.get((int(address, 16) * 16, SLOTS[slot]), 0)
     return sum(counts.values()) / 1e6, instructions / 1e6
@@ -54,7 +55,6 @@ def main():
     parser.add_argument("--runs", type=int, default=7, help="runs, the best of which counts (7)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="folder of the build")
     args = parser.parse_args()
-    respike = os.environ.get("RESPIKE", args.build / "respike")
     emulator = os.environ.get("RESPIKE_IA64_EMULATOR", args.build / "respike-ia64")
     program = next((path for path in ia64_programs.programs() if path.name == "sqlite3.ia64"), None)
     script = ia64_programs.SHARED / "asm" / "t.sql"
@@ -62,7 +62,7 @@ def main():
         print(f"ia64_speed.py: not measured: {ia64_programs.MISSING}")
         return 0
     expected = (ia64_programs.ASSEMBLER_SOURCES / "expected" / "sqlite3.txt").read_bytes()
-    slots, instructions = executed(emulator, respike, program, script)
+    slots, instructions = executed(emulator, program, script)
     best = min(seconds(emulator, program, script, expected) for _ in range(args.runs))
     speed = instructions / best
     print(f"sqlite3: {slots:.1f} M slots, {instructions:.1f} M instructions without no-ops, {best:.3f} s: "
