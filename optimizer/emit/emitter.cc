@@ -159,14 +159,17 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
   }
 }
 
-/// A run of blocks that are packed together.
-void Emitter::write_run(ProcedureId id, BlockId first) {
+/// A run of blocks that are packed together; `next` comes behind it in the fragment.
+void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   placement_.arrange_run(id, first, run_);
   for (size_t i = 0; i < run_.blocks.size(); ++i)
     finish_block(id, run_.blocks[i].first, run_.blocks[i].second,
                  i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
   bytes_.clear();
-  target_.encode(run_.code, bytes_);
+  std::span<const Instruction> following;
+  if (next != kNone && placement_.continues(id, run_.blocks.back().first, next))
+    following = program_[id].blocks[next].instructions.span();
+  target_.encode_before(run_.code, following, bytes_);
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
 }
 
@@ -258,8 +261,11 @@ void Emitter::write_code() {
     if (!program_[id].movable()) write_pinned(id);
   for (const PlacedFragment& placed : placement_.fragments()) {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
+    std::vector<BlockId> runs;
     for (BlockId block : fragment.blocks)
-      if (!placement_.is_joined(fragment.procedure, block)) write_run(fragment.procedure, block);
+      if (!placement_.is_joined(fragment.procedure, block)) runs.push_back(block);
+    for (size_t i = 0; i < runs.size(); ++i)
+      write_run(fragment.procedure, runs[i], i + 1 < runs.size() ? runs[i + 1] : kNone);
   }
   write_far_stubs();
 }

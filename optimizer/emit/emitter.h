@@ -47,7 +47,7 @@ class Emitter {
   uint8_t* code_bytes(uint64_t address, uint64_t size);
   uint8_t* data_bytes(uint64_t address, uint64_t size);
   void fill_free_ranges();
-  void write_run(ProcedureId id, BlockId first);
+  void write_run(ProcedureId id, BlockId first, BlockId next);
   void find_relocations(const BasicBlock& block);
   void finish_block(ProcedureId id, BlockId block, size_t begin, size_t end);
   void write_pinned(ProcedureId id);

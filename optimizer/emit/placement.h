@@ -57,6 +57,9 @@ class Placement {
   BlockEnd end(ProcedureId procedure, BlockId block) const {
     return ends_[first_[procedure] + block];
   }
+  /// Whether control goes on from one block to the next as in the input, and no code was put
+  /// between the two.
+  bool continues(ProcedureId procedure, BlockId block, BlockId next) const;
   /// Size in the output, bytes, with an appended branch.
   uint64_t size(ProcedureId procedure, BlockId block) const {
     return sizes_[first_[procedure] + block];

@@ -120,6 +120,14 @@ bool Placement::may_join(const Procedure& procedure, BlockId id, BlockId next, B
          (block.origin != kNone && follower.origin == block.origin + block.origin_size);
 }
 
+bool Placement::continues(ProcedureId id, BlockId block_id, BlockId next) const {
+  const BasicBlock& block = program_[id].blocks[block_id];
+  const BasicBlock& follower = program_[id].blocks[next];
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  return end(id, block_id) == BlockEnd::kept && fall != nullptr && fall->target == next &&
+         block.origin != kNone && follower.origin == block.origin + block.origin_size;
+}
+
 /// Finds the runs of a layout whose ends are chosen, and with them the sizes.
 void Placement::join_blocks(const Layout& layout) {
   constexpr size_t kLongest = 16;  // blocks of a run

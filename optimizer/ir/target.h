@@ -166,8 +166,15 @@ class Target {
   /// references nor on immediates. Behind a call comes the start of a group.
   virtual uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const = 0;
   uint64_t size(std::span<const Instruction> run) const { return arrange(run, nullptr); }
-  /// Appends the bytes of a run (no pseudo-instructions, no references left).
-  virtual void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const = 0;
+  /// Appends the bytes of a run (no pseudo-instructions, no references left). `following`: what
+  /// comes behind it in memory, if that is what came there in the input; otherwise nothing, and
+  /// then the run may not depend on what comes.
+  virtual void encode_before(std::span<const Instruction> run,
+                             std::span<const Instruction> following,
+                             std::vector<uint8_t>& out) const = 0;
+  void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const {
+    encode_before(run, {}, out);
+  }
   /// Replaces the instruction in slot `slot` of a group; the others stay.
   virtual void replace(std::span<uint8_t> group, unsigned slot,
                        const Instruction& instruction) const = 0;

@@ -88,7 +88,8 @@ class FakeTarget final : public Target {
   bool zeros_pad() const override { return false; }
   bool is_prefix(const Instruction&) const override { return false; }
   uint8_t standing_flags() const override { return 0; }
-  void encode(std::span<const Instruction> list, std::vector<uint8_t>& out) const override {
+  void encode_before(std::span<const Instruction> list, std::span<const Instruction>,
+                     std::vector<uint8_t>& out) const override {
     for (const Instruction& i : list) {
       uint32_t word = static_cast<uint32_t>(i.immediate);
       if (i.opcode != kInvalid)

@@ -143,7 +143,8 @@ class AlphaTarget final : public Target {
     }
     return size;
   }
-  void encode(std::span<const Instruction> instructions, std::vector<uint8_t>& out) const override {
+  void encode_before(std::span<const Instruction> instructions, std::span<const Instruction>,
+                     std::vector<uint8_t>& out) const override {
     const size_t start = out.size();
     out.resize(start + 4 * instructions.size());
     encode_words(instructions.data(), instructions.size(), out.data() + start);

@@ -89,7 +89,7 @@ Op nop_of(Unit unit) {
   }
 }
 
-std::vector<Item> items_of(std::span<const Instruction> code) {
+std::vector<Item> items_of(std::span<const Instruction> code, bool stop_at_end) {
   std::vector<Item> items;
   items.reserve(code.size());
   for (uint32_t i = 0; i < code.size(); ++i) {
@@ -103,7 +103,7 @@ std::vector<Item> items_of(std::span<const Instruction> code) {
       items.push_back({i, op, has_stop(code[i])});
     }
   }
-  if (!items.empty()) items.back().stop = true;
+  if (!items.empty() && stop_at_end) items.back().stop = true;
   return items;
 }
 
@@ -158,8 +158,8 @@ Instruction nop(Unit unit) {
 
 }  // namespace
 
-Bundled bundle(std::span<const Instruction> code) {
-  const std::vector<Item> items = items_of(code);
+Bundled bundle(std::span<const Instruction> code, bool stop_at_end) {
+  const std::vector<Item> items = items_of(code, stop_at_end);
   Bundled result;
   result.slots.reserve(items.size() * 3 / 2);
   result.places.assign(code.size(), kNone);
@@ -182,7 +182,7 @@ Bundled bundle(std::span<const Instruction> code) {
 
 size_t bundle_count(std::span<const Instruction> code) {
   size_t count = 0;
-  for_each_bundle(items_of(code), [&](const Filling&, std::span<const Item>) { ++count; });
+  for_each_bundle(items_of(code, true), [&](const Filling&, std::span<const Item>) { ++count; });
   return count;
 }
 

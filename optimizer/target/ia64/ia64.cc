@@ -105,6 +105,17 @@ void for_each_part(std::span<const Instruction> run, F f) {
   }
 }
 
+/// Whether an instruction group certainly starts with code, or nothing is known of it: no-ops, and
+/// the stops behind those that come first, are left out.
+bool starts_group(std::span<const Instruction> code) {
+  for (const Instruction& instruction : code) {
+    if (instruction.is_pseudo()) continue;
+    if (!ia64::is_nop(instruction)) return false;
+    if (has_stop(instruction)) break;
+  }
+  return true;
+}
+
 std::vector<Register> register_range(unsigned first, unsigned last) {
   std::vector<Register> result;
   for (unsigned r = first; r <= last; ++r) result.push_back(static_cast<Register>(r));
@@ -154,7 +165,8 @@ class Ia64Target final : public Target {
     return code.size() / kBundleSize * 3;
   }
   uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override;
-  void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const override;
+  void encode_before(std::span<const Instruction> run, std::span<const Instruction> following,
+                     std::vector<uint8_t>& out) const override;
   void replace(std::span<uint8_t> group, unsigned slot,
                const Instruction& instruction) const override;
   void fill(std::span<uint8_t> groups) const override;
@@ -285,9 +297,12 @@ uint64_t Ia64Target::arrange(std::span<const Instruction> run, uint32_t* places)
   return size;
 }
 
-void Ia64Target::encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const {
+void Ia64Target::encode_before(std::span<const Instruction> run,
+                               std::span<const Instruction> following,
+                               std::vector<uint8_t>& out) const {
   for_each_part(run, [&](size_t first, size_t count) {
-    const Bundled bundled = bundle(run.subspan(first, count));
+    const bool group_goes_on = first + count == run.size() && !starts_group(following);
+    const Bundled bundled = bundle(run.subspan(first, count), !group_goes_on);
     size_t at = out.size();
     out.resize(at + bundled.slots.size() / 3 * kBundleSize);
     for (size_t i = 0; i < bundled.slots.size(); i += 3, at += kBundleSize)
