@@ -176,6 +176,10 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   if (image.id != 0 && image.optimizable)
     if (auto build = database_.find_build(image.id, content.hash)) {
       database_.set_file_identity(build->id, identity);
+      if (image.machine != content.machine()) {  // it was of another one for a while
+        image.machine = content.machine();
+        database_.put_image(image);
+      }
       return build;
     }
   return add_build(image, content);
