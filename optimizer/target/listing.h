@@ -1,6 +1,6 @@
 #pragma once
 // Code as a disassembler lists it: all that Respike needs of a machine to show an image. Every
-// machine that has a Target has a Listing, and some have one before they have a Target.
+// machine that has a Target has a Listing.
 
 #include <cstdint>
 #include <optional>
