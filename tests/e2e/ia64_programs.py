@@ -66,14 +66,14 @@ def toolchain():
     return path if path.exists() else None
 
 
-def freestanding(name, folder):
+def freestanding(name, folder, *flags):
     """A static program of one file of tests/programs/ia64/freestanding and what all of them need."""
     sources, objects = ASSEMBLER_SOURCES / "freestanding", []
     for source in ("start", "runtime", name):
         objects.append(folder / f"{source}.o")
         tool("as", "-o", objects[-1], sources / f"{source}.s")
     image = folder / name
-    tool("ld", "-o", image, *objects)
+    tool("ld", *flags, "-o", image, *objects)
     return image
 
 

@@ -55,14 +55,7 @@ def check(image, folder, seeds, arguments=(), stdin=None):
 
 def link_freestanding(name):
     """With relocations; and a note, whose program header the added segment can take."""
-    folder = scratch.folder()
-    objects = []
-    for source in ("start", "runtime", name):
-        objects.append(folder / f"{source}.o")
-        ia64_programs.tool("as", "-o", objects[-1], FREESTANDING / f"{source}.s")
-    image = folder / name
-    ia64_programs.tool("ld", "-q", "--build-id", "-o", image, *objects)
-    return image
+    return ia64_programs.freestanding(name, scratch.folder(), "-q", "--build-id")
 
 
 def freestanding(name):
