@@ -27,6 +27,7 @@ namespace {
 
 using respike::Instruction;
 using respike::ia64::Encoding;
+using respike::ia64::is_loop_branch;
 using respike::ia64::kEncodings;
 using respike::ia64::Op;
 using respike::ia64::Slot;
@@ -75,12 +76,6 @@ bool qualifies_itself(const Slot& s) {
     default:
       return family_of(s.op) == Family::branch || is_compare(s.op);
   }
-}
-
-/// br.cloop and those of modulo-scheduled loops.
-bool is_loop_branch(Op op) {
-  return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
-         op == Op::br_wexit;
 }
 
 /// Whether an instruction that is not legal faults even under a false predicate.

@@ -27,6 +27,7 @@
 #include <unordered_map>
 
 #include "optimizer/target/ia64/codec.h"
+#include "optimizer/target/ia64/meaning.h"
 #include "simulator/itanium2/fetch.h"
 #include "simulator/itanium2/issue.h"
 #include "simulator/itanium2/prediction.h"
@@ -71,6 +72,12 @@ void read_transfer(ItaniumPiece& piece, const Slot& slot) {
     piece.hint = static_cast<Hint>(slot.d & 3);
   };
   const bool predicated = slot.predicate != 0;
+  if (respike::ia64::is_check(slot.op)) {
+    is(Transfer::direct, true);
+    piece.is_check = true;
+    piece.hint = Hint::static_not_taken;  // it has none
+    return;
+  }
   switch (slot.op) {
     case Op::br_cond:
     case Op::brl_cond:
@@ -94,18 +101,6 @@ void read_transfer(ItaniumPiece& piece, const Slot& slot) {
       return;
     case Op::br_ret:
       return is(Transfer::returns, predicated);
-    case Op::chk_s_i:
-    case Op::chk_s_m:
-    case Op::chk_s_f:
-    case Op::chk_a_nc:
-    case Op::chk_a_clr:
-    case Op::chk_a_nc_f:
-    case Op::chk_a_clr_f:
-    case Op::fchkf:
-      is(Transfer::direct, true);
-      piece.is_check = true;
-      piece.hint = Hint::static_not_taken;  // it has none
-      return;
     default:
       return;
   }

@@ -16,26 +16,14 @@
 #include <vector>
 
 #include "optimizer/image/image.h"
+#include "tests/unit/command.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike {
 
-struct CommandResult {
-  int status = -1;
-  std::string output;  // stdout and stderr together
-
-  bool operator==(const CommandResult&) const = default;
-};
-
+/// `output`: stdout and stderr together.
 inline CommandResult run(const std::string& command) {
-  CommandResult result;
-  FILE* pipe = popen(("{ " + command + " ; } 2>&1").c_str(), "r");
-  if (pipe == nullptr) return result;
-  std::array<char, 4096> buffer;
-  for (size_t size; (size = fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
-    result.output.append(buffer.data(), size);
-  result.status = pclose(pipe);
-  return result;
+  return run_command("{ " + command + " ; } 2>&1");
 }
 
 /// A directory that lives as long as the process.

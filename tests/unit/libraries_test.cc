@@ -21,6 +21,7 @@
 #include "optimizer/base/error.h"
 #include "tas/libraries.h"
 #include "tas/library_cache.h"
+#include "tests/unit/command.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike {
@@ -122,12 +123,8 @@ using Found = std::set<std::pair<std::string, std::string>>;
 Found ask_loader(const fs::path& program, const std::string& library_path) {
   const std::string command = "LD_TRACE_LOADED_OBJECTS=1 LD_LIBRARY_PATH='" + library_path + "' '" +
                               program.string() + "' 2>/dev/null";
-  FILE* pipe = popen(command.c_str(), "r");
-  std::string text;
-  for (int c; (c = std::fgetc(pipe)) != EOF;) text += char(c);
-  pclose(pipe);
   Found found;
-  std::istringstream lines(text);
+  std::istringstream lines(run_command(command).output);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.find("linux-vdso") != line.npos || line.find(kLoader) != line.npos)
       continue;

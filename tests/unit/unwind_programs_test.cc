@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/unit/command.h"
 #include "tests/unit/unwind_testing.h"
 
 namespace respike {
@@ -20,12 +21,8 @@ using namespace unwind_testing;
 // ---- Programs
 
 std::string run(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-    text.append(buffer.data(), n);
-  return pclose(pipe) == 0 ? text : "failed: " + text;
+  const CommandResult result = run_command(command + " 2>&1");
+  return result.status == 0 ? result.output : "failed: " + result.output;
 }
 
 bool has_tools() {

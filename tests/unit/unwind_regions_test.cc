@@ -11,6 +11,7 @@
 #include "optimizer/emit/unwind_descriptor_writer.h"
 #include "optimizer/lift/unwind_descriptor_reader.h"
 #include "optimizer/target/ia64/meaning.h"
+#include "tests/unit/temporary_folder.h"
 #include "tests/unit/unwind_regions_testing.h"
 
 namespace respike {
@@ -516,19 +517,16 @@ TEST_F(Entries, TakeBoundedTime) {
 class Assembled : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "/respike-XXXXXX";
-    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     const std::string command = fmt::format(
         "cd '{}' && ia64-linux-gnu-as -o x.o '{}/tests/programs/ia64/{}' && "
         "ia64-linux-gnu-ld -shared -q -o x.so x.o && echo done",
-        folder_, RESPIKE_SOURCE_DIR, "unwind/descriptors.s");
+        folder_.path().string(), RESPIKE_SOURCE_DIR, "unwind/descriptors.s");
     if (output_of("ia64-linux-gnu-as --version").empty()) GTEST_SKIP() << "no binutils for IA-64";
     ASSERT_EQ(output_of(command), "done\n");
-    image_ = read_image(folder_ + "/x.so");
+    image_ = read_image(folder_ / "x.so");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string folder_;
+  const TemporaryFolder folder_;
   Image image_;
 };
 
@@ -537,7 +535,7 @@ TEST_F(Assembled, ReadsAsListedAndSurvivesWriting) {
   const UnwindInput input = read_unwind(image_, &unreadable);
   ASSERT_EQ(unreadable.size(), 1u);
   EXPECT_EQ(unreadable[0].first, read_region_entries(image_).back().start);  // not_understood
-  EXPECT_GE(expect_listed(folder_ + "/x.so", input), 60u);
+  EXPECT_GE(expect_listed(folder_ / "x.so", input), 60u);
   const uint64_t address = address_behind(image_);
   const auto written =
       write_unwind_regions(input.tables, all_ranges(input), {}, region_bases(image_), address);

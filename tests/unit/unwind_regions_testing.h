@@ -23,6 +23,8 @@
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/unwind.h"
 #include "optimizer/lift/unwind_regions_reader.h"
+#include "tests/unit/command.h"
+#include "tests/unit/unwind_testing.h"
 
 namespace respike::unwind_regions_testing {
 
@@ -30,13 +32,7 @@ using Bytes = std::vector<uint8_t>;
 using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;
 
 inline std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return output;
-  char buffer[65536];
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) != 0;) output.append(buffer, n);
-  pclose(pipe);
-  return output;
+  return run_command(command + " 2>/dev/null").output;
 }
 
 // ---- States as text: "cfa=sp+32 b1=r40 f2=c-16 lc=s+8 rp=r33", sorted by name
@@ -318,38 +314,8 @@ class ListedState {
 
 // ---- From what was read to what is written, and back
 
-/// The ranges of an FDE in its place; `owner` keeps entries apart.
-inline void append_ranges(const Fde& fde, uint32_t owner, std::vector<UnwindRange>& ranges) {
-  std::vector<uint64_t> cuts = {fde.start, fde.end};
-  for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
-  for (const Fde::CallSite& site : fde.call_sites) cuts.insert(cuts.end(), {site.start, site.end});
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  size_t row = 0;
-  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = owner};
-    while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
-    range.state = fde.rows[row].state;
-    range.lsda = fde.lsda;
-    if (fde.lsda != kNone) {
-      const auto site = std::find_if(
-          fde.call_sites.begin(), fde.call_sites.end(),
-          [&](const auto& s) { return s.start <= range.start && range.start < s.end; });
-      range.terminate = site == fde.call_sites.end();
-      if (!range.terminate) {
-        range.landing_pad = site->landing_pad;
-        range.action = site->action;
-      }
-    }
-    ranges.push_back(range);
-  }
-}
-
-inline std::vector<UnwindRange> all_ranges(const UnwindInput& input) {
-  std::vector<UnwindRange> ranges;
-  for (uint32_t i = 0; i < input.fdes.size(); ++i) append_ranges(input.fdes[i], i, ranges);
-  return ranges;
-}
+using unwind_testing::all_ranges;
+using unwind_testing::sites_text;
 
 /// An image with other tables, which are behind its own memory.
 struct Rewritten {
@@ -396,21 +362,6 @@ inline uint64_t address_behind(const Image& image) {
   for (const Segment& segment : image.segments)
     if (segment.loaded()) end = std::max(end, segment.address + segment.memory_size);
   return align_up(end, 0x10000);
-}
-
-/// Records that say the same: neighbours with equal landing pads and actions are one.
-inline std::string sites_text(const Fde& fde) {
-  std::string text;
-  for (size_t i = 0; i < fde.call_sites.size(); ++i) {
-    const Fde::CallSite& site = fde.call_sites[i];
-    uint64_t end = site.end;
-    while (i + 1 < fde.call_sites.size() && fde.call_sites[i + 1].start == end &&
-           fde.call_sites[i + 1].landing_pad == site.landing_pad &&
-           fde.call_sites[i + 1].action == site.action)
-      end = fde.call_sites[++i].end;
-    text += fmt::format("[{:x},{:x})->{:x}/{} ", site.start, end, site.landing_pad, site.action);
-  }
-  return text;
 }
 
 inline void expect_equal(const UnwindInput& a, const UnwindInput& b) {

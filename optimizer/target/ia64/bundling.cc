@@ -59,21 +59,8 @@ struct Filling {
   int taken = 0;
 };
 
-bool must_be_last_in_bundle(Op op) {
-  switch (op) {
-    case Op::br_cloop:
-    case Op::br_ctop:
-    case Op::br_cexit:
-    case Op::br_wtop:
-    case Op::br_wexit:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool fits(Op op, const Shape& shape, int slot) {
-  return fits_unit(op, shape.units[slot]) && (slot == 2 || !must_be_last_in_bundle(op));
+  return fits_unit(op, shape.units[slot]) && (slot == 2 || !is_loop_branch(op));
 }
 
 Op nop_of(Unit unit) {

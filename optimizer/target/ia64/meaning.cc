@@ -118,6 +118,11 @@ Operands operands(const Instruction& instruction) {
   return result;
 }
 
+bool is_loop_branch(Op op) {
+  return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
+         op == Op::br_wexit;
+}
+
 bool is_check(Op op) {
   switch (op) {
     case Op::chk_s_i:

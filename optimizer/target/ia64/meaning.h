@@ -43,6 +43,8 @@ bool defers_faults(const Instruction& instruction);
 
 /// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit.
 bool is_check(Op op);
+/// br.cloop and those of modulo-scheduled loops: the last of their bundle.
+bool is_loop_branch(Op op);
 /// Compares of type unc, which write 0 to their predicates when their own predicate is false.
 bool is_unconditional_compare(Op op);
 
