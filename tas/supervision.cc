@@ -86,11 +86,29 @@ bool is_stopped(pid_t process) {
   _exit(125);
 }
 
+/// What waits in a process for all its threads.
+uint64_t signals_waiting_in(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/status", process));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("ShdPnd:")) return std::strtoull(&line[7], nullptr, 16);
+  return 0;
+}
+
+/// What waits in this process.
+uint64_t signals_waiting_here() {
+  sigset_t waiting;
+  sigpending(&waiting);
+  uint64_t bits = 0;
+  for (int number = 1; number <= 64; ++number)
+    if (sigismember(&waiting, number) == 1) bits |= uint64_t{1} << (number - 1);
+  return bits;
+}
+
 /// Knows which signals were sent to the whole group. To be made while all are blocked.
 class Witness {
  public:
-  Witness() : parent_(getpid()) { start(); }
-  ~Witness() { end(); }
+  Witness() : parent_(getpid()), process_(start()) {}
+  ~Witness() { end(process_); }
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
@@ -98,31 +116,40 @@ class Witness {
   /// process to the oldest, so the witness has it already. Without a witness nobody knows.
   bool has(int number) {
     if (process_ < 0) return false;
-    std::ifstream file(fmt::format("/proc/{}/status", process_));
-    uint64_t waiting = 0;
-    for (std::string line; std::getline(file, line);)
-      if (line.starts_with("ShdPnd:")) waiting = std::strtoull(&line[7], nullptr, 16);
-    if ((waiting >> (number - 1) & 1) == 0) return false;
-    end();  // what has been asked for once must not wait for the next time
-    start();
+    const uint64_t bit = uint64_t{1} << (number - 1);
+    const bool known = (known_ & bit) != 0;
+    known_ &= ~bit;
+    if (known) return true;
+    if ((signals_waiting_in(process_) & bit) == 0) return false;
+    replace();
     return true;
   }
 
  private:
-  void start() {
-    process_ = fork();
-    if (process_ != 0) return;
+  /// What has been asked for once must not wait for the next time, so another witness goes on.
+  /// What came before that one was there and has not been asked for is kept: it still waits here.
+  void replace() {
+    const pid_t before = process_;
+    process_ = start();
+    const uint64_t here = signals_waiting_here();
+    known_ |= here & signals_waiting_in(before) & ~signals_waiting_in(process_);
+    end(before);
+  }
+  pid_t start() const {
+    const pid_t process = fork();
+    if (process != 0) return process;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == parent_) pause();
     _exit(0);
   }
-  void end() const {
-    if (process_ < 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
+  static void end(pid_t process) {
+    if (process < 0) return;
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
   }
 
-  pid_t parent_, process_ = -1;
+  pid_t parent_, process_;
+  uint64_t known_ = 0;  // were sent to the group and still wait here, bit number - 1
 };
 
 /// Continues `stopped`, its parent, when `program` goes on or ends without it. Looks rather than

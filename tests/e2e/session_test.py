@@ -232,6 +232,25 @@ def wait_for_state(process, states, text):
     raise Failure(f"{text}: state {state_of(process)}")
 
 
+def check_signals_in_turn(scratch):
+    """The next signal to the group is sent while the last one is still looked at."""
+    program, substitute = place(scratch, "native", "turn")
+    command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
+    process, _ = start_waiting(command, start_new_session=True)
+    for turn in range(200):
+        os.killpg(process.pid, signal.SIGUSR1)
+        if turn % 2:
+            expect(process.stdout.readline() == b"signal USR1\n", f"turn {turn}")
+        os.killpg(process.pid, signal.SIGUSR2)
+        got = sorted(process.stdout.readline() for _ in range(2 - turn % 2))
+        wanted = [b"signal USR1\n", b"signal USR2\n"][turn % 2 :]
+        expect(got == wanted, f"turn {turn}: {got}")
+    process.terminate()
+    rest, _ = process.communicate(timeout=60)
+    process.guard.cancel()
+    expect(rest == b"signal TERM\n", f"{rest!r}")
+
+
 def check_stopping(scratch):
     """Who waits stops together with the program, and goes on together with it."""
     program, substitute = place(scratch, "native", "stops")
@@ -397,6 +416,7 @@ def main():
             add(f"signals {kind}", lambda k=kind: check_signals(scratch, k))
             add(f"without namespaces {kind}", lambda k=kind: check_without_namespaces(scratch, k))
         add("signals in the group", lambda: check_signals_in_group(scratch))
+        add("signals in quick turn", lambda: check_signals_in_turn(scratch))
         for folder in ("notes", "no:tes,$ORIGIN"):
             notes = ["--wait", "--notes", scratch.path / folder]
             add(f"same noted in {folder}", lambda o=notes: check_same(scratch, "alpha", o))
