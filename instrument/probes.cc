@@ -115,7 +115,7 @@ std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId b
 
 /// Free registers first, then any others, which have to be saved; never `keep`.
 void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Register keep) const {
-  const unsigned needed = code_.registers(probe.kind);
+  const unsigned needed = code_.registers(probe.kind, facts.gp);
   unsigned found = 0;
   probe.saved = 0;
   probe.gp_known = facts.gp;
@@ -232,7 +232,7 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
 unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
   const ProbeOperands operands{.counter = probe.counter,
                                .gp = probe.gp_known ? program_[id].gp : std::nullopt,
-                               .free = {probe.registers, code_.registers(probe.kind)},
+                               .free = {probe.registers, code_.registers(probe.kind, probe.gp_known)},
                                .target = probe.target};
   const ProbeCode code = code_.probe(probe.kind, operands);
   size_t instructions = code.code.size() + code.retry.size();
@@ -390,7 +390,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
     return;
   }
-  const unsigned used = code_.registers(probe.kind);
+  const unsigned used = code_.registers(probe.kind, probe.gp_known);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
   ProbeOperands operands{
       .counter = probe.counter, .gp = {}, .free = {probe.registers, used}, .target = probe.target};

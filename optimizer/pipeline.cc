@@ -18,6 +18,7 @@
 #include "optimizer/layout/gp_loads.h"
 #include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
+#include "optimizer/layout/predictions.h"
 #include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
@@ -179,7 +180,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
     watch.lap("counts");
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;
-    result.dropped_nops = drop_nops(program);  // from here on no instruction changes
+    result.dropped_nops = drop_nops(program);
+    if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
+    // From here on no instruction changes.
     check(program, nullptr);
   }
   Layout layout = make_layout(program, options);  // from here on the order is fixed

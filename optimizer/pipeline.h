@@ -56,6 +56,7 @@ struct OptimizeResult {
   EmitStatistics emitted;
   AnnotateResult annotated;  // with a profile
   uint64_t dropped_nops = 0;
+  uint64_t changed_hints = 0;  // of branches
   uint64_t dropped_gp_loads = 0;
   uint64_t procedures = 0;
   uint64_t moved = 0;  // procedures that a layout may move

@@ -269,8 +269,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     Flow flow;
     for (const Edge& edge : block_at(node).successors)
       if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
-    const auto call = [&](const Flow& callee) {
-      const Flow returned = flow.behind(callee);
+    const auto through = [&](const Flow& called) {
+      const Flow returned = flow.behind(called);
       if (block_at(node).instructions.back().predicate == 0) return returned;
       flow |= returned;  // or it is skipped
       return flow;
@@ -283,9 +283,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
         flow.through = all_;
         break;
       case End::call:
-        return call(entry_flow(owner_[callee], callee));
+        return through(entry_flow(owner_[callee], callee));
       case End::unknown_call:
-        return call(unknown_flow(node));
+        return through(unknown_flow(node));
       case End::custom_call:
         if (!certain_only_) flow.used = all_;
         break;

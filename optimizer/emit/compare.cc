@@ -94,6 +94,13 @@ bool same_operation(const Instruction& a, const Instruction& b) {
          std::memcmp(a.registers, b.registers, sizeof a.registers) == 0;
 }
 
+/// The same but for what it predicts.
+bool same_branch(const Target& target, Instruction a, Instruction b) {
+  target.predict(a, 0, 0);
+  target.predict(b, 0, 0);
+  return same_operation(a, b);
+}
+
 }  // namespace
 
 Comparison::Cursor Comparison::cursor_at(const ComparedProgram& side, const CodeCursor& at) const {
@@ -301,10 +308,10 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   CodeLocation y_taken = branch_target(*y.procedure, y.at.procedure, *y.block, j);
   CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
   CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
-  if (!same_operation(i, j)) {
+  if (!same_branch(before_.target, i, j)) {
     Instruction inverse = j;
     const auto before_branch = y.block->instructions.span().first(y.at.index);
-    if (!after_.target.invert(inverse, before_branch) || !same_operation(i, inverse))
+    if (!after_.target.invert(inverse, before_branch) || !same_branch(before_.target, i, inverse))
       return differ(x, y, "the instructions differ");
     std::swap(y_taken, y_next);
   }

@@ -161,13 +161,13 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
 
 /// A run of blocks that are packed together; `next` comes behind it in the fragment.
 void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
-  placement_.arrange_run(id, first, run_);
+  placement_.packing().arrange_run(id, first, run_);
   for (size_t i = 0; i < run_.blocks.size(); ++i)
     finish_block(id, run_.blocks[i].first, run_.blocks[i].second,
                  i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
   bytes_.clear();
   std::span<const Instruction> following;
-  if (next != kNone && placement_.continues(id, run_.blocks.back().first, next))
+  if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next))
     following = program_[id].blocks[next].instructions.span();
   target_.encode_before(run_.code, following, bytes_);
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
@@ -191,7 +191,7 @@ void Emitter::find_relocations(const BasicBlock& block) {
 void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_t end) {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
-  const BlockEnd how = placement_.end(id, block_id);
+  const BlockEnd how = placement_.packing().end(id, block_id);
   const Edge* taken = block.edge(Edge::Kind::taken);
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   find_relocations(block);
@@ -263,7 +263,7 @@ void Emitter::write_code() {
     const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
     std::vector<BlockId> runs;
     for (BlockId block : fragment.blocks)
-      if (!placement_.is_joined(fragment.procedure, block)) runs.push_back(block);
+      if (!placement_.packing().is_joined(fragment.procedure, block)) runs.push_back(block);
     for (size_t i = 0; i < runs.size(); ++i)
       write_run(fragment.procedure, runs[i], i + 1 < runs.size() ? runs[i + 1] : kNone);
   }

@@ -60,12 +60,13 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   };
   set_call_site(block.call_site);
   const uint64_t start = range.start;
-  const bool appended = placement_.end(id, block_id) == BlockEnd::branch_appended;
+  const bool appended = placement_.packing().end(id, block_id) == BlockEnd::branch_appended;
   const bool changes = std::any_of(block.instructions.begin(), block.instructions.end(),
                                    [](const Instruction& i) { return i.is_pseudo(); });
-  if (procedure.movable() && (changes || appended)) placement_.arrange(id, block_id, run_);
+  if (procedure.movable() && (changes || appended))
+    placement_.packing().arrange(id, block_id, run_);
   const uint64_t end =
-      appended ? start + run_.places.back() : start + placement_.size(id, block_id);
+      appended ? start + run_.places.back() : start + placement_.packing().size(id, block_id);
   size_t written = 0;  // instructions before this one
   for (const Instruction& instruction : block.instructions) {
     if (!instruction.is_pseudo()) {
@@ -87,7 +88,7 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   // The appended branch is already in the state of the block that it leads to.
   const BlockId next = block.edge(Edge::Kind::fall_through)->target;
   range.start = end;
-  range.end = start + placement_.size(id, block_id);
+  range.end = start + placement_.packing().size(id, block_id);
   range.state = procedure.blocks[next].cfi_state;
   append(ranges, range);
 }

@@ -19,13 +19,12 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : program_(program),
       target_(*program.target),
-      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      packing_(program),
       added_start_(added_code_address) {
   uint32_t blocks = 0;
   for (const Procedure& procedure : program.procedures) {
@@ -33,21 +32,12 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     blocks += static_cast<uint32_t>(procedure.blocks.size());
   }
   addresses_.resize(blocks);
-  sizes_.resize(blocks);
-  ends_.resize(blocks, BlockEnd::kept);
-  next_.resize(blocks, kNone);
-  uint32_t index = 0;
-  for (const Procedure& procedure : program.procedures)
-    for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-      const BasicBlock& block = procedure.blocks[id];
-      if (block.origin != kNone) addresses_[index] = program.address_of(block);
-      sizes_[index++] = block.origin_size;  // of what stays
-      run_.push_back(id);
-    }
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    for (BlockId b = 0; b < program[id].blocks.size(); ++b)
+      if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
+        addresses_[first_[id] + b] = program.address_of(block);
   find_free_ranges(program);
-  find_joinable();
-  has_opposites_.resize(program.procedures.size());
-  choose_ends(layout);
+  pack(layout);
   place(layout);
 
   uint64_t low = ~uint64_t{0}, high = 0;
@@ -61,11 +51,11 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
   const uint64_t start = address(procedure, block);
-  const BlockEnd how = end(procedure, block);
+  const BlockEnd how = packing_.end(procedure, block);
   if (how != BlockEnd::branch_appended && how != BlockEnd::padded)
-    return start + size(procedure, block);
+    return start + packing_.size(procedure, block);
   BlockRun run;
-  arrange(procedure, block, run);
+  packing_.arrange(procedure, block, run);
   return start + run.places.back();
 }
 
@@ -131,61 +121,9 @@ void Placement::find_free_ranges(const Program& program) {
   }
 }
 
-/// Unwind regions are looked up by the return address as it is, so what is behind a call belongs to
-/// the caller, also when the call does not return. What was behind it in the input will do.
-bool Placement::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
-  const BasicBlock& block = procedure.blocks[id];
-  if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
-      block.edge(Edge::Kind::fall_through) != nullptr)
-    return false;
-  if (next == kNone || block.origin == kNone) return true;
-  const BasicBlock& follower = procedure.blocks[next];
-  const bool same = follower.origin == block.origin + block.origin_size;
-  return !same ||
-         std::all_of(follower.instructions.begin(), follower.instructions.end(),
-                     [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
-}
-
-/// Whether all conditions in the procedure have one.
-bool Placement::has_opposites(ProcedureId id) {
-  std::optional<bool>& known = has_opposites_[id];
-  if (!known)
-    known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
-      return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
-        return !instruction.is_pseudo() && target_.defers_faults(instruction);
-      });
-    });
-  return *known;
-}
-
-void Placement::choose_ends(const Layout& layout) {
-  for (const Layout::Fragment& fragment : layout.fragments) {
-    const Procedure& procedure = program_[fragment.procedure];
-    for (size_t i = 0; i < fragment.blocks.size(); ++i) {
-      const BlockId id = fragment.blocks[i];
-      const BlockId next = i + 1 < fragment.blocks.size() ? fragment.blocks[i + 1] : kNone;
-      const BasicBlock& block = procedure.blocks[id];
-      const Instruction& last = block.instructions.back();
-      const Edge* taken = block.edge(Edge::Kind::taken);
-      const Edge* fall = block.edge(Edge::Kind::fall_through);
-      BlockEnd& end = ends_[first_[fragment.procedure] + id];
-      end = BlockEnd::kept;
-      if (fall != nullptr && fall->target != next) {
-        Instruction inverse = last;
-        const auto before = block.instructions.span().first(block.instructions.size() - 1);
-        if (taken != nullptr && taken->target == next && has_opposites(fragment.procedure) &&
-            target_.invert(inverse, before))
-          end = BlockEnd::inverted;
-        else
-          end = BlockEnd::branch_appended;
-      } else if (fall == nullptr && taken != nullptr && taken->target == next) {
-        end = BlockEnd::branch_dropped;
-      } else if (needs_padding(procedure, id, next)) {
-        end = BlockEnd::padded;
-      }
-    }
-  }
-  join_blocks(layout);
+void Placement::pack(const Layout& layout) {
+  for (const Layout::Fragment& fragment : layout.fragments)
+    packing_.pack(fragment.procedure, fragment.blocks);
 }
 
 void Placement::place(const Layout& layout) {
@@ -212,14 +150,14 @@ void Placement::place(const Layout& layout) {
     if (index == layout.fragments.size()) break;
     const Layout::Fragment& fragment = layout.fragments[index];
     uint64_t total = 0;
-    for (BlockId id : fragment.blocks) total += size(fragment.procedure, id);
+    for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
     const uint64_t start =
         take(total, std::max<uint64_t>(fragment.alignment, target_.code_alignment()));
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
       addresses_[first_[fragment.procedure] + id] = address;
-      address += size(fragment.procedure, id);
+      address += packing_.size(fragment.procedure, id);
     }
   }
   added_end_ = added;
@@ -244,13 +182,14 @@ void Placement::split_large(Layout& layout) {
       const bool glued =
           !piece.blocks.empty() &&
           program_[fragment.procedure].blocks[piece.blocks.back()].has(BasicBlock::kGluedToNext);
-      if (size_so_far + size(fragment.procedure, id) > largest && !piece.blocks.empty() && !glued) {
+      if (size_so_far + packing_.size(fragment.procedure, id) > largest && !piece.blocks.empty() &&
+          !glued) {
         result.push_back(std::move(piece));
         piece = {fragment.procedure, {}, 4};
         size_so_far = 0;
       }
       piece.blocks.push_back(id);
-      size_so_far += size(fragment.procedure, id);
+      size_so_far += packing_.size(fragment.procedure, id);
     }
     result.push_back(std::move(piece));
   }
@@ -265,11 +204,11 @@ void Placement::for_each_branch(const Layout&, F f) const {
     const Procedure& procedure = program_[id];
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
-      const BlockEnd how = end(id, b);
+      const BlockEnd how = packing_.end(id, b);
       uint64_t last_place = target_.grid().previous(return_point(id, b));
       uint64_t appended_place = 0;
       if (how == BlockEnd::branch_appended) {
-        arrange(id, b, run);
+        packing_.arrange(id, b, run);
         appended_place = address(id, b) + run.places.back();
         if (run.places.size() > 1) last_place = address(id, b) + run.places.end()[-2];
       }
@@ -367,7 +306,7 @@ bool Placement::all_reach(const Layout& layout) const {
 void Placement::place_with_stubs(Layout& layout) {
   far_ = true;
   split_large(layout);
-  choose_ends(layout);
+  pack(layout);
   place(layout);
   const uint64_t reach = target_.branch_reach();
   const uint64_t spacing = reach / 4;

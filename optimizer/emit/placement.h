@@ -7,29 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/analysis/packing.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
-
-/// What happens to the end of a block, given what follows it.
-enum class BlockEnd : uint8_t {
-  kept,
-  branch_dropped,   // an unconditional branch to the block that follows
-  inverted,         // the taken side follows: sense reversed, target exchanged
-  branch_appended,  // to the fall-through successor
-  padded,           // a call that does not return gets something behind it
-};
-
-/// Blocks as they are written: their instructions without pseudo-instructions, without dropped
-/// branches and with appended ones, whose displacements are yet to be set.
-struct BlockRun {
-  std::vector<Instruction> code;
-  std::vector<uint32_t> places;  // of each, from the start on; see Target::arrange()
-  uint64_t size = 0;             // bytes
-  std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
-};
 
 struct PlacedFragment {
   uint32_t fragment = 0;  // index of Layout::fragments
@@ -51,26 +34,9 @@ class Placement {
   /// Places everything; may split fragments of `layout` that are too large for far branches.
   Placement(const Program& program, Layout& layout, uint64_t added_code_address);
 
+  const Packing& packing() const { return packing_; }
   uint64_t address(ProcedureId procedure, BlockId block) const {
     return addresses_[first_[procedure] + block];
-  }
-  BlockEnd end(ProcedureId procedure, BlockId block) const {
-    return ends_[first_[procedure] + block];
-  }
-  /// Whether control goes on from one block to the next as in the input, and no code was put
-  /// between the two.
-  bool continues(ProcedureId procedure, BlockId block, BlockId next) const;
-  /// Size in the output, bytes, with an appended branch.
-  uint64_t size(ProcedureId procedure, BlockId block) const {
-    return sizes_[first_[procedure] + block];
-  }
-  /// The block alone, places counted from its own address.
-  void arrange(ProcedureId procedure, BlockId block, BlockRun& run) const;
-  /// The whole run that starts with the block. Only the first block of a run starts a group.
-  void arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const;
-  /// Whether the block is in a run of another one.
-  bool is_joined(ProcedureId procedure, BlockId block) const {
-    return run_[first_[procedure] + block] != block;
   }
   /// Address behind the block's last own instruction: what a call returns to.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
@@ -100,13 +66,7 @@ class Placement {
   };
 
   void find_free_ranges(const Program& program);
-  void find_joinable();
-  bool may_join(const Procedure& procedure, BlockId id, BlockId next, BlockEnd end) const;
-  void join_blocks(const Layout& layout);
-  void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
-  bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
-  void choose_ends(const Layout& layout);
-  bool has_opposites(ProcedureId procedure);
+  void pack(const Layout& layout);
   void place(const Layout& layout);
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);
@@ -120,15 +80,9 @@ class Placement {
 
   const Program& program_;
   const Target& target_;
-  const bool has_regions_;  // see needs_padding()
+  Packing packing_;
   std::vector<uint32_t> first_;
   std::vector<uint64_t> addresses_;
-  std::vector<uint32_t> sizes_;
-  std::vector<BlockEnd> ends_;
-  std::vector<std::optional<bool>> has_opposites_;  // per procedure
-  std::vector<bool> joinable_;                      // nothing but the block before leads to it
-  std::vector<BlockId> run_;                        // the first block of its run
-  std::vector<BlockId> next_;                       // in its run, or kNone
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;
   std::vector<Pool> pools_;

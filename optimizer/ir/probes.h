@@ -23,7 +23,7 @@ enum class ProbeKind : uint8_t {
 struct ProbeOperands {
   uint64_t counter = 0;            // address of the word, a multiple of 8
   std::optional<uint64_t> gp;      // value of the global pointer register; nullopt: not known
-  std::span<const Register> free;  // at least as many as Probes::registers(kind)
+  std::span<const Register> free;  // at least as many as Probes::registers()
   Register target = 0;             // record_target: holds the address
 };
 
@@ -39,8 +39,8 @@ class Probes {
  public:
   virtual ~Probes() = default;
 
-  /// Integer registers that a probe overwrites.
-  virtual unsigned registers(ProbeKind kind) const = 0;
+  /// Integer registers that a probe overwrites, where the global pointer is known or not.
+  virtual unsigned registers(ProbeKind kind, bool gp_known) const = 0;
   /// Those that probes may use, the best ones first.
   virtual std::span<const Register> usable() const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;

@@ -104,10 +104,11 @@ struct Abi {
   std::vector<SupportCall> support_calls;
 };
 
-/// Of the instruction cache that layouts avoid conflicts in, taken as direct mapped.
+/// Of the instruction cache that layouts avoid conflicts in.
 struct CacheShape {
   uint32_t line = 0;  // bytes
   uint32_t sets = 0;
+  uint32_t ways = 1;        // the least recently used one is replaced
   uint32_t prefetched = 0;  // lines behind one that misses
 };
 
@@ -224,6 +225,11 @@ class Target {
   /// comes right before it, as far as is known; the condition may be computed there.
   virtual bool invert(Instruction& conditional_branch,
                       std::span<const Instruction> before) const = 0;
+  /// Tells the processor where the branch mostly went, `taken` of `executed` times, if its code has
+  /// a place for that.
+  virtual void predict(Instruction& conditional_branch, uint64_t taken, uint64_t executed) const {
+    static_cast<void>(conditional_branch), static_cast<void>(taken), static_cast<void>(executed);
+  }
   virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch
 
   // References. `field` is what an instruction's field of this kind holds: the half of a gp offset

@@ -16,6 +16,7 @@
 #include "optimizer/layout/cache_order.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -27,8 +28,11 @@ namespace {
 
 using Rows = std::vector<std::vector<uint32_t>>;
 
-constexpr uint64_t kLongestRows[] = {1024, 768};  // bytes, of rows that are coloured as one
-constexpr uint64_t kMostColoured = 96 << 10;      // bytes, of the hottest rows
+// Of rows that are coloured as one: shares of the cache. With ways there are fewer places to choose
+// from, and more that is in the way of none.
+constexpr double kLongestRows[] = {1.0 / 8, 3.0 / 32};
+constexpr double kLongestRowsWithWays[] = {1.0 / 4, 1.0 / 8};
+constexpr uint64_t kMostColoured = 96 << 10;  // bytes, of the hottest rows
 
 // Cycles of a line from the second level, and of one that a miss before it prefetched (model C).
 constexpr double kMiss = 8, kPrefetched = 2;
@@ -70,6 +74,24 @@ size_t count_blocks(std::span<const CodePiece> pieces, const Trace& trace) {
   return count;
 }
 
+/// What it costs a line that as many others as the index ran before it runs again, when one of them
+/// comes to share its set. Without ways that is a miss each time, for which the near ones count
+/// like the far ones. With ways it matters only if the set would be just full: `ways` - 1 of the
+/// rest are in it, when all places are as likely.
+std::vector<uint32_t> weights_of_turns(const CacheShape& cache) {
+  if (cache.ways == 1) return std::vector<uint32_t>(cache.sets, 1);
+  constexpr double kOne = 64;
+  const double p = 1.0 / cache.sets;
+  std::vector<uint32_t> weights(size_t{2} * cache.sets * cache.ways);
+  for (size_t others = cache.ways; others < weights.size(); ++others) {
+    double probability = std::pow(1 - p, others - cache.ways);
+    for (uint32_t k = 1; k < cache.ways; ++k)
+      probability *= p * static_cast<double>(others - k) / k;
+    weights[others] = static_cast<uint32_t>(std::lround(kOne * probability));
+  }
+  return weights;
+}
+
 /// Rows in the order of their heat, those that can be coloured in an order by conflicts.
 Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
               const CacheShape& cache) {
@@ -88,7 +110,7 @@ Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
     chosen.push_back(std::move(row));
   }
   const auto places = place_blocks(pieces, chosen, count_blocks(pieces, trace), cache);
-  const Turns turns = find_turns(trace, places, all, cache.sets);
+  const Turns turns = find_turns(trace, places, all, weights_of_turns(cache));
   Rows result;
   for (const uint32_t row : order_by_conflicts(lengths, turns, cache))
     result.push_back(std::move(chosen[row]));
@@ -135,7 +157,8 @@ Rows whole_procedures(std::span<const CodePiece> pieces, const std::vector<Affin
 double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
                   const Trace& trace, const CacheShape& cache) {
   const auto places = place_blocks(pieces, rows, count_blocks(pieces, trace), cache);
-  std::vector<uint32_t> held(cache.sets, std::numeric_limits<uint32_t>::max());  // line by set
+  // By set, the latest first.
+  std::vector<uint32_t> held(size_t{cache.sets} * cache.ways, std::numeric_limits<uint32_t>::max());
   uint32_t from = 0, ahead = 0;  // lines that were prefetched, half-open
   double cycles = 0, blocks = 0;
   uint64_t lines = 0;
@@ -145,9 +168,13 @@ double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector
     lines += places[block].second - places[block].first;
     ++blocks;
     for (uint32_t line = places[block].first; line < places[block].second; ++line) {
-      uint32_t& place = held[line % cache.sets];
-      if (place == line) continue;
-      place = line;
+      const auto set = held.begin() + ptrdiff_t{line % cache.sets} * cache.ways;
+      if (*set == line) continue;
+      const auto last = set + cache.ways - 1, found = std::find(set, last, line);
+      const bool held_already = *found == line;
+      std::rotate(set, found, found + 1);
+      *set = line;
+      if (held_already) continue;
       const bool prefetched = from <= line && line < ahead;
       cycles += prefetched ? kPrefetched : kMiss;
       from = line + 1;
@@ -168,7 +195,9 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pi
   }
   Rows best = whole_procedures(pieces, affinities);
   double least = fetch_cost(pieces, best, trace, cache) - kLeastGain;
-  for (const uint64_t longest : kLongestRows) {
+  const double cache_size = static_cast<double>(cache.line) * cache.sets * cache.ways;
+  for (const double share : cache.ways == 1 ? kLongestRows : kLongestRowsWithWays) {
+    const auto longest = static_cast<uint64_t>(share * cache_size);
     Rows rows = by_heat(rows_by_affinity(sizes, affinities, longest), sizes, heat);
     rows = coloured(pieces, std::move(rows), trace, cache);
     const double cost = fetch_cost(pieces, rows, trace, cache);

@@ -1,5 +1,5 @@
 #pragma once
-// An order of hot code for a direct-mapped instruction cache.
+// An order of hot code for an instruction cache.
 
 #include <cstdint>
 #include <span>

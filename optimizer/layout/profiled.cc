@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "optimizer/analysis/packing.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/layout/cache_order.h"
 #include "optimizer/layout/calls.h"
@@ -60,7 +61,8 @@ class Builder {
         calls_(find_calls(program)),
         threshold_(options.split ? hot_threshold(program, options.cold_share,
                                                  program.target->branch_reach() / 4)
-                                 : 1) {}
+                                 : 1),
+        packing_(program) {}
 
   Layout build() {
     input_order_.resize(program_.procedures.size());
@@ -150,25 +152,22 @@ class Builder {
   void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, Part part) {
     const bool apart = part == Part::hot &&
                        (options_.pieces == Pieces::segments || options_.pieces == Pieces::colour);
-    bool first = true;
+    const size_t first = pieces_.size();
     for (auto& chain : chains) {
       if (chain.empty()) continue;
-      if (first || apart) pieces_.push_back({.procedure = id, .blocks = {}, .part = part});
-      first = false;
+      if (pieces_.size() == first || apart)
+        pieces_.push_back({.procedure = id, .blocks = {}, .part = part});
       Piece& piece = pieces_.back();
-      for (size_t i = 0; i < chain.size(); ++i) {
-        const BasicBlock& block = program_[id].blocks[chain[i]];
-        const uint64_t size = size_in(id, chain, i);
-        piece.size += size;
-        piece.heat += static_cast<double>(size) * static_cast<double>(block.count);
-      }
       piece.blocks.insert(piece.blocks.end(), chain.begin(), chain.end());
     }
-  }
-
-  uint64_t size_in(ProcedureId id, const std::vector<BlockId>& blocks, size_t index) const {
-    return placed_size(*program_.target, program_[id].blocks[blocks[index]],
-                       index + 1 < blocks.size() ? blocks[index + 1] : kNone);
+    for (Piece& piece : std::span(pieces_).subspan(first)) {
+      packing_.pack(id, piece.blocks);
+      for (const BlockId b : piece.blocks) {
+        const uint64_t size = packing_.size(id, b);
+        piece.size += size;
+        piece.heat += static_cast<double>(size) * static_cast<double>(program_[id].blocks[b].count);
+      }
+    }
   }
 
   // ---- their order ----
@@ -248,9 +247,8 @@ class Builder {
       code.size = piece.size;
       code.heat = piece.heat;
       blocks += piece.blocks.size();
-      for (size_t b = 0; b < piece.blocks.size(); ++b)
-        code.blocks.emplace_back(first_[piece.procedure] + piece.blocks[b],
-                                 size_in(piece.procedure, piece.blocks, b));
+      for (const BlockId b : piece.blocks)
+        code.blocks.emplace_back(first_[piece.procedure] + b, packing_.size(piece.procedure, b));
     }
     const Trace trace = walk(program_, calls_, std::min(kLongestWalk, blocks * kWalkPerBlock));
     std::vector<uint32_t> order;
@@ -299,6 +297,7 @@ class Builder {
   const LayoutOptions& options_;
   const std::vector<CodeCall> calls_;
   const uint64_t threshold_;
+  Packing packing_;                                // of the pieces
   std::vector<std::vector<BlockId>> input_order_;  // by procedure
   std::vector<Piece> pieces_;
   std::vector<uint32_t> first_;     // by procedure, of piece_of_

@@ -13,8 +13,8 @@ constexpr uint64_t kMostTurns = 100'000'000;  // that are counted
 
 class Recent {
  public:
-  Recent(uint32_t lines, uint32_t window)
-      : end_(lines), window_(window), links_(lines + size_t{1}), listed_(lines), turns_(lines) {
+  Recent(uint32_t lines, std::span<const uint32_t> weights)
+      : end_(lines), weights_(weights), links_(lines + size_t{1}), listed_(lines), turns_(lines) {
     links_[end_] = {end_, end_};
   }
 
@@ -25,14 +25,11 @@ class Recent {
   void run(uint32_t line) {
     if (links_[end_].next == line) return;
     if (listed_[line]) {
-      for (uint32_t other = links_[end_].next; other != line; other = links_[other].next) {
-        ++turns_.between(other, line);
-        ++counted_;
-      }
+      count_turns(line);
       remove(line);
     }
     insert_first(line);
-    if (size_ > window_) remove(links_[end_].previous);
+    if (size_ > weights_.size()) remove(links_[end_].previous);
   }
 
   uint64_t counted() const { return counted_; }
@@ -43,6 +40,15 @@ class Recent {
     uint32_t previous, next;
   };
 
+  void count_turns(uint32_t line) {
+    uint32_t between = 0;
+    for (uint32_t other = links_[end_].next; other != line; other = links_[other].next) ++between;
+    const uint32_t weight = weights_[between];
+    if (weight == 0) return;
+    for (uint32_t other = links_[end_].next; other != line; other = links_[other].next)
+      turns_.between(other, line) += weight;
+    counted_ += between;
+  }
   void insert_first(uint32_t line) {
     links_[line] = {end_, links_[end_].next};
     links_[links_[end_].next].previous = line;
@@ -59,7 +65,7 @@ class Recent {
   }
 
   const uint32_t end_;  // of the ring
-  const uint32_t window_;
+  const std::span<const uint32_t> weights_;
   std::vector<Link> links_;  // a ring, with its end behind the lines
   std::vector<bool> listed_;
   uint32_t size_ = 0;  // of the list
@@ -70,8 +76,8 @@ class Recent {
 }  // namespace
 
 Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
-                 uint32_t window) {
-  Recent recent(lines, window);
+                 std::span<const uint32_t> weights) {
+  Recent recent(lines, weights);
   for (const uint32_t block : trace) {
     if (recent.counted() > kMostTurns) break;
     if (block == kNone) {

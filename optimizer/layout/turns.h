@@ -2,6 +2,7 @@
 // Temporal relations: which lines of code take turns.
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,12 @@ class Turns {
 using LinesOfBlocks = std::vector<std::pair<uint32_t, uint32_t>>;
 
 /// For every two of `lines` cache lines how often one ran between two runs of the other that were
-/// near each other: fewer than `window` other lines between them. Where such lines share a set of
-/// the cache they throw each other out (Gloy and Smith, "Procedure placement using
-/// temporal-ordering information", TOPLAS 1999, section 4, the temporal-relation graph). Looks at
-/// the beginning of the trace only where there is much to be counted.
+/// near each other: fewer than weights.size() other lines between them, by whose number each time
+/// counts weights[number]. Where such lines share a set of the cache they throw each other out
+/// (Gloy and Smith, "Procedure placement using temporal-ordering information", TOPLAS 1999, section
+/// 4, the temporal-relation graph). Looks at the beginning of the trace only where there is much to
+/// be counted.
 Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
-                 uint32_t window);
+                 std::span<const uint32_t> weights);
 
 }  // namespace respike

@@ -70,7 +70,7 @@ TEST(AlphaProbes, CountInPlace) {
     for (const auto& gp : kGps)
       for (int failures = 0; failures < (kind == ProbeKind::count ? 1 : 3); ++failures) {
         const Register free[] = {22, 5};
-        ASSERT_EQ(probes().registers(kind), std::size(free));
+        ASSERT_EQ(probes().registers(kind, true), std::size(free));
         const ProbeCode code =
             probes().probe(kind, {.counter = kCounter, .gp = gp, .free = free, .target = 0});
         EXPECT_EQ(code.retry.empty(), kind == ProbeKind::count);

@@ -160,7 +160,7 @@ TEST(Turns, AreWhatRanBetweenTwoRuns) {
       trace.push_back(below(random, 15) == 0 ? kNone : below(random, lines));
     LinesOfBlocks lines_of;
     for (uint32_t line = 0; line < lines; ++line) lines_of.emplace_back(line, line + 1);
-    const Turns turns = find_turns(trace, lines_of, lines, window);
+    const Turns turns = find_turns(trace, lines_of, lines, std::vector<uint32_t>(window, 1));
     const auto expected = turns_by_definition(trace, window);
     for (uint32_t a = 0; a < lines; ++a)
       for (uint32_t b = a + 1; b < lines; ++b) {
@@ -174,15 +174,24 @@ TEST(Turns, AreWhatRanBetweenTwoRuns) {
 TEST(Turns, ABlockOfManyLinesTakesTurnsWithTheOthers) {
   // Line 0 in turn with lines 1 to 3, which one block covers.
   const Trace trace = {kNone, 0, 1, 0, 1, 0};
-  const Turns turns = find_turns(trace, {{0, 1}, {1, 4}}, 4, 8);
+  const Turns turns = find_turns(trace, {{0, 1}, {1, 4}}, 4, std::vector<uint32_t>(8, 1));
   for (uint32_t line = 1; line < 4; ++line) EXPECT_EQ(turns.between(0, line), 3u);
   EXPECT_EQ(turns.between(1, 3), 2u);
+}
+
+TEST(Turns, CountByTheLinesBetween) {
+  const Trace trace = {kNone, 0, 1, 0, 1, 2, 0};
+  const std::vector<uint32_t> weights = {0, 3, 7};
+  const Turns turns = find_turns(trace, {{0, 1}, {1, 2}, {2, 3}}, 3, weights);
+  EXPECT_EQ(turns.between(0, 1), 3u + 3u + 7u);  // 0 1 0, 1 0 1, 0 1 2 0
+  EXPECT_EQ(turns.between(0, 2), 7u);
+  EXPECT_EQ(turns.between(1, 2), 0u);
 }
 
 /// A loop that nearly fills the window has some hundred thousand turns each time round.
 TEST(Turns, OfALargeBlockAreCountedForAWhileOnly) {
   const Trace trace(1'000'000, 0);
-  const Turns turns = find_turns(trace, {{0, 400}}, 400, 512);
+  const Turns turns = find_turns(trace, {{0, 400}}, 400, std::vector<uint32_t>(512, 1));
   EXPECT_GT(turns.between(0, 399), 1000u);
   EXPECT_LT(turns.between(0, 399), 10'000u);
 }

@@ -55,12 +55,23 @@ std::string packed(const std::vector<std::string>& lines) {
 
 TEST(Ia64Bundling, FillsBundles) {
   EXPECT_EQ(packed({"add r14=r2,r3", "add r15=r2,r3", "add r16=r2,r3"}), "MMI;2");
-  EXPECT_EQ(packed({"add r14=r2,r3;;", "add r15=r14,r3;;", "add r16=r15,r3"}), "MMI;0;2 MMI;2");
+  EXPECT_EQ(packed({"add r14=r2,r3;;", "add r15=r14,r3;;", "add r16=r15,r3"}), "MMI;2 MMI;0;2");
   EXPECT_EQ(packed({"ld8 r14=[r2]", "fma.d.s0 f8=f9,f10,f11", "br.cond.sptk.few 0"}), "MFB;2");
-  EXPECT_EQ(packed({"shl r14=r2,r3", "shl r15=r2,r3;;", "shl r16=r14,r3"}), "MII;2 MMI;2");
+  EXPECT_EQ(packed({"shl r14=r2,r3", "shl r15=r2,r3;;", "shl r16=r14,r3"}), "MMI MII;1;2");
   EXPECT_EQ(packed({"shl r14=r2,r3;;", "shl r15=r14,r3"}), "MII;1;2");
   EXPECT_EQ(packed({"add r14=r2,r3", "movl r15=0x123456789a"}), "MLX;2");
   EXPECT_EQ(packed({"movl r15=0x123456789a;;", "movl r16=0x123456789a"}), "MLX;2 MLX;2");
+}
+
+/// Of the packings with the fewest bundles, one that issues in the fewest cycles is taken.
+TEST(Ia64Bundling, SparesPorts) {
+  // Two I ports a cycle: no-ops go to other units.
+  EXPECT_EQ(packed({"ld8 r14=[r2]", "shl r15=r2,r3", "ld8 r16=[r4]", "shl r17=r2,r3"}),
+            "MMI MMI;2");
+  // Two bundles a cycle: the second group does not begin in the first one's last slot.
+  EXPECT_EQ(packed({"ld8 r14=[r2]", "shl r15=r2,r3;;", "add r16=r4,r5", "ld8 r17=[r6]",
+                    "ld8 r18=[r7]", "ld8 r19=[r8]", "add r20=r4,r5"}),
+            "MMI;2 MMF MMI;2");
 }
 
 TEST(Ia64Bundling, LeavesOutNoOps) {

@@ -38,13 +38,11 @@ TEST(Ia64Probes, Count) {
   EXPECT_EQ(probe(ProbeKind::count, kCounter - 0x1fffff),
             "nop.m 0x0;;\n"
             "addl r14=2097151,r1;;\n"
-            "ld8 r15=[r14];;\n"
-            "adds r15=1,r15;;\n"
-            "st8 [r14]=r15;;\n");
+            "fetchadd8.rel r14=[r14],1;;\n");
   EXPECT_EQ(probe(ProbeKind::count_atomic, kCounter + 0x200000),
             "nop.m 0x0;;\n"
             "addl r14=-2097152,r1;;\n"
-            "fetchadd8.rel r15=[r14],1;;\n");
+            "fetchadd8.rel r14=[r14],1;;\n");
 }
 
 TEST(Ia64Probes, ReachFarCounters) {
@@ -52,12 +50,12 @@ TEST(Ia64Probes, ReachFarCounters) {
             "nop.m 0x0;;\n"
             "movl r14=0x200000;;\n"
             "add r14=r14,r1;;\n"
-            "fetchadd8.rel r15=[r14],1;;\n");
+            "fetchadd8.rel r14=[r14],1;;\n");
   EXPECT_EQ(probe(ProbeKind::count_atomic, kCounter + 0x1'2345'6789),
             "nop.m 0x0;;\n"
             "movl r14=0xfffffffedcba9877;;\n"
             "add r14=r14,r1;;\n"
-            "fetchadd8.rel r15=[r14],1;;\n");
+            "fetchadd8.rel r14=[r14],1;;\n");
 }
 
 /// The distance counts from the bundle of the mov, one before that of the movl.

@@ -64,14 +64,14 @@ TEST(CodeGrid, CountsSlots) {
 TEST(Ia64Target, PacksRuns) {
   uint64_t size = 0;
   auto code = list({"nop.m 0", "add r14=r2,r3;;", "nop.i 0", "add r15=r14,r3", "movl r16=5"});
-  EXPECT_EQ(places(code, size), (std::vector<uint32_t>{0, 0, 1, 1, 17, 18}));
+  EXPECT_EQ(places(code, size), (std::vector<uint32_t>{0, 0, 16, 16, 17, 18}));
   EXPECT_EQ(size, 32u);
   EXPECT_EQ(target().size(list({"nop.m 0", "nop.i 0"})), 0u);
 
   Instruction state;
   state.opcode = kCfiState;
   code.insert(code.begin() + 3, state);
-  EXPECT_EQ(places(code, size), (std::vector<uint32_t>{0, 0, 1, 1, 1, 17, 18}));
+  EXPECT_EQ(places(code, size), (std::vector<uint32_t>{0, 0, 16, 16, 16, 17, 18}));
 }
 
 TEST(Ia64Target, NothingBehindACallSharesItsBundle) {

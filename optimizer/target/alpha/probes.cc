@@ -57,7 +57,7 @@ struct Place {
 
 class AlphaProbes final : public Probes {
  public:
-  unsigned registers(ProbeKind kind) const override {
+  unsigned registers(ProbeKind kind, bool) const override {
     return kind == ProbeKind::record_target ? 3 : 2;
   }
   std::span<const Register> usable() const override { return kUsable; }
@@ -66,7 +66,7 @@ class AlphaProbes final : public Probes {
   Register jump_register(const Instruction& jump) const override { return jump.registers[1]; }
 
   ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
-    assert(operands.free.size() >= registers(kind));
+    assert(operands.free.size() >= registers(kind, operands.gp.has_value()));
     ProbeCode result;
     const Register address = operands.free[0], value = operands.free[1];
     auto& code = result.code;

@@ -1,24 +1,28 @@
 // Packing instructions into bundles.
 //
-// The order stays, so it is enough to fill each bundle with as many of the next instructions as any
-// template takes: whoever has packed more of a list never needs more bundles for the rest, since
-// the bundles of a longer rest also hold a shorter one. A template takes instructions from left to
-// right, each into the first slot that fits it. Stops need no choice: every template exists with
-// and without a stop at its end, and those with a stop inside of them exist without it, so that a
-// stop is only ever set where one is asked for.
+// The order stays. How few bundles are possible is found by filling each with as many of the next
+// instructions as any template takes: whoever has packed more of a list never needs more bundles
+// for the rest, since the bundles of a longer rest also hold a shorter one. A template takes
+// instructions from left to right, each into the first slot that fits it. Stops need no choice:
+// every template exists with and without a stop at its end, and those with a stop inside of them
+// exist without it, so that a stop is only ever set where one is asked for.
 //
-// Among templates that take the same number the first one of kShapes wins. MMI and its kin come
-// first, since the processor has four M units, but two I units, and an instruction of type A does
-// with both.
+// Many packings have the fewest bundles, and some of them issue faster. The processor takes two
+// bundles a cycle and has two I units, which no-ops occupy, too. So of all packings with the fewest
+// bundles one is taken that needs the fewest cycles by these two rules, from a fresh start; of
+// those, one with the last bundle as full as can be. The other ports and where a branch comes in
+// are not thought of.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.3 (bundles,
 // groups), volume 3, table 4-3 (templates); br.cloop, br.ctop and the like must be in slot 2
-// (volume 3, "br").
+// (volume 3, "br"). Issue: see simulator/itanium2/issue.cc.
 
 #include "optimizer/target/ia64/bundling.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 
 #include "optimizer/target/ia64/codec.h"
 #include "optimizer/target/ia64/meaning.h"
@@ -98,7 +102,8 @@ std::vector<Item> items_of(std::span<const Instruction> code, bool stop_at_end) 
 /// where the shape has one; a shape whose stop nobody wants takes nothing.
 Filling fill(const Shape& shape, std::span<const Item> items) {
   Filling filling{.shape = &shape};
-  bool stop = false;  // wanted in front of the next item
+  bool stop = false;            // wanted in front of the next item
+  bool stops = shape.stop < 0;  // that inside of the shape, between two items
   for (int slot = 0; slot < 3 && filling.taken < static_cast<int>(items.size()); ++slot) {
     if (shape.stop >= 0 && slot == shape.stop + 1) {
       if (!stop) return {.shape = &shape};
@@ -112,10 +117,12 @@ Filling fill(const Shape& shape, std::span<const Item> items) {
     if (!fits(item.op, shape, slot)) continue;
     filling.items[slot] = filling.taken++;
     stop = item.stop;
+    stops = stops || slot > shape.stop;
   }
-  return filling;
+  return stops ? filling : Filling{.shape = &shape};
 }
 
+/// The most that a bundle can take.
 Filling best_filling(std::span<const Item> items) {
   Filling best;
   for (const Shape& shape : kShapes) {
@@ -126,15 +133,92 @@ Filling best_filling(std::span<const Item> items) {
   return best;
 }
 
-/// Calls f(filling, its items) for one bundle after the other.
-template <typename F>
-void for_each_bundle(std::span<const Item> items, F f) {
-  while (!items.empty()) {
-    const Filling filling = best_filling(items);
-    const auto taken = static_cast<size_t>(filling.taken);
-    f(filling, items.first(taken));
-    items = items.subspan(taken);
+// ---- which of the shortest packings ----
+
+/// What one cycle has issued so far, at the end of a bundle.
+struct Window {
+  uint8_t bundles = 0;  // 0: nothing, the next cycle has not begun
+  uint8_t i = 0;        // I ports in use
+  static constexpr uint8_t kMostBundles = 2, kMostI = 2;
+  static constexpr size_t kCount = (kMostBundles + 1) * (kMostI + 1);
+  size_t index() const { return bundles * (kMostI + size_t{1}) + i; }
+  static Window at(uint8_t index) {
+    return {static_cast<uint8_t>(index / (kMostI + 1)), static_cast<uint8_t>(index % (kMostI + 1))};
   }
+};
+
+/// Issues a bundle; returns how many cycles its groups need beyond one each.
+uint32_t issue(const Filling& filling, std::span<const Item> items, Window& window) {
+  uint32_t splits = 0;
+  const auto next_cycle = [&](bool split) {
+    window = {.bundles = 1, .i = 0};
+    splits += split;
+  };
+  if (window.bundles == Window::kMostBundles)
+    next_cycle(true);
+  else
+    ++window.bundles;
+  for (int slot = 0; slot < 3; ++slot) {
+    const Unit unit = filling.shape->units[slot];
+    const int item = filling.items[slot];
+    if (unit == I) {
+      const bool on_m_too = item >= 0 && fits_unit(items[static_cast<size_t>(item)].op, M);
+      if (window.i < Window::kMostI)
+        ++window.i;
+      else if (!on_m_too)
+        next_cycle(true), window.i = 1;
+    }
+    if (slot == filling.shape->stop) next_cycle(false);
+  }
+  if (items[static_cast<size_t>(filling.taken) - 1].stop) window = {};
+  return splits;
+}
+
+/// The last bundle of a way to pack the first items, and the window in front of it.
+struct Step {
+  uint8_t shape = 0;  // of kShapes
+  uint8_t taken = 0;  // items
+  uint8_t window = 0;
+};
+
+/// By dynamic programming over the items that are packed and the window then.
+std::vector<Filling> best_packing(std::span<const Item> items) {
+  constexpr uint64_t kBundleCost = uint64_t{1} << 32;  // fewest bundles, then fewest cycles
+  constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+  std::array<std::array<uint64_t, Window::kCount>, 4> costs;  // of as many items, modulo 4
+  for (auto& each : costs) each.fill(kNever);
+  costs[0][0] = 0;
+  std::vector<std::array<Step, Window::kCount>> steps(items.size() + 1);
+  for (size_t at = 0; at < items.size(); ++at) {
+    for (uint8_t w = 0; w < Window::kCount; ++w) {
+      const uint64_t before = costs[at % 4][w];
+      if (before == kNever) continue;
+      for (uint8_t shape = 0; shape < kShapes.size(); ++shape)
+        for (size_t most = std::min<size_t>(3, items.size() - at); most != 0; --most) {
+          const auto rest = items.subspan(at, most);
+          const Filling filling = fill(kShapes[shape], rest);
+          if (filling.taken == 0) break;
+          most = static_cast<size_t>(filling.taken);
+          Window window = Window::at(w);
+          const uint64_t cost = before + kBundleCost + issue(filling, rest, window);
+          if (at + most == items.size()) window = {};  // whether a stop is there or not
+          uint64_t& least = costs[(at + most) % 4][window.index()];
+          if (cost >= least) continue;
+          least = cost;
+          steps[at + most][window.index()] = {shape, static_cast<uint8_t>(most), w};
+        }
+    }
+    costs[at % 4].fill(kNever);
+  }
+  std::vector<Filling> result;
+  for (size_t at = items.size(), window = 0; at != 0;) {
+    const Step step = steps[at][window];
+    at -= step.taken;
+    window = step.window;
+    result.push_back(fill(kShapes[step.shape], items.subspan(at, step.taken)));
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
 }
 
 Instruction nop(Unit unit) {
@@ -150,7 +234,10 @@ Bundled bundle(std::span<const Instruction> code, bool stop_at_end) {
   Bundled result;
   result.slots.reserve(items.size() * 3 / 2);
   result.places.assign(code.size(), kNone);
-  for_each_bundle(items, [&](const Filling& filling, std::span<const Item> taken) {
+  size_t first = 0;  // item of the bundle
+  for (const Filling& filling : best_packing(items)) {
+    const auto taken = std::span(items).subspan(first, static_cast<size_t>(filling.taken));
+    first += taken.size();
     const auto start = static_cast<uint32_t>(result.slots.size() / 3 * kBundleSize);
     for (int slot = 0; slot < 3; ++slot) {
       const Unit unit = filling.shape->units[slot];
@@ -160,7 +247,7 @@ Bundled bundle(std::span<const Instruction> code, bool stop_at_end) {
       set_stop(out, slot == filling.shape->stop || (slot == 2 && taken.back().stop));
       if (item) result.places[item->index] = start + static_cast<uint32_t>(slot);
     }
-  });
+  }
   auto next = static_cast<uint32_t>(result.slots.size() / 3 * kBundleSize);
   for (size_t i = code.size(); i-- > 0; next = result.places[i])
     if (result.places[i] == kNone) result.places[i] = next;
@@ -168,8 +255,10 @@ Bundled bundle(std::span<const Instruction> code, bool stop_at_end) {
 }
 
 size_t bundle_count(std::span<const Instruction> code) {
+  const std::vector<Item> items = items_of(code, true);
   size_t count = 0;
-  for_each_bundle(items_of(code, true), [&](const Filling&, std::span<const Item>) { ++count; });
+  for (auto rest = std::span(items); !rest.empty(); ++count)
+    rest = rest.subspan(static_cast<size_t>(best_filling(rest).taken));
   return count;
 }
 

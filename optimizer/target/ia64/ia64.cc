@@ -25,6 +25,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/target/ia64/bundling.h"
 #include "optimizer/target/ia64/codec.h"
+#include "optimizer/target/ia64/groups.h"
 #include "optimizer/target/ia64/meaning.h"
 #include "optimizer/target/ia64/probes.h"
 #include "optimizer/target/ia64/text.h"
@@ -94,14 +95,22 @@ Instruction parsed(std::string_view text) {
   return parse(text, 0).instruction;
 }
 
-/// Calls f(first instruction, count) for the runs that start at a bundle of their own.
+/// Calls f(index of the first, index behind the last, instructions) for the runs that start at a
+/// bundle of their own, without pseudo-instructions and needless stops.
 template <typename F>
 void for_each_part(std::span<const Instruction> run, F f) {
+  std::vector<Instruction> part;
+  bool starts_group = false;
   size_t first = 0;
   for (size_t i = 0; i < run.size(); ++i) {
-    if (i + 1 != run.size() && !is_call(control_flow(run[i]))) continue;
-    f(first, i + 1 - first);
+    if (!run[i].is_pseudo()) part.push_back(run[i]);
+    const bool calls = is_call(control_flow(run[i]));
+    if (i + 1 != run.size() && !calls) continue;
+    join_groups(part, starts_group);
+    f(first, i + 1, part);
+    part.clear();
     first = i + 1;
+    starts_group = run[i].predicate == 0;
   }
 }
 
@@ -213,8 +222,8 @@ class Ia64Target final : public Target {
     static const Abi abi = make_abi();
     return abi;
   }
-  /// Of the Itanium 2: 16 KB in lines of 64 bytes, which has four ways.
-  CacheShape instruction_cache() const override { return {.line = 64, .sets = 256}; }
+  /// Of the Itanium 2: 16 KB.
+  CacheShape instruction_cache() const override { return {.line = 64, .sets = 64, .ways = 4}; }
   /// Linux returns from handlers through a page of the kernel's own.
   bool is_signal_return(std::span<const Instruction>) const override { return false; }
 
@@ -223,6 +232,9 @@ class Ia64Target final : public Target {
   Instruction nop() const override { return parsed("nop.m 0x0"); }
   bool invert(Instruction& branch, std::span<const Instruction> before) const override {
     return ia64::invert(branch, before);
+  }
+  void predict(Instruction& branch, uint64_t taken, uint64_t executed) const override {
+    ia64::predict(branch, taken, executed);
   }
   uint64_t branch_reach() const override { return kBranchReach; }
 
@@ -276,18 +288,14 @@ void Ia64Target::decode(std::span<const uint8_t> code, uint32_t origin, Instruct
 
 uint64_t Ia64Target::arrange(std::span<const Instruction> run, uint32_t* places) const {
   uint64_t size = 0;
-  std::vector<Instruction> part;
-  for_each_part(run, [&](size_t first, size_t count) {
-    part.clear();
-    for (const Instruction& instruction : run.subspan(first, count))
-      if (!instruction.is_pseudo()) part.push_back(instruction);
+  for_each_part(run, [&](size_t first, size_t behind, std::span<const Instruction> part) {
     if (places == nullptr) {
       size += bundle_count(part) * kBundleSize;
       return;
     }
     const Bundled bundled = bundle(part);
     const uint64_t end = size + bundled.slots.size() / 3 * kBundleSize;
-    for (size_t i = first, k = 0; i < first + count; ++i) {
+    for (size_t i = first, k = 0; i < behind; ++i) {
       const uint64_t offset = k < part.size() ? size + bundled.places[k] : end;
       places[i] = static_cast<uint32_t>(offset);
       if (!run[i].is_pseudo()) ++k;
@@ -300,9 +308,9 @@ uint64_t Ia64Target::arrange(std::span<const Instruction> run, uint32_t* places)
 void Ia64Target::encode_before(std::span<const Instruction> run,
                                std::span<const Instruction> following,
                                std::vector<uint8_t>& out) const {
-  for_each_part(run, [&](size_t first, size_t count) {
-    const bool group_goes_on = first + count == run.size() && !starts_group(following);
-    const Bundled bundled = bundle(run.subspan(first, count), !group_goes_on);
+  for_each_part(run, [&](size_t, size_t behind, std::span<const Instruction> part) {
+    const bool group_goes_on = behind == run.size() && !starts_group(following);
+    const Bundled bundled = bundle(part, !group_goes_on);
     size_t at = out.size();
     out.resize(at + bundled.slots.size() / 3 * kBundleSize);
     for (size_t i = 0; i < bundled.slots.size(); i += 3, at += kBundleSize)

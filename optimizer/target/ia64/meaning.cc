@@ -144,17 +144,12 @@ bool is_unconditional_compare(Op op) {
 }
 
 ControlFlow control_flow(const Instruction& instruction) {
-  if (is_check(op_of(instruction))) return ControlFlow::conditional_branch;
-  switch (op_of(instruction)) {
+  const Op op = op_of(instruction);
+  if (is_check(op) || is_loop_branch(op)) return ControlFlow::conditional_branch;
+  switch (op) {
     case Op::br_cond:
     case Op::brl_cond:
       return instruction.predicate == 0 ? ControlFlow::branch : ControlFlow::conditional_branch;
-    case Op::br_wexit:
-    case Op::br_wtop:
-    case Op::br_cloop:
-    case Op::br_cexit:
-    case Op::br_ctop:
-      return ControlFlow::conditional_branch;
     case Op::br_call:
     case Op::brl_call:
       return ControlFlow::call;
@@ -218,6 +213,15 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
     changed |= uint64_t{1} << set[0] | uint64_t{1} << set[1];
   }
   return false;
+}
+
+/// Static predictions are for what never changes: a wrong one stays wrong.
+void predict(Instruction& branch, uint64_t taken, uint64_t executed) {
+  if (op_of(branch) != Op::br_cond && op_of(branch) != Op::brl_cond) return;
+  constexpr uint8_t kNotTaken = 1, kDynamic = 2;
+  const bool mostly_taken = taken > executed - taken;
+  branch.registers[completer('w').field] =
+      static_cast<uint8_t>((mostly_taken ? 0 : kNotTaken) + kDynamic);
 }
 
 bool defers_faults(const Instruction& instruction) {

@@ -38,6 +38,8 @@ bool may_fall_through(const Instruction& instruction);
 /// predicate sets another one to the opposite; false otherwise. For code in which no compare sees a
 /// NaT: then both would be 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
+/// Sets the completer .sptk, .spnt, .dptk or .dpnt; see Target::predict().
+void predict(Instruction& branch, uint64_t taken, uint64_t executed);
 /// ld.s, ld.sa and their kin.
 bool defers_faults(const Instruction& instruction);
 

@@ -7,7 +7,8 @@
 //
 // A probe starts with a stop, since it may overwrite what the group before it read or wrote; the
 // no-op that carries the stop goes away when bundles are packed. fetchadd counts exactly without a
-// retry, and changes one register only.
+// retry; since a load, an addition and a store are three groups more, it counts where that is not
+// asked for, too. It leaves the old count where the address was, so that one register will do.
 //
 // Registers are saved by way of f6, whose contents and theirs are spilled as floating-point
 // registers are, in all 82 bits: a NaT becomes a NaTVal and comes back as a NaT, and ar.unat, which
@@ -81,8 +82,8 @@ class Code {
 
 class Ia64Probes final : public Probes {
  public:
-  unsigned registers(ProbeKind kind) const override {
-    return kind == ProbeKind::record_target ? 3 : 2;
+  unsigned registers(ProbeKind kind, bool gp_known) const override {
+    return kind == ProbeKind::record_target ? 3 : gp_known ? 1 : 2;
   }
   std::span<const Register> usable() const override { return kUsable; }
   /// Kernels have pages of 4 to 64 KB.
@@ -93,26 +94,20 @@ class Ia64Probes final : public Probes {
   }
 
   ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
-    assert(operands.free.size() >= registers(kind));
+    assert(operands.free.size() >= registers(kind, operands.gp.has_value()));
     ProbeCode result;
     Code code(result);
-    const Register address = operands.free[0], value = operands.free[1];
+    const Register address = operands.free[0];
     code.stop();
-    reach(operands, address, value, result);
+    reach(operands, address, result);
     switch (kind) {
       case ProbeKind::count:
-        code.load(value, address);
-        code.stop();
-        code.add(Op::adds, value, 0, value, 1);
-        code.stop();
-        code.store(address, value);
-        break;
       case ProbeKind::count_atomic:
-        code.add(Op::fetchadd8_rel, value, 0, address, 1);
+        code.add(Op::fetchadd8_rel, address, 0, address, 1);
         break;
       case ProbeKind::record_target: {
         // The count of changes grows by (ones of the difference + 127) / 128.
-        const Register target = operands.free[2];
+        const Register value = operands.free[1], target = operands.free[2];
         code.add(Op::mov_from_br, target, operands.target - kBranch, 0);
         code.load(value, address);
         code.stop();
@@ -194,9 +189,8 @@ class Ia64Probes final : public Probes {
   }
 
  private:
-  /// Puts the counter's address into a register; `scratch` may change, too.
-  static void reach(const ProbeOperands& operands, Register address, Register scratch,
-                    ProbeCode& result) {
+  /// Puts the counter's address into a register; without gp the next free one changes, too.
+  static void reach(const ProbeOperands& operands, Register address, ProbeCode& result) {
     Code code(result);
     if (operands.gp) {
       const auto offset = static_cast<int64_t>(operands.counter - *operands.gp);
@@ -208,6 +202,7 @@ class Ia64Probes final : public Probes {
         code.add(Op::add, address, address, kGp);
       }
     } else {
+      const Register scratch = operands.free[1];
       code.add(Op::mov_ip, scratch, 0, 0);
       code.stop();
       code.add_long(address, 0);

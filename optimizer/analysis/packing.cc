@@ -1,0 +1,241 @@
+// Packing: how blocks end given what follows them, which of them are packed together, and how large
+// that makes them.
+//
+// Problem: where a group of the grid holds several instructions, a block that starts a group of its
+// own leaves slots empty in the one before. Idea: only a block that something leads to needs an
+// address of its own; one that control enters from the block before it alone, such as what follows
+// a conditional branch, goes on in the same group. Blocks that are packed together are a run.
+//
+// Packing must not create dependences that the machine forbids within an instruction group. The
+// input had the stops that its own order needs, so blocks are joined only where the input had them
+// in this order, or where the second one depends on nothing. Unwind tables describe whole groups of
+// one owner: blocks with other handlers or exception tables start a group.
+//
+// Runs have at most 16 blocks, so that finding one block's part of its run is cheap.
+
+#include "optimizer/analysis/packing.h"
+
+#include <algorithm>
+
+#include "optimizer/image/image.h"
+#include "optimizer/image/unwind_table.h"
+
+namespace respike {
+
+Packing::Packing(const Program& program)
+    : program_(program),
+      target_(*program.target),
+      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      has_opposites_(program.procedures.size()) {
+  for (const Procedure& procedure : program.procedures) {
+    first_.push_back(static_cast<uint32_t>(sizes_.size()));
+    for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+      sizes_.push_back(procedure.blocks[id].origin_size);  // of what stays
+      run_.push_back(id);
+    }
+  }
+  ends_.assign(sizes_.size(), BlockEnd::kept);
+  next_.assign(sizes_.size(), kNone);
+  find_joinable();
+}
+
+void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    ends_[index(id, blocks[i])] =
+        choose_end(id, blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNone);
+  join(id, blocks);
+  for (const BlockId block : blocks)
+    if (!is_joined(id, block)) measure(id, block);
+}
+
+// ---- ends ----
+
+/// Unwind regions are looked up by the return address as it is, so what is behind a call belongs to
+/// the caller, also when the call does not return. What was behind it in the input will do.
+bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
+  const BasicBlock& block = procedure.blocks[id];
+  if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
+      block.edge(Edge::Kind::fall_through) != nullptr)
+    return false;
+  if (next == kNone || block.origin == kNone) return true;
+  const BasicBlock& follower = procedure.blocks[next];
+  const bool same = follower.origin == block.origin + block.origin_size;
+  return !same ||
+         std::all_of(follower.instructions.begin(), follower.instructions.end(),
+                     [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
+}
+
+/// Whether all conditions in the procedure have one.
+bool Packing::has_opposites(ProcedureId id) {
+  std::optional<bool>& known = has_opposites_[id];
+  if (!known)
+    known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
+      return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
+        return !instruction.is_pseudo() && target_.defers_faults(instruction);
+      });
+    });
+  return *known;
+}
+
+BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
+  const BasicBlock& block = program_[procedure].blocks[id];
+  const Edge* taken = block.edge(Edge::Kind::taken);
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  if (fall != nullptr && fall->target != next) {
+    Instruction inverse = block.instructions.back();
+    const auto before = block.instructions.span().first(block.instructions.size() - 1);
+    const bool inverted = taken != nullptr && taken->target == next && has_opposites(procedure) &&
+                          target_.invert(inverse, before);
+    return inverted ? BlockEnd::inverted : BlockEnd::branch_appended;
+  }
+  if (fall == nullptr && taken != nullptr && taken->target == next) return BlockEnd::branch_dropped;
+  return needs_padding(program_[procedure], id, next) ? BlockEnd::padded : BlockEnd::kept;
+}
+
+// ---- runs ----
+
+/// A block that is only entered from the one before need not start a group, where a group holds
+/// several instructions.
+void Packing::find_joinable() {
+  joinable_.assign(run_.size(), false);
+  if (target_.grid().slots == 1) return;
+  std::vector<uint32_t> entries;  // of the blocks of a procedure
+  for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+    const Procedure& procedure = program_[id];
+    entries.assign(procedure.blocks.size(), 0);
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Edge& edge : block.successors)
+        entries[edge.target] += edge.kind == Edge::Kind::fall_through ? 1 : 2;
+    for (const Reference& reference : procedure.references)
+      if (reference.target.procedure == id) entries[reference.target.block] += 2;
+    for (const uint32_t symbol : procedure.symbols)
+      if (const auto named = block_at(program_, program_.image->symbols[symbol].value))
+        if (named->procedure == id) entries[named->block] += 2;
+    constexpr unsigned kNamed =
+        BasicBlock::kAddressTaken | BasicBlock::kLandingPad | BasicBlock::kEntry;
+    for (BlockId block = 1; block < entries.size(); ++block)
+      joinable_[index(id, block)] =
+          entries[block] == 1 && (procedure.blocks[block].flags & kNamed) == 0;
+  }
+}
+
+/// Between the two there is no stop but those that the input has: it must have had them in this
+/// order, or the second one must depend on nothing.
+bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  const BasicBlock& follower = procedure.blocks[next];
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  if (!joinable_[index(id, next)] || end(id, block_id) != BlockEnd::kept || fall == nullptr ||
+      fall->target != next || is_call(target_.control_flow(block.instructions.back())))
+    return false;
+  // Unwind tables describe whole groups, which have one CIE and one LSDA.
+  uint32_t state = block.cfi_state;
+  for (const Instruction& instruction : block.instructions)
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  const auto cie_of = [&](uint32_t s) {
+    return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
+  };
+  const auto lsda_of = [&](const BasicBlock& b) {
+    return b.call_site == kNone ? kNone : procedure.call_sites[b.call_site].lsda;
+  };
+  if (cie_of(state) != cie_of(follower.cfi_state) || lsda_of(block) != lsda_of(follower))
+    return false;
+  const Instruction& first = follower.instructions.front();
+  const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
+                           target_.control_flow(first) == ControlFlow::branch;
+  return independent ||
+         (block.origin != kNone && follower.origin == block.origin + block.origin_size);
+}
+
+bool Packing::continues(ProcedureId id, BlockId block_id, BlockId next) const {
+  const BasicBlock& block = program_[id].blocks[block_id];
+  const BasicBlock& follower = program_[id].blocks[next];
+  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  return end(id, block_id) == BlockEnd::kept && fall != nullptr && fall->target == next &&
+         block.origin != kNone && follower.origin == block.origin + block.origin_size;
+}
+
+void Packing::join(ProcedureId id, std::span<const BlockId> blocks) {
+  constexpr size_t kLongest = 16;  // blocks of a run
+  size_t length = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const BlockId block = blocks[i];
+    next_[index(id, block)] = kNone;
+    const bool joins = i != 0 && length < kLongest && may_join(id, blocks[i - 1], block);
+    length = joins ? length + 1 : 1;
+    run_[index(id, block)] = joins ? run_[index(id, blocks[i - 1])] : block;
+    if (joins) next_[index(id, blocks[i - 1])] = block;
+  }
+}
+
+/// Finds the sizes of a run's blocks.
+void Packing::measure(ProcedureId id, BlockId first) {
+  const BlockEnd how = end(id, first);
+  if (next_[index(id, first)] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
+    const auto code = program_[id].blocks[first].instructions.span();
+    sizes_[index(id, first)] = static_cast<uint32_t>(target_.size(code));
+    return;
+  }
+  BlockRun& run = measured_;
+  arrange_run(id, first, run);
+  const auto start = [&](size_t block) {
+    if (block == 0) return 0u;  // its first instruction may stand in a later slot
+    const size_t place = block < run.blocks.size() ? run.blocks[block].second : SIZE_MAX;
+    return place < run.places.size() ? run.places[place] : static_cast<uint32_t>(run.size);
+  };
+  for (size_t i = 0; i < run.blocks.size(); ++i)
+    sizes_[index(id, run.blocks[i].first)] = start(i + 1) - start(i);
+}
+
+// ---- code ----
+
+void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruction>& code) const {
+  const size_t start = code.size();
+  const auto list = program_[procedure].blocks[id].instructions.span();
+  code.insert(code.end(), list.begin(), list.end());
+  code.erase(std::remove_if(code.begin() + static_cast<ptrdiff_t>(start), code.end(),
+                            [](const Instruction& i) { return i.is_pseudo(); }),
+             code.end());
+  const BlockEnd how = end(procedure, id);
+  if (how == BlockEnd::branch_dropped) {
+    code.pop_back();
+    if (code.size() > start && target_.is_prefix(code.back())) code.pop_back();
+  }
+  if (how == BlockEnd::branch_appended) code.push_back(target_.branch());
+  if (how == BlockEnd::padded) code.push_back(target_.stop());
+}
+
+void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {
+  run.code.clear();
+  run.blocks.clear();
+  for (BlockId id = first; id != kNone; id = next_[index(procedure, id)]) {
+    run.blocks.emplace_back(id, run.code.size());
+    append_code(procedure, id, run.code);
+  }
+  run.places.resize(run.code.size());
+  run.size = target_.arrange(run.code, run.places.data());
+}
+
+void Packing::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {
+  const uint32_t at = index(procedure, id);
+  arrange_run(procedure, run_[at], run);
+  if (run.blocks.size() == 1) return;
+  size_t begin = 0, end = run.code.size();
+  for (const auto& [block, first] : run.blocks) {
+    if (block == id) begin = first;
+    if (block == next_[at]) end = first;
+  }
+  const uint32_t base = begin == 0                  ? 0
+                        : begin < run.places.size() ? run.places[begin]
+                                                    : static_cast<uint32_t>(run.size);
+  run.code.assign(run.code.begin() + static_cast<ptrdiff_t>(begin),
+                  run.code.begin() + static_cast<ptrdiff_t>(end));
+  run.places.assign(run.places.begin() + static_cast<ptrdiff_t>(begin),
+                    run.places.begin() + static_cast<ptrdiff_t>(end));
+  for (uint32_t& place : run.places) place -= base;
+  run.size = sizes_[at];
+  run.blocks.assign({{id, 0}});
+}
+
+}  // namespace respike
