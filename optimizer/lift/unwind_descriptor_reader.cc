@@ -151,6 +151,10 @@ void Unwinder::execute(const Region& region, const Descriptor& descriptor, int64
 }
 
 void Unwinder::set(const Region& region, const Descriptor& descriptor) {
+  // The outermost frame has its return address in r0. Nothing else can be there.
+  if (descriptor.where == Where::general && descriptor.value == 0 &&
+      descriptor.index >= kFirstGeneral)
+    throw Error("unwind regions save a register in one that cannot be");
   Place& place = current_.places[descriptor.index];
   place.where = descriptor.where;
   place.value = descriptor.value;

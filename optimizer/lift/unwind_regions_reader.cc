@@ -99,6 +99,8 @@ void RegionReader::read_entry(const RegionEntry& entry) {
     fde.rows.push_back({slot_address(first_slot + row.slot), states_.index_of(row.state)});
   }
   if (block.lsda != 0) lsdas_.read(block.lsda, fde);
+  for (const Fde::CallSite& site : fde.call_sites)  // throws for what is no slot
+    for (const uint64_t address : {site.start, site.end, site.landing_pad}) slot_number(address);
   input_.fdes.push_back(std::move(fde));
 }
 

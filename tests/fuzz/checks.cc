@@ -70,7 +70,8 @@ FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed) {
     require_rewritable(image);
     result.depth = FuzzDepth::rewritable;
     OptimizeOptions options;
-    options.order = OptimizeOptions::Order::random;
+    options.order =
+        seed % 4 == 0 ? OptimizeOptions::Order::original : OptimizeOptions::Order::random;
     options.seed = seed;
     Diagnostics diagnostics;
     const OptimizeResult written = optimize(image, options, diagnostics);

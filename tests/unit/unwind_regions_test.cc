@@ -90,6 +90,10 @@ TEST(Descriptors, MeanWhatUnwindersMakeOfThem) {
        {0x00, 0xfc, 0x06, 0x04, 0x28, 0x00, 0x38},
        "error: unknown unwind descriptor"},
       {"another convention", {0x00, 0xff, 0x03, 0x73, 0x38}, "error: unknown unwind descriptor"},
+      {"a return address in r0", {0x00, 0xb0, 0x80, 0x38}, "0: cfa=sp+0 rp=r0"},
+      {"another register in r0",
+       {0x00, 0xf1, 0x01, 0x00, 0x38},
+       "error: unwind regions save a register in one that cannot be"},
       {"outside of regions", {0xe4, 0x00}, "error: unwind descriptors lie outside of regions"},
   };
   for (const Case& test : cases) EXPECT_EQ(rows_of(test.bytes), test.rows) << test.what;
@@ -422,6 +426,25 @@ TEST_F(Entries, HaveExceptionTables) {
     EXPECT_EQ(cie.personality, kData + 0x100);
     EXPECT_EQ(cie.augmentation, "eu");
   }
+}
+
+TEST_F(Entries, HaveCallSitesOfSlotsOnly) {
+  auto with_lsda = range(0, 0x20, 1, 3);
+  with_lsda.lsda = 0;
+  auto written = write({with_lsda});
+  const auto unreadable_after = [&] {
+    const Rewritten rewritten(image_, written, kAddress);
+    Ranges unreadable;
+    read_unwind(rewritten.image, &unreadable);
+    return unreadable;
+  };
+  EXPECT_EQ(unreadable_after(), Ranges{});
+  const Bytes record = {0x00, 0x20, 0x00, 0x00};  // start, length, no landing pad, no action
+  const auto site = std::search(written.information.begin(), written.information.end(),
+                                record.begin(), record.end());
+  ASSERT_NE(site, written.information.end());
+  site[1] = 0x1e;
+  EXPECT_EQ(unreadable_after(), (Ranges{{kText, kText + 0x20}}));
 }
 
 TEST_F(Entries, FixupsNameEveryPointer) {
