@@ -272,6 +272,8 @@ void Unwinder::find_frame(const Place& place, CfiState& state) const {
       return;
     case Where::stack:
     case Where::previous:  // which is not known yet, so that the stack pointer stands for it
+      if (place.value < 0)
+        throw Error("unwind regions keep the previous stack pointer where none can be");
       state.cfa_is_expression = true;
       state.cfa_expression = stack_place(place.value);
       state.cfa_expression.push_back(dwarf_op::kDereference);
