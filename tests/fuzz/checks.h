@@ -25,6 +25,8 @@ FuzzResult check_reader(std::span<const uint8_t> bytes);
 FuzzResult check_lifter(std::span<const uint8_t> bytes);
 /// In the input's order, or a random one by `seed`.
 FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed);
+/// With counters in it.
+FuzzResult check_instrument(std::span<const uint8_t> bytes);
 /// The smallest image of IA-64 with one entry in its table of unwind regions: `bytes` are its
 /// number of bundles (two bytes), then the entry's information block. What is read must be the same
 /// after it was written.

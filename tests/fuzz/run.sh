@@ -2,8 +2,8 @@
 # Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   TARGET: reader, lifter, rewrite, ir_text, counting, unwind or emulation; ia64_lifter and ia64_rewrite are lifter and
-#   rewrite with programs for Itanium only. BUILD: build directory, default build-fuzz
+#   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind or emulation; ia64_lifter, ia64_rewrite and
+#   ia64_instrument start from programs for Itanium only. BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

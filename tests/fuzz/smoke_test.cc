@@ -122,6 +122,14 @@ TEST(FuzzSmoke, ItaniumRewrite) {
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
 }
 
+TEST(FuzzSmoke, Instrument) {
+  run(seeds().alpha, 700, 6'000'000, FuzzDepth::rewritten, check_instrument);
+}
+
+TEST(FuzzSmoke, ItaniumInstrument) {
+  run(seeds().ia64, 700, 7'000'000, FuzzDepth::rewritten, check_instrument);
+}
+
 TEST(FuzzSmoke, UnwindRegions) {
   const std::vector<Bytes>& from = seeds().descriptors;
   ASSERT_GT(from.size(), 10u);
