@@ -254,8 +254,8 @@ void ProbeInserter::shrink() {
   std::map<Routine, std::pair<uint32_t, uint32_t>> uses;  // number, probes
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
-    for (const BasicBlock& block : program_[id].blocks)
-      size += target_.size(block.instructions.span());
+    for (const BasicBlock& block : program_[id].blocks)  // what stays need not be instructions
+      size += program_[id].movable() ? target_.size(block.instructions.span()) : block.origin_size;
     for (Probe& probe : by_procedure_[id]) {
       const unsigned own = size_of(id, probe);
       added += own;

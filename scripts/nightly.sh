@@ -3,7 +3,7 @@
 # counters, a million operands for each operation of IA-64, the speed of its emulator, 500 random programs for it,
 # the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
-# usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the six fuzzers, default 3600
+# usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the eleven fuzzers, default 3600
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 fuzz_seconds=${1:-3600}
@@ -44,6 +44,6 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 RESPIKE_SEEDS=5 RES
   ctest --test-dir build-sanitize --parallel 2 --output-on-failure
 
 echo "== fuzzers, $fuzz_seconds s each"
-for target in reader lifter rewrite counting ir_text emulation; do
+for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument unwind counting ir_text emulation; do
   tests/fuzz/run.sh "$target" "$fuzz_seconds"
 done

@@ -327,7 +327,8 @@ void Comparison::dynamic_relocations() {
   }
 }
 
-/// Code that is in no procedure is not walked over, but unwound all the same.
+/// Code that is in no procedure is not walked over, but unwound all the same; where the input's
+/// descriptors are not understood, they count from the same places.
 void Comparison::foreign_code() {
   const auto differs = [&](uint64_t address) {
     differ(fmt::format("the unwind information of the code at {:#x} differs", address));
@@ -345,6 +346,8 @@ void Comparison::foreign_code() {
                            [](uint64_t a, const Fde& candidate) { return a < candidate.start; });
       if (next == after.begin() || at >= (next - 1)->end) return differs(at);
       if (!same_unwinding(fde, *(next - 1), at)) return differs(at);
+      const bool same_range = fde.start == (next - 1)->start && fde.end == (next - 1)->end;
+      if (is_opaque(before_.program.unwind, fde) && !same_range) return differs(at);
     }
   }
 }

@@ -64,7 +64,7 @@ std::string state_key(const ComparedProgram& side, const CfiState& state) {
     key.add(cie.return_register).add(cie.signal_frame ? 1 : 0);
     add_personality(key, side, cie);
   }
-  key.add(state.cfa_is_expression ? 1 : 0).add(state.cfa_register);
+  key.add(state.cfa_is_expression ? 1 : 0).add(state.opaque ? 1 : 0).add(state.cfa_register);
   key.add(static_cast<uint64_t>(state.cfa_offset)).add(state.cfa_expression);
   key.add(state.args_size).add(state.rules.size());
   for (const auto& [reg, rule] : state.rules)

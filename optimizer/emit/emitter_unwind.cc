@@ -99,6 +99,7 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
+    if (state != kNone && unwind_.states[state].opaque) continue;  // of an entry of its own
     const uint32_t deep =
         deeper_.find(unwind_.states, state, target_.abi().stack_pointer, target_.far_stub_frame());
     UnwindRange range;
@@ -178,7 +179,7 @@ void Emitter::write_region_tables() {
   close_gaps(ranges);
   const uint64_t address = align_up(placement_.added_end(), 16);
   UnwindRegionSections sections =
-      write_unwind_regions(unwind_, ranges, {}, region_bases(image_), address);
+      write_unwind_regions(unwind_, ranges, region_bases(image_), address);
   move_table(named(kRegionInformationName), address, sections.information,
              std::move(sections.information_fixups));
   move_table(named(kRegionTableName), sections.table_address, sections.table,
@@ -193,6 +194,7 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
     while (range != program_.ranges.end() && range->end <= ranges[i].start) ++range;
     if (range == program_.ranges.end()) return;
     if (ranges[i].start < range->start || program_[range->procedure].movable()) continue;
+    if (unwind_.states[ranges[i].state].opaque) continue;
     uint64_t end = range->end;
     if (i + 1 < ranges.size()) end = std::min(end, ranges[i + 1].start);
     ranges[i].end = std::max(ranges[i].end, end);
@@ -224,6 +226,10 @@ std::vector<UnwindRange> Emitter::unwind_ranges() {
     for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
   }
   add_stub_ranges(ranges);
+  // Opaque states are of whole FDEs, which are foreign.
+  std::erase_if(ranges, [&](const UnwindRange& range) {
+    return range.state == kNone || unwind_.states[range.state].opaque;
+  });
   for (const Fde& fde : program_.foreign_fdes) add_foreign_ranges(ranges, fde);
   std::erase_if(ranges, [](const UnwindRange& range) { return range.state == kNone; });
   std::sort(ranges.begin(), ranges.end(),

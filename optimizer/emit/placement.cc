@@ -81,6 +81,8 @@ void Placement::find_free_ranges(const Program& program) {
     else if (sections.empty() || sections.back() != section)
       sections.push_back(section);
   }
+  // Nothing else may be where unwind information describes what stays.
+  for (const Fde& fde : program.foreign_fdes) taken.emplace_back(fde.start, fde.end);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
   // minus one: no other procedure's unwind information may end there.
   for (const Procedure& procedure : program.procedures)

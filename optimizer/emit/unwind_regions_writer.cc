@@ -5,11 +5,12 @@
 // they agree on the CIE, which here stands for handlers, and on the LSDA. Each entry has a block
 // with descriptors, which do not say where the code is: equal ones without an LSDA are one. An
 // entry whose ranges have no LSDA needs no personality routine, since that one would only pass
-// exceptions on.
+// exceptions on. Descriptors of the input that were not understood are an opaque state: they are
+// written as they were, and count slots from where they did.
 //
-// Unwinders look for an entry by binary search, so that entries of code that stayed are merged in
-// by address. Return addresses are looked up as they are, not minus one: the caller takes care that
-// there is something behind a last call.
+// Unwinders look for an entry by binary search, so that ranges are sorted by address. Return
+// addresses are looked up as they are, not minus one: the caller takes care that there is something
+// behind a last call.
 
 #include "optimizer/emit/unwind_regions_writer.h"
 
@@ -35,7 +36,7 @@ class TableWriter {
               const RegionBases& bases, uint64_t address)
       : tables_(tables), ranges_(ranges), bases_(bases), address_(address) {}
 
-  UnwindRegionSections write(std::span<const RegionEntry> kept);
+  UnwindRegionSections write();
 
  private:
   bool may_share(const UnwindRange& head, const UnwindRange& before, const UnwindRange& range,
@@ -58,7 +59,7 @@ class TableWriter {
   std::vector<UnwindFixup> fixups_;
 };
 
-UnwindRegionSections TableWriter::write(std::span<const RegionEntry> kept) {
+UnwindRegionSections TableWriter::write() {
   for (size_t first = 0; first < ranges_.size();) {
     const UnwindRange& head = ranges_[first];
     size_t end = first + 1;
@@ -69,9 +70,6 @@ UnwindRegionSections TableWriter::write(std::span<const RegionEntry> kept) {
     }
     first = end;
   }
-  entries_.insert(entries_.end(), kept.begin(), kept.end());
-  std::sort(entries_.begin(), entries_.end(),
-            [](const RegionEntry& a, const RegionEntry& b) { return a.start < b.start; });
   UnwindRegionSections sections;
   write_table(sections);
   sections.information = std::move(out_.bytes());
@@ -108,6 +106,9 @@ void TableWriter::add_entry(std::span<const UnwindRange> ranges, uint32_t lsda) 
 }
 
 void TableWriter::write_descriptors_of(std::span<const UnwindRange> ranges) {
+  const CfiState& first = tables_.states[ranges.front().state];
+  descriptors_.bytes().clear();
+  if (first.opaque) return descriptors_.append(first.cfa_expression);
   spans_.clear();
   for (const UnwindRange& range : ranges) {
     if (slot_number(range.end) < slot_number(range.start))
@@ -119,7 +120,6 @@ void TableWriter::write_descriptors_of(std::span<const UnwindRange> ranges) {
     else
       spans_.push_back({range.state, slots});
   }
-  descriptors_.bytes().clear();
   write_descriptors(tables_, spans_, descriptors_);
   descriptors_.align(kWord);
 }
@@ -175,9 +175,8 @@ void TableWriter::write_table(UnwindRegionSections& sections) {
 
 UnwindRegionSections write_unwind_regions(const UnwindTables& tables,
                                           std::span<const UnwindRange> ranges,
-                                          std::span<const RegionEntry> kept,
                                           const RegionBases& bases, uint64_t address) {
-  return TableWriter(tables, ranges, bases, address).write(kept);
+  return TableWriter(tables, ranges, bases, address).write();
 }
 
 }  // namespace respike

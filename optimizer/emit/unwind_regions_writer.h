@@ -21,12 +21,10 @@ struct UnwindRegionSections {
 
 /// Lays out the information blocks at `address` (16-aligned), then the table. `ranges` as for
 /// write_unwind(); they start and end at slots, and those without a gap between them, of one owner,
-/// together at bundles. `kept` are entries of code that stays in place: they stay what they are,
-/// with the blocks they had. Throws Error when a state cannot be expressed, an offset does not fit,
-/// or entries overlap.
+/// together at bundles; those in an opaque state are the whole of an entry of the input. Throws
+/// Error when a state cannot be expressed, an offset does not fit, or entries overlap.
 UnwindRegionSections write_unwind_regions(const UnwindTables& tables,
                                           std::span<const UnwindRange> ranges,
-                                          std::span<const RegionEntry> kept,
                                           const RegionBases& bases, uint64_t address);
 
 }  // namespace respike

@@ -220,7 +220,7 @@ struct Program {
   std::vector<uint64_t> gp_values;
   std::vector<ObservedCall> observed_calls;  // by procedure, block; from a profile, one a block
   UnwindTables unwind;
-  std::vector<Fde> foreign_fdes;           // of code that is in no procedure and never moves
+  std::vector<Fde> foreign_fdes;  // opaque ones, and those of code in no procedure; it never moves
   std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();
 

@@ -140,6 +140,7 @@ void Printer::cie(const Cie& cie) {
 void Printer::state(const CfiState& state) {
   put(" cie={} cfa={}{:+}", state.cie, state.cfa_register, state.cfa_offset);
   if (state.cfa_is_expression) put(" cfa_is_expression");
+  if (state.opaque) put(" opaque");
   put_bytes("cfa_expression", state.cfa_expression);
   put_number("args_size", state.args_size, 0);
   for (const auto& [reg, rule] : state.rules) {

@@ -220,6 +220,7 @@ void Parser::state(Words& words) {
     state.cfa_offset = number<int64_t>(cfa.substr(sign));
   }
   state.cfa_is_expression = words.take("cfa_is_expression");
+  state.opaque = words.take("opaque");
   words.take_bytes("cfa_expression", state.cfa_expression);
   words.take_number("args_size", state.args_size);
   while (!words.at_end()) cfi_rule(words.next(), state);
@@ -412,7 +413,7 @@ void Parser::instruction(std::string_view text) {
   }
   if (mark != std::string_view::npos) reference_suffix(text.substr(mark + 2), result);
   result.origin = synthesized ? kNone : origin_of(address);
-  if (!synthesized) 
+  if (!synthesized)
     next_address_ = result.is_pseudo() ? address : program_.target->grid().next(address);
   instructions_.push_back(result);
 }

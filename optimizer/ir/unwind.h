@@ -58,6 +58,8 @@ struct CfiState {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;  // bytes
   std::vector<uint8_t> cfa_expression;
+  // What the whole FDE says is not understood: `cfa_expression` holds that, to be written back.
+  bool opaque = false;
   uint64_t args_size = 0;                           // DW_CFA_GNU_args_size
   std::vector<std::pair<uint32_t, CfiRule>> rules;  // sorted by register; no rule: unspecified
 
@@ -85,7 +87,7 @@ struct Fde {
     uint64_t address = 0;  // from here on ...
     uint32_t state = 0;    // ... this index of UnwindTables::states
   };
-  std::vector<Row> rows;  // sorted; the first is at `start`
+  std::vector<Row> rows;  // sorted; the first is at `start`; an opaque state is alone
 
   struct CallSite {
     uint64_t start = 0;  // addresses, half-open
@@ -111,6 +113,10 @@ struct UnwindTables {
   std::vector<CfiState> states;
   std::vector<Lsda> lsdas;
 };
+
+inline bool is_opaque(const UnwindTables& tables, const Fde& fde) {
+  return !fde.rows.empty() && tables.states[fde.rows.front().state].opaque;
+}
 
 /// States that differ from others by a deeper frame, each made once.
 class DeeperStates {

@@ -42,8 +42,7 @@ std::span<const Instruction> Lifter::code_from(uint64_t address) const {
 }
 
 void Lifter::mark(uint64_t address, unsigned marks) {
-  if (CodeSection* section = code_at(address))
-    section->marks[section->index(address)] |= marks;
+  if (CodeSection* section = code_at(address)) section->marks[section->index(address)] |= marks;
 }
 
 uint8_t Lifter::marks_at(uint64_t address) const {
@@ -171,10 +170,12 @@ void decode_code(Lifter& lifter) {
   }
 }
 
-/// Unwind information of code that is not looked at: it is written back as it is.
+/// Unwind information that is not understood, or of code that is not looked at: it is written back
+/// as it is.
 void keep_foreign_fdes(Lifter& lifter) {
   for (Fde& fde : lifter.unwind.fdes)
-    if (lifter.code_at(fde.start) == nullptr) lifter.program.foreign_fdes.push_back(std::move(fde));
+    if (lifter.code_at(fde.start) == nullptr || is_opaque(lifter.unwind.tables, fde))
+      lifter.program.foreign_fdes.push_back(std::move(fde));
   if (!lifter.unreadable_unwind.empty())
     lifter.program.unreadable_fde = lifter.unreadable_unwind.front().first;
 }

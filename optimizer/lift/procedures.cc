@@ -391,8 +391,7 @@ class EnteredGaps {
       address = grid.previous(address);
     if (address == first) return false;
     const Instruction& before = *lifter_.instruction_at(grid.previous(address));
-    return lifter_.target.may_fall_through(before) &&
-           !is_call(lifter_.target.control_flow(before));
+    return lifter_.target.may_fall_through(before) && !is_call(lifter_.target.control_flow(before));
   }
 
   void follow(const Piece& piece) {
@@ -546,9 +545,13 @@ void mark_unwind_places(Lifter& lifter) {
         lifter.mark(site.landing_pad, kLeader | kReferenced | kLandingPadMark);
     }
   }
+  std::vector<std::pair<uint64_t, uint64_t>> unknown = lifter.unreadable_unwind;
+  for (const Fde& fde : lifter.unwind.fdes)
+    if (is_opaque(lifter.unwind.tables, fde)) unknown.emplace_back(fde.start, fde.end);
+  std::sort(unknown.begin(), unknown.end());
   const auto& ranges = lifter.program.ranges;
   auto range = ranges.begin();
-  for (const auto& [start, end] : lifter.unreadable_unwind) {  // by start
+  for (const auto& [start, end] : unknown) {
     while (range != ranges.end() && range->end <= start) ++range;
     for (; range != ranges.end() && range->start < end; ++range)
       lifter.make_opaque(lifter.program[range->procedure],

@@ -2,8 +2,9 @@
 // first byte below 0x80 starts a region; what another one means depends on whether the region is a
 // prologue or a body. A descriptor for several registers, a mask, becomes one for each.
 //
-// Formats with a predicate (X3, X4) and those of other conventions (P10) are not understood. The
-// file is not trusted: numbers and the number of descriptors in a region have limits.
+// Formats with a predicate (X3, X4) and those of other conventions (P10) are not understood: where
+// a register is then depends on more than the place in the code. The file is not trusted: numbers
+// and the number of descriptors in a region have limits.
 
 #include "optimizer/lift/unwind_descriptor_decoder.h"
 

@@ -151,6 +151,10 @@ void Unwinder::execute(const Region& region, const Descriptor& descriptor, int64
 }
 
 void Unwinder::set(const Region& region, const Descriptor& descriptor) {
+  // The outermost frame has its return address in r0. Nothing else can be there.
+  if (descriptor.where == Where::general && descriptor.value == 0 &&
+      descriptor.index >= kFirstGeneral)
+    throw Error("unwind regions save a register in one that cannot be");
   Place& place = current_.places[descriptor.index];
   place.where = descriptor.where;
   place.value = descriptor.value;
@@ -268,6 +272,8 @@ void Unwinder::find_frame(const Place& place, CfiState& state) const {
       return;
     case Where::stack:
     case Where::previous:  // which is not known yet, so that the stack pointer stands for it
+      if (place.value < 0)
+        throw Error("unwind regions keep the previous stack pointer where none can be");
       state.cfa_is_expression = true;
       state.cfa_expression = stack_place(place.value);
       state.cfa_expression.push_back(dwarf_op::kDereference);

@@ -73,6 +73,7 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address) {
   lsda.type_encoding = reader.read<uint8_t>();
   size_t type_base = 0;
   if (lsda.type_encoding != eh_pe::kOmit) {
+    eh_pe::size_of(lsda.type_encoding);  // throws for an unknown format, which nobody could write
     const uint64_t offset = reader.uleb128();
     if (offset > reader.remaining()) throw Error("a type table lies outside of its section");
     type_base = reader.position() + offset;

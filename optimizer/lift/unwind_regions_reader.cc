@@ -5,6 +5,10 @@
 // (unwind_descriptor_reader.h) and its exception table is read (unwind_lsda_reader.h). As with
 // .eh_frame, something unknown is data: the range is reported and its code stays as it is.
 //
+// Descriptors that are not understood do not say where code is, as long as it stays as it is: they
+// become an opaque state, which is written again for the same range. An exception table does say
+// it, so that one which cannot be read is reported.
+//
 // The conventions have no CIE. What blocks have in common, their handlers, is made one, so that
 // states keep apart what belongs to different personality routines.
 //
@@ -57,6 +61,7 @@ class RegionReader {
  private:
   void read_entry(const RegionEntry& entry);
   Block read_block(uint64_t address);
+  std::vector<RegionRow> rows_of(std::span<const uint8_t> descriptors, uint64_t slots);
   uint32_t cie_of(const Block& block);
 
   const Image& image_;
@@ -87,7 +92,7 @@ void RegionReader::read_entry(const RegionEntry& entry) {
     throw Error("an entry of the table of unwind regions starts or ends inside of a bundle");
   const Block block = read_block(entry.information);
   const uint64_t slots = (entry.end - entry.start) / kBundleSize * kBundleSlots;
-  std::vector<RegionRow> rows = read_descriptors(block.descriptors, slots);
+  std::vector<RegionRow> rows = rows_of(block.descriptors, slots);
   const uint64_t first_slot = slot_number(entry.start);
   Fde fde;
   fde.start = entry.start;
@@ -99,6 +104,8 @@ void RegionReader::read_entry(const RegionEntry& entry) {
     fde.rows.push_back({slot_address(first_slot + row.slot), states_.index_of(row.state)});
   }
   if (block.lsda != 0) lsdas_.read(block.lsda, fde);
+  for (const Fde::CallSite& site : fde.call_sites)  // throws for what is no slot
+    for (const uint64_t address : {site.start, site.end, site.landing_pad}) slot_number(address);
   input_.fdes.push_back(std::move(fde));
 }
 
@@ -124,6 +131,17 @@ Block RegionReader::read_block(uint64_t address) {
   block.personality = *data_base_ + reader.read<uint64_t>();
   block.lsda = address + reader.position();
   return block;
+}
+
+std::vector<RegionRow> RegionReader::rows_of(std::span<const uint8_t> descriptors, uint64_t slots) {
+  try {
+    return read_descriptors(descriptors, slots);
+  } catch (const Error&) {
+    RegionRow row;
+    row.state.opaque = row.state.cfa_is_expression = true;
+    row.state.cfa_expression.assign(descriptors.begin(), descriptors.end());
+    return {row};
+  }
 }
 
 uint32_t RegionReader::cie_of(const Block& block) {

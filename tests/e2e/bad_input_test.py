@@ -3,17 +3,19 @@
 
 Truncated files, flipped bytes, files of other formats and machines, images without relocations,
 stripped images, folders, missing files, full disks and unwritable places, for every command that
-reads an image; and profiles that are damaged, of other programs or none. A file that is damaged
-where it does not matter may be accepted."""
+reads an image; and profiles that are damaged, of other programs or none. Images are of Alpha and of Itanium. A file
+that is damaged where it does not matter may be accepted."""
 
 import os
 import pathlib
 import random
 import shutil
+import struct
 import subprocess
 import sys
 
 import common
+import ia64_programs
 import profiles
 
 TIMEOUT = 60.0
@@ -31,6 +33,7 @@ COMMANDS = {
         "--seed",
         "1",
     ],
+    "instrument": lambda image, out: ["image", "instrument", image, "-o", out, "--spool", "/absent"],
     "verify": lambda image, out: ["image", "verify", image, image],
 }
 
@@ -91,7 +94,7 @@ def check_truncated(data, lengths, scratch):
     try_image(image, scratch, check_refused, f"an image cut to {lengths[-1]} bytes")
 
 
-def check_flipped(data, generator, count, scratch, where):
+def check_flipped(data, generator, count, scratch, where, commands):
     image = scratch.file("flipped")
     for _ in range(count):
         bad = bytearray(data)
@@ -104,7 +107,7 @@ def check_flipped(data, generator, count, scratch, where):
             places.append(f"{offset:#x}={bad[offset]:#x}")
         image.write_bytes(bad)
         try_image(
-            image, scratch, check_survived, f"an image with bytes {' '.join(places)}", ["optimize"]
+            image, scratch, check_survived, f"an image with bytes {' '.join(places)}", commands
         )
 
 
@@ -123,10 +126,56 @@ def section_ranges(image):
     return {n: r for n, r in ranges.items() if r[1]}
 
 
+WILD = (0, 1, 0x7FFF, 1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, (1 << 64) - 8, (1 << 64) - 1)
+
+
+def check_wild(data, fields, generator, count, scratch):
+    """Words at the offsets `fields` become numbers that are likely to be too much, or a neighbour's."""
+    image = scratch.file("wild")
+    for _ in range(count):
+        bad = bytearray(data)
+        changes = []
+        for offset in generator.sample(fields, min(len(fields), generator.choice((1, 1, 2)))):
+            old = struct.unpack_from("<Q", data, offset)[0]
+            other = struct.unpack_from("<Q", data, generator.choice(fields))[0]
+            word = generator.choice((*WILD, other, old + 1, old - 1, old + 16, old ^ 1 << generator.randrange(64)))
+            struct.pack_into("<Q", bad, offset, word % (1 << 64))
+            changes.append(f"{offset:#x}={word % (1 << 64):#x}")
+        image.write_bytes(bad)
+        try_image(image, scratch, check_survived, f"an image with words {' '.join(changes)}", DAMAGE_COMMANDS)
+
+
+DAMAGE_COMMANDS = ["optimize", "instrument", "verify"]
+
+
+def wild_fields(image, data):
+    """{what: offsets of words that other numbers depend on}."""
+    sections_at, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
+    headers = [sections_at + 64 * i for i in range(1, count)]
+    fields = {"section sizes": [h + 32 for h in headers], "section places": [h + at for h in headers for at in (16, 24)]}
+    for name, (start, size) in section_ranges(image).items():
+        if name.startswith(".rela") or ".unwind" in name:
+            fields[f"words of {name}"] = [start + 8 * i for i in range(size // 8)]
+    return fields
+
+
+def itanium_images(scratch):
+    """A program with calls and data; one with handlers and unwind information that is not understood."""
+    folder = scratch.folder()
+    yield ia64_programs.freestanding("calls", folder, "-q", "--build-id")
+    unwind = ia64_programs.ASSEMBLER_SOURCES / "unwind" / "kept.s"
+    ia64_programs.tool("as", "-o", folder / "kept.o", unwind)
+    image = folder / "kept"
+    ia64_programs.tool("ld", "-q", "--build-id", "-o", image, *(folder / f"{n}.o" for n in ("start", "runtime", "kept")))
+    yield image
+
+
 def damage_cases(scratch, per_place):
-    for program in (common.find_program("exceptions.dynamic"), common.find_program("calls.pie")):
-        data = program.image.read_bytes()
-        generator = random.Random(program.name)
+    images = [(name, common.find_program(name).image, ["optimize"]) for name in ("exceptions.dynamic", "calls.pie")]
+    images += [(f"ia64.{image.name}", image, DAMAGE_COMMANDS) for image in itanium_images(scratch)]
+    for name, image, commands in images:
+        data = image.read_bytes()
+        generator = random.Random(name)
         lengths = (
             list(range(0, 64, 7))
             + sorted(generator.sample(range(64, len(data)), 60))
@@ -134,19 +183,26 @@ def damage_cases(scratch, per_place):
         )
         for part in range(0, len(lengths), 12):
             yield common.Case(
-                f"truncated: {program.name} from {lengths[part]}",
+                f"truncated: {name} from {lengths[part]}",
                 lambda d=data, l=lengths[part : part + 12]: check_truncated(d, l, scratch),
             )
         places = {"header": (0, 64), "segments": (64, 56 * 9)}
         sections_at = int.from_bytes(data[40:48], "little")
         places["section table"] = (sections_at, len(data) - sections_at)
-        places.update(section_ranges(program.image))
+        places.update(section_ranges(image))
         for place, (start, size) in places.items():
             yield common.Case(
-                f"flipped: {program.name} {place}",
-                lambda d=data, s=start, n=size, g=random.Random(place): check_flipped(
-                    d, g, per_place, scratch, lambda r: s + r.randrange(n)
+                f"flipped: {name} {place}",
+                lambda d=data, s=start, n=size, g=random.Random(place), c=commands: check_flipped(
+                    d, g, per_place, scratch, lambda r: s + r.randrange(n), c
                 ),
+            )
+        if not name.startswith("ia64."):
+            continue
+        for what, fields in wild_fields(image, data).items():
+            yield common.Case(
+                f"wild: {name} {what}",
+                lambda d=data, f=fields, g=random.Random(what): check_wild(d, f, g, 2 * per_place, scratch),
             )
 
 

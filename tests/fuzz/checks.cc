@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "instrument/collect.h"
+#include "instrument/instrument.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/image/image.h"
@@ -70,7 +71,8 @@ FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed) {
     require_rewritable(image);
     result.depth = FuzzDepth::rewritable;
     OptimizeOptions options;
-    options.order = OptimizeOptions::Order::random;
+    options.order =
+        seed % 4 == 0 ? OptimizeOptions::Order::original : OptimizeOptions::Order::random;
     options.seed = seed;
     Diagnostics diagnostics;
     const OptimizeResult written = optimize(image, options, diagnostics);
@@ -78,6 +80,27 @@ FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed) {
     try {
       const Image after = view_image(written.bytes, "output");
       result.finding = verify_images(image, after, diagnostics);
+    } catch (const Error& error) {
+      result.finding = std::string("the output is refused: ") + error.what();
+    }
+  });
+}
+
+FuzzResult check_instrument(std::span<const uint8_t> bytes) {
+  return guarded([&](FuzzResult& result) {
+    const Image image = read_image({bytes.begin(), bytes.end()}, kName);
+    result.depth = FuzzDepth::read;
+    require_rewritable(image);
+    result.depth = FuzzDepth::rewritable;
+    InstrumentOptions options;
+    options.spool = "/spool";
+    options.output = "/image";
+    options.atomic = bytes.size() % 2 == 0;
+    Diagnostics diagnostics;
+    const InstrumentResult written = instrument(image, options, diagnostics);
+    result.depth = FuzzDepth::rewritten;
+    try {
+      view_image(written.bytes, "output");
     } catch (const Error& error) {
       result.finding = std::string("the output is refused: ") + error.what();
     }

@@ -23,7 +23,14 @@ struct FuzzResult {
 
 FuzzResult check_reader(std::span<const uint8_t> bytes);
 FuzzResult check_lifter(std::span<const uint8_t> bytes);
+/// In the input's order, or a random one by `seed`.
 FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed);
+/// With counters in it.
+FuzzResult check_instrument(std::span<const uint8_t> bytes);
+/// The smallest image of IA-64 with one entry in its table of unwind regions: `bytes` are its
+/// number of bundles (two bytes), then the entry's information block. What is read must be the same
+/// after it was written.
+FuzzResult check_unwind(std::span<const uint8_t> bytes);
 FuzzResult check_ir_text(std::string_view text);
 /// A profile, a counter map or a counter file, told apart by their first bytes. Checksums are made
 /// right first: damage behind them is what is looked for.

@@ -5,7 +5,8 @@
 // picks a record and gives one of its fields a value that is likely to matter: another record's
 // value, a border of a section, a power of two, a little more or less. Tables are also copied to
 // the end of the file with more records than before, so that inputs grow many symbols and
-// relocations on the same few bytes of code.
+// relocations on the same few bytes of code. Code and types of relocations are those of the
+// image's machine, Alpha or IA-64.
 
 #include "tests/fuzz/image_mutator.h"
 
@@ -26,6 +27,14 @@ namespace ELF = llvm::ELF;
 
 constexpr uint64_t kFileHeader = 64, kProgramHeader = 56, kSectionHeader = 64;
 constexpr uint64_t kSymbol = 24, kRela = 24, kDynamic = 16;
+
+// IA-64.
+constexpr uint64_t kBundle = 16, kSlotMask = (uint64_t{1} << 41) - 1;
+// Types of relocations: none; of immediates, against gp or entries relative to it; of branches; of
+// words, with addresses, differences and descriptors; of loads that linkers relax.
+constexpr uint8_t kIa64Relocations[] = {0x00, 0x23, 0x27, 0x2a, 0x2b, 0x2f, 0x32, 0x33,
+                                        0x3f, 0x43, 0x47, 0x48, 0x49, 0x4a, 0x4d, 0x4f,
+                                        0x52, 0x57, 0x5f, 0x6f, 0x79, 0x81, 0x86, 0x87};
 
 struct Field {
   uint64_t offset;
@@ -114,6 +123,8 @@ class Mutation {
   void put(uint64_t offset, uint64_t value, unsigned size) {
     if (in_file(offset, size)) std::memcpy(bytes_.data() + offset, &value, size);
   }
+
+  bool is_ia64() const { return get<uint16_t>(18) == ELF::EM_IA_64; }
 
   void find_sections() {
     if (bytes_.size() < kFileHeader || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0) return;
@@ -259,7 +270,10 @@ class Mutation {
       case 1:
         return put(record + 8, get<uint32_t>(other + 8), 4);
       case 2:
-        return put(record + 8, random_.below(42), 4);  // Alpha has types up to 41
+        return put(record + 8,
+                   is_ia64() ? kIa64Relocations[random_.below(std::size(kIa64Relocations))]
+                             : random_.below(42),  // Alpha has types up to 41
+                   4);
       case 3:
         return put(record + 12, get<uint32_t>(other + 12), 4);
       case 4:
@@ -308,6 +322,9 @@ class Mutation {
   void change_unwind() {
     static constexpr std::string_view kNames[] = {".eh_frame", ".eh_frame", ".gcc_except_table",
                                                   ".eh_frame_hdr"};
+    static constexpr std::string_view kIa64Names[] = {".IA_64.unwind", ".IA_64.unwind_info",
+                                                      ".IA_64.unwind_info"};
+    if (is_ia64()) return change_named(kIa64Names[random_.below(std::size(kIa64Names))]);
     change_named(kNames[random_.below(std::size(kNames))]);
   }
 
@@ -393,7 +410,71 @@ class Mutation {
     }
   }
 
+  /// An IA-64 instruction, of a kind that lifting looks at.
+  uint64_t slot(uint64_t bundles) {
+    const uint64_t branch = random_.below(8), predicate = random_.below(64);
+    const uint64_t displacement = random_.below(2 * bundles) - bundles;  // in bundles
+    const uint64_t relative = (displacement & 0xfffff) << 13 | (displacement >> 20 & 1) << 36;
+    switch (random_.below(10)) {
+      case 0:
+        return uint64_t{4} << 37 | relative | (random_.one_in(2) ? predicate : 0);  // br.cond
+      case 1:
+        return uint64_t{4} << 37 | relative | 5 << 6;  // br.cloop
+      case 2:
+        return uint64_t{5} << 37 | relative | branch << 6;  // br.call
+      case 3:
+        return uint64_t{0x20} << 27 | branch << 13 | predicate;  // br
+      case 4:
+        return uint64_t{0x21} << 27 | 4 << 6 | branch << 13;  // br.ret
+      case 5:
+        return uint64_t{1} << 27;  // nop.m, nop.i
+      case 6:
+        return uint64_t{9} << 37 | random_.below(128) << 13 | 1 << 20 |
+               random_.below(128) << 6;  // addl
+      case 7:
+        return uint64_t{1} << 37 | uint64_t{1} << 33 | relative >> 13 << 20;  // chk.s
+      case 8:
+        return 0;  // break
+      default:
+        return random_.next();
+    }
+  }
+
+  /// Another template or instruction.
+  void change_bundle(uint64_t at, uint64_t bundles) {
+    uint64_t low = get<uint64_t>(at), high = get<uint64_t>(at + 8);
+    const uint64_t text = slot(bundles) & kSlotMask;
+    switch (random_.below(4)) {
+      case 0:
+        low = (low & ~uint64_t{0x1f}) | random_.below(32);
+        break;
+      case 1:
+        low = (low & ~(kSlotMask << 5)) | text << 5;
+        break;
+      case 2:
+        low = (low & (~uint64_t{0} >> 18)) | text << 46;
+        high = (high & ~(kSlotMask >> 18)) | text >> 18;
+        break;
+      default:
+        high = (high & ~(kSlotMask << 23)) | text << 23;
+    }
+    put(at, low, 8);
+    put(at + 8, high, 8);
+  }
+
+  void change_bundles() {
+    const FoundSection* code = pick_code();
+    if (code == nullptr || code->size < kBundle) return;
+    const uint64_t bundles = code->size / kBundle;
+    const uint64_t at = random_.below(bundles), from = random_.below(bundles);
+    if (!random_.one_in(4)) return change_bundle(code->offset + kBundle * at, bundles);
+    const uint64_t count = std::min(bundles - std::max(at, from), 1 + random_.below(16));
+    std::memmove(bytes_.data() + code->offset + kBundle * at,
+                 bytes_.data() + code->offset + kBundle * from, kBundle * count);
+  }
+
   void change_code() {
+    if (is_ia64()) return change_bundles();
     const FoundSection* code = pick_code();
     if (code == nullptr || code->size < 4) return;
     const uint64_t words = code->size / 4;

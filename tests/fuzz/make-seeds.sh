@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles the small Alpha programs that fuzzing starts from, a few KB to 100 KB each.
+# Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, and as ia64.NAME for Itanium.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
@@ -22,8 +22,28 @@ c "${free[@]}" -fPIC -shared -Wl,-soname,library.so -o "$out/library.so" "$sourc
 alpha-linux-gnu-g++ "${small[@]}" -no-pie -o "$out/throws" "$sources/throws.cc"
 alpha-linux-gnu-g++ "${small[@]}" -fPIE -pie -o "$out/throws.pie" "$sources/throws.cc"
 
+itanium() {  # NAME LINKER-FLAG... SOURCE...
+  local name=$1 flags=() objects=()
+  shift
+  for argument; do
+    if [[ $argument == -* ]]; then
+      flags+=("$argument")
+    else
+      objects+=("$out/$(basename "$argument").o")
+      ia64-linux-gnu-as -o "${objects[-1]}" "$argument" 2>/dev/null  # it warns of stops that are right
+    fi
+  done
+  ia64-linux-gnu-ld -q --build-id -z max-page-size=4096 "${flags[@]}" -o "$out/ia64.$name" "${objects[@]}"
+  rm "${objects[@]}"
+}
+ia64=$sources/../../programs/ia64
+itanium tiny "$sources/ia64.s"
+itanium library -shared "$sources/ia64.s"
+itanium calls "$ia64"/freestanding/{start,runtime,calls}.s
+itanium descriptors -shared "$ia64/unwind/descriptors.s"
+
 [[ -n $respike ]] || exit 0
-for image in tiny program.static program.pie far library.so throws; do
+for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls; do
   "$respike" image optimize --layout random -o "$out/$image.random" "$out/$image" >/dev/null
   "$respike" image optimize --layout scatter -o "$out/$image.scatter" "$out/$image" >/dev/null
 done

@@ -2,7 +2,8 @@
 # Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   TARGET: reader, lifter, rewrite, ir_text, counting or emulation; BUILD: build directory, default build-fuzz
+#   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind or emulation; ia64_lifter, ia64_rewrite and
+#   ia64_instrument start from programs for Itanium only. BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +13,8 @@ build=${3:-$root/build-fuzz}
 
 [[ -f $build/build.ninja ]] ||
   CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
-ninja -C "$build" "${target}_fuzzer" >/dev/null
+fuzzer=${target#ia64_}_fuzzer
+ninja -C "$build" "$fuzzer" >/dev/null
 
 seeds=$build/seeds
 if [[ $target != emulation ]]; then
@@ -32,12 +34,18 @@ elif [[ $target == counting ]]; then
   ninja -C "$build" counting_seeds >/dev/null
   "$build/tests/fuzz/counting_seeds" "$corpus"
   options=(-max_len=65536)
+elif [[ $target == unwind ]]; then
+  ninja -C "$build" unwind_seeds >/dev/null
+  "$build/tests/fuzz/unwind_seeds" "$corpus" "$seeds"/ia64.*
+  options=(-max_len=2048)
 elif [[ $target == emulation ]]; then
   ninja -C "$build" emulation_seeds >/dev/null
   "$build/tests/fuzz/emulation_seeds" "$corpus"
   options=(-max_len=4096)
 else
-  for seed in "$seeds"/*; do
+  only=
+  [[ $target != ia64_* ]] || only=ia64.
+  for seed in "$seeds/$only"*; do
     [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
   done
   options=(-max_len=200000)
@@ -46,7 +54,7 @@ fi
 # A finding ends the run: what follows it would mostly be the same one again.
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 status=0
-"$build/tests/fuzz/${target}_fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+"$build/tests/fuzz/$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
   -artifact_prefix="$findings/" -print_final_stats=1 "${options[@]}" "$corpus" 2> "$log" || status=$?
 
 grep -E '^(depth|finding):|^stat::(number_of_executed_units|average_exec_per_sec|slowest|peak)|^SUMMARY' "$log" || true

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "optimizer/pipeline.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/image_mutator.h"
+#include "tests/fuzz/unwind_seeds.h"
 #include "tests/unit/profile_testing.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -35,8 +37,13 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
   return optimize(view_image(bytes, "seed"), options, diagnostics).bytes;
 }
 
-/// The images that make-seeds.sh compiles, and what rewriting makes of each.
-std::vector<Bytes> make_seeds() {
+/// The images that make-seeds.sh compiles.
+struct Seeds {
+  std::vector<Bytes> alpha, ia64;  // with what rewriting makes of each
+  std::vector<Bytes> descriptors;  // of Itanium's images
+};
+
+Seeds make_seeds() {
   const TemporaryFolder folder;
   const std::string command =
       RESPIKE_SOURCE_DIR "/tests/fuzz/make-seeds.sh " + folder.path().string();
@@ -44,32 +51,36 @@ std::vector<Bytes> make_seeds() {
   std::set<std::filesystem::path> paths;  // sorted: the same order everywhere
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     paths.insert(entry.path());
-  std::vector<Bytes> seeds;
+  Seeds seeds;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);
-    seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  const size_t count = seeds.size();
-  for (size_t i = 0; i < count; ++i) {
-    seeds.push_back(rewritten(seeds[i], OptimizeOptions::Order::random));
-    seeds.push_back(rewritten(seeds[i], OptimizeOptions::Order::scatter));
+    const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const bool ia64 = path.filename().string().starts_with("ia64.");
+    if (ia64)
+      std::ranges::move(unwind_seeds(view_image(bytes, "seed")),
+                        std::back_inserter(seeds.descriptors));
+    if (path.filename() == "ia64.descriptors") continue;  // no program
+    std::vector<Bytes>& list = ia64 ? seeds.ia64 : seeds.alpha;
+    list.push_back(bytes);
+    list.push_back(rewritten(bytes, OptimizeOptions::Order::random));
+    list.push_back(rewritten(bytes, OptimizeOptions::Order::scatter));
   }
   return seeds;
 }
 
-const std::vector<Bytes>& seeds() {
-  static const std::vector<Bytes> result = make_seeds();
+const Seeds& seeds() {
+  static const Seeds result = make_seeds();
   return result;
 }
 
 /// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
-void run(int count, uint64_t seed, FuzzDepth depth,
+void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth depth,
          const std::function<FuzzResult(std::span<const uint8_t>)>& check) {
-  ASSERT_FALSE(seeds().empty());
+  ASSERT_FALSE(from.empty());
   int reached = 0;
   for (int i = 0; i < count; ++i) {
     FuzzRandom random(seed + static_cast<uint64_t>(i));
-    Bytes bytes = seeds()[random.below(seeds().size())];
+    Bytes bytes = from[random.below(from.size())];
     mutate_image(bytes, kMostBytes, random);
     const std::clock_t start = std::clock();
     const FuzzResult result = check(bytes);
@@ -81,24 +92,59 @@ void run(int count, uint64_t seed, FuzzDepth depth,
 }
 
 TEST(FuzzSmoke, SeedsAreFine) {
-  for (const Bytes& bytes : seeds()) {
-    const FuzzResult result = check_rewrite(bytes, 7);
-    EXPECT_FALSE(result.finding) << *result.finding;
-    EXPECT_EQ(result.depth, FuzzDepth::rewritten) << result.error;
-  }
+  for (const std::vector<Bytes>* list : {&seeds().alpha, &seeds().ia64})
+    for (const Bytes& bytes : *list) {
+      const FuzzResult result = check_rewrite(bytes, 7);
+      EXPECT_FALSE(result.finding) << *result.finding;
+      EXPECT_EQ(result.depth, FuzzDepth::rewritten) << result.error;
+    }
 }
 
 TEST(FuzzSmoke, Reader) {
-  run(10'000, 1'000'000, FuzzDepth::rewritable, check_reader);
+  run(seeds().alpha, 10'000, 1'000'000, FuzzDepth::rewritable, check_reader);
 }
 
 TEST(FuzzSmoke, Lifter) {
-  run(3'000, 2'000'000, FuzzDepth::lifted, check_lifter);
+  run(seeds().alpha, 3'000, 2'000'000, FuzzDepth::lifted, check_lifter);
 }
 
 TEST(FuzzSmoke, Rewrite) {
-  run(1'500, 3'000'000, FuzzDepth::rewritten,
+  run(seeds().alpha, 1'500, 3'000'000, FuzzDepth::rewritten,
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
+}
+
+TEST(FuzzSmoke, ItaniumLifter) {
+  run(seeds().ia64, 3'000, 4'000'000, FuzzDepth::lifted, check_lifter);
+}
+
+TEST(FuzzSmoke, ItaniumRewrite) {
+  run(seeds().ia64, 1'500, 5'000'000, FuzzDepth::rewritten,
+      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
+}
+
+TEST(FuzzSmoke, Instrument) {
+  run(seeds().alpha, 700, 6'000'000, FuzzDepth::rewritten, check_instrument);
+}
+
+TEST(FuzzSmoke, ItaniumInstrument) {
+  run(seeds().ia64, 700, 7'000'000, FuzzDepth::rewritten, check_instrument);
+}
+
+TEST(FuzzSmoke, UnwindRegions) {
+  const std::vector<Bytes>& from = seeds().descriptors;
+  ASSERT_GT(from.size(), 10u);
+  int deep = 0, count = 0;
+  for (uint64_t seed = 0; seed < 30'000; ++seed) {
+    FuzzRandom random(seed);
+    Bytes bytes = from[random.below(from.size())];
+    for (uint64_t n = random.below(4); n-- > 0;)
+      bytes[random.below(bytes.size())] = static_cast<uint8_t>(random.next());
+    const FuzzResult result = check_unwind(bytes);
+    ASSERT_FALSE(result.finding) << *result.finding << " (seed " << seed << ")";
+    ++count;
+    deep += result.depth == FuzzDepth::rewritten;
+  }
+  EXPECT_GT(deep, count / 4);
 }
 
 TEST(FuzzSmoke, Counting) {

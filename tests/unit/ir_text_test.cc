@@ -17,6 +17,7 @@ gp 0x120018000
 cie 0 augmentation="zPLR" version=1 code_alignment=4 data_alignment=-8 return_register=26 address_encoding=0x1b lsda_encoding=0x1b personality_encoding=0x9b personality=0x120010000 initial_instructions=0c1e00 initial_state=0
 state 0 cie=0 cfa=30+0
 state 1 cie=0 cfa=30+32 args_size=8 15=offset:-16 26=expression:0:0a0b
+state 2 cie=0 cfa=0+0 cfa_is_expression opaque cfa_expression=04fc06
 lsda 0 type_encoding=0x9b actions=0100 type=0x120010010 type=0x0
 range 0x120000000..0x120000020 procedure=0 blocks=0..3
 code_pointer 0x120010020 address64 0#2  // main "quoted"
@@ -69,8 +70,9 @@ TEST(IrText, ReadsEveryField) {
   EXPECT_EQ(p.unwind.cies[0].augmentation, "zPLR");
   EXPECT_EQ(p.unwind.cies[0].data_alignment, -8);
   EXPECT_EQ(p.unwind.cies[0].initial_instructions, (std::vector<uint8_t>{0x0c, 0x1e, 0}));
-  ASSERT_EQ(p.unwind.states.size(), 2u);
+  ASSERT_EQ(p.unwind.states.size(), 3u);
   EXPECT_EQ(p.unwind.states[1].rules[1].second.expression, (std::vector<uint8_t>{0x0a, 0x0b}));
+  EXPECT_TRUE(p.unwind.states[2].opaque && !p.unwind.states[1].opaque);
   EXPECT_EQ(p.unwind.lsdas[0].types, (std::vector<uint64_t>{0x120010010, 0}));
   ASSERT_EQ(p.ranges.size(), 1u);
   EXPECT_EQ(p.ranges[0], (CodeRange{0x120000000, 0x120000020, 0, 0, 3}));

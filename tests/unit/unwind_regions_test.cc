@@ -90,6 +90,13 @@ TEST(Descriptors, MeanWhatUnwindersMakeOfThem) {
        {0x00, 0xfc, 0x06, 0x04, 0x28, 0x00, 0x38},
        "error: unknown unwind descriptor"},
       {"another convention", {0x00, 0xff, 0x03, 0x73, 0x38}, "error: unknown unwind descriptor"},
+      {"a return address in r0", {0x00, 0xb0, 0x80, 0x38}, "0: cfa=sp+0 rp=r0"},
+      {"another register in r0",
+       {0x00, 0xf1, 0x01, 0x00, 0x38},
+       "error: unwind regions save a register in one that cannot be"},
+      {"the previous stack pointer below where it points to",
+       {0x00, 0xf9, 0x61, 0x00, 0x05, 0x38},
+       "error: unwind regions keep the previous stack pointer where none can be"},
       {"outside of regions", {0xe4, 0x00}, "error: unwind descriptors lie outside of regions"},
   };
   for (const Case& test : cases) EXPECT_EQ(rows_of(test.bytes), test.rows) << test.what;
@@ -349,9 +356,8 @@ class Entries : public testing::Test {
     return {.start = kText + start, .end = kText + end, .owner = owner, .state = state};
   }
 
-  UnwindRegionSections write(const std::vector<UnwindRange>& ranges,
-                             const std::vector<RegionEntry>& kept = {}) {
-    return write_unwind_regions(tables_, ranges, kept, region_bases(image_), kAddress);
+  UnwindRegionSections write(const std::vector<UnwindRange>& ranges) {
+    return write_unwind_regions(tables_, ranges, region_bases(image_), kAddress);
   }
 
   Bytes file_, descriptor_;
@@ -378,17 +384,35 @@ TEST_F(Entries, OneForEachPieceAndOneBlockForEqualOnes) {
   EXPECT_EQ(text_of(input.tables.states[input.fdes[3].rows[0].state]), "cfa=sp+32 pfs=r34 rp=r33");
 }
 
-TEST_F(Entries, KeptOnesAreMergedIn) {
-  const RegionEntry before{kText + 0x80, kText + 0xa0, kText},
-      after{kText + 0x200, kText + 0x300, kText + 8};
-  const auto written = write({range(0x100, 0x120, 1, 1)}, {after, before});
-  const Rewritten rewritten(image_, written, kAddress);
-  const auto entries = read_region_entries(rewritten.image);
-  ASSERT_EQ(entries.size(), 3u);
-  EXPECT_EQ(entries[0], before);
-  EXPECT_EQ(entries[1].start, kText + 0x100);
-  EXPECT_EQ(entries[2], after);
-  EXPECT_THROW(write({range(0x90, 0xb0, 1, 1)}, {before}), Error);
+/// What is not understood is written as it was, with its call sites.
+TEST_F(Entries, AreKeptWhenTheirDescriptorsAreUnknown) {
+  const Bytes predicated = {0x04, 0xfc, 0x06, 0x02, 0x04, 0x28, 0x38, 0x00};
+  CfiState opaque;
+  opaque.cie = 1;
+  opaque.opaque = opaque.cfa_is_expression = true;
+  opaque.cfa_expression = predicated;
+  tables_.states.push_back(opaque);
+  std::vector<UnwindRange> ranges = {range(0, 0x20, 1, 1), range(0x20, 0x51, 2, 4),
+                                     range(0x51, 0x60, 2, 4), range(0x60, 0x80, 3, 3)};
+  ranges[1].lsda = ranges[2].lsda = 0;
+  ranges[1].landing_pad = kText + 0x52;
+  ranges[1].action = 1;
+  const Rewritten rewritten(image_, write(ranges), kAddress);
+  Ranges unreadable;
+  const UnwindInput input = read_unwind(rewritten.image, &unreadable);
+  EXPECT_TRUE(unreadable.empty());
+  ASSERT_EQ(input.fdes.size(), 3u);
+  const Fde& kept = input.fdes[1];
+  EXPECT_EQ(kept.start, kText + 0x20);
+  EXPECT_EQ(kept.end, kText + 0x60);
+  ASSERT_EQ(kept.rows.size(), 1u);
+  EXPECT_TRUE(is_opaque(input.tables, kept));
+  EXPECT_FALSE(is_opaque(input.tables, input.fdes[2]));
+  const CfiState& state = input.tables.states[kept.rows[0].state];
+  EXPECT_EQ(state.cfa_expression, predicated);
+  EXPECT_EQ(input.tables.cies[state.cie].augmentation, "eu");
+  EXPECT_EQ(sites_text(kept), fmt::format("[{:x},{:x})->{:x}/1 [{:x},{:x})->0/0 ", kText + 0x20,
+                                          kText + 0x51, kText + 0x52, kText + 0x51, kText + 0x60));
 }
 
 TEST_F(Entries, HaveExceptionTables) {
@@ -422,6 +446,25 @@ TEST_F(Entries, HaveExceptionTables) {
     EXPECT_EQ(cie.personality, kData + 0x100);
     EXPECT_EQ(cie.augmentation, "eu");
   }
+}
+
+TEST_F(Entries, HaveCallSitesOfSlotsOnly) {
+  auto with_lsda = range(0, 0x20, 1, 3);
+  with_lsda.lsda = 0;
+  auto written = write({with_lsda});
+  const auto unreadable_after = [&] {
+    const Rewritten rewritten(image_, written, kAddress);
+    Ranges unreadable;
+    read_unwind(rewritten.image, &unreadable);
+    return unreadable;
+  };
+  EXPECT_EQ(unreadable_after(), Ranges{});
+  const Bytes record = {0x00, 0x20, 0x00, 0x00};  // start, length, no landing pad, no action
+  const auto site = std::search(written.information.begin(), written.information.end(),
+                                record.begin(), record.end());
+  ASSERT_NE(site, written.information.end());
+  site[1] = 0x1e;
+  EXPECT_EQ(unreadable_after(), (Ranges{{kText, kText + 0x20}}));
 }
 
 TEST_F(Entries, FixupsNameEveryPointer) {
@@ -532,16 +575,17 @@ class Assembled : public testing::Test {
 
 TEST_F(Assembled, ReadsAsListedAndSurvivesWriting) {
   Ranges unreadable;
-  const UnwindInput input = read_unwind(image_, &unreadable);
-  ASSERT_EQ(unreadable.size(), 1u);
-  EXPECT_EQ(unreadable[0].first, read_region_entries(image_).back().start);  // not_understood
-  EXPECT_GE(expect_listed(folder_ / "x.so", input), 60u);
+  UnwindInput input = read_unwind(image_, &unreadable);
+  EXPECT_EQ(unreadable, Ranges{});
   const uint64_t address = address_behind(image_);
   const auto written =
-      write_unwind_regions(input.tables, all_ranges(input), {}, region_bases(image_), address);
+      write_unwind_regions(input.tables, all_ranges(input), region_bases(image_), address);
   const Rewritten rewritten(image_, written, address);
   expect_equal(input, read_unwind(rewritten.image, &unreadable));
   EXPECT_TRUE(unreadable.empty());
+  ASSERT_TRUE(is_opaque(input.tables, input.fdes.back()));  // not_understood
+  input.fdes.pop_back();
+  EXPECT_GE(expect_listed(folder_ / "x.so", input), 60u);
 }
 
 /// Any damage to the tables ends in a description of the same code or in a report.
@@ -572,7 +616,7 @@ TEST_F(Assembled, DamageIsReported) {
     }
     const uint64_t address = address_behind(image);
     try {
-      write_unwind_regions(input.tables, all_ranges(input), {}, region_bases(image), address);
+      write_unwind_regions(input.tables, all_ranges(input), region_bases(image), address);
     } catch (const Error&) {
     }
   }

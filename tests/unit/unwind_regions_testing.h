@@ -63,6 +63,7 @@ inline std::string stack_place_text(const std::vector<uint8_t>& expression) {
 }
 
 inline std::string text_of(const CfiState& state) {
+  if (state.opaque) return fmt::format("opaque {:02x}", fmt::join(state.cfa_expression, " "));
   Names names;
   if (state.cfa_is_expression)
     names["cfa"] = stack_place_text(state.cfa_expression);

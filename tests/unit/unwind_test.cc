@@ -265,6 +265,7 @@ TEST(ExceptionTable, DamagedOnesAreReported) {
       {"call-site table too long", {0xff, 0xff, 1, 50, 0, 4, 8, 0}, false},
       {"unknown encoding", {0xff, 0xff, 0x31, 4, 0, 4, 8, 0}, false},
       {"call sites of 4 bytes", {0xff, 0xff, 3, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0}, true},
+      {"unknown format of types that are not there", {0xff, 0xaf, 2, 1, 0, 0}, false},
       {"cut", {0xff}, false},
   };
   for (const auto& test : cases) {
