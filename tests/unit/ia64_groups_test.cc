@@ -63,12 +63,29 @@ TEST(Groups, DependOnAllThatTheyAreJoinedTo) {
 }
 
 TEST(Groups, WithResourcesThatHaveNoNameStay) {
-  for (const std::string special :
-       {"alloc r34=ar.pfs,5,4,0", "mov r14=ar.lc", "mov ar.lc=r14", "mov r14=psr", "mf", "srlz.d",
-        "mov pr=r14,0x1fffe", "mov r14=ip", "break.m 0x100000", "fetchadd8.rel r14=[r15],1",
-        "chk.s.m r14,0", "chk.a.nc r14,0", "fchkf.s0 0", "sum 0x2", "flushrs", "invala",
-        "br.ret.sptk.many b0", "br.call.sptk.many b0=0", "br.cloop.sptk.few 0", "mov b6=r14",
-        "fsetc.s0 0,0x7f", "st8.spill [r15]=r14", "ld8.fill r14=[r15]"}) {
+  for (const std::string special : {"alloc r34=ar.pfs,5,4,0",
+                                    "mov.i r14=ar.lc",
+                                    "mov.i ar.lc=r14",
+                                    "mov r14=psr",
+                                    "mf",
+                                    "srlz.d",
+                                    "mov pr=r14,-2",
+                                    "mov r14=ip",
+                                    "break.m 0x100000",
+                                    "fetchadd8.rel r14=[r15],1",
+                                    "chk.s.m r14,0",
+                                    "chk.a.nc r14,0",
+                                    "fchkf.s0 0",
+                                    "sum 0x2",
+                                    "flushrs",
+                                    "invala",
+                                    "br.ret.sptk.many b0",
+                                    "br.call.sptk.many b0=0",
+                                    "br.cloop.sptk.few 0",
+                                    "mov b6=r14",
+                                    "fsetc.s0 0,0x7f",
+                                    "st8.spill [r15]=r14",
+                                    "ld8.fill r14=[r15]"}) {
     EXPECT_EQ(joined({"add r20=r2,r3;;", special + ";;"}), ".|.|") << special;
     EXPECT_EQ(joined({special + ";;", "add r20=r2,r3;;"}), ".|.|") << special;
   }

@@ -128,6 +128,7 @@ Filling best_filling(std::span<const Item> items) {
   for (const Shape& shape : kShapes) {
     const Filling filling = fill(shape, items);
     if (filling.taken > best.taken) best = filling;
+    if (best.taken == 3) break;
   }
   assert(best.taken > 0);  // each type of instruction has a slot in some shape
   return best;
@@ -181,34 +182,39 @@ struct Step {
   uint8_t window = 0;
 };
 
-/// By dynamic programming over the items that are packed and the window then.
+/// By dynamic programming over the items that are packed and the window then. Only bundles after
+/// which the fewest are left are looked at, so that all ways to a place have as many.
 std::vector<Filling> best_packing(std::span<const Item> items) {
-  constexpr uint64_t kBundleCost = uint64_t{1} << 32;  // fewest bundles, then fewest cycles
-  constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-  std::array<std::array<uint64_t, Window::kCount>, 4> costs;  // of as many items, modulo 4
-  for (auto& each : costs) each.fill(kNever);
-  costs[0][0] = 0;
+  constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
+  std::vector<uint32_t> left(items.size() + 1);  // bundles, at least, of the items from there on
+  for (size_t at = items.size(); at-- > 0;)
+    left[at] = 1 + left[at + static_cast<size_t>(best_filling(items.subspan(at)).taken)];
+  std::array<std::array<uint32_t, Window::kCount>, 4> splits;  // of as many items, modulo 4
+  for (auto& each : splits) each.fill(kNever);
+  splits[0][0] = 0;
   std::vector<std::array<Step, Window::kCount>> steps(items.size() + 1);
   for (size_t at = 0; at < items.size(); ++at) {
-    for (uint8_t w = 0; w < Window::kCount; ++w) {
-      const uint64_t before = costs[at % 4][w];
-      if (before == kNever) continue;
-      for (uint8_t shape = 0; shape < kShapes.size(); ++shape)
-        for (size_t most = std::min<size_t>(3, items.size() - at); most != 0; --most) {
-          const auto rest = items.subspan(at, most);
-          const Filling filling = fill(kShapes[shape], rest);
-          if (filling.taken == 0) break;
-          most = static_cast<size_t>(filling.taken);
+    auto& here = splits[at % 4];
+    const bool reached = std::ranges::any_of(here, [](uint32_t n) { return n != kNever; });
+    for (uint8_t shape = 0; reached && shape < kShapes.size(); ++shape)
+      for (size_t most = std::min<size_t>(3, items.size() - at); most != 0; --most) {
+        const auto rest = items.subspan(at, most);
+        const Filling filling = fill(kShapes[shape], rest);
+        if (filling.taken == 0) break;
+        most = static_cast<size_t>(filling.taken);
+        if (left[at + most] + 1 != left[at]) break;  // nor do fewer leave less
+        for (uint8_t w = 0; w < Window::kCount; ++w) {
+          if (here[w] == kNever) continue;
           Window window = Window::at(w);
-          const uint64_t cost = before + kBundleCost + issue(filling, rest, window);
+          const uint32_t count = here[w] + issue(filling, rest, window);
           if (at + most == items.size()) window = {};  // whether a stop is there or not
-          uint64_t& least = costs[(at + most) % 4][window.index()];
-          if (cost >= least) continue;
-          least = cost;
+          uint32_t& least = splits[(at + most) % 4][window.index()];
+          if (count >= least) continue;
+          least = count;
           steps[at + most][window.index()] = {shape, static_cast<uint8_t>(most), w};
         }
-    }
-    costs[at % 4].fill(kNever);
+      }
+    here.fill(kNever);
   }
   std::vector<Filling> result;
   for (size_t at = items.size(), window = 0; at != 0;) {
