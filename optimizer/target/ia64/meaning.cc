@@ -123,22 +123,6 @@ bool is_loop_branch(Op op) {
          op == Op::br_wexit;
 }
 
-bool is_check(Op op) {
-  switch (op) {
-    case Op::chk_s_i:
-    case Op::chk_s_m:
-    case Op::chk_s_f:
-    case Op::chk_a_nc:
-    case Op::chk_a_clr:
-    case Op::chk_a_nc_f:
-    case Op::chk_a_clr_f:
-    case Op::fchkf:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_unconditional_compare(Op op) {
   return kEncodings[static_cast<size_t>(op)].name.find(".unc") != std::string_view::npos;
 }

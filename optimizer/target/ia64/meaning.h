@@ -41,8 +41,23 @@ bool invert(Instruction& branch, std::span<const Instruction> before);
 /// ld.s, ld.sa and their kin.
 bool defers_faults(const Instruction& instruction);
 
-/// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit.
-bool is_check(Op op);
+/// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit. Inline, since
+/// plugins of emulators have no part of this library.
+inline bool is_check(Op op) {
+  switch (op) {
+    case Op::chk_s_i:
+    case Op::chk_s_m:
+    case Op::chk_s_f:
+    case Op::chk_a_nc:
+    case Op::chk_a_clr:
+    case Op::chk_a_nc_f:
+    case Op::chk_a_clr_f:
+    case Op::fchkf:
+      return true;
+    default:
+      return false;
+  }
+}
 /// br.cloop and those of modulo-scheduled loops: the last of their bundle.
 bool is_loop_branch(Op op);
 /// Compares of type unc, which write 0 to their predicates when their own predicate is false.
