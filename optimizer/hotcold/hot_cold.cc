@@ -33,6 +33,10 @@ namespace {
 
 using Category = HotColdNote::Category;
 
+/// Beside its own instructions a stub costs a branch at its end, and code elsewhere that is
+/// entered: in instructions, found by trying.
+constexpr uint64_t kCostOfLeaving = 6;
+
 uint64_t executed_by(const Procedure& procedure) {
   uint64_t sum = 0;
   for (const BasicBlock& block : procedure.blocks)
@@ -113,10 +117,10 @@ class HotColdOptimizer {
     removed.copies = propagate_copies(hot);
     removed.partial_dead_code += sink_partial_dead_code(hot);
     removed.stack_adjusts = eliminate_stack_adjusts(hot);
-    uint64_t cost = 0;  // of stubs, each of which ends in a branch
+    uint64_t cost = 0;
     for (uint32_t s = hot.hot; s < hot.blocks.size(); ++s)
       if (!hot.blocks[s].code.empty())
-        cost += hot.blocks[s].count * (hot.blocks[s].code.size() + 1);
+        cost += hot.blocks[s].count * (hot.blocks[s].code.size() + kCostOfLeaving);
     const uint64_t gain = removed.executed() > cost ? removed.executed() - cost : 0;
     return {std::move(region), std::move(hot), removed, gain};
   }
