@@ -6,7 +6,7 @@ profile inverted, and by random counts for several seeds: what is taken to be co
 time, so stubs, clones and the middle of originals do. Standard output and exit status under
 qemu-alpha must equal those of the original; images of a program with libraries are rewritten one by
 one and together. With the profile of their own run, programs named in SHORTER execute fewer
-instructions than with the same layout alone.
+instructions than with the same layout alone. Outputs of programs in AGAIN are inputs again.
 
 Seeds: --seeds N for small programs (environment RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N
 for large ones (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
@@ -22,6 +22,7 @@ from layouts_test import check_images, choose_images, is_heavy
 
 ON = ["--hot-cold", "on"]
 SHORTER = ["lua.static", "sqlite3.static"]
+AGAIN = ["lua.static", "calls.static", "exceptions.static", "modern.dynamic"]
 
 
 def check(program, number, scratch, profile_of):
@@ -60,6 +61,21 @@ def check_shorter(program, scratch):
     common.expect(after < before, f"{after} instructions executed, {before} without")
 
 
+def check_again(program, scratch):
+    """Outputs are inputs: for another layout, for counting, and for hot-cold optimization again."""
+    folder = scratch.folder()
+    once, twice, counting = folder / "once", folder / "twice", folder / "counting"
+    common.optimize(program.image, once, *ON, "--profile", profiles.count(program, folder)["main"])
+    common.optimize(once, twice, "--layout", "random", "--seed", "3")
+    common.check_behaviour(program, twice, None, what="the output in random order")
+    spool, profile = folder / "spool", folder / "profile"
+    common.respike_ok("image", "instrument", once, "-o", counting, "--spool", spool)
+    common.check_behaviour(program, counting, None, what="the output, instrumented")
+    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+    common.optimize(once, twice, *ON, "--profile", profile)
+    common.check_behaviour(program, twice, None, what="the output of the output")
+
+
 def cases(args, scratch):
     for program in common.load_programs():
         seeds = args.heavy_seeds if is_heavy(program) else args.seeds
@@ -73,6 +89,8 @@ def cases(args, scratch):
             )
     for program in filter(None, map(common.find_program, SHORTER)):
         yield common.Case(f"{program.name} is shorter", lambda p=program: check_shorter(p, scratch))
+    for program in filter(None, map(common.find_program, AGAIN)):
+        yield common.Case(f"{program.name} again", lambda p=program: check_again(p, scratch))
 
 
 def main():
