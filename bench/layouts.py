@@ -3,8 +3,8 @@
 
   bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
 
-A layout is what `image optimize --layout` takes; `default` is what it does when not told. The
-profile is of the training input. `different` runs the reference input with it, `same` the
+A layout is what `image optimize --layout` takes; `default` is what it does when not told; either
+may end in `+hot-cold`, which adds --hot-cold on. The profile is of the training input. `different` runs the reference input with it, `same` the
 training input again. Rows of the original are absolute: millions of instructions and events per
 100 instructions (of the instruction TLB per 10,000). Other rows are against the original:
 changes of instructions and taken jumps, changes of misses and mispredicts per instruction of

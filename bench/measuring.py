@@ -24,6 +24,7 @@ ORIGINAL, DEFAULT = (
     "original",
     "default",
 )  # DEFAULT: what `image optimize` does when not told otherwise
+HOT_COLD = "+hot-cold"
 
 
 class Failure(Exception):
@@ -204,14 +205,18 @@ class Lab:
         return profile
 
     def optimize(self, image, layout, profile=None):
-        """The image laid out, and the report of it. ORIGINAL is the image itself, not rewritten."""
+        """The image laid out, and the report of it. ORIGINAL is the image itself, not rewritten.
+        A layout that ends in HOT_COLD has hot-cold optimization, too."""
         if layout == ORIGINAL:
             return image, {}
         named = "" if profile is None else self.hash_file(profile)
         tool = self.hash_file(self.respike)
         output = self.folder / "layouts" / digest(self.hash_file(image), layout, named, tool)
         report = output.with_suffix(".json")
-        options = [] if layout == DEFAULT else ["--layout", layout]
+        words = layout.removesuffix(HOT_COLD)
+        options = [] if words == DEFAULT else ["--layout", words]
+        if words != layout:
+            options += ["--hot-cold", "on"]
         if profile is not None:
             options += ["--profile", profile]
         with self._locked(output):

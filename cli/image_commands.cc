@@ -93,11 +93,45 @@ void run_info(const InfoArguments& arguments) {
 struct OptimizeArguments {
   std::string image, output, report;
   std::string layout, profile;
+  std::string hot_cold = "off";
   OptimizeOptions options;
 };
 
 double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Json removed_to_json(const Removed& removed) {
+  return {{"instructions", removed.instructions}, {"executed", removed.executed}};
+}
+
+/// Shares are those of executed instructions, by the profile.
+Json hot_cold_to_json(const HotColdResult& result) {
+  Json coverage = Json::object(), procedures = Json::array();
+  for (const HotColdNote& note : result.notes) {
+    const std::string category(name_of(note.category));
+    Json& sum = coverage[category];
+    sum = (sum.is_null() ? 0.0 : sum.get<double>()) + share(note.executed, result.executed);
+    if (note.category == HotColdNote::Category::infrequent) continue;
+    procedures.push_back({{"name", note.name},
+                          {"category", category},
+                          {"reason", note.reason},
+                          {"executed", note.executed},
+                          {"removed", note.removed}});
+  }
+  return {{"executed", result.executed},
+          {"coverage", coverage},
+          {"procedures", procedures},
+          {"partial_dead_code", removed_to_json(result.removed.partial_dead_code)},
+          {"preserved_registers", removed_to_json(result.removed.preserved_registers)},
+          {"return_address", removed_to_json(result.removed.return_address)},
+          {"stack_adjusts", removed_to_json(result.removed.stack_adjusts)},
+          {"copies", removed_to_json(result.removed.copies)},
+          {"hot_instructions", result.hot_instructions},
+          {"clone_instructions", result.clone_instructions},
+          {"stub_instructions", result.stub_instructions},
+          {"hot_entered", result.hot_entered},
+          {"stubs_entered", result.stubs_entered}};
 }
 
 std::string report_text(const OptimizeArguments& arguments, const Image& image,
@@ -124,6 +158,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
                {"dropped_nops", result.dropped_nops},
                {"changed_hints", result.changed_hints},
                {"dropped_gp_loads", result.dropped_gp_loads},
+               {"hot_cold", hot_cold_to_json(result.hot_cold)},
                {"fragments", result.emitted.fragments},
                {"text_bytes", result.emitted.text_bytes},
                {"added_text_bytes", result.emitted.added_text_bytes},
@@ -147,6 +182,7 @@ void run_optimize(OptimizeArguments& arguments) {
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
   if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
   parse_layout(arguments.layout, arguments.options);
+  arguments.options.hot_cold = arguments.hot_cold == "on";
   if (!arguments.profile.empty()) {
     arguments.options.profile = &fitted.profile;
     if (arguments.options.order != OptimizeOptions::Order::profiled)
@@ -154,7 +190,8 @@ void run_optimize(OptimizeArguments& arguments) {
                                    arguments.layout));
   }
   arguments.options.description =
-      fmt::format("--layout {} --seed {}", arguments.layout, arguments.options.seed);
+      fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
+                  arguments.hot_cold);
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
@@ -227,6 +264,12 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--profile", optimize_arguments->profile,
                    "how it ran; without one, estimates from the shape of the code")
       ->check(name_of("FILE"));
+  optimize
+      ->add_option("--hot-cold", optimize_arguments->hot_cold,
+                   "on: fewer instructions where the profile says that code runs often; not yet "
+                   "the default")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(whole_number())
       ->capture_default_str();

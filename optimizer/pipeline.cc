@@ -85,6 +85,16 @@ void warn_of_opaque(const Program& program, Diagnostics& diagnostics) {
     diagnostics.warn(*text + "; image info says why");
 }
 
+/// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
+void forget_changed(DroppedGpLoads& loads, const HotColdResult& hot_cold) {
+  std::vector<ProcedureId> changed;  // ascending
+  for (const HotColdNote& note : hot_cold.notes)
+    if (note.category == HotColdNote::Category::optimized) changed.push_back(note.procedure);
+  std::erase_if(loads.blocks, [&](const DroppedGpLoads::Block& block) {
+    return std::binary_search(changed.begin(), changed.end(), block.procedure);
+  });
+}
+
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
   switch (options.order) {
     case OptimizeOptions::Order::original:
@@ -181,9 +191,13 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;
     result.dropped_nops = drop_nops(program);
+    if (options.hot_cold && result.annotated.entered != 0) {
+      result.hot_cold = optimize_hot_cold(program);
+      forget_changed(gp_loads, result.hot_cold);
+      watch.lap("hot-cold");
+    }
     if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
-    // From here on no instruction changes.
-    check(program, nullptr);
+    check(program, nullptr);  // from here on no instruction changes
   }
   Layout layout = make_layout(program, options);  // from here on the order is fixed
   check(program, &layout);

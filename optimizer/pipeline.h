@@ -10,6 +10,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/emit/emit.h"
+#include "optimizer/hotcold/hot_cold.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/layout/profiled.h"
@@ -23,6 +24,7 @@ struct OptimizeOptions {
   Order order = Order::profiled;
   LayoutOptions layout;              // Order::profiled
   const Profile* profile = nullptr;  // nullptr, or nothing ran in it: static estimates
+  bool hot_cold = false;             // optimize_hot_cold(), where a profile says what is hot
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
@@ -58,6 +60,7 @@ struct OptimizeResult {
   uint64_t dropped_nops = 0;
   uint64_t changed_hints = 0;  // of branches
   uint64_t dropped_gp_loads = 0;
+  HotColdResult hot_cold;
   uint64_t procedures = 0;
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;

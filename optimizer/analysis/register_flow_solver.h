@@ -445,9 +445,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
-      exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
-        exit_[p] |= standard_exit_;
+        exit_[p] = pending_exit_[p] | standard_exit_;
         unwind_[p] = preserved_;
       }
       const bool custom = outside != CallGraph::Outside::none && custom_return_[p];

@@ -139,12 +139,14 @@ Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, ui
   return result;
 }
 
-/// Relocations of the input that belong to this instruction, in a walk along the block.
+/// Relocations of the input that belong to this instruction, in a walk along the block. Where one
+/// stands that comes from further up, the walk begins anew.
 void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
                                 uint64_t branch_target) {
   if (block_relocations_ == nullptr || instruction.origin == kNone) return;
   const uint64_t old = program_.origin_base + instruction.origin;
   const auto& relocations = *block_relocations_;
+  if (next_relocation_ != 0 && relocations[next_relocation_ - 1].address >= old) go_to(old);
   while (next_relocation_ < relocations.size() && relocations[next_relocation_].address < old)
     ++next_relocation_;
   for (; next_relocation_ < relocations.size() && relocations[next_relocation_].address == old;
@@ -180,9 +182,12 @@ void Emitter::find_relocations(const BasicBlock& block) {
   const uint64_t old = program_.address_of(block);
   if (const Section* section = image_.section_at(old))
     block_relocations_ = relocations_of_[static_cast<size_t>(section - image_.sections.data())];
-  if (block_relocations_ == nullptr) return;
+  if (block_relocations_ != nullptr) go_to(old);
+}
+
+void Emitter::go_to(uint64_t address) {
   next_relocation_ = static_cast<size_t>(
-      std::lower_bound(block_relocations_->begin(), block_relocations_->end(), old,
+      std::lower_bound(block_relocations_->begin(), block_relocations_->end(), address,
                        [](const Relocation& r, uint64_t a) { return r.address < a; }) -
       block_relocations_->begin());
 }

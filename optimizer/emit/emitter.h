@@ -49,6 +49,7 @@ class Emitter {
   void fill_free_ranges();
   void write_run(ProcedureId id, BlockId first, BlockId next);
   void find_relocations(const BasicBlock& block);
+  void go_to(uint64_t address);
   void finish_block(ProcedureId id, BlockId block, size_t begin, size_t end);
   void write_pinned(ProcedureId id);
   void write_far_stubs();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "optimizer/base/machine.h"
+#include "optimizer/ir/code_motion.h"
 #include "optimizer/ir/probes.h"
 #include "optimizer/ir/program.h"
 
@@ -270,6 +271,9 @@ class Target {
 
   /// Code for instrumentation; nullptr when this machine cannot be instrumented yet.
   virtual const Probes* probes() const = 0;
+
+  /// For hot-cold optimization; nullptr when this machine's code cannot be optimized so yet.
+  virtual const CodeMotion* code_motion() const = 0;
 };
 
 }  // namespace respike

@@ -2,6 +2,9 @@
 """Debuggers unwind rewritten images as they unwind the originals: at 200 random stops the stacks
 are equal, in shuffled images and in those laid out by the profile of their own run.
 
+Hot-cold optimization removes instructions, so its images are stopped at the bodies of procedures only: what is unwound there
+are calls in hot procedures and, by an inverted profile, in clones and the cold parts of their originals.
+
 A stop has to be the same point of the execution in both images, though addresses and instruction
 counts differ. It is: the N-th pass through the body of a procedure, then K substantial instructions
 further, where unconditional branches, no-ops and loads of gp behind calls do not count, because
@@ -42,6 +45,7 @@ GDB_TIMEOUT = 300.0
 LOG_LIMIT = 120_000
 DROPPED_LIMIT = 60
 MOST_PASSES = 60
+LAYOUTS = ("random", "scatter", "default", "hot-cold", "hot-cold inverted")
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 60, 150)
 PROGRAMS = [
     "calls.static",
@@ -237,7 +241,7 @@ def common_log(old, new):
     return [a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(old, new))]
 
 
-def draw_stops(log, generator, count):
+def draw_stops(log, generator, count, steps_wanted=STEPS):
     """[(procedure, passes to ignore, steps)] in the order of the log, with many different procedures.
 
     The passes are counted from the stop before, without those that its steps may go through, so
@@ -257,7 +261,7 @@ def draw_stops(log, generator, count):
     for index in sorted(drawn):
         if index <= reached:
             continue
-        name, steps = log[index], generator.choice(STEPS)
+        name, steps = log[index], generator.choice(steps_wanted)
         passes = sum(1 for place in places[name] if reached < place < index)
         stops.append((name, min(passes, MOST_PASSES), steps))
         reached = index + steps // 2  # no procedure is shorter than two instructions
@@ -347,7 +351,7 @@ class Tally:
             self.given_up += given_up
 
 
-def plan(program, images, generator, count, folder):
+def plan(program, images, generator, count, folder, steps_wanted):
     """The stops and, per image, the procedures' entry paths."""
     old, new = (unique_procedures(image) for image in images)
     gp_load = {name: "GPLOAD" in old[name].other for name in old if name in new}
@@ -360,19 +364,25 @@ def plan(program, images, generator, count, folder):
     logs = [entry_log(program, image, p, folder) for image, p in zip(images, paths)]
     log = common_log(*logs)
     common.expect(len(log) >= 20, f"the runs differ after {len(log)} entries: {log[-3:]}")
-    return draw_stops(log, generator, count), paths
+    return draw_stops(log, generator, count, steps_wanted), paths
 
 
 def check_program(program, layout, seed, count, scratch, tally):
     folder = scratch.folder()
     output = folder / "rewritten"
     options = ["--layout", layout, "--seed", seed]
-    if layout == "default":
-        options = ["--profile", profiles.count(program, folder)["main"]]
+    if layout != "random" and layout != "scatter":
+        own = profiles.count(program, folder)
+        counts = profiles.invert(own, folder) if layout == "hot-cold inverted" else own
+        options = ["--profile", counts["main"]]
+    steps_wanted = STEPS
+    if layout.startswith("hot-cold"):
+        options += ["--hot-cold", "on"]
+        steps_wanted = (0,)
     common.optimize(program.image, output, *options)
     images = before, after = ImageMap(program.image), ImageMap(output)
     generator = random.Random(f"{program.name} {layout} {seed}")
-    stops, paths = plan(program, images, generator, count, folder)
+    stops, paths = plan(program, images, generator, count, folder, steps_wanted)
     expected = walk(program, before, stops, paths[0], folder / "walk1")
     actual = walk(program, after, stops[: len(expected)], paths[1], folder / "walk2")
     canonical = aliases(before)
@@ -405,7 +415,7 @@ def main():
     with common.Scratch() as scratch:
         cases = []
         for number, program in enumerate(filter(None, map(common.find_program, PROGRAMS))):
-            for layout in ("random", "scatter", "default"):
+            for layout in LAYOUTS:
                 cases.append(
                     common.Case(
                         f"{program.name} {layout} {number + 1}",

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -24,6 +25,7 @@ class AlphaMachine {
   int failures = 0;                     // of store-conditionals, before one succeeds
   uint64_t pc = 0;
   uint64_t lowest_sp = UINT64_MAX;
+  std::function<void()> watch = [] {};  // called before each instruction
 
   /// Code at an address, as bytes, which are decoded again.
   void load(uint64_t address, const std::vector<Instruction>& code) {
@@ -41,6 +43,7 @@ class AlphaMachine {
       const auto at = code_.find(pc);
       if (at == code_.end()) return true;
       ++visits[pc];
+      watch();
       step(at->second);
       lowest_sp = std::min(lowest_sp, registers[30]);
     }
@@ -82,6 +85,9 @@ class AlphaMachine {
       case opcode("stq"):
         word(address) = a;
         locked_ = false;
+        break;
+      case opcode("ldq_u"):
+        EXPECT_EQ(i.registers[0], 31u) << "only the no-op is known";
         break;
       case opcode("ldq_l"):
         a = word(address);
@@ -133,6 +139,10 @@ class AlphaMachine {
         break;
       case opcode("s8addq"):
         c = 8 * a + b;
+        break;
+      case opcode("bis"):
+      case opcode("bis", true):
+        c = a | b;
         break;
       case opcode("xor"):
         c = a ^ b;

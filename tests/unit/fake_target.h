@@ -186,6 +186,7 @@ class FakeTarget final : public Target {
   std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
   bool is_system_call(const Instruction&) const override { return false; }
   const Probes* probes() const override { return nullptr; }
+  const CodeMotion* code_motion() const override { return nullptr; }
   std::optional<uint64_t> far_stub_target(std::span<const Instruction>, uint64_t) const override {
     return std::nullopt;
   }

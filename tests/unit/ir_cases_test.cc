@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "optimizer/emit/compare.h"
+#include "optimizer/hotcold/hot_cold.h"
 #include "optimizer/ir/text.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/target/targets.h"
@@ -32,8 +33,13 @@ Program parse(const std::string& text) {
 
 std::string run(const std::string& command, const std::string& first, const std::string& second) {
   try {
-    const Program program = parse(first);
+    Program program = parse(first);
     if (command == "print") return print(program);
+    if (command == "hot-cold") {
+      optimize_hot_cold(program);
+      if (const auto violation = find_violation(program)) return *violation + "\n";
+      return print(program);
+    }
     if (command == "verify") return find_violation(program).value_or("valid") + "\n";
     if (command == "compare")
       return find_difference(program, parse(second)).value_or("same") + "\n";

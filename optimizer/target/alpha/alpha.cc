@@ -19,6 +19,7 @@
 #include <cassert>
 
 #include "optimizer/base/error.h"
+#include "optimizer/target/alpha/code_motion.h"
 #include "optimizer/target/alpha/codec.h"
 #include "optimizer/target/alpha/meaning.h"
 #include "optimizer/target/alpha/probes.h"
@@ -243,6 +244,7 @@ class AlphaTarget final : public Target {
   std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                           uint64_t place) const override;
   const Probes* probes() const override { return &alpha_probes(); }
+  const CodeMotion* code_motion() const override { return &alpha_code_motion(); }
 };
 
 std::string AlphaTarget::register_name(Register r) const {

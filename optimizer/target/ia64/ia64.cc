@@ -262,6 +262,7 @@ class Ia64Target final : public Target {
   std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
                                           uint64_t place) const override;
   const Probes* probes() const override { return &ia64_probes(); }
+  const CodeMotion* code_motion() const override { return nullptr; }
 };
 
 /// A long no-op becomes two short ones, and a branch that leads further than displacements here go

@@ -1,0 +1,189 @@
+// Hot-cold optimization, procedure by procedure.
+//
+// A procedure that runs often and has both hot and cold blocks is taken apart (region.h): its hot
+// blocks become the hot procedure (hot_procedure.h), which control leaves for the cold part and
+// never comes back to. Then every optimization may make the hot procedure shorter at the expense of
+// the stubs on the way to the cold part. Where to draw the line between hot and cold is tried out:
+// less hot code may need less, but leaves for the cold part more often. The line that saves the
+// most executed instructions, those of the stubs subtracted, is taken; the hot procedure replaces
+// the original's hot blocks (commit.h). Where nothing is saved, nothing changes.
+//
+// The order: what only cold code needs goes first, as it may be what keeps a register busy; then
+// saves, for which registers change their names; then what the copies of these leave behind; the
+// stack pointer last, when all other uses of it are gone.
+//
+// All procedures are looked at with one solution of the whole program's registers. That is right
+// although procedures change: none reads more than it did, none leaves a live register changed that
+// it kept, and no value of a procedure is moved to where a callee might change it.
+
+#include "optimizer/hotcold/hot_cold.h"
+
+#include <optional>
+#include <utility>
+
+#include "optimizer/hotcold/commit.h"
+#include "optimizer/hotcold/copies.h"
+#include "optimizer/hotcold/region.h"
+#include "optimizer/hotcold/saved_registers.h"
+#include "optimizer/hotcold/stack_adjust.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+namespace {
+
+using Category = HotColdNote::Category;
+
+/// Beside its own instructions a stub costs a branch at its end, and code elsewhere that is
+/// entered: in instructions, found by trying.
+constexpr uint64_t kCostOfLeaving = 6;
+
+uint64_t executed_by(const Procedure& procedure) {
+  uint64_t sum = 0;
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Instruction& i : block.instructions) sum += i.is_pseudo() ? 0 : block.count;
+  return sum;
+}
+
+class HotColdOptimizer {
+ public:
+  HotColdOptimizer(Program& program, const HotColdOptions& options)
+      : program_(program),
+        options_(options),
+        calls_(program),
+        flow_(program, calls_),
+        taken_(program) {}
+
+  HotColdResult run() {
+    std::vector<uint64_t> executed;
+    for (const Procedure& procedure : program_.procedures) {
+      executed.push_back(executed_by(procedure));
+      result_.executed += executed.back();
+    }
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+      if (executed[id] == 0) continue;
+      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id], 0};
+      if (static_cast<double>(executed[id]) >=
+          options_.least_share * static_cast<double>(result_.executed))
+        optimize(note);
+      result_.notes.push_back(std::move(note));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// A hot procedure that could replace hot blocks.
+  struct Candidate {
+    Region region;
+    HotProcedure hot;
+    HotColdRemoved removed;
+    uint64_t gain = 0;  // executed instructions
+  };
+
+  void optimize(HotColdNote& note) {
+    const ProcedureId id = note.procedure;
+    note.category = Category::not_provable;
+    note.reason = program_[id].reason;
+    if (!program_[id].movable()) return;
+    std::optional<Candidate> best;
+    size_t size = 0;  // of the region tried last
+    for (const double share : options_.cold_shares) {
+      auto found = find_region(program_, id, calls_, taken_, share);
+      if (const auto* none = std::get_if<NoRegion>(&found)) {
+        if (size != 0) continue;
+        note.category = none->split ? Category::not_provable : Category::no_split;
+        note.reason = none->reason;
+        continue;
+      }
+      Region& region = std::get<Region>(found);
+      if (region.hot.size() == size) continue;
+      size = region.hot.size();
+      Candidate candidate = make_candidate(std::move(region));
+      const FrameShape& shape = candidate.hot.shape;
+      const bool regular = shape.regular && !shape.frame_pointer;
+      note.category = regular ? Category::no_advantage : Category::sp_modified;
+      note.reason.clear();
+      if (candidate.gain > (best ? best->gain : 0)) best = std::move(candidate);
+    }
+    if (best) replace(note, *best);
+  }
+
+  Candidate make_candidate(Region region) const {
+    HotProcedure hot = make_hot_procedure(program_, region, calls_, flow_);
+    HotColdRemoved removed;
+    removed.partial_dead_code = sink_partial_dead_code(hot);
+    const RemovedSaves saves = eliminate_saves(hot);
+    removed.preserved_registers = saves.preserved;
+    removed.return_address = saves.return_address;
+    removed.copies = propagate_copies(hot);
+    removed.partial_dead_code += sink_partial_dead_code(hot);
+    removed.stack_adjusts = eliminate_stack_adjusts(hot);
+    uint64_t cost = 0;
+    for (uint32_t s = hot.hot; s < hot.blocks.size(); ++s)
+      if (!hot.blocks[s].code.empty())
+        cost += hot.blocks[s].count * (hot.blocks[s].code.size() + kCostOfLeaving);
+    const uint64_t gain = removed.executed() > cost ? removed.executed() - cost : 0;
+    return {std::move(region), std::move(hot), removed, gain};
+  }
+
+  void replace(HotColdNote& note, const Candidate& best) {
+    note.category = Category::optimized;
+    note.reason.clear();
+    note.removed = best.gain;
+    const CommittedBlocks committed = commit(program_, best.region, best.hot);
+    result_.removed += best.removed;
+    result_.hot_instructions += committed.hot_instructions;
+    result_.clone_instructions += committed.clone_instructions;
+    result_.stub_instructions += committed.stub_instructions;
+    result_.stubs_entered += committed.stubs_entered;
+    for (const uint32_t entry : best.hot.entries)
+      result_.hot_entered += best.hot.blocks[entry].count;
+  }
+
+  Program& program_;
+  const HotColdOptions options_;
+  const CallGraph calls_;
+  const RegisterFlow flow_;
+  const AddressTaken taken_;
+  HotColdResult result_;
+};
+
+}  // namespace
+
+HotColdRemoved& HotColdRemoved::operator+=(const HotColdRemoved& other) {
+  partial_dead_code += other.partial_dead_code;
+  preserved_registers += other.preserved_registers;
+  return_address += other.return_address;
+  stack_adjusts += other.stack_adjusts;
+  copies += other.copies;
+  return *this;
+}
+
+uint64_t HotColdRemoved::executed() const {
+  return partial_dead_code.executed + preserved_registers.executed + return_address.executed +
+         stack_adjusts.executed + copies.executed;
+}
+
+std::string_view name_of(HotColdNote::Category category) {
+  switch (category) {
+    case Category::optimized:
+      return "optimized";
+    case Category::infrequent:
+      return "infrequent";
+    case Category::no_split:
+      return "no_split";
+    case Category::sp_modified:
+      return "sp_modified";
+    case Category::not_provable:
+      return "not_provable";
+    case Category::no_advantage:
+      return "no_advantage";
+  }
+  return {};
+}
+
+HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options) {
+  if (program.target->code_motion() == nullptr) return {};
+  return HotColdOptimizer(program, options).run();
+}
+
+}  // namespace respike

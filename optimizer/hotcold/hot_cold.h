@@ -1,0 +1,64 @@
+#pragma once
+// Hot-cold optimization: fewer instructions on the frequent paths (Spike, section "Hot-Cold
+// Optimization"; Cohn and Lowney, MICRO-29, 1996).
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/hotcold/partial_dead_code.h"
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct HotColdOptions {
+  double least_share = 0.001;  // of all executed instructions that a procedure has to run
+  /// Of a procedure's entries that a cold block may run; the best of them is taken.
+  std::vector<double> cold_shares = {0.01, 0.05, 0.2, 0.5};
+};
+
+/// What became of a procedure.
+struct HotColdNote {
+  enum class Category : uint8_t {
+    optimized,
+    infrequent,    // runs too little
+    no_split,      // all of it is hot
+    sp_modified,   // its frame is not of a fixed size that is allocated once
+    not_provable,  // `reason` says why
+    no_advantage,  // nothing could be taken out of the hot part
+  };
+  ProcedureId procedure = kNone;
+  std::string name;
+  Category category = Category::infrequent;
+  std::string reason;
+  uint64_t executed = 0;  // instructions, by the counts
+  uint64_t removed = 0;   // of these
+};
+
+std::string_view name_of(HotColdNote::Category category);
+
+/// Instructions taken out of hot procedures.
+struct HotColdRemoved {
+  Removed partial_dead_code, preserved_registers, return_address, stack_adjusts, copies;
+
+  HotColdRemoved& operator+=(const HotColdRemoved& other);
+  uint64_t executed() const;
+};
+
+struct HotColdResult {
+  std::vector<HotColdNote> notes;  // of the procedures that ran
+  uint64_t executed = 0;           // instructions of the whole program, by the counts
+  HotColdRemoved removed;
+  uint64_t hot_instructions = 0;
+  uint64_t clone_instructions = 0;
+  uint64_t stub_instructions = 0;
+  uint64_t hot_entered = 0;    // times control came into hot procedures
+  uint64_t stubs_entered = 0;  // ... and left them for the cold part
+};
+
+/// Changes the movable procedures that it pays for; needs counts. The blocks that procedures had
+/// keep their numbers; others come behind them. Does nothing on machines without
+/// Target::code_motion(). Linear in the program, quadratic in hot procedures.
+HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {});
+
+}  // namespace respike

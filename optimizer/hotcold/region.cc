@@ -1,0 +1,206 @@
+// Parting hot blocks from cold ones.
+//
+// Control leaves the hot part at any edge, but comes into it at the procedure's entries only. So
+// every hot block that cold code leads to has a second copy, its clone, and belongs to the cold
+// part with that. What is cold stays what it was: registers and frame hold there what they held in
+// the original, so whatever reaches it through an address is at home. What is hot may change, so
+// nothing but the entries of the procedure may be reached from outside:
+//
+//  - a block whose address is taken, unless it is an entry, cannot be hot;
+//  - entries of jump tables lead to one place each, so a jump by a table and its targets must be
+//    cold, all of them;
+//  - code that computes gp from a return address must be in the same part as the call, right behind
+//    it: the distance between the two differs from copy to copy. The same goes for landing pads,
+//    which compute it from their own address;
+//  - what is glued to a hot block is hot.
+
+#include "optimizer/hotcold/region.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+namespace {
+
+uint64_t entered(const Program& program, ProcedureId id, const CallGraph& calls) {
+  uint64_t sum = 0;
+  for (const BlockId entry : calls.entries_of(id)) sum += program[id].blocks[entry].count;
+  return sum;
+}
+
+/// Blocks that `from` reach, following edges to blocks that `passes` accepts.
+std::vector<bool> reached_from(const Procedure& procedure, std::vector<BlockId> from,
+                               const std::function<bool(BlockId)>& passes) {
+  std::vector<bool> seen(procedure.blocks.size());
+  const auto visit = [&](BlockId block) {
+    if (seen[block] || !passes(block)) return false;
+    return static_cast<bool>(seen[block] = true);
+  };
+  std::erase_if(from, [&](BlockId block) { return !visit(block); });
+  while (!from.empty()) {
+    const BlockId block = from.back();
+    from.pop_back();
+    for (const Edge& edge : procedure.blocks[block].successors)
+      if (visit(edge.target)) from.push_back(edge.target);
+  }
+  return seen;
+}
+
+/// Calls f(block, anchor) for blocks with a reference to the place behind a call of the procedure,
+/// or to the start of a landing pad, whose address is in the same register.
+template <typename F>
+void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    for (const Instruction& i : procedure.blocks[b].instructions) {
+      if (!i.has_reference()) continue;
+      const CodeLocation& to = procedure.references[static_cast<uint32_t>(i.immediate)].target;
+      if (to.procedure != id) continue;
+      if (to.where == CodeLocation::Where::return_point ||
+          (to.where == CodeLocation::Where::block_start &&
+           procedure.blocks[to.block].has(BasicBlock::kLandingPad)))
+        f(b, to);
+    }
+}
+
+/// Makes hot what has to be with hot blocks.
+void close(const Procedure& procedure, ProcedureId id, std::vector<bool>& hot) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const auto add = [&](BlockId block) {
+      changed |= !hot[block];
+      hot[block] = true;
+    };
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+      if (hot[b] && procedure.blocks[b].has(BasicBlock::kGluedToNext))
+        add(procedure.blocks[b].edge(Edge::Kind::fall_through)->target);
+    for_each_anchor(procedure, id, [&](BlockId block, const CodeLocation& anchor) {
+      if (hot[anchor.block]) add(block);
+    });
+  }
+}
+
+/// The flow into cold code is what leaves the hot part, and what enters cold code from elsewhere.
+/// It is spread over clones by a few rounds along the edges.
+void find_cold_runs(const Procedure& procedure, Region& region) {
+  constexpr int kRounds = 8;
+  region.cold_runs.assign(procedure.blocks.size(), 0);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<uint64_t> in(procedure.blocks.size());
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      for (const Edge& edge : block.successors)
+        in[edge.target] +=
+            region.is_hot[b] ? share_of(edge.count, region.cold_runs[b], block.count) : edge.count;
+    }
+    for (const BlockId b : region.hot)
+      if (region.is_cloned[b]) region.cold_runs[b] = std::min(in[b], procedure.blocks[b].count);
+  }
+}
+
+/// What forbids the region, or nothing.
+std::string obstacle(const Program& program, const Region& region, const CallGraph& calls,
+                     const AddressTaken& taken) {
+  const Procedure& procedure = program[region.procedure];
+  const auto entries = calls.entries_of(region.procedure);
+  for (const BlockId b : region.hot) {
+    if (!std::binary_search(entries.begin(), entries.end(), b) &&
+        taken.contains(region.procedure, b))
+      return "the address of a hot block is taken";
+    if (program.target->is_signal_return(procedure.blocks[b].instructions.span()))
+      return "it is known by its bytes";
+  }
+  std::string found;
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    for (const Edge& edge : procedure.blocks[b].successors) {
+      if (edge.kind == Edge::Kind::indirect && (region.is_hot[b] || region.is_hot[edge.target]))
+        return "hot code uses a jump table";
+      // It would be told from its clone by no table.
+      if (edge.kind != Edge::Kind::landing_pad && region.is_cloned[edge.target] &&
+          procedure.blocks[edge.target].has(BasicBlock::kLandingPad))
+        return "control runs into a landing pad";
+      if (!region.is_hot[b] && region.is_cloned[edge.target] &&
+          procedure.blocks[b].has(BasicBlock::kGluedToNext))
+        return "a sequence that is not to be touched begins in the cold part";
+    }
+  for_each_anchor(procedure, region.procedure, [&](BlockId block, const CodeLocation& anchor) {
+    const Edge* behind = procedure.blocks[anchor.block].edge(Edge::Kind::fall_through);
+    const BlockId near = anchor.where == CodeLocation::Where::block_start ? anchor.block
+                         : behind != nullptr                              ? behind->target
+                                                                          : kNone;
+    if (near != block && (region.is_hot[anchor.block] || region.is_hot[block]))
+      found = "gp is computed far from the place that it depends on";
+  });
+  for (const auto& [from, to] : program.falls_into)
+    if (from == region.procedure || to == region.procedure)
+      found = "control runs into it or out of it";
+  return found;
+}
+
+}  // namespace
+
+uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole) {
+  if (whole == 0) return 0;
+  return std::min(count, static_cast<uint64_t>(static_cast<long double>(count) * part / whole));
+}
+
+AddressTaken::AddressTaken(const Program& program) {
+  const auto add = [&](const CodeLocation& location) {
+    if (location.procedure != kNone) places_.emplace_back(location.procedure, location.block);
+  };
+  for (const CodePointer& pointer : program.code_pointers) add(pointer.target);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    for (const Reference& reference : program[id].references) {
+      const ReferenceKind kind = reference.kind;
+      const bool own_anchor =
+          reference.target.procedure == id &&
+          (kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low);
+      if (kind != ReferenceKind::branch && kind != ReferenceKind::branch_hint && !own_anchor)
+        add(reference.target);
+    }
+  std::sort(places_.begin(), places_.end());
+}
+
+bool AddressTaken::contains(ProcedureId procedure, BlockId block) const {
+  return std::binary_search(places_.begin(), places_.end(), std::pair(procedure, block));
+}
+
+std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
+                                           const CallGraph& calls, const AddressTaken& taken,
+                                           double share) {
+  const Procedure& procedure = program[id];
+  const double least = std::max(1.0, share * static_cast<double>(entered(program, id, calls)));
+  Region region;
+  region.procedure = id;
+  std::vector<bool> wanted(procedure.blocks.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    wanted[b] = static_cast<double>(procedure.blocks[b].count) >= least;
+  // Nobody knows more of an entry than its callers do, so those that are rarely used cost nothing.
+  std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
+  for (const BlockId entry : entries) wanted[entry] = true;
+  close(procedure, id, wanted);
+
+  region.is_hot = reached_from(procedure, entries, [&](BlockId b) { return wanted[b]; });
+  std::vector<BlockId> cold;  // where cold code begins
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    if (region.is_hot[b]) {
+      region.hot.push_back(b);
+      for (const Edge& edge : procedure.blocks[b].successors)
+        if (!region.is_hot[edge.target]) cold.push_back(edge.target);
+    } else if (std::binary_search(entries.begin(), entries.end(), b) || taken.contains(id, b) ||
+               procedure.blocks[b].has(BasicBlock::kLandingPad)) {
+      cold.push_back(b);
+    }
+  }
+  if (cold.empty()) return NoRegion{false, "all of it is hot"};
+  region.is_cloned = reached_from(procedure, cold, [](BlockId) { return true; });
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    if (!region.is_hot[b]) region.is_cloned[b] = false;
+  if (std::string reason = obstacle(program, region, calls, taken); !reason.empty())
+    return NoRegion{true, std::move(reason)};
+  find_cold_runs(procedure, region);
+  return region;
+}
+
+}  // namespace respike

@@ -1,0 +1,47 @@
+#pragma once
+// Which blocks of a procedure are hot, and what it takes to part them from the others.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "optimizer/analysis/call_graph.h"
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct Region {
+  ProcedureId procedure = kNone;
+  std::vector<BlockId> hot;         // ascending; what the entries reach without leaving it
+  std::vector<bool> is_hot;         // per block
+  std::vector<bool> is_cloned;      // per block: hot, and reached by cold code, too
+  std::vector<uint64_t> cold_runs;  // per block: how often its clone will run, of the block's count
+};
+
+/// Why there is none: one clause for reports. `split` is false when nothing is cold.
+struct NoRegion {
+  bool split = true;
+  std::string reason;
+};
+
+/// Blocks that other code may reach by an address, other than by branches, calls and jump tables.
+class AddressTaken {
+ public:
+  explicit AddressTaken(const Program& program);
+  bool contains(ProcedureId procedure, BlockId block) const;
+
+ private:
+  std::vector<std::pair<ProcedureId, BlockId>> places_;  // sorted
+};
+
+/// count * part / whole, at most count.
+uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);
+
+/// The hot part: blocks that run at least `share` (0 to 1) times as often as the procedure is
+/// entered, but for what has to stay together with others. Cold code never leads back to it.
+std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
+                                           const CallGraph& calls, const AddressTaken& taken,
+                                           double share);
+
+}  // namespace respike

@@ -1,0 +1,49 @@
+// A forward problem on sets of three states, from the entries of the hot procedure on. The result's
+// register is the instruction's until it is written again; what a callee may change may still be as
+// it was.
+
+#include "optimizer/hotcold/value_ways.h"
+
+namespace respike {
+
+ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index, Register result)
+    : procedure_(procedure),
+      home_(block),
+      home_index_(index),
+      result_(result),
+      reads_(uses_of(procedure.target().operands(procedure.blocks[block].code[index].instruction))),
+      before_(procedure.blocks.size()) {
+  for (const uint32_t entry : procedure.entries) before_[entry] = kOther;
+  std::vector<uint32_t> work(procedure.entries.begin(), procedure.entries.end());
+  while (!work.empty()) {
+    const uint32_t number = work.back();
+    work.pop_back();
+    uint8_t state = before_[number];
+    for (size_t i = 0; i < procedure.blocks[number].code.size(); ++i)
+      state = behind(number, i, state);
+    state = written(procedure.changed_by[number], false, state);
+    for (const uint32_t next : procedure.blocks[number].successors) {
+      if ((before_[next] | state) == before_[next]) continue;
+      before_[next] |= state;
+      if (!procedure.is_stub(next)) work.push_back(next);
+    }
+  }
+}
+
+uint8_t ValueWays::behind(uint32_t block, size_t index, uint8_t state) const {
+  if (block == home_ && index == home_index_) return kReady;
+  const Instruction& instruction = procedure_.blocks[block].code[index].instruction;
+  return written(defs_of(procedure_.target().operands(instruction)), instruction.predicate == 0,
+                 state);
+}
+
+uint8_t ValueWays::written(const RegisterSet& registers, bool certainly, uint8_t state) const {
+  if (registers.contains(result_)) {
+    if (certainly) return kOther;
+    state |= kOther;
+  }
+  if ((state & kReady) == 0 || (registers & reads_).empty()) return state;
+  return static_cast<uint8_t>((state & ~kReady) | kLost);
+}
+
+}  // namespace respike

@@ -1,0 +1,39 @@
+#pragma once
+// Where the value that an instruction computes still is, and could be computed again.
+
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/hotcold/hot_procedure.h"
+
+namespace respike {
+
+/// Follows the result of one instruction over all ways through the hot procedure.
+class ValueWays {
+ public:
+  /// What may be so at a point, over all ways to it; 0 where control does not get to.
+  enum : uint8_t {
+    kOther = 1,  // the register was last written elsewhere, or not at all
+    kReady = 2,  // by the instruction, and what that read still holds
+    kLost = 4,   // by the instruction, but what it read was overwritten
+  };
+
+  /// Instruction `index` of hot block `block`, which computes `result` and does nothing else.
+  ValueWays(const HotProcedure& procedure, uint32_t block, size_t index, Register result);
+
+  uint8_t at_start(uint32_t block) const { return before_[block]; }
+  /// Behind instruction `index` of a block, given what is so before it.
+  uint8_t behind(uint32_t block, size_t index, uint8_t state) const;
+
+ private:
+  uint8_t written(const RegisterSet& registers, bool certainly, uint8_t state) const;
+
+  const HotProcedure& procedure_;
+  const uint32_t home_;
+  const size_t home_index_;
+  const Register result_;
+  const RegisterSet reads_;
+  std::vector<uint8_t> before_;  // per block
+};
+
+}  // namespace respike

@@ -1,0 +1,257 @@
+// Hot-cold optimization of random procedures, executed: whatever the counts, the program does what
+// it did, and at every instruction its unwind state finds the caller's registers.
+
+#include "optimizer/hotcold/hot_cold.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "optimizer/ir/verify.h"
+#include "tests/unit/alpha_machine.h"
+#include "tests/unit/analysis_testing.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kCode = 0x10000, kStack = 0x800000, kLog = 0x900000, kEnd = 0x4000;
+constexpr int kFrame = 96;
+constexpr Register kSp = 30, kRa = 26;
+constexpr ProcedureId kCaller = 0, kTested = 1;
+
+/// The procedure under test, whose caller keeps a value in a scratch register: a prolog, blocks
+/// that branch forward and sometimes back, an epilog. It logs values, keeps locals in its frame,
+/// and calls a leaf.
+class RandomProcedure {
+ public:
+  explicit RandomProcedure(uint64_t seed) : random_(seed) {}
+
+  std::string text() {
+    const int saved = static_cast<int>(random_() % 5);
+    for (int s = 0; s < saved; ++s) registers_.push_back(fmt::format("s{}", s));
+    std::string state = fmt::format("state 1 cie=0 cfa=30+{}", kFrame);
+    std::string saves, restores;
+    for (int s = 0; s < saved; ++s) {
+      state += fmt::format(" {}=offset:{}", 9 + s, 8 + 8 * s - kFrame);
+      saves += fmt::format("    stq s{},{}(sp)\n", s, 8 + 8 * s);
+      restores += fmt::format("    ldq s{},{}(sp)\n", s, 8 + 8 * s);
+    }
+    state += fmt::format(" 26=offset:{}\nstate 2 cie=0 cfa=30+{}\n", -kFrame, kFrame);
+    const int blocks = 3 + static_cast<int>(random_() % 8);
+    std::string text =
+        "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n" + state +
+        "procedure 0 \"caller\"\n  block 0 cfi=0 entry\n    lda t7,5\n    bsr ra,0 !branch(1#0)\n"
+        "    -> 1 fall_through\n  block 1 cfi=0\n    stq v0,0(t11)\n    stq t7,72(t11)\n    ret "
+        "zero,(t10),1\n";
+    text += fmt::format(
+        "procedure 1 \"tested\"\n  block 0 cfi=0 count=1000 entry\n    lda sp,{}(sp)\n"
+        "    .cfi_state 2\n    stq ra,0(sp)\n{}    .cfi_state 1\n{}    -> 1 fall_through "
+        "count=1000\n",
+        -kFrame, saves, saved == 0 ? "" : some_code());
+    for (int b = 1; b < blocks; ++b) text += block(b, blocks);
+    text += fmt::format(
+        "  block {} cfi=1 count={}\n{}    ldq ra,0(sp)\n{}    lda sp,{}(sp)\n"
+        "    .cfi_state 0\n    ret\n",
+        blocks, count(), some_code(), restores, kFrame);
+    return text +
+           "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    addq a0,a1,v0\n    lda t0,77\n"
+           "    lda t1,78\n    lda t5,79\n    ret\n";
+  }
+
+ private:
+  const std::string& any() { return registers_[random_() % registers_.size()]; }
+  int count() { return std::vector{0, 1, 20, 500, 1000}[random_() % 5]; }
+
+  std::string some_code() {
+    std::string code;
+    for (uint64_t n = random_() % 6; n > 0; --n) switch (random_() % 8) {
+        case 0:
+          code += fmt::format("    stq {},{}(t11)\n", any(), 8 + 8 * (random_() % 8));
+          break;
+        case 1:
+          code += fmt::format("    stq {},{}(sp)\n", any(), 48 + 8 * (random_() % 4));
+          break;
+        case 2:
+          code += fmt::format("    ldq {},{}(sp)\n", any(), 48 + 8 * (random_() % 4));
+          break;
+        case 3:
+          code += fmt::format("    mov {},{}\n", any(), any());
+          break;
+        case 4:
+          code += fmt::format("    lda {},{}({})\n", any(), random_() % 100, any());
+          break;
+        default:
+          code += fmt::format("    {} {},{},{}\n",
+                              std::vector{"addq", "subq", "xor", "cmpult"}[random_() % 4], any(),
+                              any(), any());
+      }
+    return code;
+  }
+
+  std::string block(int b, int last) {
+    std::string text = fmt::format("  block {} cfi=1 count={}\n{}", b, count(), some_code());
+    const auto later = [&] { return b + 1 + static_cast<int>(random_() % (last - b)); };
+    switch (random_() % 6) {
+      case 0:
+        return text + fmt::format("    bsr ra,0 !branch(2#0)\n    -> {} fall_through count={}\n",
+                                  b + 1, count());
+      case 1:
+        return text +
+               fmt::format("    lda t0,1(t0)\n    -> {} fall_through count={}\n", later(), count());
+      default: {
+        const int to = random_() % 8 == 0 ? 1 : later();
+        return text + fmt::format(
+                          "    {} {},0\n    -> {} fall_through count={}\n"
+                          "    -> {} taken count={}\n",
+                          random_() % 2 == 0 ? "beq" : "bne", any(), b + 1, count(), to, count());
+      }
+    }
+  }
+
+  Random random_;
+  std::vector<std::string> registers_ = {"a0", "a1", "v0", "t0", "t1", "t2", "t3"};
+};
+
+/// A program in memory, block by block, and the unwind state before each instruction.
+class Loaded {
+ public:
+  explicit Loaded(const Program& program) : program_(program) {
+    uint64_t address = kCode;
+    for (const Procedure& procedure : program.procedures) {
+      starts_.emplace_back();
+      for (const BasicBlock& block : procedure.blocks) {
+        starts_.back().push_back(address);
+        for (const Instruction& i : block.instructions) address += i.is_pseudo() ? 0 : 4;
+        address += 4;  // for a branch to what follows
+      }
+    }
+    for (ProcedureId p = 0; p < program.procedures.size(); ++p)
+      for (BlockId b = 0; b < program[p].blocks.size(); ++b) load(p, b);
+  }
+
+  struct Outcome {
+    bool ended = false;
+    std::array<uint64_t, 32> registers{};
+    std::map<uint64_t, uint64_t> memory;  // but for the stack
+    std::string fault;                    // of unwind information
+    uint64_t executed = 0;
+
+    bool operator==(const Outcome& other) const {
+      return memory == other.memory && registers[kSp] == other.registers[kSp] &&
+             std::equal(&registers[9], &registers[16], &other.registers[9]);
+    }
+  };
+
+  Outcome run(uint64_t seed) {
+    Random random(seed);
+    for (auto& r : machine_.registers) r = random() % 4;
+    machine_.registers[kSp] = kStack;
+    machine_.registers[25] = kLog;  // t11
+    machine_.registers[24] = kEnd;  // t10
+    machine_.registers[31] = 0;
+    Outcome outcome;
+    const auto at_entry = machine_.registers;
+    machine_.watch = [&] {
+      ++outcome.executed;
+      if (outcome.fault.empty()) outcome.fault = unwind(at_entry);
+    };
+    outcome.ended = machine_.run(starts_[kCaller][0]);
+    outcome.registers = machine_.registers;
+    for (const auto& [address, value] : machine_.memory)
+      if (address >= kLog && value != 0) outcome.memory[address] = value;
+    return outcome;
+  }
+
+ private:
+  void load(ProcedureId p, BlockId b) {
+    const BasicBlock& block = program_[p].blocks[b];
+    std::vector<Instruction> code;
+    uint32_t state = block.cfi_state;
+    uint64_t address = starts_[p][b];
+    const auto branch_to = [&](Instruction branch, uint64_t target) {
+      EXPECT_TRUE(alpha_target().apply(branch, ReferenceKind::branch, address, target, 0));
+      return branch;
+    };
+    const auto put = [&](const Instruction& i) {
+      code.push_back(i);
+      if (p == kTested) states_[address] = state;
+      address += 4;
+    };
+    for (const Instruction& i : block.instructions) {
+      if (i.is_pseudo()) {
+        state = static_cast<uint32_t>(i.immediate);
+        continue;
+      }
+      const Edge* taken = block.edge(Edge::Kind::taken);
+      if (i.has_reference())
+        put(branch_to(i, starts_[program_[p].references[i.immediate].target.procedure][0]));
+      else if (taken != nullptr && &i == &block.instructions.back())
+        put(branch_to(i, starts_[p][taken->target]));
+      else
+        put(i);
+    }
+    if (const Edge* next = block.edge(Edge::Kind::fall_through)) {
+      state = program_[p].blocks[next->target].cfi_state;
+      put(branch_to(alpha_target().branch(), starts_[p][next->target]));
+    }
+    machine_.load(starts_[p][b], code);
+  }
+
+  /// What is wrong with the unwind state before the next instruction, or nothing.
+  std::string unwind(const std::array<uint64_t, 32>& at_entry) {
+    const auto found = states_.find(machine_.pc);
+    if (found == states_.end()) return {};
+    const CfiState& state = program_.unwind.states[found->second];
+    const uint64_t cfa = machine_.registers[kSp] + static_cast<uint64_t>(state.cfa_offset);
+    if (cfa != kStack) return fmt::format("frame at {:#x} at {:#x}", cfa, machine_.pc);
+    std::array<uint64_t, 32> registers = machine_.registers;
+    for (const auto& [reg, rule] : state.rules)
+      registers[reg] = machine_.memory[cfa + static_cast<uint64_t>(rule.value)];
+    for (Register r = 9; r < 16; ++r)
+      if (registers[r] != at_entry[r]) return fmt::format("register {} at {:#x}", r, machine_.pc);
+    if (registers[kRa] != starts_[kCaller][0] + 8)
+      return fmt::format("return address at {:#x}", machine_.pc);
+    return {};
+  }
+
+  const Program& program_;
+  AlphaMachine machine_;
+  std::vector<std::vector<uint64_t>> starts_;  // by procedure and block
+  std::map<uint64_t, uint32_t> states_;        // by address
+};
+
+TEST(HotCold, RandomProceduresBehaveTheSame) {
+  int optimized = 0, compared = 0;
+  uint64_t before = 0, after = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    const std::string text = RandomProcedure(seed).text();
+    const Program original = parse_alpha(text);
+    Program changed = parse_alpha(text);
+    const HotColdResult result = optimize_hot_cold(changed);
+    ASSERT_EQ(find_violation(changed).value_or(""), "") << text;
+    if (result.removed.executed() == 0) continue;
+    ++optimized;
+    for (uint64_t input = 0; input < 8; ++input) {
+      const Loaded::Outcome expected = Loaded(original).run(input);
+      if (!expected.ended) continue;
+      ASSERT_EQ(expected.fault, "") << text;
+      const Loaded::Outcome actual = Loaded(changed).run(input);
+      ASSERT_TRUE(actual.ended && actual == expected)
+          << "seed " << seed << ", input " << input << "\n"
+          << text << print(changed);
+      ASSERT_EQ(actual.fault, "") << "seed " << seed << "\n" << text << print(changed);
+      ++compared;
+      before += expected.executed;
+      after += actual.executed;
+    }
+  }
+  EXPECT_GT(optimized, 300);
+  EXPECT_GT(compared, 2000);
+  RecordProperty("executed_before", std::to_string(before));
+  RecordProperty("executed_after", std::to_string(after));
+}
+
+}  // namespace
+}  // namespace respike
