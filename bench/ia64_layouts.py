@@ -82,9 +82,10 @@ def rows(bench, image):
         after, text = bench.measure(output, reference)
         if text != printed:
             sys.exit(f"ia64_layouts.py: {image.name}, {layout}: prints something else")
+        missed = [1000 * f["icache_misses"] / f["instructions"] for f in (after, before)]
         yield (f"| {image.stem} | {layout or 'as linked'} | {after['instructions'] / 1e6:.1f} | "
                f"{change(after['instructions'], before['instructions'])} | {100 * after['nops'] / after['instructions']:.1f} | "
-               f"{1000 * after['icache_misses'] / after['instructions']:.2f} ({change(after['icache_misses'], before['icache_misses'])}) | "
+               f"{missed[0]:.2f} ({change(*missed)}) | "
                f"{after['cycles'] / 1e6:.1f} ({change(after['cycles'], before['cycles'])}) |")
 
 
