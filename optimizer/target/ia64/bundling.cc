@@ -51,10 +51,20 @@ constexpr std::array<Shape, 12> kShapes = {{{{M, M, I}, -1},
 
 /// An instruction to be packed; of a long one each half.
 struct Item {
-  uint32_t index;  // in the list
-  Op op;
-  bool stop;  // behind it
+  uint32_t index;     // in the list
+  uint8_t units;      // whose slots it fits, bit by Unit
+  bool in_last_slot;  // fits no other
+  bool stop;          // behind it
+
+  bool fits(Unit unit) const { return (units >> static_cast<unsigned>(unit) & 1) != 0; }
 };
+
+uint8_t units_of(Op op) {
+  unsigned units = 0;
+  for (const Unit unit : {M, I, F, B, L, X})
+    if (fits_unit(op, unit)) units |= 1u << static_cast<unsigned>(unit);
+  return static_cast<uint8_t>(units);
+}
 
 /// Which item each slot of a bundle holds, counted from the bundle's first; -1: a no-op.
 struct Filling {
@@ -62,10 +72,6 @@ struct Filling {
   int items[3] = {-1, -1, -1};
   int taken = 0;
 };
-
-bool fits(Op op, const Shape& shape, int slot) {
-  return fits_unit(op, shape.units[slot]) && (slot == 2 || !is_loop_branch(op));
-}
 
 Op nop_of(Unit unit) {
   switch (unit) {
@@ -91,7 +97,7 @@ std::vector<Item> items_of(std::span<const Instruction> code, bool stop_at_end) 
     if (is_nop(code[i])) {
       if (has_stop(code[i]) && !items.empty()) items.back().stop = true;
     } else if (!half_of_nop) {
-      items.push_back({i, op, has_stop(code[i])});
+      items.push_back({i, units_of(op), is_loop_branch(op), has_stop(code[i])});
     }
   }
   if (!items.empty() && stop_at_end) items.back().stop = true;
@@ -106,7 +112,7 @@ Filling fill(const Shape& shape, std::span<const Item> items) {
   bool stops = shape.stop < 0;  // that inside of the shape, between two items
   for (int slot = 0; slot < 3 && filling.taken < static_cast<int>(items.size()); ++slot) {
     if (shape.stop >= 0 && slot == shape.stop + 1) {
-      if (!stop) return {.shape = &shape};
+      if (!stop) break;
       stop = false;
     }
     if (stop) {
@@ -114,12 +120,13 @@ Filling fill(const Shape& shape, std::span<const Item> items) {
       break;
     }
     const Item& item = items[static_cast<size_t>(filling.taken)];
-    if (!fits(item.op, shape, slot)) continue;
+    if (!item.fits(shape.units[slot]) || (item.in_last_slot && slot != 2)) continue;
     filling.items[slot] = filling.taken++;
     stop = item.stop;
     stops = stops || slot > shape.stop;
   }
-  return stops ? filling : Filling{.shape = &shape};
+  if (!stops) filling.taken = 0;
+  return filling;
 }
 
 /// The most that a bundle can take.
@@ -163,7 +170,7 @@ uint32_t issue(const Filling& filling, std::span<const Item> items, Window& wind
     const Unit unit = filling.shape->units[slot];
     const int item = filling.items[slot];
     if (unit == I) {
-      const bool on_m_too = item >= 0 && fits_unit(items[static_cast<size_t>(item)].op, M);
+      const bool on_m_too = item >= 0 && items[static_cast<size_t>(item)].fits(M);
       if (window.i < Window::kMostI)
         ++window.i;
       else if (!on_m_too)
