@@ -119,7 +119,7 @@ void Packing::find_joinable() {
   }
 }
 
-/// Between the two there is no stop but those that the input has: it must have had them in this
+/// Between the two there is at most a stop that the input has: it must have had them in this
 /// order, or the second one must depend on nothing.
 bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   const Procedure& procedure = program_[id];

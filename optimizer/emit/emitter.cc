@@ -169,9 +169,13 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
                  i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
   bytes_.clear();
   std::span<const Instruction> following;
-  if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next))
+  // Of what follows nothing may be left but the block behind it.
+  if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
+      placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
   target_.encode_before(run_.code, following, bytes_);
+  if (bytes_.size() != run_.size)
+    throw Error("internal error: code is not as large as it was measured", image_.path);
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
 }
 

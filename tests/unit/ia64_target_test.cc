@@ -161,6 +161,10 @@ TEST(Ia64Target, InvertsByTheCompare) {
   EXPECT_EQ(inverted({"tbit.z p6,p7=r14,3", "cmp.eq p8,p9=r14,r15;;", on_p6}), on_p7);
   EXPECT_EQ(inverted({"fcmp.lt.s0 p6,p7=f8,f9", on_p6}), on_p7);
   EXPECT_EQ(inverted({on_p6}), "no");
+  // frcpa writes one predicate.
+  EXPECT_EQ(inverted({"cmp.eq p6,p7=r14,r15;;", "frcpa.s0 f8,p6=f9,f10;;", on_p6}), "no");
+  EXPECT_EQ(inverted({"cmp.eq p6,p7=r14,r15;;", "frsqrta.s0 f8,p7=f9;;", on_p6}), "no");
+  EXPECT_EQ(inverted({"cmp.eq p6,p7=r14,r15;;", "frcpa.s0 f8,p8=f9,f10;;", on_p6}), on_p7);
   EXPECT_EQ(inverted({"cmp.eq p6,p0=r14,r15;;", on_p6}), "no");
   EXPECT_EQ(inverted({"cmp.eq.or p6,p7=r0,r15;;", on_p6}), "no");
   EXPECT_EQ(inverted({"(p8) cmp.eq p6,p7=r14,r15;;", on_p6}), "no");

@@ -52,6 +52,8 @@ TEST(Predictions, FollowTheCounts) {
             std::string::npos);
   EXPECT_NE(predicted("(p06) br.cond.sptk.many 0x40", 1, 9).find("br.cond.dpnt.many"),
             std::string::npos);
+  EXPECT_NE(predicted("(p06) br.cond.sptk.many.clr 0x40", 1, 9).find("br.cond.dpnt.many.clr"),
+            std::string::npos);
   EXPECT_NE(predicted("(p06) br.cond.dptk.few 0x40", UINT64_MAX - 1, 1).find("dptk"),
             std::string::npos);
 }

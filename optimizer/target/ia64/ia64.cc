@@ -4,8 +4,9 @@
 // Code. A group of the grid is a bundle; instructions have the address of their bundle plus their
 // slot. A list of instructions does what it says in any packing: within an instruction group no
 // instruction reads what another one before it wrote, and those that read before another one writes
-// see the old value wherever the stops are. So bundles may be packed anew as long as the order and
-// the stops are kept, and further stops do no harm.
+// see the old value wherever the stops are. So bundles may be packed anew as long as the order is
+// kept and the stops that something needs (groups.cc says which others go), and further stops do no
+// harm.
 //
 // Long instructions (movl, brl) are two: the L slot with the upper half of the number, and the
 // X slot. Each half of a reference is a reference of its own, so either can be written alone.

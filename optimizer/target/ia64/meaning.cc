@@ -186,7 +186,12 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
       set[count++] = instruction.registers[role.field];
       whole = whole && !role.reads;
     }
-    if (count != 2) continue;
+    if (count == 0) continue;
+    if (count == 1) {  // frcpa and its kin
+      if (set[0] == branch.predicate) return false;
+      changed |= uint64_t{1} << set[0];
+      continue;
+    }
     if (set[0] == branch.predicate || set[1] == branch.predicate) {
       const uint8_t other = set[set[0] == branch.predicate ? 1 : 0];
       if (!whole || set[0] == set[1] || other == 0 || (changed >> other & 1) != 0) return false;
@@ -202,10 +207,10 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
 /// Static predictions are for what never changes: a wrong one stays wrong.
 void predict(Instruction& branch, uint64_t taken, uint64_t executed) {
   if (op_of(branch) != Op::br_cond && op_of(branch) != Op::brl_cond) return;
-  constexpr uint8_t kNotTaken = 1, kDynamic = 2;
+  constexpr unsigned kNotTaken = 1, kDynamic = 2, kBoth = 3;
   const bool mostly_taken = taken > executed - taken;
-  branch.registers[completer('w').field] =
-      static_cast<uint8_t>((mostly_taken ? 0 : kNotTaken) + kDynamic);
+  uint8_t& field = branch.registers[completer('w').field];
+  field = static_cast<uint8_t>((field & ~kBoth) | (mostly_taken ? 0 : kNotTaken) | kDynamic);
 }
 
 bool defers_faults(const Instruction& instruction) {
