@@ -10,6 +10,7 @@
 // mean something else with each. What is not certain is not guessed: whatever the word or the
 // procedure may refer to, with any gp of the image, stays in place, and so does what refers to it.
 
+#include <elf.h>
 #include <algorithm>
 #include <map>
 
@@ -166,7 +167,9 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   return entries;
 }
 
-/// The gp of the first descriptor that is used; they all have the image's only one.
+/// The gp of the first descriptor that is used; they all have the image's only one. Where the
+/// dynamic linker makes the descriptors, as of shared libraries, it takes gp from DT_PLTGOT (Intel
+/// Itanium Processor-specific ABI, section 5.3).
 void find_gp_in_descriptors(Lifter& lifter) {
   const DescriptorTable table = lifter.target.descriptors();
   const Section* section = lifter.image.section_named(table.section);
@@ -174,6 +177,8 @@ void find_gp_in_descriptors(Lifter& lifter) {
   uint64_t gp = 0;
   for (size_t i = 0; i < count && gp == 0; ++i)
     gp = load<uint64_t>(&section->contents[i * table.size + 8]);
+  for (const auto& [tag, value] : lifter.image.dynamic_entries)
+    if (gp == 0 && tag == DT_PLTGOT) gp = value;
   if (gp == 0) return;
   lifter.program.gp_values = lifter.all_gps = {gp};
   for (Procedure& procedure : lifter.program.procedures) procedure.gp = gp;

@@ -66,6 +66,7 @@ bool is_system(Op op) {
     case Op::mov_m_to_ar_imm8:
     case Op::mov_m_from_ar:
     case Op::mov_to_br:
+    case Op::mov_to_br_sptk:
     case Op::mov_to_br_dptk:
     case Op::mov_from_br:
     case Op::mov_to_pr:

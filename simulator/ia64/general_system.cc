@@ -258,6 +258,7 @@ void execute_system(Cpu& cpu, const GeneralInstruction& instruction) {
     case Op::mov_i_from_ar:
       return move_application(cpu, s);
     case Op::mov_to_br:
+    case Op::mov_to_br_sptk:
     case Op::mov_to_br_dptk:
       cpu.br[s.a] = source(cpu, s.b);
       return;

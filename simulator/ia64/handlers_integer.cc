@@ -357,6 +357,7 @@ constexpr auto kMakers = [] {
       {Op::zxt4, make_one<Zxt4>},
       {Op::mov_from_br, make_from_branch_register},
       {Op::mov_to_br, make_to_branch_register},
+      {Op::mov_to_br_sptk, make_to_branch_register},
       {Op::mov_to_br_dptk, make_to_branch_register},
       {Op::mov_i_to_ar, specialise_application},
       {Op::mov_i_from_ar, specialise_application},

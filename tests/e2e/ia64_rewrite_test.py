@@ -85,6 +85,8 @@ def dynamic(*flags):
     folder = scratch.folder()
     for library in ("linked", "opened"):
         compile_image(SOURCES / f"dynamic_{library}.c", folder / f"lib{library}.so", "-O2", "-shared", "-fPIC")
+        info = json.loads(common.respike_ok("image", "info", folder / f"lib{library}.so", "--json").stdout)
+        expect(not info["opaque"], f"opaque: {info['opaque']}")
     compile_image(SOURCES / "dynamic_main.c", folder / "main", "-O2", "-rdynamic", *flags, f"-L{folder}", "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed", "-llinked")
     options = ["--sysroot", ia64_programs.toolchain() / "sysroot"]
     expected = emulate(folder / "main", "./libopened.so", options=options, cwd=folder)

@@ -426,7 +426,7 @@ def main():
         Case("counts.loop", counted_loop),
     ]
     cases += [Case(f"counts.{name}", counts_agree, name) for name in ("hello", "mix", "loops")]
-    for name in ("arithmetic", "calls", "signals", "exceptions", "threads", "files"):
+    for name in ("arithmetic", "calls", "jumps", "signals", "exceptions", "threads", "files"):
         levels = ("-O2",) if name in ("signals", "files", "threads") else ("-O0", "-O2", "-O3")
         cases += [Case(f"own.{name}{level}", own_program, name, level, ()) for level in levels]
         cases.append(Case(f"own.{name}.general", own_program, name, "-O2", ("--general-only",)))

@@ -9,6 +9,7 @@ extern int linked_counter;
 extern __thread int linked_own;
 int linked_add(int a, int b);
 int linked_call(int (*function)(int), int value);
+int linked_choose(int which, int x);
 const char *linked_order(void);
 
 static int square(int x) { return x * x; }
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
   linked_counter += 10;
   linked_own = 70;
   printf("%d %d %d\n", linked_counter, linked_call(square, 12), linked_call(abs, -5));
+  for (int which = 0; which < 9; which++) printf("%d ", linked_choose(which, which + 4));
   pthread_t thread;
   void *result;
   pthread_create(&thread, 0, other, 0);
