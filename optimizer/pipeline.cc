@@ -191,6 +191,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;
     result.dropped_nops = drop_nops(program);
+    if (options.hot_cold && program.target->code_motion() == nullptr)
+      diagnostics.warn(fmt::format("there is no hot-cold optimization for {} images yet",
+                                   program.target->name()));
     if (options.hot_cold && result.annotated.entered != 0) {
       result.hot_cold = optimize_hot_cold(program);
       forget_changed(gp_loads, result.hot_cold);
