@@ -12,7 +12,6 @@ Seeds: --seeds N for small programs (environment RESPIKE_PROFILE_SEEDS, default 
 for large ones (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 
 import json
-import os
 import sys
 
 import common
@@ -93,18 +92,5 @@ def cases(args, scratch):
         yield common.Case(f"{program.name} again", lambda p=program: check_again(p, scratch))
 
 
-def main():
-    parser = common.argument_parser(__doc__)
-    parser.add_argument(
-        "--seeds", type=int, default=int(os.environ.get("RESPIKE_PROFILE_SEEDS", 2))
-    )
-    parser.add_argument(
-        "--heavy-seeds", type=int, default=int(os.environ.get("RESPIKE_HEAVY_PROFILE_SEEDS", 1))
-    )
-    args = parser.parse_args()
-    with common.Scratch() as scratch:
-        return common.run_cases(list(cases(args, scratch)), args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(profiles.main(__doc__, cases))

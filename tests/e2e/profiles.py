@@ -2,6 +2,7 @@
 give (tests/profiles/make_profile.cc). Both are per image: {role: path}, see
 common.Program.images()."""
 
+import os
 import pathlib
 
 import common
@@ -54,3 +55,13 @@ def count(program, folder):
         common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profiles[role])
         images[role].unlink()
     return profiles
+
+
+def main(doc, cases):
+    """Runs cases(args, scratch), which make as many random profiles as args.seeds says, of heavy programs args.heavy_seeds."""
+    parser = common.argument_parser(doc)
+    for option, variable, number in (("--seeds", "RESPIKE_PROFILE_SEEDS", 2), ("--heavy-seeds", "RESPIKE_HEAVY_PROFILE_SEEDS", 1)):
+        parser.add_argument(option, type=int, default=int(os.environ.get(variable, number)))
+    args = parser.parse_args()
+    with common.Scratch() as scratch:
+        return common.run_cases(list(cases(args, scratch)), args)
