@@ -442,11 +442,15 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const size_t procedures = program_.procedures.size();
     exit_.resize(procedures);
     unwind_.resize(procedures);
+    const bool returns_elsewhere =
+        std::find(custom_return_.begin(), custom_return_.end(), true) != custom_return_.end();
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
+      // Known callers say themselves what they read of results, if it is they that returns lead to.
+      if (outside != CallGraph::Outside::none || returns_elsewhere) exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
-        exit_[p] = pending_exit_[p] | standard_exit_;
+        exit_[p] |= standard_exit_;
         unwind_[p] = preserved_;
       }
       const bool custom = outside != CallGraph::Outside::none && custom_return_[p];
