@@ -11,11 +11,16 @@
 //    add nothing but constants to the stack pointer. That leaves out those whose frame grows.
 // The register is that of the calling standard, and what is left in by calls that do not follow
 // it, of the procedure itself or of one that branches to it.
+//
+// Who goes elsewhere goes there with the stack of that place. So it sets the stack pointer to what
+// it was told, or adds a distance that is no constant, as code does that ends in
+// __builtin_eh_return; or it branches to another that returns there.
 
 #include "optimizer/analysis/plain_returns.h"
 
 #include <algorithm>
 
+#include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/target.h"
 
@@ -36,6 +41,30 @@ class ReturnAnalysis {
     std::vector<bool> plain(program_.procedures.size());
     for (ProcedureId p = 0; p < plain.size(); ++p) plain[p] = is_plain(p);
     return plain;
+  }
+
+  std::vector<bool> run_other() {
+    std::vector<bool> other(program_.procedures.size());
+    std::vector<ProcedureId> work;
+    for (ProcedureId p = 0; p < other.size(); ++p) {
+      if (stays_on_stack(p) && returns_by_standard(p)) continue;
+      other[p] = true;
+      work.push_back(p);
+    }
+    const auto add = [&](ProcedureId p) {
+      if (other[p]) return;
+      other[p] = true;
+      work.push_back(p);
+    };
+    while (!work.empty()) {
+      const ProcedureId p = work.back();
+      work.pop_back();
+      for (const Call& call : calls_.calls_of(p))
+        if (call.known() && call.kind == Call::Kind::tail) add(call.callee);
+      for (const uint32_t index : calls_.callers_of(p))
+        if (calls_.calls()[index].kind == Call::Kind::tail) add(calls_.calls()[index].caller);
+    }
+    return other;
   }
 
  private:
@@ -64,17 +93,43 @@ class ReturnAnalysis {
   }
 
   bool is_plain(ProcedureId p) const {
-    const Procedure& procedure = program_[p];
-    if (procedure.state == Procedure::State::opaque) return false;
-    for (const BasicBlock& block : procedure.blocks)
+    return holds_for_all(p, [&](const Instruction& i, const Operands& operands) {
+      return !passes_on(program_[p], i, operands, links_[p]) && keeps_stack(i, operands);
+    });
+  }
+
+  bool stays_on_stack(ProcedureId p) const {
+    return holds_for_all(p, [&](const Instruction& i, const Operands& operands) {
+      return keeps_stack(i, operands);
+    });
+  }
+
+  /// Whether f(instruction, operands) is true for all that a procedure has; false for opaque ones.
+  template <typename F>
+  bool holds_for_all(ProcedureId p, F f) const {
+    if (program_[p].state == Procedure::State::opaque) return false;
+    for (const BasicBlock& block : program_[p].blocks)
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
-        if (i.opcode == kInvalid) return false;
-        const Operands operands = target_.operands(i);
-        if (passes_on(procedure, i, operands, links_[p])) return false;
-        if (changes_stack(operands) && !adds_constant(i, operands)) return false;
+        if (i.opcode == kInvalid || !f(i, target_.operands(i))) return false;
       }
     return true;
+  }
+
+  /// Jumps that leave the procedure go through the standard's register, where they are no calls.
+  bool returns_by_standard(ProcedureId p) const {
+    const Procedure& procedure = program_[p];
+    for (const BasicBlock& block : procedure.blocks) {
+      if (end_of(target_, procedure, block) != End::leaves) continue;
+      const Operands operands = target_.operands(block.instructions.back());
+      const auto end = operands.registers + operands.uses;
+      if (std::find(operands.registers, end, target_.abi().return_address) == end) return false;
+    }
+    return true;
+  }
+
+  bool keeps_stack(const Instruction& i, const Operands& operands) const {
+    return !changes_stack(operands) || adds_constant(i, operands);
   }
 
   /// Whether the instruction may tell somebody the return address.
@@ -121,6 +176,10 @@ class ReturnAnalysis {
 
 std::vector<bool> find_plain_returns(const Program& program, const CallGraph& calls) {
   return ReturnAnalysis(program, calls).run();
+}
+
+std::vector<bool> find_other_returns(const Program& program, const CallGraph& calls) {
+  return ReturnAnalysis(program, calls).run_other();
 }
 
 }  // namespace respike

@@ -9,6 +9,7 @@
 
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/dataflow.h"
+#include "optimizer/analysis/plain_returns.h"
 #include "optimizer/analysis/register_flow_solution.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/analysis/unwind_needs.h"
@@ -442,13 +443,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const size_t procedures = program_.procedures.size();
     exit_.resize(procedures);
     unwind_.resize(procedures);
-    const bool returns_elsewhere =
-        std::find(custom_return_.begin(), custom_return_.end(), true) != custom_return_.end();
+    const std::vector<bool> returns_elsewhere = find_other_returns(program_, calls_);
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
       // Known callers say themselves what they read of results, if it is they that returns lead to.
-      if (outside != CallGraph::Outside::none || returns_elsewhere) exit_[p] = pending_exit_[p];
+      if (outside != CallGraph::Outside::none || returns_elsewhere[p]) exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
         exit_[p] |= standard_exit_;
         unwind_[p] = preserved_;

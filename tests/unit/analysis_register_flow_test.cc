@@ -159,6 +159,43 @@ procedure 0 "odd"
   EXPECT_FALSE(a.is_live("t0", 0, 0, 4));
 }
 
+TEST(RegisterFlow, AsksKnownCallersForResultsThatReturnToThem) {
+  // An unwinder's last instructions hand a0 to a landing pad, on a stack that it computed.
+  const char* const kText = R"(
+procedure 0 "caller"
+  block 0 entry
+    bsr ra,0 !branch(1#0)
+    -> 1 fall_through
+  block 1
+    mov t0,a0
+    br 0 !branch(0#1)
+    -> 1 taken
+procedure 1 "callee"
+  block 0 entry
+    ldq v0,0(a1)
+    ldq a0,8(a1)
+    LAST
+procedure 2 "behind"
+  block 0 entry
+    ret
+)";
+  const auto with = [&](const std::string& last) {
+    std::string text = kText;
+    return Analysed(text.replace(text.find("LAST"), 4, last));
+  };
+  const Analysed plain = with("ret");
+  EXPECT_FALSE(plain.is_live("v0", 1, 0, 2) || plain.is_live("a0", 1, 0, 2));
+  const Analysed unwinder = with("addq sp,t5,sp\n    ret");
+  EXPECT_TRUE(unwinder.is_live("v0", 1, 0, 2) && unwinder.is_live("a0", 1, 0, 2));
+  // Likewise where it is the procedure branched to that returns elsewhere.
+  const Analysed tail = with("br 0 !branch(2#0)");
+  EXPECT_FALSE(tail.is_live("a0", 1, 0, 2));
+  std::string text = kText;
+  text.replace(text.find("LAST"), 4, "br 0 !branch(2#0)");
+  text.replace(text.rfind("    ret"), 7, "    mov t5,sp\n    ret");
+  EXPECT_TRUE(Analysed(text).is_live("a0", 1, 0, 2));
+}
+
 TEST(RegisterFlow, KnowsCallsWithRulesOfTheirOwn) {
   const Analysed a(R"(
 procedure 0 "caller"
