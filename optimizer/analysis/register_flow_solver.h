@@ -49,6 +49,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     unwinding_ = std::make_unique<UnwindNeeds<W>>(program, calls, first_);
     restored_ = unwinding_->take_restored();
     find_custom_returns();
+    returns_elsewhere_ = find_other_returns(program, calls);
     find_dependents();
     find_pending();
     solve_summaries();
@@ -230,9 +231,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           for (const Edge& edge : block_at(node).successors)
             push(first_[owner_[node]] + edge.target);
         });
-    for (uint32_t node = 0; node < flow_.size(); ++node)
-      if (end_[node] == End::leaves || end_[node] == End::unknown_tail)
-        pending_exit_[owner_[node]] |= pending_[node];
+    for (uint32_t node = 0; node < flow_.size(); ++node) {
+      const ProcedureId p = owner_[node];
+      if (end_[node] == End::leaves || end_[node] == End::unknown_tail ||
+          (end_[node] == End::tail && returns_elsewhere_[p]))
+        pending_exit_[p] |= pending_[node];
+    }
     // Only what comes before unknown calls is needed any more.
     for (uint32_t node = 0; node < flow_.size(); ++node)
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
@@ -443,12 +447,11 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const size_t procedures = program_.procedures.size();
     exit_.resize(procedures);
     unwind_.resize(procedures);
-    const std::vector<bool> returns_elsewhere = find_other_returns(program_, calls_);
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
       // Known callers say themselves what they read of results, if it is they that returns lead to.
-      if (outside != CallGraph::Outside::none || returns_elsewhere[p]) exit_[p] = pending_exit_[p];
+      if (outside != CallGraph::Outside::none || returns_elsewhere_[p]) exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
         exit_[p] |= standard_exit_;
         unwind_[p] = preserved_;
@@ -541,7 +544,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   // Per procedure.
   std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;
   std::unique_ptr<UnwindNeeds<W>> unwinding_;
-  std::vector<bool> custom_return_;
+  std::vector<bool> custom_return_, returns_elsewhere_;
 };
 
 }  // namespace respike
