@@ -35,7 +35,7 @@ using Category = HotColdNote::Category;
 
 /// Beside its own instructions a stub costs a branch at its end, and code elsewhere that is
 /// entered: in instructions, found by trying.
-constexpr uint64_t kCostOfLeaving = 6;
+constexpr uint64_t kCostOfLeaving = 4;
 
 uint64_t executed_by(const Procedure& procedure) {
   uint64_t sum = 0;
@@ -104,7 +104,8 @@ class HotColdOptimizer {
       note.reason.clear();
       if (candidate.gain > (best ? best->gain : 0)) best = std::move(candidate);
     }
-    if (best) replace(note, *best);
+    const double least = options_.least_gain * static_cast<double>(note.executed);
+    if (best && static_cast<double>(best->gain) >= least) replace(note, *best);
   }
 
   Candidate make_candidate(Region region) const {

@@ -12,7 +12,10 @@
 namespace respike {
 
 struct HotColdOptions {
-  double least_share = 0.001;  // of all executed instructions that a procedure has to run
+  double least_share = 0.0005;  // of all executed instructions that a procedure has to run
+  /// Of a procedure's executed instructions that have to go: for less, new code is not worth the
+  /// room in caches that it takes from other code.
+  double least_gain = 0.05;
   /// Of a procedure's entries that a cold block may run; the best of them is taken.
   std::vector<double> cold_shares = {0.01, 0.05, 0.2, 0.5};
 };
