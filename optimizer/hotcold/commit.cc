@@ -80,6 +80,11 @@ class Committer {
     for (uint32_t i = hot_.hot; i < hot_.blocks.size(); ++i) make_stub(hot_.blocks[i]);
     for (uint32_t i = 0; i < hot_.hot; ++i) write_hot(hot_.blocks[i]);
     skip_empty_blocks();
+    result_.copies.assign(procedure_.blocks.size(), kNone);
+    for (BlockId b = 0; b < original_blocks_; ++b) {
+      result_.copies[b] = b;
+      if (clones_[b] != kNone) result_.copies[clones_[b]] = b;
+    }
     return result_;
   }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Putting an optimized hot procedure into the program.
 
+#include <vector>
+
 #include "optimizer/hotcold/hot_procedure.h"
 #include "optimizer/hotcold/region.h"
 #include "optimizer/ir/program.h"
@@ -12,7 +14,8 @@ struct CommittedBlocks {
   uint64_t hot_instructions = 0;    // of the hot procedure
   uint64_t clone_instructions = 0;  // that the cold part has beside what stayed
   uint64_t stub_instructions = 0;
-  uint64_t stubs_entered = 0;  // times control left for the cold part
+  uint64_t stubs_entered = 0;   // times control left for the cold part
+  std::vector<BlockId> copies;  // per block, which one it was before; kNone: a stub
 };
 
 /// Replaces the hot blocks by the hot procedure, and appends clones of them for the cold part, and

@@ -6,7 +6,8 @@
 // the stubs on the way to the cold part. Where to draw the line between hot and cold is tried out:
 // less hot code may need less, but leaves for the cold part more often. The line that saves the
 // most executed instructions, those of the stubs subtracted, is taken; the hot procedure replaces
-// the original's hot blocks (commit.h). Where nothing is saved, nothing changes.
+// the original's hot blocks (commit.h). Where nothing is saved, nothing changes; nor where
+// it is not proven (proof.h) that the procedure does what it did.
 //
 // The order: what only cold code needs goes first, as it may be what keeps a register busy; then
 // saves, for which registers change their names; then what the copies of these leave behind; the
@@ -23,6 +24,7 @@
 
 #include "optimizer/hotcold/commit.h"
 #include "optimizer/hotcold/copies.h"
+#include "optimizer/hotcold/proof.h"
 #include "optimizer/hotcold/region.h"
 #include "optimizer/hotcold/saved_registers.h"
 #include "optimizer/hotcold/stack_adjust.h"
@@ -61,7 +63,7 @@ class HotColdOptimizer {
     }
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
       if (executed[id] == 0) continue;
-      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id], 0};
+      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id], 0, {}};
       if (static_cast<double>(executed[id]) >=
           options_.least_share * static_cast<double>(result_.executed))
         optimize(note);
@@ -126,11 +128,20 @@ class HotColdOptimizer {
     return {std::move(region), std::move(hot), removed, gain};
   }
 
+  /// Unless it cannot be proven to be right.
   void replace(HotColdNote& note, const Candidate& best) {
+    const HotColdProof proof(program_, note.procedure, calls_, flow_);
+    const CommittedBlocks committed = commit(program_, best.region, best.hot);
+    if (const auto fault = proof.find_fault(committed.copies)) {
+      proof.restore(program_);
+      note.category = Category::not_provable;
+      note.reason = "not proven: " + *fault;
+      return;
+    }
     note.category = Category::optimized;
     note.reason.clear();
     note.removed = best.gain;
-    const CommittedBlocks committed = commit(program_, best.region, best.hot);
+    note.copies = committed.copies;
     result_.removed += best.removed;
     result_.hot_instructions += committed.hot_instructions;
     result_.clone_instructions += committed.clone_instructions;

@@ -36,6 +36,8 @@ struct HotColdNote {
   std::string reason;
   uint64_t executed = 0;  // instructions, by the counts
   uint64_t removed = 0;   // of these
+  /// Of an optimized one: per block which block it was before; kNone: it is a stub.
+  std::vector<BlockId> copies;
 };
 
 std::string_view name_of(HotColdNote::Category category);
@@ -59,7 +61,8 @@ struct HotColdResult {
   uint64_t stubs_entered = 0;  // ... and left them for the cold part
 };
 
-/// Changes the movable procedures that it pays for; needs counts. The blocks that procedures had
+/// Changes the movable procedures that it pays for; needs counts. What is not proven to do the same
+/// (proof.h) stays as it is. The blocks that procedures had
 /// keep their numbers; others come behind them. Does nothing on machines without
 /// Target::code_motion(). Linear in the program, quadratic in hot procedures.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {});

@@ -16,6 +16,10 @@ class CodeMotion {
   /// reads: it touches no memory, never traps, and does the same wherever it stands.
   virtual bool is_pure(const Instruction&) const = 0;
 
+  /// Bit f: field f of Instruction::registers names a register that always reads as zero, which is
+  /// no operand.
+  virtual uint8_t zero_fields(const Instruction&) const = 0;
+
   /// Puts `to` where `from` is read (`uses`), written (`defs`) or both. False, and the instruction
   /// unchanged, when it cannot: a field of another kind, or one both read and written of which only
   /// one is to change.

@@ -1,5 +1,6 @@
 // Hot-cold optimization of random procedures, executed: whatever the counts, the program does what
-// it did, and at every instruction its unwind state finds the caller's registers.
+// it did, and at every instruction its unwind state finds the caller's registers. And the proof of
+// that: it accepts what the optimizer makes, and of what is spoiled only what still does the same.
 
 #include "optimizer/hotcold/hot_cold.h"
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/hotcold/proof.h"
 #include "optimizer/ir/verify.h"
 #include "tests/unit/alpha_machine.h"
 #include "tests/unit/analysis_testing.h"
@@ -251,6 +253,85 @@ TEST(HotCold, RandomProceduresBehaveTheSame) {
   EXPECT_GT(compared, 2000);
   RecordProperty("executed_before", std::to_string(before));
   RecordProperty("executed_after", std::to_string(after));
+}
+
+/// Changes something in a hot block or a stub of the tested procedure.
+void spoil(Program& program, const std::vector<BlockId>& copies, Random& random) {
+  Procedure& procedure = program[kTested];
+  for (;;) {
+    const auto id = static_cast<BlockId>(random() % copies.size());
+    BasicBlock& block = procedure.blocks[id];
+    if (block.instructions.empty()) continue;
+    const auto at = static_cast<uint32_t>(random() % block.instructions.size());
+    Instruction& i = block.instructions[at];
+    switch (random() % 4) {
+      case 0:
+        if (alpha_target().control_flow(i) != ControlFlow::none) continue;
+        block.instructions.erase(at);
+        return;
+      case 1:
+        if (i.is_pseudo() || i.has_reference()) continue;
+        i.registers[random() % 2] = static_cast<uint8_t>(random() % 31);
+        return;
+      case 2:
+        if (i.has_reference() || alpha_target().control_flow(i) != ControlFlow::none) continue;
+        i.immediate = i.is_pseudo() ? static_cast<int32_t>(random() % 3) : i.immediate ^ 8;
+        return;
+      default:
+        if (block.successors.size() != 2) continue;
+        std::swap(block.successors[0].target, block.successors[1].target);
+        return;
+    }
+  }
+}
+
+TEST(HotCold, ProvesNothingWrong) {
+  int proven = 0, refused = 0;
+  for (uint64_t seed = 1; seed <= 4000; ++seed) {
+    Random random(seed);
+    const std::string text = RandomProcedure(seed).text();
+    const Program original = parse_alpha(text);
+    Program changed = parse_alpha(text);
+    const CallGraph calls(changed);
+    const RegisterFlow flow(changed, calls);
+    const HotColdProof proof(changed, kTested, calls, flow);
+    const HotColdResult result = optimize_hot_cold(changed, {.least_gain = 0});
+    if (result.removed.executed() == 0) continue;
+    const auto note = std::find_if(result.notes.begin(), result.notes.end(),
+                                   [](const auto& n) { return n.procedure == kTested; });
+    ASSERT_EQ(proof.find_fault(note->copies).value_or(""), "");
+    spoil(changed, note->copies, random);
+    if (find_violation(changed)) continue;
+    if (proof.find_fault(note->copies)) {
+      ++refused;
+      continue;
+    }
+    ++proven;
+    for (uint64_t input = 0; input < 8; ++input) {
+      const Loaded::Outcome expected = Loaded(original).run(input);
+      if (!expected.ended || !expected.fault.empty()) continue;
+      const Loaded::Outcome actual = Loaded(changed).run(input);
+      ASSERT_TRUE(actual.ended && actual == expected && actual.fault.empty())
+          << "seed " << seed << ", input " << input << " " << actual.fault << "\n"
+          << text << print(changed);
+    }
+  }
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(proven, 20);  // of changes that change nothing
+}
+
+/// All that can be proven is: the optimizer makes nothing that has to be thrown away.
+TEST(HotCold, ProvesWhatItMakes) {
+  int optimized = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    Program program = parse_alpha(RandomProcedure(seed).text());
+    const HotColdResult result = optimize_hot_cold(program, {.least_gain = 0});
+    for (const HotColdNote& note : result.notes) {
+      EXPECT_FALSE(note.reason.starts_with("not proven")) << "seed " << seed << ": " << note.reason;
+      optimized += note.category == HotColdNote::Category::optimized;
+    }
+  }
+  EXPECT_GT(optimized, 300);
 }
 
 }  // namespace

@@ -47,6 +47,13 @@ class AlphaCodeMotion final : public CodeMotion {
     }
   }
 
+  uint8_t zero_fields(const Instruction& instruction) const override {
+    uint8_t fields = 0;
+    for (unsigned f = 0; f < 4; ++f)
+      if (instruction.registers[f] == kZero) fields |= static_cast<uint8_t>(1u << f);
+    return fields;
+  }
+
   bool rename(Instruction& instruction, Register from, Register to, bool uses,
               bool defs) const override {
     if (from >= kFpcr || to >= kFpcr || (from < kFloating) != (to < kFloating)) return false;

@@ -1,0 +1,582 @@
+// A proof that shares nothing with the optimizations: the procedure as it was and as it is run side
+// by side, and what is known of their values at each pair of blocks is found by a forward dataflow
+// problem (known_values.h). Then, at each pair,
+//
+//  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
+//    values; they branch by equal values and in the same directions;
+//  - callees find what they read, and the stack pointer where it was;
+//  - where control leaves for good, all registers that are live in the original hold the same, and
+//    preserved ones the caller's values if they did in the original;
+//  - wherever unwind information was right in the original it is right now.
+//
+// Hot blocks and clones are walked together with what they are copies of. A stub runs while the
+// original waits in front of the cold block; a hot block of which nothing is left may be skipped.
+//
+// Slots of saved registers (frame_shape.h) are places like registers: what is stored there is found
+// there again, and other accesses that might meet them are not allowed. They count from the stack
+// pointer at the entry, and nothing is read from below the stack pointer.
+//
+// A callee is the procedure as it is now, which by its own proof leaves what was live behind the
+// call as it was left, and preserved registers as they were. Other registers may be changed by it.
+//
+// Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
+// prove each result instead of the optimizer.
+
+#include "optimizer/hotcold/proof.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "optimizer/analysis/frame_shape.h"
+#include "optimizer/hotcold/known_values.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// The procedure as it was, and what the analyses of the original know of it.
+struct HotColdProof::Before {
+  ProcedureId id = kNone;
+  Procedure procedure;
+  Arena arena;  // of the procedure's lists
+  std::vector<BlockId> entries;
+  std::vector<RegisterSet> live_in, live_at_end;  // per block
+  std::map<BlockId, Call> calls;
+  std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
+  std::vector<int64_t> slots;                            // offsets, ascending
+  std::set<uint16_t> saves, restores;                    // opcodes that access them
+  int64_t cfa_at_entry = 0;
+};
+
+namespace {
+
+enum Side : uint8_t { kBefore, kAfter };
+
+/// Something that both have to do alike.
+struct Event {
+  uint32_t operation = 0;
+  std::vector<ValueId> reads, results;
+};
+
+/// Two blocks that run together, or one that runs while the other side waits in front of its own.
+struct Pair {
+  BlockId before = kNone, after = kNone;
+  auto operator<=>(const Pair&) const = default;
+};
+
+/// Numbers operations by what they do but for their registers.
+class Operations {
+ public:
+  Operations(const Target& target, ProcedureId id, std::span<const BlockId> copies)
+      : target_(target), id_(id), copies_(copies) {}
+
+  uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
+    // Which fields are operands follows from those that are none.
+    Key key{i.opcode, i.predicate, target_.code_motion()->zero_fields(i), 0, {}};
+    const ControlFlow flow = target_.control_flow(i);
+    const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
+                        flow == ControlFlow::conditional_branch;
+    if (i.has_reference())
+      std::get<4>(key) = target_of(side, procedure.references[static_cast<uint32_t>(i.immediate)]);
+    else if (!direct)
+      std::get<3>(key) = i.immediate;
+    const auto next = static_cast<uint32_t>(numbers_.size());
+    return kFirst + kWidest * numbers_.try_emplace(key, next).first->second;
+  }
+
+  static constexpr uint32_t kWidest = 16;  // results of one operation, which have numbers, too
+
+ private:
+  using Key = std::tuple<uint16_t, uint8_t, uint8_t, int32_t, std::array<uint64_t, 4>>;
+  static constexpr uint32_t kFirst = 16;
+
+  std::array<uint64_t, 4> target_of(Side side, const Reference& reference) const {
+    if (reference.kind == ReferenceKind::branch_hint) return {};
+    CodeLocation to = reference.target;
+    if (side == kAfter && to.procedure == id_ && to.block < copies_.size())
+      to.block = copies_[to.block];
+    return {
+        uint64_t{1} + static_cast<uint64_t>(reference.kind) * 8 + static_cast<uint64_t>(to.where),
+        to.procedure, to.block, to.address};
+  }
+
+  const Target& target_;
+  const ProcedureId id_;
+  const std::span<const BlockId> copies_;
+  std::map<Key, uint32_t> numbers_;
+};
+
+/// Runs a pair of blocks on what is known of values, and compares.
+class PairRun {
+ public:
+  PairRun(const Program& program, const HotColdProof::Before& before,
+          std::span<const BlockId> copies)
+      : program_(program),
+        target_(*program.target),
+        abi_(target_.abi()),
+        before_(before),
+        after_(program[before.id]),
+        copies_(copies),
+        operations_(target_, before.id, copies) {
+    RegisterSet mentioned;
+    mentioned.add(abi_.stack_pointer);
+    mentioned.add(abi_.return_address);
+    for (const Procedure* procedure : {&before.procedure, &after_})
+      for (const BasicBlock& block : procedure->blocks)
+        for (const Instruction& i : block.instructions) {
+          const Operands operands = target_.operands(i);
+          for (unsigned k = 0; k < operands.size; ++k) mentioned.add(operands.registers[k]);
+        }
+    number_.assign(target_.register_count(), kNone);
+    mentioned.for_each([&](Register r) {
+      number_[r] = static_cast<uint32_t>(used_.size());
+      used_.push_back(r);
+    });
+    const RegisterSet preserved(std::span(abi_.preserved));
+    preserved_ = preserved & mentioned;
+    watched_ = preserved_;
+    watched_.add(abi_.return_address);
+  }
+
+  /// At an entry of the procedure.
+  KnownValues at_entry() const {
+    KnownValues known;
+    for (size_t p = 0; p < 2 * places_of_side() + used_.size(); ++p)
+      known.at.push_back(static_cast<ValueId>(p % places_of_side()));
+    known.values.resize(places_of_side());
+    return simplified(known);
+  }
+
+  /// Without what the changed procedure could not compute again.
+  KnownValues simplified(const KnownValues& known) const {
+    return canonical(known, places_of_side(), known.at.size());
+  }
+
+  using Reached = std::vector<std::pair<Pair, KnownValues>>;
+
+  /// What follows a pair. `check`: notes the first fault, too.
+  Reached run(const Pair& pair, const KnownValues& known, bool check) {
+    pair_ = pair;
+    checks_ = check;
+    table_.emplace(known.values);
+    at_ = known.at;
+    stack_ = at_[entry_place(abi_.stack_pointer)];
+    events_.clear();
+    next_event_ = 0;
+    unwinds_[kBefore] = unwinds_[kAfter] = watched_;
+    if (copies_[pair.after] == kNone) return run_stub();
+    if (copies_[pair.after] != pair.before) return run_skipped();
+    return run_both();
+  }
+
+  const std::optional<std::string>& fault() const { return fault_; }
+
+ private:
+  // Places: registers and slots of both sides, then registers at the entry.
+  size_t places_of_side() const { return used_.size() + before_.slots.size(); }
+  size_t place(Side side, Register r) const { return side * places_of_side() + number_[r]; }
+  size_t slot_place(Side side, size_t slot) const {
+    return side * places_of_side() + used_.size() + slot;
+  }
+  size_t entry_place(Register r) const { return 2 * places_of_side() + number_[r]; }
+  ValueId& at(Side side, Register r) { return at_[place(side, r)]; }
+  bool equal(Register r) { return at(kBefore, r) == at(kAfter, r); }
+  const Procedure& procedure(Side side) const {
+    return side == kBefore ? before_.procedure : after_;
+  }
+
+  void expect(bool condition, std::string_view fault) {
+    if (condition || !checks_ || fault_) return;
+    fault_ = fmt::format("{} (block {})", fault, pair_.before);
+  }
+
+  Reached run_stub() {
+    const BasicBlock& stub = after_.blocks[pair_.after];
+    note_unwinding(kBefore, before_.procedure.blocks[pair_.before].cfi_state);
+    execute(kAfter, stub);
+    compare_unwinding();
+    expect(stub.successors.size() == 1, "a stub leads to several places");
+    return {{{pair_.before, stub.successors.front().target}, result()}};
+  }
+
+  Reached run_skipped() {
+    const BasicBlock& block = before_.procedure.blocks[pair_.before];
+    execute(kBefore, block);
+    const bool plain = block.successors.size() == 1 && events_.empty() &&
+                       block.successors.front().target != pair_.before &&
+                       !before_.calls.contains(pair_.before);
+    expect(plain, "code that does something was left out");
+    if (!plain) return {};
+    return {{{block.successors.front().target, pair_.after}, result()}};
+  }
+
+  Reached run_both() {
+    const BasicBlock& before = before_.procedure.blocks[pair_.before];
+    const BasicBlock& after = after_.blocks[pair_.after];
+    execute(kBefore, before);
+    execute(kAfter, after);
+    expect(next_event_ == events_.size(), "something is not done any more");
+    compare_unwinding();
+    compare_end();
+    compare_call_sites(before, after);
+    const bool alike = std::equal(before.successors.begin(), before.successors.end(),
+                                  after.successors.begin(), after.successors.end(),
+                                  [](const Edge& a, const Edge& b) { return a.kind == b.kind; });
+    expect(alike, "control goes on elsewhere");
+    if (!alike) return {};
+    Reached reached;
+    const bool calls = calls_at_end();
+    for (size_t e = 0; e < before.successors.size(); ++e) {
+      const Edge& edge = before.successors[e];
+      if (calls && edge.kind != Edge::Kind::landing_pad && !comes_back()) continue;
+      const std::vector<ValueId> here = at_;
+      if (calls) return_to(edge);
+      reached.push_back({{edge.target, after.successors[e].target}, result()});
+      at_ = here;
+    }
+    return reached;
+  }
+
+  KnownValues result() const { return simplified({at_, table_->values()}); }
+
+  // One side.
+
+  void execute(Side side, const BasicBlock& block) {
+    uint32_t state = block.cfi_state;
+    note_unwinding(side, state);
+    for (const Instruction& i : block.instructions) {
+      if (i.is_pseudo()) {
+        state = static_cast<uint32_t>(i.immediate);
+        continue;
+      }
+      note_unwinding(side, state);
+      step(side, i);
+    }
+    const bool leaves = !block.instructions.empty() &&
+                        target_.control_flow(block.instructions.back()) != ControlFlow::none;
+    if (!leaves) note_unwinding(side, state);
+  }
+
+  void step(Side side, const Instruction& i) {
+    if (target_.is_nop(i)) return;
+    if (target_.control_flow(i) == ControlFlow::branch && !i.has_reference()) return;
+    const Operands operands = target_.operands(i);
+    expect(i.opcode != kInvalid && i.predicate == 0, "an instruction is not understood");
+    const auto result = [&]() -> ValueId& { return at(side, operands.registers[operands.uses]); };
+    if (const auto added = constant_added(i, operands))
+      result() = table_->sum(at(side, operands.registers[0]), *added);
+    else if (is_copy(i, operands))
+      result() = at(side, operands.registers[operands.uses - 1]);
+    else if (target_.code_motion()->is_pure(i))
+      compute(side, i, operands);
+    else if (!access_slot(side, i, operands))
+      note_event(side, i, operands);
+  }
+
+  std::optional<int64_t> constant_added(const Instruction& i, const Operands& operands) const {
+    if (i.has_reference() || operands.uses != 1 || operands.size != 2) return std::nullopt;
+    if (target_.is_upper_half(i)) return target_.field(i, ReferenceKind::gp_high);
+    Instruction copy = i;
+    copy.immediate = 0;
+    if (!target_.is_lower_half(i) || target_.value_source(copy) != ValueSource::copied)
+      return std::nullopt;
+    return target_.field(i, ReferenceKind::gp_low);
+  }
+
+  bool is_copy(const Instruction& i, const Operands& operands) const {
+    return !i.has_reference() && operands.uses >= 1 && operands.size == operands.uses + 1 &&
+           target_.value_source(i) == ValueSource::copied;
+  }
+
+  void compute(Side side, const Instruction& i, const Operands& operands) {
+    Computation computation;
+    computation.operation = operations_.number(side, procedure(side), i);
+    computation.size = operands.uses;
+    const bool fits = operands.uses <= computation.from.size();
+    for (unsigned k = 0; fits && k < operands.uses; ++k)
+      computation.from[k] = at(side, operands.registers[k]);
+    for (unsigned k = operands.uses; k < operands.size; ++k, ++computation.operation)
+      at(side, operands.registers[k]) = fits ? table_->compute(computation) : table_->fresh();
+  }
+
+  /// Saves and restores; false for what is no access of a slot.
+  bool access_slot(Side side, const Instruction& i, const Operands& operands) {
+    if (!target_.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
+    const ValueId base = at(side, operands.registers[operands.uses - 1]);
+    const auto from_stack = table_->distance(base, stack_);
+    if (!from_stack) return false;
+    const int64_t offset = *from_stack + target_.field(i, ReferenceKind::gp_low);
+    const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
+    if (near == before_.slots.end() || *near > offset + 7) return false;
+    const bool store = operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
+    const bool load =
+        operands.size == 2 && operands.uses == 1 && before_.restores.contains(i.opcode);
+    if (*near != offset || (!store && !load)) {
+      expect(false, "a slot of a saved register is used otherwise");
+      return false;
+    }
+    const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
+    expect(bottom && *bottom <= offset, "a slot is used that is not in the frame");
+    ValueId& slot = at_[slot_place(side, static_cast<size_t>(near - before_.slots.begin()))];
+    if (store)
+      slot = at(side, operands.registers[0]);
+    else
+      at(side, operands.registers[1]) = slot;
+    return true;
+  }
+
+  void note_event(Side side, const Instruction& i, const Operands& operands) {
+    Event event;
+    event.operation = operations_.number(side, procedure(side), i);
+    for (unsigned k = 0; k < operands.uses; ++k)
+      event.reads.push_back(at(side, operands.registers[k]));
+    const Event* same = nullptr;
+    if (side == kAfter) {
+      if (next_event_ < events_.size()) same = &events_[next_event_++];
+      if (same != nullptr && (same->operation != event.operation || same->reads != event.reads))
+        same = nullptr;
+      if (same == nullptr) expect(false, "something else is done: " + target_.print(i, 0));
+    }
+    for (unsigned k = operands.uses; k < operands.size; ++k) {
+      event.results.push_back(same != nullptr ? same->results[k - operands.uses] : table_->fresh());
+      at(side, operands.registers[k]) = event.results.back();
+    }
+    if (side == kBefore) events_.push_back(std::move(event));
+  }
+
+  // Unwind information.
+
+  void note_unwinding(Side side, uint32_t state) {
+    if (!checks_) return;
+    RegisterSet& right = unwinds_[side];
+    watched_.for_each([&](Register r) {
+      if (right.contains(r) && unwound(side, state, r) != at_[entry_place(r)]) right.remove(r);
+    });
+  }
+
+  /// What an unwinder takes for the caller's value of a register.
+  std::optional<ValueId> unwound(Side side, uint32_t number, Register r) {
+    if (number >= program_.unwind.states.size()) return std::nullopt;
+    const CfiState& state = program_.unwind.states[number];
+    if (state.opaque || state.cfa_is_expression || state.cfa_register >= number_.size() ||
+        number_[state.cfa_register] == kNone)
+      return std::nullopt;
+    const ValueId base = at(side, static_cast<Register>(state.cfa_register));
+    const auto from_stack = table_->distance(base, stack_);
+    if (!from_stack || *from_stack + state.cfa_offset != before_.cfa_at_entry) return std::nullopt;
+    const auto rule = std::find_if(state.rules.begin(), state.rules.end(),
+                                   [&](const auto& each) { return each.first == r; });
+    if (rule == state.rules.end() || rule->second.kind == CfiRule::Kind::same_value)
+      return at(side, r);
+    if (rule->second.kind != CfiRule::Kind::offset) return std::nullopt;
+    const int64_t offset = rule->second.value + before_.cfa_at_entry;
+    const auto slot = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset);
+    if (slot == before_.slots.end() || *slot != offset) return std::nullopt;
+    return at_[slot_place(side, static_cast<size_t>(slot - before_.slots.begin()))];
+  }
+
+  void compare_unwinding() {
+    (unwinds_[kBefore] - unwinds_[kAfter]).for_each([&](Register r) {
+      expect(false, "unwind information does not find the caller's " + target_.register_name(r));
+    });
+  }
+
+  void compare_call_sites(const BasicBlock& before, const BasicBlock& after) {
+    expect((before.call_site == kNone) == (after.call_site == kNone), "exceptions go elsewhere");
+    if (before.call_site == kNone || after.call_site == kNone) return;
+    const CallSite& a = before_.procedure.call_sites[before.call_site];
+    CallSite b = after_.call_sites[after.call_site];
+    if (b.landing_pad < copies_.size()) b.landing_pad = copies_[b.landing_pad];
+    expect(a == b, "exceptions go elsewhere");
+  }
+
+  // Behind the last instruction.
+
+  const Call* call() const {
+    const auto found = before_.calls.find(pair_.before);
+    return found == before_.calls.end() ? nullptr : &found->second;
+  }
+  bool calls_at_end() const { return call() != nullptr && call()->kind == Call::Kind::call; }
+
+  /// All that a callee does which never returns holds.
+  bool comes_back() const {
+    return !before_.defined.at(pair_.before).includes(RegisterSet::first(number_.size()));
+  }
+
+  void compare_end() {
+    const Call* const way_out = call();
+    const BasicBlock& block = before_.procedure.blocks[pair_.before];
+    if (way_out == nullptr && !block.successors.empty()) return;
+    const bool returns = calls_at_end();
+    RegisterSet needed = before_.live_at_end[pair_.before];
+    if (returns) needed &= before_.read.at(pair_.before);
+    needed.add(abi_.stack_pointer);
+    needed.for_each([&](Register r) {
+      if (number_[r] != kNone && !equal(r))
+        expect(false, target_.register_name(r) + " holds something else at a way out");
+    });
+    if (returns) return;
+    preserved_.for_each([&](Register r) {
+      const ValueId callers = at_[entry_place(r)];
+      if (at(kBefore, r) == callers && at(kAfter, r) != callers)
+        expect(false, target_.register_name(r) + " is not preserved");
+    });
+  }
+
+  /// What the callee leaves, or an unwinder in front of a landing pad.
+  void return_to(const Edge& edge) {
+    const bool unwinding = edge.kind == Edge::Kind::landing_pad;
+    const RegisterSet& live = before_.live_in[edge.target];
+    const RegisterSet& defined = before_.defined.at(pair_.before);
+    const RegisterSet& killed = before_.killed.at(pair_.before);
+    for (const Register r : used_) {
+      if (r == abi_.stack_pointer) continue;
+      const bool is_preserved = preserved_.contains(r);
+      const bool changed = killed.contains(r) || (unwinding && !is_preserved);
+      const bool same = live.contains(r) && (equal(r) || defined.contains(r) || unwinding);
+      if (changed) {
+        at(kBefore, r) = table_->fresh();
+        at(kAfter, r) = same ? at(kBefore, r) : table_->fresh();
+      } else if (!is_preserved && !same) {
+        at(kAfter, r) = table_->fresh();
+      }
+    }
+  }
+
+  const Program& program_;
+  const Target& target_;
+  const Abi& abi_;
+  const HotColdProof::Before& before_;
+  const Procedure& after_;
+  const std::span<const BlockId> copies_;
+  Operations operations_;
+  std::vector<Register> used_;       // that either mentions, by their numbers here
+  std::vector<uint32_t> number_;     // per register
+  RegisterSet preserved_, watched_;  // of these; that unwinding restores
+
+  Pair pair_;
+  bool checks_ = false;
+  std::optional<ValueTable> table_;
+  std::vector<ValueId> at_;
+  ValueId stack_ = 0;  // the stack pointer at the entry
+  std::vector<Event> events_;
+  size_t next_event_ = 0;
+  RegisterSet unwinds_[2];  // of watched_, those found at each instruction so far
+  std::optional<std::string> fault_;
+};
+
+/// Follows both sides from the entries on until nothing new is learnt, then checks all pairs.
+std::optional<std::string> prove(const Program& program, const HotColdProof::Before& before,
+                                 std::span<const BlockId> copies) {
+  constexpr size_t kRounds = 64;
+  PairRun pairs(program, before, copies);
+  std::map<Pair, KnownValues> known;
+  std::set<Pair> due;
+  for (const BlockId entry : before.entries) {
+    known[{entry, entry}] = pairs.at_entry();
+    due.insert({entry, entry});
+  }
+  size_t left = kRounds * copies.size();
+  while (!due.empty()) {
+    const Pair pair = *due.begin();
+    due.erase(due.begin());
+    if (left-- == 0) return "it takes too long to prove";
+    for (auto& [next, values] : pairs.run(pair, known.at(pair), false)) {
+      const auto [at, fresh] = known.try_emplace(next, values);
+      if (!fresh) {
+        KnownValues both = pairs.simplified(join(at->second, values));
+        if (both == at->second) continue;
+        at->second = std::move(both);
+      }
+      due.insert(next);
+    }
+  }
+  for (const auto& [pair, values] : known) {
+    pairs.run(pair, values, true);
+    if (pairs.fault()) return pairs.fault();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+void copy_lists(Procedure& procedure, Arena& arena) {
+  for (BasicBlock& block : procedure.blocks) {
+    const ArenaList<Instruction> instructions = block.instructions;
+    const ArenaList<Edge> successors = block.successors;
+    block.instructions.assign(arena, instructions.span());
+    block.successors.assign(arena, successors.span());
+  }
+}
+
+}  // namespace
+
+HotColdProof::HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
+                           const RegisterFlow& flow)
+    : program_(program) {
+  auto before = std::make_unique<Before>();
+  const Target& target = *program.target;
+  const Abi& abi = target.abi();
+  before->id = id;
+  before->procedure = program[id];
+  copy_lists(before->procedure, before->arena);
+  const auto entries = calls.entries_of(id);
+  before->entries.assign(entries.begin(), entries.end());
+  for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
+    before->live_in.push_back(flow.live_in(id, b));
+    before->live_at_end.push_back(
+        flow.live_before(id, b, program[id].blocks[b].instructions.size()));
+  }
+  RegisterSet preserved(std::span(abi.preserved));
+  preserved.add(abi.stack_pointer);
+  const RegisterSet all = RegisterSet::first(target.register_count());
+  for (const Call& call : calls.calls_of(id)) {
+    const BlockId b = call.block;
+    before->calls.emplace(b, call);
+    before->defined[b] = {};
+    if (call.known()) {
+      const RegisterSummary summary = flow.summary(call.callee, call.entry);
+      before->read[b] = summary.used;
+      before->defined[b] = summary.defined;
+      before->killed[b] = summary.killed;
+    } else {
+      before->read[b] = call.standard ? flow.unknown_uses() : all;
+      if (call.standard) before->defined[b] = RegisterSet(std::span(abi.results));
+      before->killed[b] = call.standard ? all - preserved : all;
+    }
+  }
+  const FrameShape shape = find_frame_shape(program, id, calls.calls_of(id), entries);
+  for (const FrameShape::Slot& slot : shape.slots) before->slots.push_back(slot.offset);
+  std::sort(before->slots.begin(), before->slots.end());
+  before->slots.erase(std::unique(before->slots.begin(), before->slots.end()), before->slots.end());
+  for (const FrameShape::Step& step : shape.steps) {
+    const uint16_t opcode = program[id].blocks[step.block].instructions[step.index].opcode;
+    if (step.role == FrameShape::Role::save) before->saves.insert(opcode);
+    if (step.role == FrameShape::Role::restore) before->restores.insert(opcode);
+  }
+  const uint32_t state = program[id].blocks.front().cfi_state;
+  if (state < program.unwind.states.size())
+    before->cfa_at_entry = program.unwind.states[state].cfa_offset;
+  before_ = std::move(before);
+}
+
+HotColdProof::~HotColdProof() = default;
+
+std::optional<std::string> HotColdProof::find_fault(std::span<const BlockId> copies) const {
+  return prove(program_, *before_, copies);
+}
+
+void HotColdProof::restore(Program& program) const {
+  program[before_->id] = before_->procedure;
+  copy_lists(program[before_->id], *program.arena);
+}
+
+}  // namespace respike
