@@ -198,6 +198,7 @@ def check_one_machine(scratch):
     refused = world.respike("instrument", "app")
     message = refused.stderr.decode()
     expect(refused.status == 1 and f"{library}: it is an image for Itanium" in message, message)
+    expect(world.images("app")[library.name]["builds"] == 1, "it became a build")
     expect(world.show("app")["mode"] == "original", "the mode changed")
     library.write_bytes(kept)
     world.ok("instrument", "app")
@@ -213,6 +214,55 @@ def check_one_machine(scratch):
     # It cannot be rewritten, but runs, under its emulator.
     expected = common.run_command([pathlib.Path(common.RESPIKE).parent / "respike-ia64", image])
     same_behaviour(expected, world.respike("run", "app"), "an Itanium program")
+
+
+def check_foreign_for_a_while(scratch):
+    """A library for another machine is noticed by whichever command comes first, which does nothing else, and leaves no
+    trace when the library is taken back."""
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image = world.copy(program.image)
+    library = world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    expected = common.run_program(program.image, program.runs[0], library.parent)
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
+        expect(world.respike(*step).status == (expected.status if step[0] == "run" else 0), step)
+    foreign = ia64_programs.assemble(ia64_programs.ASSEMBLER_SOURCES / "kernels.s", scratch.folder())
+    expect(common.respike("image", "optimize", foreign, "-o", scratch.file("out")).status == 0, "it could be optimized")
+    unknown = scratch.file("unknown")
+    data = bytearray(foreign.read_bytes())
+    data[18:20] = (183).to_bytes(2, "little")
+    unknown.write_bytes(data)
+    kept = library.with_name("kept")
+    out = world.folder / "out"
+    commands = [["run", "app"], ["optimize", "app"], ["instrument", "app", "--image", image.name], ["export", "app", out]]
+    commands.append(["register", image, "--name", "app"])
+
+    def known():
+        builds = rows_of(world.database, "select id, image, number, content_hash, matched from build")
+        return builds, rows_of(world.database, "select * from image")
+
+    for other, name in ((foreign, "Itanium"), (unknown, "ELF machine 183")):
+        for command in commands:
+            before = known()
+            library.rename(kept)
+            shutil.copy(other, library)
+            refused = world.respike(*command)
+            message = refused.stderr.decode()
+            expect(refused.status == (125 if command[0] == "run" else 1), refused)
+            expect(message.startswith(f"respike: {library}: it is an image for {name}, but"), message)
+            expect(message.endswith("one machine, here Alpha: unregister it first\n") and message.count("\n") == 1, message)
+            shown = world.images("app")
+            expect(f"an image for {name}" in shown[library.name]["problem"], shown)
+            expect(not shown[image.name]["problem"] and shown[library.name]["machine"] != "alpha", shown)
+            expect(f"an image for {name}" in world.ok("show", "app").stdout.decode(), "show")
+            kept.rename(library)
+            outcome = world.respike("run", "app")
+            same_behaviour(expected, outcome, "taken back")
+            expect(not outcome.stderr, outcome)
+            expect(before == known() and not out.exists(), f"{command} left something: {before} {known()}")
+    shutil.copy(foreign, library)
+    world.ok("mode", "app", "original")
+    expect(b"it is an image" not in world.respike("run", "app").stderr, "mode original is the program's own affair")
 
 
 CHAIN = """
@@ -894,6 +944,7 @@ def main():
             "libraries": check_libraries,
             "missing library": check_missing_library,
             "one machine": check_one_machine,
+            "foreign for a while": check_foreign_for_a_while,
             "opened libraries": check_opened,
             "chosen images": check_chosen_images,
             "odd names": check_odd_names,
