@@ -165,8 +165,7 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.substitutions = substitutions(application, options);
   if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);
   if (program.view.dynamic)
-    if (const auto module = prepare_notes(notes_folder(application), *program.platform))
-      launch.audit_module = *module;
+    launch.notes = prepare_notes(notes_folder(application), *program.platform);
   const ProgramEnd end = run_to_end(launch);
   note_end(end);
   return end;

@@ -25,6 +25,7 @@ struct Platform {
   std::string_view sysroot_option, argv0_option;
   std::string_view variable_option;  // sets a variable of the program's environment
   std::string_view model_option;     // drives a machine model; without it, a plugin does
+  std::string_view opened_option;    // notes what is opened in a folder; without it, a module does
 
   // What is built into its dynamic linker (glibc as Debian configures it).
   std::vector<std::string_view> library_folders;     // searched last

@@ -293,7 +293,7 @@ void load_program(Process& process, Thread& thread, const std::string& path,
   const File file(path);
   const Loaded program = load(memory, file, path, true);
   Loaded linker;
-  uint64_t entry = program.entry;
+  uint64_t entry = process.entry = program.entry & ~uint64_t{15};
   if (!program.interpreter.empty()) {
     const std::string linker_path = host_path(thread, program.interpreter);
     if (!std::filesystem::exists(linker_path)) {

@@ -355,6 +355,59 @@ def check_opened(scratch):
     same_behaviour(expected, world.respike("run", "app"), "optimized")
 
 
+def check_opened_itanium(scratch):
+    """The same of an Itanium program, whose emulator notes: what was linked is not noted, nor what a program that it
+    executes opens; by the second round both libraries count."""
+    toolchain = ia64_programs.toolchain()
+    if toolchain is None:
+        raise common.Skip(ia64_programs.MISSING)
+    world, sources = World(scratch), ia64_programs.ASSEMBLER_SOURCES / "c"
+    folder = world.folder / "bin"
+    folder.mkdir()
+    compiler = [toolchain / "bin" / "ia64-linux-gnu-gcc", "-w", "-O2", "-Wl,-q"]
+    for name in ("linked", "opened"):
+        subprocess.run([*compiler, "-shared", "-fPIC", sources / f"dynamic_{name}.c", "-o", folder / f"lib{name}.so"], check=True)
+    main, library = folder / "main", folder / "libopened.so"
+    shutil.copy(library, folder / "libother.so")
+    link = [f"-L{folder}", "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed", "-llinked", "-ldl", "-lpthread"]
+    subprocess.run([*compiler, "-rdynamic", sources / "dynamic_main.c", "-o", main, *link], check=True)
+    starter, source = folder / "starter", scratch.file("starter.c")
+    source.write_text(STARTER)
+    subprocess.run([*compiler, source, "-o", starter], check=True)
+    world.environment["QEMU_LD_PREFIX"] = str(toolchain / "sysroot")
+    emulator = [pathlib.Path(common.RESPIKE).parent / "respike-ia64", "--sysroot", toolchain / "sysroot"]
+    expected = common.run_command([*emulator, main, library])
+    expect(expected.status == 4 and expected.stdout, expected)
+    world.ok("register", main, "--name", "app")
+    linked = set(world.images("app"))
+    expect("liblinked.so" in linked and library.name not in linked, linked)
+    world.ok("instrument", "app")
+    same_behaviour(expected, world.respike("run", "app", library), "first round")
+    expect(b"libopened.so: it belongs to the application now" in world.ok("show", "app").stderr, "no note")
+    shown = world.images("app")
+    expect(set(shown) == linked | {library.name}, set(shown))
+    expect(shown[library.name]["role"] == "opened" and shown[library.name]["optimizable"], shown[library.name])
+    world.ok("instrument", "app")
+    same_behaviour(expected, world.respike("run", "app", library), "second round")
+    shown = world.images("app")
+    runs = {name: shown[name]["profile"]["runs"] for name in ("main", "liblinked.so", library.name)}
+    expect(runs == {"main": 2, "liblinked.so": 2, library.name: 3}, f"the program opens it three times: {runs}")
+    expect(shown[library.name]["profile"]["coverage"] > 0, "nothing of it was counted")
+    world.ok("optimize", "app")
+    expect(all(world.images("app")[name]["optimized"] for name in runs), "optimized")
+    same_behaviour(expected, world.respike("run", "app", library), "optimized")
+    world.ok("register", starter, "--name", "starter")
+    world.ok("instrument", "starter")
+    same_behaviour(expected, world.respike("run", "starter", main, folder / "libother.so"), "by another program")
+    expect("libother.so" not in world.images("starter"), "the other program's library")
+
+
+STARTER = """
+#include <unistd.h>
+int main(int count, char** arguments) { return execv(arguments[1], arguments + 1); }
+"""
+
+
 def check_chosen_images(scratch):
     world, program = World(scratch), common.first_program("linked.dynamic")
     image, library = world.copy(program.image), world.copy(program.libraries[0].path)
@@ -946,6 +999,7 @@ def main():
             "one machine": check_one_machine,
             "foreign for a while": check_foreign_for_a_while,
             "opened libraries": check_opened,
+            "opened Itanium libraries": check_opened_itanium,
             "chosen images": check_chosen_images,
             "odd names": check_odd_names,
             "same file names": check_same_file_names,
