@@ -1,7 +1,7 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR] [--brief] PROGRAM
-//   ARGUMENTS...
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR] [--brief] [--quiet]
+//                PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; a program that a signal ends makes the emulator end by the same
 // signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
@@ -37,6 +37,7 @@ constexpr const char* kUsage =
     "  --model FILE    drive a model of the Itanium 2; results in FILE.PID.N\n"
     "  --opened DIR    note libraries that the program opens while it runs, as links in DIR\n"
     "  --brief         one line when a fault ends the program, without the registers\n"
+    "  --quiet         nothing then, as on a real machine\n"
     "  --argv0 NAME    what the program sees as argv[0]\n"
     "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
 
@@ -79,6 +80,8 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       line.options.append_counts = true;
     else if (option == "--brief")
       line.options.brief = true;
+    else if (option == "--quiet")
+      line.options.quiet = true;
     else if (option == "--general-only")
       line.options.general_only = true;
     else

@@ -23,6 +23,7 @@ struct Options {
   std::string opened;          ///< absolute path of the folder of notes (opened.h), or empty
   bool append_counts = false;  ///< a program of a run that has begun writing counts
   bool brief = false;          ///< one line when a fault kills the program, without the registers
+  bool quiet = false;          ///< not even that
   bool general_only = false;   ///< translate nothing into specialised handlers
   uint64_t sandbox_steps =
       0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)
