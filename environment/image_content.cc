@@ -11,6 +11,7 @@
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
@@ -90,7 +91,10 @@ BuildFacts ImageContent::facts() const {
 }
 
 Profile ImageContent::procedures(Diagnostics& diagnostics) const {
-  return profile_of(lift(*image_, diagnostics));
+  const Program program = lift(*image_, diagnostics);
+  if (const auto text = describe_opaque(program))
+    diagnostics.warn(fmt::format("{}: {}", path.string(), *text));
+  return profile_of(program);
 }
 
 bool is_substituted(const std::filesystem::path& file) {

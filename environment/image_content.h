@@ -19,7 +19,8 @@ struct ImageContent {
   std::string why_not_optimizable() const;
   std::string machine() const;  // as `respike image info` prints it
   BuildFacts facts() const;     // of an image that can be optimized
-  /// Lifts the image. Throws Error when that cannot be done.
+  /// Lifts the image, and warns when much of it is opaque: who registers it hears that once, not
+  /// whenever something is made of it. Throws Error when it cannot be lifted.
   Profile procedures(Diagnostics& diagnostics) const;
   const Image& image() const { return *image_; }
 

@@ -437,6 +437,51 @@ def check_odd_names(scratch):
     expect(text.count(b"\n") == 1 and (out / image.name).exists(), text)
 
 
+DIFFERENCES = r"""
+#include <stdio.h>
+int main(int count, char** arguments) {
+  static const int places[] = {&&first - &&first, &&second - &&first};
+  int sum = 0, step = 0;
+next:
+  if (step == 10) return printf("%d\n", sum) < 0;
+  goto *(&&first + places[(step++ + count) % 2]);
+first:
+  sum += 3;
+  goto next;
+second:
+  sum *= 2;
+  goto next;
+}
+"""
+
+
+def check_opaque_code(scratch):
+    """That much of an image stays as it is is said once for each build, not whenever something is made of it."""
+    world = World(scratch)
+    source, image, moved = scratch.file("differences.c"), scratch.file("differences"), scratch.file("moved")
+    source.write_text(DIFFERENCES)
+    for flags, path in (("-O2", image), ("-O1", moved)):
+        subprocess.run(["alpha-linux-gnu-gcc", flags, "-Wl,-q", source, "-o", path], check=True)
+    expected = common.run_command(["qemu-alpha", "-L", SYSROOT, image])
+    warning = re.compile(rb"respike: warning: " + str(image).encode() + rb": [\d.]+% of the code is opaque and .*: main \(")
+    quiet = (["register", image], ["instrument", image.name], ["run", image.name], ["optimize", image.name], ["show", image.name])
+
+    def is_quiet():
+        for step in quiet:
+            outcome = world.ok(*step)
+            expect(not outcome.stderr, f"{step}: {outcome.stderr}")
+
+    outcome = world.ok("register", image)
+    expect(warning.match(outcome.stderr) and outcome.stderr.count(b"\n") == 1, outcome.stderr)
+    is_quiet()
+    shutil.copy(moved, image)
+    outcome = world.ok("show", image.name)
+    expect(len(warning.findall(outcome.stderr)) == 1, outcome.stderr)
+    is_quiet()
+    expect(world.ok("run", image.name).stdout == expected.stdout, "it behaves otherwise")
+    expect(b"is opaque" in common.respike_ok("image", "optimize", image, "-o", scratch.file("out")).stderr, "image optimize")
+
+
 PLUGGED = """
 #include <stdio.h>
 int one(int), two(int);
@@ -544,8 +589,11 @@ def check_new_build(scratch):
     expect("up to date" not in text and "1 run of older builds" in text, text)
     shown = world.images("app")[image.name]
     expect(shown["optimized"] and not shown["profile_grew"], f"other options are no later runs: {shown}")
-    for wrong in (["--half-life", "0"], ["--half-life", "x"], ["--older-weight", "-1"]):
-        expect(world.respike("optimize", "app", *wrong).status == 2, wrong)
+    for wrong in (["--half-life", "0"], ["--half-life", "-1"], ["--half-life", "nan"], ["--half-life", "1e999"], ["--half-life", "x"], ["--older-weight", "-1"]):
+        outcome = world.respike("optimize", "app", *wrong)
+        expect(outcome.status == 2 and outcome.stderr.count(b"\n") == 1 and len(outcome.stderr) < 100, f"{wrong}: {outcome}")
+        if wrong[0] == "--half-life":
+            expect(f'"{wrong[1]}" is no number above 0' in outcome.stderr.decode(), outcome)
     shutil.copy(program.image, image)
     shown = world.images("app")[image.name]
     expect(shown["build"] == 1 and shown["builds"] == 2 and shown["optimized"], f"the old build came back: {shown}")
@@ -1002,6 +1050,7 @@ def main():
             "opened Itanium libraries": check_opened_itanium,
             "chosen images": check_chosen_images,
             "odd names": check_odd_names,
+            "opaque code": check_opaque_code,
             "same file names": check_same_file_names,
             "new build": check_new_build,
             "touched": check_touched,
