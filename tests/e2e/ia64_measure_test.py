@@ -221,6 +221,15 @@ def dynamic():
     expect(b"hello" in said, said)
 
 
+def documented():
+    """docs/commands.md lists the fields of both models, in their order."""
+    rows = re.findall(r"^\| `(\w+)` \| (yes|) ?\| (yes|) ?\|", (common.ROOT / "docs" / "commands.md").read_text(), re.MULTILINE)
+    alpha = json.loads(common.respike_ok("measure", "--json", "--", common.first_program("calls.static").image).stdout)
+    expect([name for name, has, _ in rows if has] == list(alpha), f"{rows} {list(alpha)}")
+    itanium, _ = measure(freestanding("calls"))
+    expect([name for name, _, has in rows if has] == list(itanium), f"{rows} {list(itanium)}")
+
+
 CRASHES = """
 #include <stdio.h>
 #include <sys/wait.h>
@@ -301,6 +310,7 @@ def main():
             Case("comparison", comparison),
             Case("processes", processes),
             Case("dynamic", dynamic),
+            Case("documented", documented),
             Case("crash", crash),
             Case("problems", problems),
         ]
