@@ -87,7 +87,7 @@ std::string ImageContent::machine() const {
 }
 
 BuildFacts ImageContent::facts() const {
-  return {hash, hash64(bytes_), image_->build_id, identity};
+  return {hash, hash64(bytes_), image_->build_id, identity, machine_};
 }
 
 Profile ImageContent::procedures(Diagnostics& diagnostics) const {

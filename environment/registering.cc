@@ -202,7 +202,8 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Gives a build the profile of the newest older one that ran, as far as it fits. Both may have
+/// Gives a build the profile of the newest older one that ran, as far as it fits; one for another
+/// machine never does, whatever its procedures are called. Both may have
 /// been matched before: that is known by the older one's counts, which may have grown since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);

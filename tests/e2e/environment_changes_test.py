@@ -96,6 +96,30 @@ def check_foreign_for_a_while(scratch):
     expect(b"it is an image" not in world.respike("run", "app").stderr, "mode original is the program's own affair")
 
 
+def check_another_machine(scratch):
+    """A program that is replaced by one for another machine, with all its images, is a new build without a profile."""
+    world, program = World(scratch), static_program()
+    image = world.copy(program.image)
+    other = ia64_programs.freestanding("calls", scratch.folder(), "-q", "--build-id")
+    expected = common.run_command([pathlib.Path(common.RESPIKE).parent / "respike-ia64", other])
+    for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    shutil.copy(other, image)
+    outcome = world.respike("run", "app")
+    same_behaviour(expected, outcome, "at once")
+    expect(b"has changed" in outcome.stderr, outcome)
+    for command in (["show", "app"], ["optimize", "app"]):
+        outcome = world.ok(*command)
+        expect(b"found again" not in outcome.stderr and b"nothing of the profile" not in outcome.stderr, outcome)
+    expect(b"by static estimates" in outcome.stdout, outcome)
+    shown = world.images("app")[image.name]
+    expect((shown["machine"], shown["build"], shown["profile"]["confidence"]) == ("ia64", 2, 0), shown)
+    same_behaviour(expected, world.respike("run", "app"), "optimized")
+    shutil.copy(program.image, image)
+    shown = world.images("app")[image.name]
+    expect((shown["machine"], shown["build"], shown["profile"]["runs"]) == ("alpha", 1, 1), shown)
+
+
 def check_new_build(scratch):
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
@@ -269,6 +293,7 @@ def main():
         checks = {
             "one machine": check_one_machine,
             "foreign for a while": check_foreign_for_a_while,
+            "another machine": check_another_machine,
             "new build": check_new_build,
             "touched": check_touched,
             "hidden change": check_hidden_change,
