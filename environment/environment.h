@@ -70,7 +70,8 @@ struct ProfileView {
 struct ImageView {
   ImageRow image;
   Role role{};
-  std::string problem;            // the file cannot be read; else empty
+  std::string problem;            // the file cannot be read, or is for another machine than the
+                                  // main image; else empty
   std::optional<BuildRow> build;  // the present one, of an image that can be optimized
   unsigned builds = 0;
   ProfileView profile;
