@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -24,6 +25,14 @@ std::string number_problem(const std::string& text) {
   return fmt::format("\"{}\" is no number from 0 to {}", text, UINT64_MAX);
 }
 
+std::string positive_problem(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && std::isfinite(value) && value > 0) return "";
+  return fmt::format("\"{}\" is no number above 0", text);
+}
+
 }  // namespace
 
 CLI::Validator name_of_output() {
@@ -36,6 +45,10 @@ CLI::Validator name_of(const std::string& kind) {
 
 CLI::Validator whole_number() {
   return CLI::Validator(number_problem, "0 .. 2^64-1");
+}
+
+CLI::Validator positive_number() {
+  return CLI::Validator(positive_problem, "above 0");
 }
 
 void add_output_option(CLI::App& command, std::string& name, const std::string& what) {

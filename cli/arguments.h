@@ -14,5 +14,7 @@ CLI::Validator name_of_output();
 CLI::Validator name_of(const std::string& kind);
 /// A number from 0 to 2^64 - 1: the parser would wrap, clamp or drop what is no such number.
 CLI::Validator whole_number();
+/// A finite number above 0.
+CLI::Validator positive_number();
 
 }  // namespace respike::cli

@@ -195,6 +195,7 @@ void run_optimize(OptimizeArguments& arguments) {
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
+  if (result.warning) diagnostics.warn(*result.warning);
   bar.clear();
   std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
   std::string report;

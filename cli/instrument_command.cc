@@ -124,6 +124,7 @@ void run_instrument(const InstrumentArguments& arguments) {
   ProgressBar bar;
   options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const InstrumentResult result = instrument(image, options, diagnostics);
+  if (result.warning) diagnostics.warn(*result.warning + "; --json says why");
   bar.clear();
   write_result(arguments, options, result);
   print_result(arguments, result);

@@ -169,7 +169,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   optimize
       ->add_option("--half-life", optimized->profile.half_life_days,
                    "counts weigh half after so many days, seen from the newest ones")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->type_name("DAYS");
   optimize
       ->add_option("--older-weight", optimized->profile.carried_weight,

@@ -8,6 +8,9 @@
 // build, which gets the older one's profile as far as it fits, and nothing made of an older build
 // is run or exported. Operations that find their work done do nothing.
 //
+// Images of one application are for one machine, for they share a process. What makes, runs or
+// exports something refuses when files of it are for two machines now, before it does anything.
+//
 // All operations throw Error, one sentence, when they cannot be done; what was done before stays.
 
 #include <cstdint>
@@ -67,7 +70,8 @@ struct ProfileView {
 struct ImageView {
   ImageRow image;
   Role role{};
-  std::string problem;            // the file cannot be read; else empty
+  std::string problem;            // the file cannot be read, or is for another machine than the
+                                  // main image; else empty
   std::optional<BuildRow> build;  // the present one, of an image that can be optimized
   unsigned builds = 0;
   ProfileView profile;
@@ -95,8 +99,7 @@ class Environment {
   // ---- setting up ----
 
   /// Registers a program and its libraries under `name`, its file's name if empty. Registering it
-  /// again looks for its libraries anew. Throws Error when the name is another program's, or when
-  /// the application has images for another machine.
+  /// again looks for its libraries anew. Throws Error when the name is another program's.
   RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
   void set_mode(const std::string& name, Mode mode);
   void unregister(const std::string& name);
@@ -156,7 +159,7 @@ class Environment {
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);
   void register_opened(const ApplicationRow& application);
-  void require_machine(const ApplicationRow& application, const std::string& machine) const;
+  void require_one_machine(const ApplicationRow& application) const;
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
 
   bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;

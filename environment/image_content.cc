@@ -3,12 +3,15 @@
 
 #include "environment/image_content.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
@@ -27,7 +30,28 @@ bool is_rewritable(Machine machine) {
   }
 }
 
+std::string name_of_machine(uint16_t elf_machine) {
+  const Platform* platform = find_platform(elf_machine);
+  return platform ? std::string(platform->name) : fmt::format("ELF machine {}", elf_machine);
+}
+
 }  // namespace
+
+std::string machine_of(const std::filesystem::path& file) {
+  const auto machine = elf_machine_of(file);
+  const Platform* platform = machine ? find_platform(*machine) : nullptr;
+  return platform ? std::string(platform->key) : std::string();
+}
+
+std::string foreign_machine(const std::filesystem::path& file, const std::string& application,
+                            const std::filesystem::path& main) {
+  const auto machine = elf_machine_of(file), wanted = elf_machine_of(main);
+  if (!machine || !wanted || *machine == *wanted) return {};
+  return fmt::format(
+      "it is an image for {}, but an application, here {}, has images of one machine, here {}: "
+      "unregister it first",
+      name_of_machine(*machine), application, name_of_machine(*wanted));
+}
 
 std::string hash_of(const Profile& profile) {
   return profile.runs > 0 ? content_hash(encode_profile(profile)).hex() : std::string();
@@ -63,11 +87,14 @@ std::string ImageContent::machine() const {
 }
 
 BuildFacts ImageContent::facts() const {
-  return {hash, hash64(bytes_), image_->build_id, identity};
+  return {hash, hash64(bytes_), image_->build_id, identity, machine_};
 }
 
 Profile ImageContent::procedures(Diagnostics& diagnostics) const {
-  return profile_of(lift(*image_, diagnostics));
+  const Program program = lift(*image_, diagnostics);
+  if (const auto text = describe_opaque(program))
+    diagnostics.warn(fmt::format("{}: {}", path.string(), *text));
+  return profile_of(program);
 }
 
 bool is_substituted(const std::filesystem::path& file) {

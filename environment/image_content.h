@@ -19,7 +19,8 @@ struct ImageContent {
   std::string why_not_optimizable() const;
   std::string machine() const;  // as `respike image info` prints it
   BuildFacts facts() const;     // of an image that can be optimized
-  /// Lifts the image. Throws Error when that cannot be done.
+  /// Lifts the image, and warns when much of it is opaque: who registers it hears that once, not
+  /// whenever something is made of it. Throws Error when it cannot be lifted.
   Profile procedures(Diagnostics& diagnostics) const;
   const Image& image() const { return *image_; }
 
@@ -39,6 +40,13 @@ std::string hash_of(const Profile& profile);
 
 /// What an error says besides the file's name, which stands beside it.
 std::string message_without(const std::string& path, const Error& error);
+
+/// The machine that a file is for now, as ImageContent::machine() has it.
+std::string machine_of(const std::filesystem::path& file);
+/// Why an image, by its file as it is now, cannot be one of an application whose main image is this
+/// file, a clause; empty when it can, or when nobody knows its machine.
+std::string foreign_machine(const std::filesystem::path& file, const std::string& application,
+                            const std::filesystem::path& main);
 
 /// Whether this process sees an image of a store in the place of the file: a run put it there, and
 /// this command is part of that run.

@@ -102,6 +102,7 @@ std::vector<ImageOutcome> Environment::make(
     const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one) {
   collect();
   const ApplicationRow application = find(name);
+  require_one_machine(application);
   std::vector<ImageOutcome> outcomes;
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageOutcome outcome;
@@ -120,7 +121,6 @@ std::vector<ImageOutcome> Environment::make(
     }
     outcomes.push_back(std::move(outcome));
   }
-  require_machine(application, database_.image(application.main_image).machine);
   return outcomes;
 }
 
@@ -232,7 +232,9 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   };
   std::vector<Export> exports;
   std::vector<ImageOutcome> outcomes;
-  std::vector<ApplicationImage> chosen = chosen_images(find(name), images);
+  const ApplicationRow application = find(name);
+  require_one_machine(application);
+  std::vector<ApplicationImage> chosen = chosen_images(application, images);
   for (ApplicationImage& used : chosen) {
     ImageRow& image = used.image;
     ImageOutcome outcome;
@@ -256,7 +258,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   }
   if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
   const std::map<fs::path, fs::path> places = places_in(folder, chosen);
-  for (const Export& e : exports) require_no_original(places.at(e.original), find(name));
+  for (const Export& e : exports) require_no_original(places.at(e.original), application);
   for (const Export& e : exports) make_export_folder(places.at(e.original).parent_path());
   for (const Export& e : exports) {
     ImageOutcome& outcome = outcomes[e.outcome];

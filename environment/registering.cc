@@ -66,7 +66,7 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   program.path = without_detours(program.path);
   if (name.empty()) name = program.path.filename();
   const auto known = find_registered(name, program.path);  // before anything is added
-  if (known) require_machine(*known, std::string(program.platform->key));
+  if (known) require_one_machine(*known);
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
 
   RegisterResult result;
@@ -100,20 +100,13 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
   return known;
 }
 
-/// Throws Error when the application has an image for another machine than this: what runs in one
-/// process is for one machine, so a file has been replaced.
-void Environment::require_machine(const ApplicationRow& application,
-                                  const std::string& machine) const {
-  const auto name_of = [](const std::string& key) {
-    const Platform* platform = find_platform(key);
-    return platform == nullptr ? std::string_view(key) : platform->name;
-  };
+/// Throws Error when files of the application are for two machines now: one has been replaced. What
+/// was known of them before does not matter: a file that was taken back is good again.
+void Environment::require_one_machine(const ApplicationRow& application) const {
+  const std::string main = database_.image(application.main_image).path;
   for (const ApplicationImage& used : database_.images_of(application.id))
-    if (!used.image.machine.empty() && used.image.machine != machine)
-      throw Error(fmt::format("it is an image for {}, but an application, here {}, has images of "
-                              "one machine, here {}: unregister it first",
-                              name_of(used.image.machine), application.name, name_of(machine)),
-                  used.image.path);
+    if (const auto why = foreign_machine(used.image.path, application.name, main); !why.empty())
+      throw Error(why, used.image.path);
 }
 
 /// Adds an application unless it is there: another process may just have added it. Its linked
@@ -170,19 +163,19 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   // Size and time are told of files that cannot be run, copied or rewritten, too.
   if (access(image.path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
-  if (image.id != 0 && image.optimizable)
-    if (auto build = database_.find_build(image.id, identity)) return build;
-  const ImageContent content(image.path, identity);
-  if (image.id != 0 && image.optimizable)
-    if (auto build = database_.find_build(image.id, content.hash)) {
-      database_.set_file_identity(build->id, identity);
-      if (image.machine != content.machine()) {  // it was of another one for a while
-        image.machine = content.machine();
-        database_.put_image(image);
-      }
-      return build;
-    }
-  return add_build(image, content);
+  if (image.id == 0 || !image.optimizable) return add_build(image, {image.path, identity});
+  auto build = database_.find_build(image.id, identity);
+  if (!build) {
+    const ImageContent content(image.path, identity);
+    build = database_.find_build(image.id, content.hash);
+    if (!build) return add_build(image, content);
+    database_.set_file_identity(build->id, identity);
+  }
+  if (const std::string machine = machine_of(image.path); image.machine != machine) {
+    image.machine = machine;  // it was of another one for a while
+    database_.put_image(image);
+  }
+  return build;
 }
 
 std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageContent& content) {
@@ -209,7 +202,8 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Gives a build the profile of the newest older one that ran, as far as it fits. Both may have
+/// Gives a build the profile of the newest older one that ran, as far as it fits; one for another
+/// machine never does, whatever its procedures are called. Both may have
 /// been matched before: that is known by the older one's counts, which may have grown since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
@@ -233,7 +227,8 @@ void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
 void Environment::register_opened(const ApplicationRow& application) {
   const fs::path folder = notes_folder(application);
   std::error_code error;
-  const Platform* platform = find_platform(database_.image(application.main_image).machine);
+  const Platform* platform =
+      find_platform(machine_of(database_.image(application.main_image).path));
   if (platform == nullptr || !fs::exists(folder, error)) return;
   std::set<fs::path> known;
   for (const ApplicationImage& used : database_.images_of(application.id)) {

@@ -2,8 +2,9 @@
 //
 // To start must be fast, so a file, also of the image store, is read only when its size, times or
 // inode are new, and new contents are left to other commands: an image that changed, or whose
-// version is damaged, runs as it is. Merging is left to them, too, until many counter files wait:
-// runs alone shall not fill the disk. Of many runs at once one merges then.
+// version is damaged, runs as it is. Of every image the first bytes are read: for which machine it
+// is. Merging is left to them, too, until many counter files wait: runs alone shall not fill the
+// disk. Of many runs at once one merges then.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
 // program is a child, so that it can be noted how it ended: as a symbolic link, written in one
@@ -160,13 +161,11 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.arguments = options.arguments;
   launch.environment = options.environment;
   launch.warn = options.warn;
-  if (application.mode != Mode::original)
-    require_machine(application, std::string(program.platform->key));
+  if (application.mode != Mode::original) require_one_machine(application);
   launch.substitutions = substitutions(application, options);
   if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);
   if (program.view.dynamic)
-    if (const auto module = prepare_notes(notes_folder(application), *program.platform))
-      launch.audit_module = *module;
+    launch.notes = prepare_notes(notes_folder(application), *program.platform);
   const ProgramEnd end = run_to_end(launch);
   note_end(end);
   return end;

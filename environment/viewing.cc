@@ -18,7 +18,11 @@ ApplicationView Environment::view(const ApplicationRow& application) {
     ImageView shown;
     shown.role = used.role;
     try {
-      shown.build = refresh(used.image);
+      shown.problem = foreign_machine(used.image.path, view.name, view.main);
+      if (shown.problem.empty())
+        shown.build = refresh(used.image);
+      else
+        used.image.machine = machine_of(used.image.path);
     } catch (const Error& error) {
       shown.problem = message_without(used.image.path, error);
     }

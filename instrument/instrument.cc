@@ -432,7 +432,7 @@ InstrumentResult Instrumenter::run() {
   step("choose counters", 0.4);
   choose_counters(facts);
   describe();
-  if (const auto text = describe_left_out(map_)) diagnostics_.warn(*text + "; --json says why");
+  result_.warning = describe_left_out(map_);
   result_.text_bytes = text_size();
 
   step("insert probes", 0.55);

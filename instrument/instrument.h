@@ -39,6 +39,7 @@ struct InstrumentResult {
   uint64_t text_bytes = 0;                                     // of movable procedures, before
   uint64_t new_text_bytes = 0;                                 // after
   std::vector<ProcedureNote> left_out;                         // procedures without counters
+  std::optional<std::string> warning;                          // when that is much (left_out.h)
   std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of these blocks: before, after
   std::vector<Timing> timings;
 };

@@ -72,19 +72,6 @@ void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult
   set_static_counts(program);
 }
 
-void warn_of_opaque(const Program& program, Diagnostics& diagnostics) {
-  std::vector<LeftOut> opaque;
-  std::vector<uint64_t> others;
-  for (const Procedure& procedure : program.procedures)
-    if (procedure.state == Procedure::State::opaque)
-      opaque.push_back({procedure.name, procedure.size});
-    else
-      others.push_back(procedure.size);
-  if (const auto text =
-          describe_left_out(std::move(opaque), others, "is opaque and stays as it is"))
-    diagnostics.warn(*text + "; image info says why");
-}
-
 /// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
 void forget_changed(DroppedGpLoads& loads, const HotColdResult& hot_cold) {
   std::vector<ProcedureId> changed;  // ascending
@@ -155,6 +142,19 @@ ProgramSummary summarize(const Program& program) {
   return summary;
 }
 
+std::optional<std::string> describe_opaque(const Program& program) {
+  std::vector<LeftOut> opaque;
+  std::vector<uint64_t> others;
+  for (const Procedure& procedure : program.procedures)
+    if (procedure.state == Procedure::State::opaque)
+      opaque.push_back({procedure.name, procedure.size});
+    else
+      others.push_back(procedure.size);
+  const auto text = describe_left_out(std::move(opaque), others, "is opaque and stays as it is");
+  if (!text) return std::nullopt;
+  return *text + "; image info says why";
+}
+
 AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
   const AnnotateResult result = annotate(program, profile);
   if (result.entered != 0 && result.entered_matched == 0)
@@ -186,7 +186,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   DroppedGpLoads gp_loads;
   if (options.order == OptimizeOptions::Order::profiled) {
     set_counts(program, options, result, diagnostics);
-    warn_of_opaque(program, diagnostics);
+    result.warning = describe_opaque(program);
     watch.lap("counts");
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;

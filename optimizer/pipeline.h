@@ -65,6 +65,7 @@ struct OptimizeResult {
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;
   std::vector<ProcedureNote> pinned;
+  std::optional<std::string> warning;  // describe_opaque(), of a layout that is to gain something
   std::vector<Timing> timings;
 };
 
@@ -84,6 +85,9 @@ struct ProgramSummary {
   std::vector<ProcedureNote> opaque, pinned;
 };
 ProgramSummary summarize(const Program& program);
+
+/// One sentence when much of the code is opaque (left_out.h).
+std::optional<std::string> describe_opaque(const Program& program);
 
 /// Rewrites `image`. The result is checked: it is read and lifted again and compared with the
 /// input. Throws Error when the image cannot be rewritten; procedures that cannot are left alone.

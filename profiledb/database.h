@@ -78,6 +78,7 @@ struct BuildFacts {
   uint64_t file_hash = 0;  // hash64 of the file: Profile::image_hash
   std::string build_id;
   FileIdentity file;
+  std::string machine;  // as ImageFacts has it; profiles stay with it
 };
 struct BuildRow : BuildFacts {
   Id id = 0;
@@ -227,7 +228,8 @@ class Database {
   /// those of the counts; with none, the registered ones.
   Profile profile(Id build, const ProfileOptions& options = {}) const;
   ProfileSummary summary(Id build) const;
-  /// The newest build of the image with a lower number that has counts of its own.
+  /// The newest build of the image with a lower number, for the same machine, that has counts of
+  /// its own.
   std::optional<BuildRow> profiled_build_before(Id build) const;
 
   /// Adds a profile of this very build, e.g. one that a user kept in a file. Throws Error when it

@@ -31,12 +31,12 @@ std::vector<BuildRow> select_builds(Database::State& state, const std::string& r
   int number = 0;
   long long file_hash = 0, size = 0, inode = 0;
   for_each_row(state.session.sql(),
-               "select id, image, number, content_hash, file_hash, build_id, file_size, "
-               "file_modified, file_inode, file_changed, first_seen from build " +
+               "select id, image, number, content_hash, file_hash, build_id, machine, "
+               "file_size, file_modified, file_inode, file_changed, first_seen from build " +
                    rest,
                std::tie(values...),
-               std::tie(row.id, row.image, number, content, file_hash, row.build_id, size,
-                        row.file.modified, inode, row.file.changed, row.first_seen),
+               std::tie(row.id, row.image, number, content, file_hash, row.build_id, row.machine,
+                        size, row.file.modified, inode, row.file.changed, row.first_seen),
                [&] {
                  row.number = static_cast<uint32_t>(number);
                  row.content = state.hash_of(content);
@@ -142,11 +142,11 @@ Id Database::put_build(Id image, const BuildFacts& facts, const Profile& procedu
     const std::string content = facts.content.hex();
     const int64_t now = current_time();
     change(sql,
-           "insert into build (id, image, number, content_hash, file_hash, build_id, file_size, "
-           "file_modified, file_inode, file_changed, first_seen, matched) values (:id, :image, "
-           ":number, :content, "
-           ":hash, :build_id, :size, :modified, :inode, :changed, :now, '')",
-           id, image, number, content, to_column(facts.file_hash), facts.build_id,
+           "insert into build (id, image, number, content_hash, file_hash, build_id, machine, "
+           "file_size, file_modified, file_inode, file_changed, first_seen, matched) values (:id, "
+           ":image, :number, :content, :hash, :build_id, :machine, :size, :modified, :inode, "
+           ":changed, :now, '')",
+           id, image, number, content, to_column(facts.file_hash), facts.build_id, facts.machine,
            to_column(facts.file.size), facts.file.modified, to_column(facts.file.inode),
            facts.file.changed, now);
     state_->put_shape(id, shape, encoded, true);

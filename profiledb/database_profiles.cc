@@ -343,10 +343,10 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
     Id found = 0;
     for_each_row(sql,
                  "select build.id from build where build.image = :image and build.number < :number "
-                 "and exists (select 1 from count_set join shape on shape.id = count_set.shape "
-                 "where shape.build = build.id and count_set.purpose <> 'carried') order by "
-                 "build.number",
-                 std::tie(row.image, number), std::tie(found), [] {});
+                 "and build.machine = :machine and exists (select 1 from count_set join shape on "
+                 "shape.id = count_set.shape where shape.build = build.id and count_set.purpose <> "
+                 "'carried') order by build.number",
+                 std::tie(row.image, number, row.machine), std::tie(found), [] {});
     if (found == 0) return std::nullopt;
     return this->build(found);
   });

@@ -64,7 +64,7 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 3;
+  static constexpr int kNewest = 4;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
       {2,
@@ -73,6 +73,9 @@ const SchemaVersions& current_schema() {
        "alter table derived_image add column file_modified bigint not null default 0;"
        "alter table derived_image add column file_inode bigint not null default 0;"
        "alter table derived_image add column file_changed bigint not null default 0"},
+      {3,
+       "alter table build add column machine text not null default '';"
+       "update build set machine = (select machine from image where image.id = build.image)"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

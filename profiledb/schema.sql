@@ -1,4 +1,4 @@
--- The profile database, version 3.
+-- The profile database, version 4.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -52,6 +52,7 @@ create table build (
   content_hash text not null,       -- of the file
   file_hash bigint not null,        -- hash64 of the file, as in profiles
   build_id text not null,           -- hexadecimal; empty when there is none
+  machine text not null,            -- as that of the image, which is the newest build's
   file_size bigint not null,        -- these four tell without reading that a file is unchanged
   file_modified bigint not null,    -- nanoseconds since 1970
   file_inode bigint not null,

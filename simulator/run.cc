@@ -187,6 +187,7 @@ std::vector<std::string> words_for(const Platform& platform, const Folder& folde
     words = emulator_words(platform, run.argv0);
     words.insert(words.end(), {std::string(platform.model_option), folder.results() / "r"});
   }
+  if (!platform.quiet_option.empty()) words.emplace_back(platform.quiet_option);
   words.push_back(folder.link());
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return words;

@@ -189,4 +189,17 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
   return Reader(bytes, name).read();
 }
 
+std::optional<uint16_t> elf_machine_of(const std::filesystem::path& path) {
+  Elf64_Ehdr header;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  const bool is_whole = pread(file, &header, sizeof header, 0) == ssize_t(sizeof header);
+  close(file);
+  if (!is_whole || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+    return std::nullopt;
+  return header.e_machine;
+}
+
 }  // namespace respike

@@ -35,4 +35,8 @@ LoaderView read_loader_view(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
 
+/// Which machine a file is for (e_machine), by its first bytes alone; nullopt when it cannot be
+/// read, or is none that read_loader_view() would read.
+std::optional<uint16_t> elf_machine_of(const std::filesystem::path& path);
+
 }  // namespace respike

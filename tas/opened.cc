@@ -1,4 +1,5 @@
-// The host's half of noting opened libraries; the other half is runtime/opened.c.
+// The host's half of noting opened libraries; the other half is runtime/opened.c, or an emulator
+// that does it by itself.
 //
 // Notes are symbolic links in one folder, one for each path. They stay: a library that was opened
 // once is part of the application until somebody decides otherwise.
@@ -29,15 +30,18 @@ bool holds(const fs::path& file, std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-std::optional<fs::path> prepare_notes(const fs::path& folder, const Platform& platform) {
+Notes prepare_notes(const fs::path& folder, const Platform& platform) {
   const std::span<const uint8_t> bytes = audit_module(platform.machine);
-  const fs::path path = fs::absolute(folder) / kModule;
-  if (bytes.empty()) return std::nullopt;
+  if (bytes.empty() && platform.opened_option.empty()) return {};
+  Notes notes;
+  notes.folder = fs::absolute(folder);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error("the folder for notes cannot be made: " + error.message(), folder);
-  if (!holds(path, bytes)) write_file(path, bytes, {});
-  return path;
+  if (!platform.opened_option.empty()) return notes;
+  notes.audit_module = notes.folder / kModule;
+  if (!holds(notes.audit_module, bytes)) write_file(notes.audit_module, bytes, {});
+  return notes;
 }
 
 std::vector<fs::path> read_notes(const fs::path& folder, const Platform& platform) {

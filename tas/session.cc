@@ -144,8 +144,8 @@ void Session::do_without(const std::string& why) {
 /// dynamic linker would take some characters of its path for separators or variables, and so would
 /// the emulator. So the path is that of a file that is open, which the module closes.
 std::string Session::audit_variable() const {
-  const int file = open(launch_.audit_module.c_str(), O_RDONLY);
-  if (file < 0) throw Error(std::strerror(errno), launch_.audit_module);
+  const int file = open(launch_.notes.audit_module.c_str(), O_RDONLY);
+  if (file < 0) throw Error(std::strerror(errno), launch_.notes.audit_module);
   const char* others = std::getenv("LD_AUDIT");
   return fmt::format("LD_AUDIT=/proc/self/fd/{}{}{}", file, others ? ":" : "",
                      others ? others : "");
@@ -155,13 +155,15 @@ void Session::execute() const {
   std::vector<std::string> words;
   fs::path file = executed_;
   const Platform& platform = *program_.platform;
-  const bool audited = !launch_.audit_module.empty() && !program_.view.interpreter.empty() &&
-                       (platform.native() || !platform.variable_option.empty());
+  const bool noted = !launch_.notes.folder.empty() && !program_.view.interpreter.empty();
+  const bool audited = noted && !launch_.notes.audit_module.empty();
   const std::string audit = audited ? audit_variable() : "";
   if (!platform.native()) {
     file = find_emulator(platform, fmt::format("programs for {} run under it", platform.name));
     words = emulator_words(platform, program_.path);
     if (audited) words.insert(words.begin() + 1, {std::string(platform.variable_option), audit});
+    if (noted && !audited)
+      words.insert(words.begin() + 1, {std::string(platform.opened_option), launch_.notes.folder});
     words.push_back(executed_);
   } else {
     words.push_back(program_.path);
@@ -173,7 +175,7 @@ void Session::execute() const {
            equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
   }
   if (audited && platform.native()) putenv(strdup(audit.c_str()));
-  if (audited) setenv("RESPIKE_OPENED", launch_.audit_module.parent_path().c_str(), 1);
+  if (audited) setenv("RESPIKE_OPENED", launch_.notes.folder.c_str(), 1);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -13,14 +13,19 @@
 
 namespace respike {
 
+/// Where opened libraries are noted (opened.h); empty: nowhere.
+struct Notes {
+  std::filesystem::path folder;
+  std::filesystem::path audit_module;  // of the dynamic linker; empty: the emulator notes
+};
+
 struct Launch {
-  std::filesystem::path program;                 // absolute; what the program gets as argv[0]
-  std::vector<std::string> arguments;            // behind argv[0]
-  std::vector<std::string> environment;          // NAME=VALUE, in place of what there is
-  std::vector<Substitution> substitutions;       // originals as the loader opens them; substitutes
-                                                 // where execution is allowed
-  std::filesystem::path audit_module;            // notes what is opened in its folder (opened.h);
-                                                 // empty: none
+  std::filesystem::path program;            // absolute; what the program gets as argv[0]
+  std::vector<std::string> arguments;       // behind argv[0]
+  std::vector<std::string> environment;     // NAME=VALUE, in place of what there is
+  std::vector<Substitution> substitutions;  // originals as the loader opens them; substitutes
+                                            // where execution is allowed
+  Notes notes;
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };

@@ -155,6 +155,18 @@ std::string read_interpreter(const File& file, const Elf64_Phdr& p) {
   return path;
 }
 
+/// Libraries have no place to start them at: their entry is 0, where the ELF header is, or nowhere.
+void require_entry(const File& file, const Headers& headers) {
+  const uint64_t entry = headers.file.e_entry;
+  for (const Elf64_Phdr& p : headers.segments) {
+    const uint64_t inside = entry - p.p_vaddr;
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && entry >= p.p_vaddr && inside < p.p_memsz &&
+        p.p_offset + inside >= sizeof headers.file)
+      return;
+  }
+  file.refuse("not an executable program: there is no place to start it at");
+}
+
 Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool is_program) {
   const Headers headers = read_headers(file);
   Loaded image;
@@ -167,6 +179,7 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
     highest = std::max<uint64_t>(highest, page_up(p.p_vaddr + p.p_memsz));
   }
   if (lowest >= highest) file.refuse("damaged: nothing to load");
+  require_entry(file, headers);
   if (headers.file.e_type == ET_DYN) {
     // Data lies in another region when the image was linked to an address, else behind the text.
     if (highest - lowest > kWindow) file.refuse("a position-independent image that spans regions");
@@ -293,7 +306,7 @@ void load_program(Process& process, Thread& thread, const std::string& path,
   const File file(path);
   const Loaded program = load(memory, file, path, true);
   Loaded linker;
-  uint64_t entry = program.entry;
+  uint64_t entry = process.entry = program.entry & ~uint64_t{15};
   if (!program.interpreter.empty()) {
     const std::string linker_path = host_path(thread, program.interpreter);
     if (!std::filesystem::exists(linker_path)) {

@@ -1,6 +1,7 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--brief] PROGRAM ARGUMENTS...
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR] [--brief] [--quiet]
+//                PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; a program that a signal ends makes the emulator end by the same
 // signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
@@ -34,7 +35,9 @@ constexpr const char* kUsage =
     "  --sysroot DIR   absolute paths of the program are looked for below DIR first\n"
     "  --counts FILE   write how often each instruction was executed\n"
     "  --model FILE    drive a model of the Itanium 2; results in FILE.PID.N\n"
+    "  --opened DIR    note libraries that the program opens while it runs, as links in DIR\n"
     "  --brief         one line when a fault ends the program, without the registers\n"
+    "  --quiet         nothing then, as on a real machine\n"
     "  --argv0 NAME    what the program sees as argv[0]\n"
     "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
 
@@ -69,12 +72,16 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       good = value(line.options.counts);
     else if (option == "--model")
       good = value(line.options.model);
+    else if (option == "--opened")
+      good = value(line.options.opened);
     else if (option == "--argv0")
       good = value(line.options.argv0);
     else if (option == "--append-counts")
       line.options.append_counts = true;
     else if (option == "--brief")
       line.options.brief = true;
+    else if (option == "--quiet")
+      line.options.quiet = true;
     else if (option == "--general-only")
       line.options.general_only = true;
     else
@@ -125,6 +132,7 @@ int run_program(CommandLine& line) {
   process->options = line.options;
   emulator::Options& options = process->options;
   if (!options.sysroot.empty()) options.sysroot = existing_folder(options.sysroot);
+  if (!options.opened.empty()) options.opened = existing_folder(options.opened);
   prepare_counts(options);
   if (!options.model.empty()) {
     options.model = std::filesystem::absolute(options.model);

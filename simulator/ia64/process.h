@@ -20,8 +20,10 @@ struct Options {
   std::string sysroot;         ///< absolute, or empty
   std::string counts;          ///< absolute path of the file of counts, or empty
   std::string model;           ///< absolute path of the model's files, without process, or empty
+  std::string opened;          ///< absolute path of the folder of notes (opened.h), or empty
   bool append_counts = false;  ///< a program of a run that has begun writing counts
   bool brief = false;          ///< one line when a fault kills the program, without the registers
+  bool quiet = false;          ///< not even that
   bool general_only = false;   ///< translate nothing into specialised handlers
   uint64_t sandbox_steps =
       0;  ///< not 0: no system calls, a fault or so many blocks end a thread (for fuzzing)
@@ -48,7 +50,9 @@ struct Process {
   Process();
 
   Options options;
-  std::string program;  ///< absolute path of the running program
+  std::string program;   ///< absolute path of the running program
+  uint64_t entry = 0;    ///< of the program itself, behind its dynamic linker
+  bool entered = false;  ///< the dynamic linker has done its work, if there is one
   GuestMemory memory;
   uint64_t trampoline = 0;  ///< code that handlers of signals return to
 

@@ -63,6 +63,7 @@ std::string instruction_text(const GuestMemory& memory, uint64_t ip) {
 }
 
 void report_fault(Thread& thread, const GuestFault& fault) {
+  if (thread.process.options.quiet) return;
   Cpu& cpu = thread.cpu;
   const bool at_data = fault.signal == SIGSEGV || fault.signal == SIGBUS;
   std::string text = fmt::format(

@@ -7,7 +7,8 @@
 
 namespace respike::simulator::ia64 {
 
-/// One line to stderr: signal, address, instruction; with Options::registers all registers, too.
+/// One line to stderr: signal, address, instruction; without Options::brief all registers, too.
+/// Nothing with Options::quiet.
 void report_fault(Thread& thread, const GuestFault& fault);
 
 /// The instruction at an address and slot in the assembler's syntax, or why it cannot be shown.

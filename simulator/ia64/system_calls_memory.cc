@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "simulator/ia64/memory_access.h"
+#include "simulator/ia64/opened.h"
 #include "simulator/ia64/system_calls.h"
 
 namespace respike::simulator::ia64 {
@@ -25,8 +26,10 @@ std::string name_of(int file) {
 int64_t guest_mmap(Thread& thread, const Arguments& a) {
   const int flags = static_cast<int>(a[3]), file = static_cast<int>(a[4]);
   const std::string name = flags & MAP_ANONYMOUS ? "" : name_of(file);
-  return thread.process.memory.map(a[0], a[1], static_cast<int>(a[2]), flags, file,
-                                   static_cast<int64_t>(a[5]), name);
+  const int64_t place = thread.process.memory.map(a[0], a[1], static_cast<int>(a[2]), flags, file,
+                                                  static_cast<int64_t>(a[5]), name);
+  if (place >= 0 && (a[2] & PROT_EXEC) != 0) note_mapped(thread.process, name);
+  return place;
 }
 int64_t guest_mmap2(Thread& thread, const Arguments& a) {
   return guest_mmap(thread, {{a[0], a[1], a[2], a[3], a[4], a[5] * kPage}});

@@ -269,6 +269,7 @@ std::vector<std::string> emulator_command(const Thread& thread, const std::strin
     command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
   if (!options.model.empty()) command.insert(command.end(), {"--model", options.model});
   if (options.brief) command.push_back("--brief");
+  if (options.quiet) command.push_back("--quiet");
   if (options.general_only) command.push_back("--general-only");
   if (!arguments.empty()) command.insert(command.end(), {"--argv0", arguments[0]});
   command.push_back(path);

@@ -13,8 +13,8 @@ import sys
 import time
 
 import common
-from common import Skip
-from environment_test import CHAIN, World, build_echo, expect, rows_of, same_behaviour
+from applications import CHAIN, World, build_echo, rows_of, same_behaviour
+from common import Skip, expect
 
 
 def expect_refusal(outcome, word, command):

@@ -221,6 +221,45 @@ def dynamic():
     expect(b"hello" in said, said)
 
 
+def documented():
+    """docs/commands.md lists the fields of both models, in their order."""
+    rows = re.findall(r"^\| `(\w+)` \| (yes|) ?\| (yes|) ?\|", (common.ROOT / "docs" / "commands.md").read_text(), re.MULTILINE)
+    alpha = json.loads(common.respike_ok("measure", "--json", "--", common.first_program("calls.static").image).stdout)
+    expect([name for name, has, _ in rows if has] == list(alpha), f"{rows} {list(alpha)}")
+    itanium, _ = measure(freestanding("calls"))
+    expect([name for name, _, has in rows if has] == list(itanium), f"{rows} {list(itanium)}")
+
+
+CRASHES = """
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  int status = 0;
+  if (fork() == 0) *(volatile int*)8 = 1;
+  wait(&status);
+  return printf("%d\\n", status) == 0;
+}
+"""
+
+
+def crash():
+    """A child that a signal kills at another address says nothing that makes a difference."""
+    toolchain = ia64_programs.toolchain()
+    if toolchain is None:
+        raise Skip(ia64_programs.MISSING)
+    program = scratch.folder() / "program"
+    source, moved = program.parent / "source.c", program.parent / "moved"
+    source.write_text(CRASHES)
+    compiler = toolchain / "bin" / "ia64-linux-gnu-gcc"
+    expect(run([compiler, "-O2", "-static", "-Wl,-q", "-o", program, source]).returncode == 0, "the compiler fails")
+    common.optimize(program, moved, "--layout", "random", "--seed", "1")
+    done = respike("compare", program, moved, "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["same_output"] and not done.stderr, f"{done.returncode} {done.stderr}")
+    m, said = measure(program)
+    expect((m["processes"], said) == (2, b"11\n"), f"{m} {said}")
+
+
 def problems():
     program = freestanding("calls")
     alpha = common.first_program("calls.static").image
@@ -229,10 +268,12 @@ def problems():
         (["compare", program, alpha], "it is not a program for Itanium"),
         (["compare", alpha, program], "it is not a program for Alpha"),
         (["measure", "--", freestanding("fault_load")], "killed by signal 11"),
+        (["compare", freestanding("fault_load"), freestanding("fault_load")], "killed by signal 11"),
     ):
         done = respike(*arguments)
-        last = done.stderr.decode().strip().rpartition("\n")[2]
-        expect(done.returncode == 1 and last.startswith("respike: ") and text in last, f"{done.returncode} {done.stderr}")
+        said = done.stderr.decode()
+        expect(done.returncode == 1 and said.startswith("respike: ") and text in said, f"{done.returncode} {said}")
+        expect(said.count("\n") == 1, f"more than a sentence: {said}")
     done = run([EMULATOR, "--model", "/nowhere/x", program])
     expect(done.returncode == 125 and b"/nowhere/x" in done.stderr, f"{done.returncode} {done.stderr}")
 
@@ -269,6 +310,8 @@ def main():
             Case("comparison", comparison),
             Case("processes", processes),
             Case("dynamic", dynamic),
+            Case("documented", documented),
+            Case("crash", crash),
             Case("problems", problems),
         ]
         status = common.run_cases(cases, args)

@@ -110,7 +110,7 @@ def processes():
 def dynamic(program_flags):
     folder = scratch.folder()
     outcomes = []
-    for command, name in ((compiler(".c"), "guest"), ("gcc", "host")):
+    for command, name in (("gcc", "host"), (compiler(".c"), "guest")):
         place = folder / name
         place.mkdir()
         for library in ("linked", "opened"):
@@ -121,7 +121,10 @@ def dynamic(program_flags):
         sysroot = ia64_programs.toolchain() / "sysroot"
         start = [EMULATOR, "--sysroot", sysroot] if name == "guest" else []
         outcomes.append(Outcome([*start, place / "main", "./libopened.so"], cwd=place))
-    outcomes[0].same_as(outcomes[1], "dynamic")
+    outcomes[1].same_as(outcomes[0], "dynamic")
+    linker = sysroot / "lib" / "ld-linux-ia64.so.2"
+    named = Outcome([*start, linker, "./main", "./libopened.so"], cwd=place)
+    named.same_as(outcomes[0], "by the dynamic linker's name")
     without = emulate(folder / "guest" / "main")
     expect(without.status == 127 and "--sysroot" in without.stderr, f"without sysroot: {without.status} {without.stderr}")
 
@@ -294,6 +297,8 @@ def faults():
         expect("r12 0x" in outcome.stderr, f"{name}: no registers")
         brief = emulate(image, options=["--brief"])
         expect(brief.status == -number and brief.stderr == first + "\n", f"{name}: {brief.stderr}")
+        quiet = emulate(image, options=["--brief", "--quiet"])
+        expect(quiet.status == -number and not quiet.stderr, f"{name}: {quiet.stderr}")
 
 
 SIGNAL_LINE = re.compile(r"respike-ia64: .*: (SIG[A-Z]+) at 0x[0-9a-f]+ slot [012]")
@@ -384,6 +389,8 @@ def bad_inputs():
         one.write_bytes(data)
         outcome = emulate(one)
         expect_no_crash(outcome, "a damaged header")
+    library = emulate(ia64_programs.assemble(ia64_programs.ASSEMBLER_SOURCES / "kernels.s", folder))
+    expect(library.status == 126 and "not an executable program" in library.stderr and library.stderr.count("\n") == 1, library.stderr)
     expect(emulate(folder / "missing").status == 127, "a missing program")
     expect(emulate(folder).status == 126, "a folder")
     expect(Outcome([EMULATOR]).status == 2 and Outcome([EMULATOR, "--unknown", one]).status == 2, "usage")

@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
     launch.arguments.assign(argv + at + 1, argv + argc);
     if (!notes.empty()) {
       const respike::ProgramImage program = respike::read_program(launch.program);
-      if (const auto module = respike::prepare_notes(notes, *program.platform))
-        launch.audit_module = *module;
+      launch.notes = respike::prepare_notes(notes, *program.platform);
     }
     if (wait) respike::end_as(respike::run_to_end(launch));
     respike::start(launch);

@@ -141,6 +141,7 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   ASSERT_EQ(builds.size(), 2u);
   EXPECT_EQ(builds[0].file, (FileIdentity{70'000, 1'700'000'000'123'456'789, 42}));
   EXPECT_EQ(builds[1].file_hash, UINT64_MAX - 4);
+  EXPECT_EQ(builds[0].machine, "alpha");
   ASSERT_EQ(database.derived(builds[0].id).size(), 1u);
   EXPECT_EQ(database.derived(builds[0].id)[0].file, FileIdentity()) << "not known yet";
   EXPECT_EQ(database.runs(builds[0].id).at(0).ended, "exited 0");

@@ -312,6 +312,21 @@ Profile small_profile(uint64_t count, double runs = 1) {
   return profile;
 }
 
+TEST_F(DatabaseTest, ProfilesStayWithTheirMachine) {
+  const Id image = put_image("/bin/a");
+  std::vector<Id> builds;
+  for (const std::string machine : {"alpha", "ia64", "alpha", "ia64"}) {
+    BuildFacts facts = facts_of(std::string(1 + builds.size(), 'x'));
+    facts.machine = machine;
+    builds.push_back(database.put_build(image, facts, small_profile(0)));
+    EXPECT_EQ(database.build(builds.back()).machine, machine);
+  }
+  database.add_profile(builds[0], small_profile(100));
+  EXPECT_EQ(database.profiled_build_before(builds[1]), std::nullopt);
+  EXPECT_EQ(database.profiled_build_before(builds[2])->id, builds[0]);
+  EXPECT_EQ(database.profiled_build_before(builds[3]), std::nullopt);
+}
+
 TEST_F(DatabaseTest, CarriedProfiles) {
   const Id image = put_image("/bin/a");
   const Id old = put_build(image, "1", small_profile(0)),

@@ -320,6 +320,31 @@ TEST(Libraries, DamagedImages) {
   EXPECT_THROW(read_program(folder.path()), Error);
 }
 
+TEST(Libraries, MachineOfAFile) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "image.so";
+  for (const uint16_t machine : {uint16_t{EM_X86_64}, uint16_t{EM_IA_64}, uint16_t{0x9026}}) {
+    write(path, {.machine = machine});
+    EXPECT_EQ(elf_machine_of(path), machine);
+    EXPECT_EQ(read_loader_view(path).elf_machine, machine);
+  }
+  const std::vector<uint8_t> image = image_of({});
+  const auto of = [&](std::vector<uint8_t> bytes) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+    return elf_machine_of(path);
+  };
+  EXPECT_EQ(of(image), EM_X86_64);
+  EXPECT_EQ(of({image.begin(), image.begin() + sizeof(Elf64_Ehdr) - 1}), std::nullopt);
+  for (const int place : {0, EI_CLASS, EI_DATA, 16}) {  // 16: e_type
+    std::vector<uint8_t> bytes = image;
+    bytes[place] = 9;
+    EXPECT_EQ(of(bytes), std::nullopt) << place;
+  }
+  EXPECT_EQ(elf_machine_of(folder / "none"), std::nullopt);
+  EXPECT_EQ(elf_machine_of(folder.path()), std::nullopt);
+}
+
 TEST(Libraries, DamagedCaches) {
   std::ifstream file("/etc/ld.so.cache", std::ios::binary);
   const std::vector<uint8_t> good((std::istreambuf_iterator<char>(file)), {});
