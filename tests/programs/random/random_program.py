@@ -29,6 +29,7 @@ class WholeProgram(arithmetic.Program):
         super().__init__(seed)
         self.threads = self.random.random() < 0.3
         self.exceptions = self.random.random() < 0.8
+        self.plain = ["mix", "turn"]  # procedures of two uint64_t
 
     # ---- Pieces of procedures ----
 
@@ -63,14 +64,14 @@ class WholeProgram(arithmetic.Program):
         return [line for _ in range(count) for line in self.statement(scope, writable, depth, indent)]
 
     def begin(self, name, count=2):
-        """The head of a procedure, with its share of the fuel; a parameter is a scope."""
-        self.counter = 0
+        """The head of a procedure, which takes its share of the fuel."""
         linkage = self.choose("static ", "NOINLINE static ", "NOINLINE static ", "NOINLINE ", "")
         parameters = ", ".join(f"uint64_t p{i}" for i in range(count))
         return [f"{linkage}uint64_t {name}({parameters}) {{", "  if (fuel == 0) return 3;", "  fuel--;"]
 
     def end(self, name, scope, count=2):
         self.functions.append((name, count))
+        self.plain += [name] * (count == 2)
         return [f"  return {self.expression(scope, 2)};", "}", ""]
 
     # ---- Procedures ----
@@ -198,7 +199,7 @@ class WholeProgram(arithmetic.Program):
     def recursive(self, name):
         depth = self.choose(4, 9, 20)
         scope = ["p0", "p1", "sum"]
-        lines = [f"NOINLINE static uint64_t {name}_deep(uint64_t depth, uint64_t p0, uint64_t p1);"] * 1
+        lines = [f"NOINLINE static uint64_t {name}_deep(uint64_t depth, uint64_t p0, uint64_t p1);"]
         again = [f"{name}_deep(depth - 1, {self.few(scope, 2, 1)})" for _ in range(2)]
         lines += [f"NOINLINE static uint64_t {name}_deeper(uint64_t depth, uint64_t p0, uint64_t p1) {{", "  if (depth == 0) return p0;"]
         lines += ["  uint64_t sum = p1;", *self.body(scope, ["sum"], 1, 1, 1), f"  sum += {again[0]};", f"  if ({self.rare(scope)}) sum ^= {again[1]};", "  return sum + p0;", "}"]
@@ -212,7 +213,7 @@ class WholeProgram(arithmetic.Program):
         for case in range(6):
             call = f"{name}({self.few(scope, 2, 1)})" if case == 0 else self.call(scope)
             lines += [f"    case {case}: return {call};"]
-        return lines + [f"    case 6: return operations[p1 & 3](p1, p0);", "  }"] + self.end(name, scope)
+        return lines + ["    case 6: return operations[p1 & 3](p1, p0);", "  }"] + self.end(name, scope)
 
     def pressed(self, name):
         """More values across calls than registers that calls preserve; some are needed on rare paths alone."""
@@ -234,8 +235,7 @@ class WholeProgram(arithmetic.Program):
 
     def through_pointers(self, name):
         scope = ["p0", "p1", "sum"]
-        twos = [f for f, count in self.functions if count == 2 and f != "function0"] or ["mix"]
-        chosen = [self.random.choice(twos) for _ in range(self.choose(2, 4, 8))]
+        chosen = [self.random.choice(self.plain) for _ in range(self.choose(2, 4, 8))]
         lines = [f"static uint64_t (*{self.choose('', 'const ')}{name}_table[])(uint64_t, uint64_t) = {{{', '.join(chosen)}}};"]
         lines += self.begin(name) + ["  uint64_t sum = 0;", f"  for (uint64_t i = 0; i < {self.choose(1, 3, 5)}; i++)"]
         lines += [f"    sum = sum * 3 + {name}_table[({self.expression(scope + ['i'], 1)}) % {len(chosen)}]({self.few(scope, 2, 1)});"]
@@ -251,6 +251,7 @@ class WholeProgram(arithmetic.Program):
     # ---- The program ----
 
     def function(self, index):
+        self.counter = 0
         kinds = [k for k in KINDS if self.exceptions or k not in ("throwing", "catching")]
         return getattr(self, self.random.choice(kinds))(f"function{index}")
 
