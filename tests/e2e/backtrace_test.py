@@ -5,7 +5,7 @@ are equal, in shuffled images and in those laid out by the profile of their own 
 Hot-cold optimization removes instructions, so its images are stopped at the bodies of procedures only. From each stop,
 where the stack is that of the original, as many as FOLLOWED instructions are executed one by one in the optimized image,
 and after each the stack must be what the calls and returns among them make of it: in hot procedures and, by an inverted
-profile, in stubs, clones and the cold parts of their originals.
+profile and one by which procedures are left at once, in stubs, clones and the cold parts of their originals.
 
 A stop has to be the same point of the execution in both images, though addresses and instruction
 counts differ. It is: the N-th pass through the body of a procedure, then K substantial instructions
@@ -47,7 +47,7 @@ GDB_TIMEOUT = 300.0
 LOG_LIMIT = 120_000
 DROPPED_LIMIT = 60
 MOST_PASSES = 60
-LAYOUTS = ("random", "scatter", "default", "hot-cold", "hot-cold inverted")
+LAYOUTS = ("random", "scatter", "default", "hot-cold", "hot-cold inverted", "hot-cold cold")
 FOLLOWED = 40
 FOLLOWED_WANTED = 1000  # instructions of procedures with a hot copy
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 60, 150)
@@ -408,8 +408,11 @@ def check_program(program, layout, seed, count, scratch, tally):
     output = folder / "rewritten"
     options = ["--layout", layout, "--seed", seed]
     if layout != "random" and layout != "scatter":
-        own = profiles.count(program, folder)
-        counts = profiles.invert(own, folder) if layout == "hot-cold inverted" else own
+        counts = profiles.count(program, folder)
+        if layout == "hot-cold inverted":
+            counts = profiles.invert(counts, folder)
+        elif layout == "hot-cold cold":
+            counts = profiles.make_all("cold", program, folder, seed)
         options = ["--profile", counts["main"]]
     report, drawing = folder / "report", {"count": count}
     if layout.startswith("hot-cold"):
