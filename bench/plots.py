@@ -121,8 +121,8 @@ def stacked(name, rows, parts, x_label, marks=None, whole=False):
         axes.axvline(0, color="#555555", linewidth=0.8)
     room = 0.012 * max(1.0, *left, *dots)
     for row, total in enumerate(left if not whole else []):
-        text = f"{total:.1f}%".replace("-", "\N{MINUS SIGN}")
-        axes.text(max(total, *dots[row : row + 1], 0) + room, row, text, va="center")
+        near = [d for d in dots[row : row + 1] if 0 <= d - total < 8 * room]
+        axes.text(max(total, *near, 0) + room, row, f"{total:.1f}%", va="center")
     axes.invert_yaxis()
     axes.set_xlim(min(0, *left, *dots) * 1.1, 100 if whole else max(1.0, *left, *dots) * 1.12)
     _percent_axis(axes.xaxis)
@@ -162,7 +162,8 @@ def bars(name, groups, series, y_label):
     axes.margins(x=0.02)
     _percent_axis(axes.yaxis)
     axes.set_ylabel(y_label)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(3, len(series)))
+    columns = len(series) if len(series) < 5 else 3
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)
     return _svg(figure, name)
 
 
@@ -227,7 +228,7 @@ def distributions(name, panels, labels, x_label, y_label):
         for label, points, colour in zip(labels, curves, (GREY, BLUE)):
             axes.plot(list(points), list(points.values()), color=colour, marker=".", label=label)
         _powers_axis(axes, max(curves[0]), min(curves[0]))
-        axes.tick_params(axis="x", labelsize=8)
+        axes.xaxis.set_major_locator(FixedLocator(list(curves[0])[::2]))
         _percent_axis(axes.yaxis)
         axes.set_ylim(0, 103)
         axes.set_title(title, fontsize=10)
