@@ -182,7 +182,9 @@ class Evaluation:
         before = [(p["instructions"], p["executed"], p["leaf"]) for p in found]
         return [
             {
-                n: 100 * sum(t for size, t, _ in parts if size <= n) / max(1, sum(t for _, t, _ in parts))
+                n: 100
+                * sum(t for size, t, _ in parts if size <= n)
+                / max(1, sum(t for _, t, _ in parts))
                 for n in SIZES
             }
             for parts in (before, self.parts(name))

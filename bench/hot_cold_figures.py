@@ -36,7 +36,9 @@ def figure_15(data):
             "Infrequent procedures execute too little to be worth the work; where there is no split,"
             " all blocks run about equally often; SP modified: the frame is not of a fixed size;"
             " not provable, which the paper does not have: something about the procedure is not"
-            " known for certain; no advantage: nothing was found to take out." + TRAINING + " In the"
+            " known for certain; no advantage: nothing was found to take out."
+            + TRAINING
+            + " In the"
             " paper typically 60% and more are optimized."
         ),
     )

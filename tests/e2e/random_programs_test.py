@@ -11,7 +11,8 @@ hot-cold optimization.
 
 A failure names the program's seed, keeps its source and images beside the build's files, and says how to repeat it.
 
-Programs: --programs N (environment RESPIKE_RANDOM_PROGRAMS, default 25) from --seed N on (RESPIKE_RANDOM_SEED, 1)."""
+Programs: --programs N (environment RESPIKE_RANDOM_PROGRAMS, default 25) from --seed N on (RESPIKE_RANDOM_SEED, 1).
+"""
 
 import json
 import os
@@ -33,7 +34,7 @@ import build  # noqa: E402
 KEPT = pathlib.Path(common.RESPIKE).parent / "random-programs"
 EMULATOR = os.environ.get("RESPIKE_IA64_EMULATOR", str(pathlib.Path(common.RESPIKE).parent / "respike-ia64"))
 FLAGS = ["-w", "-std=gnu++20", "-fwrapv", "-fno-strict-aliasing", f"-I{GENERATOR.parent}"]
-ITANIUM_ONE_OF = 6
+ITANIUM_ONE_OF = 8
 AGAIN_ONE_OF = 4
 HOT_COLD = ["--hot-cold", "on"]
 
@@ -77,7 +78,9 @@ def generate(seed, folder):
 
 
 def compile_program(compiler, source, output, *flags):
-    outcome = common.run_command([compiler, *FLAGS, source, "-o", output, *flags, "-lm", "-pthread"], timeout=300)
+    outcome = common.run_command(
+        [compiler, *FLAGS, source, "-o", output, *flags, "-lm", "-pthread"], timeout=300
+    )
     common.expect(outcome.status == 0, f"{compiler} fails: {outcome.stderr.decode(errors='replace')[:500]}")
     return output
 
@@ -98,7 +101,9 @@ def make_program(seed, source, flags):
     kind, chosen = flags_of(seed)
     image = compile_program(build.CXX, source, source.with_name("program"), *flags, *chosen)
     run = common.Run((), None)
-    return common.Program(f"random {seed}", "random", str(seed), kind, "c++", image, (), (run,), False, "-DTHREADS" in flags)
+    return common.Program(
+        f"random {seed}", "random", str(seed), kind, "c++", image, (), (run,), False, "-DTHREADS" in flags
+    )
 
 
 def profile_for(kind, own, program, seed, folder):
@@ -119,7 +124,12 @@ def check_variant(program, image, options):
 
 def check_again(program, image, folder):
     """What hot-cold optimization made is an input, too, to count and to optimize."""
-    spool, counting, profile, twice = folder / "spool", folder / "counting", folder / "again.profile", folder / "again"
+    spool, counting, profile, twice = (
+        folder / "spool",
+        folder / "counting",
+        folder / "again.profile",
+        folder / "again",
+    )
     common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
     common.check_behaviour(program, counting)
     common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
@@ -134,7 +144,11 @@ def check_alpha(seed, folder):
     own, failures, optimized = profiles.count(program, folder), [], 0
     for name, kind, options in VARIANTS:
         image = folder / name.replace(",", "").replace(" ", "-")
-        chosen = ["--profile", profile_for(kind, own, program, seed, folder)["main"]] if kind else ["--seed", str(seed)]
+        chosen = (
+            ["--profile", profile_for(kind, own, program, seed, folder)["main"]]
+            if kind
+            else ["--seed", str(seed)]
+        )
         try:
             optimized += check_variant(program, image, [*options, *chosen])
             if options == HOT_COLD and kind in ("own", "patchy") and seed % AGAIN_ONE_OF == 0:
@@ -163,15 +177,29 @@ def check_itanium(seed, folder):
     source, flags = generate(seed, folder)
     level = random.Random(f"flags {seed}").choice(["-O0", "-O1", "-O2", "-O3", "-Os"])
     compiler = toolchain / "bin" / "ia64-linux-gnu-g++"
-    image = compile_program(compiler, source, folder / "program", *flags, level, "-static", "-ffp-contract=off", build.RELOCATIONS)
+    image = compile_program(
+        compiler, source, folder / "program", *flags, level, "-static", "-ffp-contract=off", build.RELOCATIONS
+    )
     expected = emulate(image)
-    common.expect(0 <= expected.status < 64, f"the program itself: {common.describe_difference(expected, expected)}")
-    counting, spool, output, profile = folder / "counting", folder / "spool", folder / "output", folder / "profile"
+    common.expect(
+        0 <= expected.status < 64, f"the program itself: {common.describe_difference(expected, expected)}"
+    )
+    counting, spool, output, profile = (
+        folder / "counting",
+        folder / "spool",
+        folder / "output",
+        folder / "profile",
+    )
     common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
     emulate(counting, expected, "instrumented")
     common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
     wrong = profiles.make("patchy", str(seed), image, folder / "patchy")
-    for options in (["--profile", profile], ["--profile", wrong], ["--layout", "random", "--seed", str(seed)], ["--layout", "scatter", "--seed", str(seed)]):
+    for options in (
+        ["--profile", profile],
+        ["--profile", wrong],
+        ["--layout", "random", "--seed", str(seed)],
+        ["--layout", "scatter", "--seed", str(seed)],
+    ):
         common.optimize(image, output, *options)
         emulate(output, expected, " ".join(map(str, options)))
     tally.itanium += 1
@@ -188,7 +216,9 @@ def check(function, seed, machine):
         kept = KEPT / f"{machine}-{seed}"
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(folder, kept)
-        raise common.Failure(f"{failure}\n  kept: {kept}\n  repeat: {sys.argv[0]} --programs 1 --seed {seed} --filter {machine}") from None
+        raise common.Failure(
+            f"{failure}\n  kept: {kept}\n  repeat: {sys.argv[0]} --programs 1 --seed {seed} --filter {machine}"
+        ) from None
     finally:
         shutil.rmtree(folder)
 
@@ -207,7 +237,9 @@ def main():
     args = parser.parse_args()
     with scratch:
         status = common.run_cases(list(cases(args)), args)
-    print(f"{tally.procedures} hot procedures in {tally.programs} programs for Alpha; {tally.itanium} programs for Itanium")
+    print(
+        f"{tally.procedures} hot procedures in {tally.programs} programs for Alpha; {tally.itanium} programs for Itanium"
+    )
     if not args.filter and args.programs >= 10 and tally.programs < args.programs / 2:
         print("FAILED: hot-cold optimization found too little to do")
         status = 1

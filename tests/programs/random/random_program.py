@@ -53,9 +53,13 @@ class WholeProgram(arithmetic.Program):
             inner = self.block(scope, writable, depth - 1, indent + 1)
             return [f"{pad}{{", f"{pad}  Guard guard{{state, {self.expression(scope, 1)}}};", *inner, f"{pad}}}"]
         if kind == 2:
-            return [f"{pad}{self.random.choice(writable)} += shapes[{self.expression(scope, 1)} & 3]->measure({self.few(scope, 2)});"]
+            return [
+                f"{pad}{self.random.choice(writable)} += shapes[{self.expression(scope, 1)} & 3]->measure({self.few(scope, 2)});"
+            ]
         if kind == 3 and self.exceptions:
-            return [f"{pad}if ({self.rare(scope)}) {self.choose('fail(' + self.expression(scope, 1) + ')', 'throw ' + self.thrown(scope))};"]
+            return [
+                f"{pad}if ({self.rare(scope)}) {self.choose('fail(' + self.expression(scope, 1) + ')', 'throw ' + self.thrown(scope))};"
+            ]
         if kind == 4:
             return [f"{pad}if ({self.rare(scope)}) {self.choose('return', 'interrupt')} ({self.expression(scope, 2)});"]
         return super().statement(scope, writable, depth, indent)
@@ -82,17 +86,35 @@ class WholeProgram(arithmetic.Program):
     def variadic(self, name):
         r, scope = self.random, ["p0", "p1", "sum"]
         kinds = [r.randrange(3) for _ in range(r.randrange(1, 14))]
-        arguments = ", ".join((self.expression(scope[:2], 1), self.double(scope[:2], 1), f"(uint32_t)({self.expression(scope[:2], 1)})")[k] for k in kinds)
-        takes = ["sum = mix(sum, va_arg(list, uint64_t));", "sum += (uint64_t)(int64_t)tame(va_arg(list, double));", "sum ^= va_arg(list, uint32_t);"]
+        arguments = ", ".join(
+            (self.expression(scope[:2], 1), self.double(scope[:2], 1), f"(uint32_t)({self.expression(scope[:2], 1)})")[k]
+            for k in kinds
+        )
+        takes = [
+            "sum = mix(sum, va_arg(list, uint64_t));",
+            "sum += (uint64_t)(int64_t)tame(va_arg(list, double));",
+            "sum ^= va_arg(list, uint32_t);",
+        ]
         copy = r.random() < 0.5
-        lines = [f"NOINLINE static uint64_t {name}_more(const char* kinds, uint64_t p0, ...) {{", "  uint64_t sum = p0;", "  va_list list;", "  va_start(list, p0);"]
+        lines = [
+            f"NOINLINE static uint64_t {name}_more(const char* kinds, uint64_t p0, ...) {{",
+            "  uint64_t sum = p0;",
+            "  va_list list;",
+            "  va_start(list, p0);",
+        ]
         lines += ["  va_list again;", "  va_copy(again, list);"] * copy
         lines += ["  for (; *kinds; kinds++)", "    switch (*kinds) {"]
         for k, take in enumerate(takes):
             lines += [f"      case {k + 48}: {take} break;"]
         lines += ["    }", "  va_end(list);"]
         if copy:
-            lines += ["  sum += " + ("va_arg(again, uint64_t);", "(uint64_t)(int64_t)tame(va_arg(again, double));", "va_arg(again, uint32_t);")[kinds[0]], "  va_end(again);"]
+            lines += [
+                "  sum += "
+                + ("va_arg(again, uint64_t);", "(uint64_t)(int64_t)tame(va_arg(again, double));", "va_arg(again, uint32_t);")[
+                    kinds[0]
+                ],
+                "  va_end(again);",
+            ]
         lines += ["  return sum;", "}", *self.begin(name)]
         text = "".join(map(str, kinds))
         lines += [f'  uint64_t sum = {name}_more("{text}", {self.expression(scope[:2], 1)}, {arguments});']
@@ -101,17 +123,27 @@ class WholeProgram(arithmetic.Program):
     def large_frame(self, name):
         stride = self.choose(3, 40, 170, 260, 700)
         scope = ["p0", "p1", "sum"]
-        lines = self.begin(name) + [f"  uint64_t big[24 * {stride}], sum = 0;", f"  for (uint64_t i = 0; i < 24; i++) big[i * {stride}] = p0 + i * p1;"]
+        lines = self.begin(name) + [
+            f"  uint64_t big[24 * {stride}], sum = 0;",
+            f"  for (uint64_t i = 0; i < 24; i++) big[i * {stride}] = p0 + i * p1;",
+        ]
         inner = [*scope, f"big[({self.expression(scope, 1)}) % 24 * {stride}]"]
         lines += self.body(inner, inner[2:], 2)
-        lines += [f"  sum += touch(big, 24, {stride});", *self.body(inner, inner[2:], 1), f"  sum ^= touch(big, {self.choose(3, 24)}, {stride});"]
+        lines += [
+            f"  sum += touch(big, 24, {stride});",
+            *self.body(inner, inner[2:], 1),
+            f"  sum ^= touch(big, {self.choose(3, 24)}, {stride});",
+        ]
         return lines + self.end(name, scope)
 
     def dynamic_frame(self, name):
         scope = ["p0", "p1", "sum"]
         lines = self.begin(name) + ["  uint64_t sum = 0;", f"  for (uint64_t i = 0; i < p0 % {self.choose(2, 5)}; i++) {{"]
         lines += [f"    uint64_t length = 1 + ({self.expression(scope + ['i'], 1)}) % {self.choose(9, 90, 900)};"]
-        lines += ["    uint64_t* words = (uint64_t*)__builtin_alloca(length * 8);", "    for (uint64_t j = 0; j < length; j++) words[j] = p1 + j;"]
+        lines += [
+            "    uint64_t* words = (uint64_t*)__builtin_alloca(length * 8);",
+            "    for (uint64_t j = 0; j < length; j++) words[j] = p1 + j;",
+        ]
         inner = [*scope, "i", "length", "words[length / 2]"]
         lines += self.body(inner, ["sum", "words[0]"], 1, 2, 1)
         return lines + ["    sum += touch(words, length, 1);", "  }"] + self.end(name, scope)
@@ -120,15 +152,31 @@ class WholeProgram(arithmetic.Program):
         scope = ["p0", "p1", "(uint64_t)code"]
         lines = [f"OWN jmp_buf {name}_place;", f"NOINLINE static uint64_t {name}_jump(uint64_t depth, uint64_t x) {{"]
         lines += [f"  if (depth == 0) {self.choose('longjmp', '_longjmp')}({name}_place, (int)(1 + x % 100));"]
-        lines += [f"  if (rare(x, {self.choose(4, 16)})) return x;", f"  return {name}_jump(depth - 1, mix(x, depth)) + depth;", "}"]
-        lines += self.begin(name) + ["  volatile uint64_t sum = 0, times = 0;", f"  int code = {self.choose('setjmp', '_setjmp')}({name}_place);"]
+        lines += [
+            f"  if (rare(x, {self.choose(4, 16)})) return x;",
+            f"  return {name}_jump(depth - 1, mix(x, depth)) + depth;",
+            "}",
+        ]
+        lines += self.begin(name) + [
+            "  volatile uint64_t sum = 0, times = 0;",
+            f"  int code = {self.choose('setjmp', '_setjmp')}({name}_place);",
+        ]
         lines += [f"  if (code < {self.choose(20, 60, 101)} && times < {self.choose(1, 3)}) {{", "    times = times + 1;"]
         lines += [f"    sum = sum + {name}_jump((p0 + (uint64_t)code) % 9, p1 ^ times);", "  }"]
-        return lines + ["  sum = sum * 31 + (uint64_t)code;", "  state ^= sum;"] + self.body(scope, ["state"], 1) + self.end(name, scope)
+        return (
+            lines
+            + ["  sum = sum * 31 + (uint64_t)code;", "  state ^= sum;"]
+            + self.body(scope, ["state"], 1)
+            + self.end(name, scope)
+        )
 
     def throwing(self, name):
         scope = ["p0", "p1", "sum"]
-        lines = [*self.begin(name), f"  uint64_t sum = {self.expression(scope[:2], 2)};", f"  for (uint64_t i = 0; i < p0 % {self.choose(3, 9, 20)}; i++) {{"]
+        lines = [
+            *self.begin(name),
+            f"  uint64_t sum = {self.expression(scope[:2], 2)};",
+            f"  for (uint64_t i = 0; i < p0 % {self.choose(3, 9, 20)}; i++) {{",
+        ]
         lines += ["    Guard guard{state, sum};"] * self.choose(0, 1)
         lines += self.body(scope + ["i"], ["sum"], 1, 2, 1)
         lines += [f"    if ({self.rare(scope + ['i'])}) throw {self.thrown(scope)};", "    sum = sum * 5 + i;", "  }"]
@@ -138,12 +186,29 @@ class WholeProgram(arithmetic.Program):
         scope = ["p0", "p1", "sum"]
         lines = [*self.begin(name), "  uint64_t sum = p1;", f"  for (uint64_t i = 0; i < {self.choose(1, 2, 4)}; i++) try {{"]
         lines += ["    Guard guard{caught, sum};"] * self.choose(0, 1)
-        lines += [f"    sum += {self.call(scope + ['i'])};", f"    if ({self.rare(scope + ['i'])}) throw {self.thrown(scope)};", f"    sum ^= {self.call(scope)};"]
-        inner = [f"    try {{ if ({self.rare(scope)}) throw; sum += {self.call(scope)}; }} catch (Trouble trouble) {{ sum += trouble.code; }}"]
-        lines += ["  } catch (const Special& special) {", "    caught += special.code + special.more[0];", *inner * self.choose(0, 1)]
-        lines += ["  } catch (const Trouble& trouble) {", "    caught = caught * 3 + trouble.code;", *self.body(scope, ["sum"], 1, 2, 1)]
+        lines += [
+            f"    sum += {self.call(scope + ['i'])};",
+            f"    if ({self.rare(scope + ['i'])}) throw {self.thrown(scope)};",
+            f"    sum ^= {self.call(scope)};",
+        ]
+        inner = [
+            f"    try {{ if ({self.rare(scope)}) throw; sum += {self.call(scope)}; }} catch (Trouble trouble) {{ sum += trouble.code; }}"
+        ]
+        lines += [
+            "  } catch (const Special& special) {",
+            "    caught += special.code + special.more[0];",
+            *inner * self.choose(0, 1),
+        ]
+        lines += [
+            "  } catch (const Trouble& trouble) {",
+            "    caught = caught * 3 + trouble.code;",
+            *self.body(scope, ["sum"], 1, 2, 1),
+        ]
         if self.random.random() < 0.6:
-            lines += ["  } catch (Counted counted) {", f"    sum += counted.code; if ({self.rare(scope)}) throw{self.choose('', ' Trouble{sum}')};"]
+            lines += [
+                "  } catch (Counted counted) {",
+                f"    sum += counted.code; if ({self.rare(scope)}) throw{self.choose('', ' Trouble{sum}')};",
+            ]
         if self.random.random() < 0.7:
             lines += ["  } catch (...) {", "    sum += 11;", f"    if ({self.rare(scope)}) throw;"]
         return lines + ["  }"] + self.end(name, scope)
@@ -155,30 +220,51 @@ class WholeProgram(arithmetic.Program):
         lines += [f"  for (uint64_t i = 0; i < p1 % {self.choose(3, 9)}; i++) {{"]
         for d in doubles:
             other = self.random.choice(doubles)
-            lines.append("    " + self.choose(f"{d} = tame({d} * {other} + 1.5);", f"{d} = {d} - {other} * 0.5;", f"if ({d} < {other}) {d} += root({other});",
-                                              f"{d} += (double)(int32_t)({self.call(scope[:2])});"))
+            lines.append(
+                "    "
+                + self.choose(
+                    f"{d} = tame({d} * {other} + 1.5);",
+                    f"{d} = {d} - {other} * 0.5;",
+                    f"if ({d} < {other}) {d} += root({other});",
+                    f"{d} += (double)(int32_t)({self.call(scope[:2])});",
+                )
+            )
         lines += [f"    if (rare(p0 + i, 64)) number = tame(number + {doubles[0]});", "  }"]
         return lines + [f"  number = tame(number * 0.5 + {doubles[-1]} * 0.001);"] + self.end(name, scope)
 
     def structures(self, name):
         scope = ["p0", "p1", "pair.first", "pair.second"]
         lines = [f"NOINLINE static Wide {name}_wide(Pair pair, uint64_t p0, Wide old) {{", "  const uint64_t p1 = old.words[1];"]
-        lines += [f"  if ({self.rare(scope)}) return old;", f"  Wide wide = {{{{{self.few(scope, 5, 1)}}}, tame(old.real * 0.5 + 1)}};", "  return wide;", "}"]
-        lines += [f"NOINLINE static Pair {name}_pair(uint64_t p0, uint64_t p1) {{ Pair pair = {{p1, p0}}; return {{{self.few(scope, 2)}}}; }}"]
+        lines += [
+            f"  if ({self.rare(scope)}) return old;",
+            f"  Wide wide = {{{{{self.few(scope, 5, 1)}}}, tame(old.real * 0.5 + 1)}};",
+            "  return wide;",
+            "}",
+        ]
+        lines += [
+            f"NOINLINE static Pair {name}_pair(uint64_t p0, uint64_t p1) {{ Pair pair = {{p1, p0}}; return {{{self.few(scope, 2)}}}; }}"
+        ]
         lines += self.begin(name) + [f"  Pair pair = {name}_pair(p0, p1);", "  Wide wide = {{p0, p1, 3, 4, 5}, 0.5};"]
-        lines += [f"  for (uint64_t i = 0; i < p0 % {self.choose(2, 7)}; i++) wide = {name}_wide(pair, p1 + i, wide), pair = {name}_pair(wide.words[i % 5], p0);"]
+        lines += [
+            f"  for (uint64_t i = 0; i < p0 % {self.choose(2, 7)}; i++) wide = {name}_wide(pair, p1 + i, wide), pair = {name}_pair(wide.words[i % 5], p0);"
+        ]
         lines += self.body(scope, ["pair.first", "wide.words[2]"], 1)
         return lines + ["  number = tame(number + wide.real);"] + self.end(name, [*scope, "wide.words[4]", "wide.words[2]"])
 
     def machine(self, name):
         states = self.choose(4, 11, 30)
         scope = ["p0", "p1", "sum", "place"]
-        lines = self.begin(name) + [f"  uint64_t sum = p0, place = p1 % {states};", f"  for (uint64_t i = 0; i < {self.choose(5, 20, 50)}; i++) switch (place) {{"]
+        lines = self.begin(name) + [
+            f"  uint64_t sum = p0, place = p1 % {states};",
+            f"  for (uint64_t i = 0; i < {self.choose(5, 20, 50)}; i++) switch (place) {{",
+        ]
         for case in range(states):
             if self.random.random() < 0.1:
                 continue
             lines += [f"    case {case}:"] + self.body(scope, ["sum"], 1, 3, self.choose(0, 0, 0, 1))
-            lines += [f"      place = {self.choose(f'(place + {case % 3 + 1})', f'(sum >> {case % 9})', self.expression(scope, 1))} % {states};"]
+            lines += [
+                f"      place = {self.choose(f'(place + {case % 3 + 1})', f'(sum >> {case % 9})', self.expression(scope, 1))} % {states};"
+            ]
             lines += ["      break;"] * (self.random.random() < 0.85)
         return lines + [f"    default: sum++; place = (place + i) % {states};", "  }"] + self.end(name, scope)
 
@@ -189,11 +275,20 @@ class WholeProgram(arithmetic.Program):
         scope = ["p0", "p1", "sum"]
         labels = ", ".join(f"&&at{k}" for k in range(count))
         lines = ["NOINLINE " + self.begin(name)[0].removeprefix("NOINLINE "), "  if (fuel == 0) return 3;", "  fuel--;"]
-        lines += [f"  static const unsigned char code[] = {{{', '.join(map(str, code))}, 0}};", f"  static const void* const labels[] = {{{labels}}};"]
+        lines += [
+            f"  static const unsigned char code[] = {{{', '.join(map(str, code))}, 0}};",
+            f"  static const void* const labels[] = {{{labels}}};",
+        ]
         lines += ["  uint64_t sum = p0, steps = 0;", "  const unsigned char* next = code;", "  goto *labels[*next++];"]
         for k in range(1, count):
             lines += [f"at{k}:"] + self.body(scope, ["sum"], 1, 1, self.choose(0, 0, 1)) + ["  goto *labels[*next++];"]
-        lines += ["at0:", f"  if (steps++ < p1 % {self.choose(3, 12)}) {{", "    next = code;", "    goto *labels[*next++];", "  }"]
+        lines += [
+            "at0:",
+            f"  if (steps++ < p1 % {self.choose(3, 12)}) {{",
+            "    next = code;",
+            "    goto *labels[*next++];",
+            "  }",
+        ]
         return lines + self.end(name, scope)
 
     def recursive(self, name):
@@ -201,9 +296,23 @@ class WholeProgram(arithmetic.Program):
         scope = ["p0", "p1", "sum"]
         lines = [f"NOINLINE static uint64_t {name}_deep(uint64_t depth, uint64_t p0, uint64_t p1);"]
         again = [f"{name}_deep(depth - 1, {self.few(scope, 2, 1)})" for _ in range(2)]
-        lines += [f"NOINLINE static uint64_t {name}_deeper(uint64_t depth, uint64_t p0, uint64_t p1) {{", "  if (depth == 0) return p0;"]
-        lines += ["  uint64_t sum = p1;", *self.body(scope, ["sum"], 1, 1, 1), f"  sum += {again[0]};", f"  if ({self.rare(scope)}) sum ^= {again[1]};", "  return sum + p0;", "}"]
-        lines += [f"uint64_t {name}_deep(uint64_t depth, uint64_t p0, uint64_t p1) {{", "  if (depth == 0 || fuel == 0) return p1;", "  fuel--;"]
+        lines += [
+            f"NOINLINE static uint64_t {name}_deeper(uint64_t depth, uint64_t p0, uint64_t p1) {{",
+            "  if (depth == 0) return p0;",
+        ]
+        lines += [
+            "  uint64_t sum = p1;",
+            *self.body(scope, ["sum"], 1, 1, 1),
+            f"  sum += {again[0]};",
+            f"  if ({self.rare(scope)}) sum ^= {again[1]};",
+            "  return sum + p0;",
+            "}",
+        ]
+        lines += [
+            f"uint64_t {name}_deep(uint64_t depth, uint64_t p0, uint64_t p1) {{",
+            "  if (depth == 0 || fuel == 0) return p1;",
+            "  fuel--;",
+        ]
         lines += [f"  return {name}_deeper(depth - 1, p1, p0) * 3 + p0;", "}"]
         return lines + self.begin(name) + [f"  uint64_t sum = {name}_deep(p0 % {depth}, p1, p0);"] + self.end(name, scope)
 
@@ -223,14 +332,26 @@ class WholeProgram(arithmetic.Program):
         lines += [f"  for (uint64_t i = 0; i < p0 % {self.choose(3, 12)}; i++) {{"]
         for _ in range(3):
             a, b, c = (self.random.choice(values) for _ in range(3))
-            lines += [f"    {a} = {self.choose(f'{b} * 3 + {c}', f'{b} ^ {c} >> 3', f'{b} + i', self.call([b, c]), f'shapes[i & 3]->measure({b}, {c})')};"]
-        lines += [f"    if ({self.rare(scope + ['i'])}) {{"] + self.body(scope, values, 1, 3, 1) + [f"      complain({' + '.join(values)});", "    }", "  }"]
+            lines += [
+                f"    {a} = {self.choose(f'{b} * 3 + {c}', f'{b} ^ {c} >> 3', f'{b} + i', self.call([b, c]), f'shapes[i & 3]->measure({b}, {c})')};"
+            ]
+        lines += (
+            [f"    if ({self.rare(scope + ['i'])}) {{"]
+            + self.body(scope, values, 1, 3, 1)
+            + [f"      complain({' + '.join(values)});", "    }", "  }"]
+        )
         return lines + self.end(name, scope + [" + ".join(values)])
 
     def sorting(self, name):
         scope = ["p0", "p1", "sum"]
-        lines = self.begin(name) + ["  uint64_t words[20], sum = p0;", "  for (uint64_t& word : words) word = sum, sum = mix(sum, p1);"]
-        lines += [f"  qsort(words, {self.choose(2, 7, 20)}, 8, compare);", f"  sum = names[p0 & 1]->spell(words[{self.choose(0, 1, 19)}]);"]
+        lines = self.begin(name) + [
+            "  uint64_t words[20], sum = p0;",
+            "  for (uint64_t& word : words) word = sum, sum = mix(sum, p1);",
+        ]
+        lines += [
+            f"  qsort(words, {self.choose(2, 7, 20)}, 8, compare);",
+            f"  sum = names[p0 & 1]->spell(words[{self.choose(0, 1, 19)}]);",
+        ]
         return lines + self.body(scope, ["sum"], 1) + self.end(name, scope)
 
     def through_pointers(self, name):
@@ -238,13 +359,21 @@ class WholeProgram(arithmetic.Program):
         chosen = [self.random.choice(self.plain) for _ in range(self.choose(2, 4, 8))]
         lines = [f"static uint64_t (*{self.choose('', 'const ')}{name}_table[])(uint64_t, uint64_t) = {{{', '.join(chosen)}}};"]
         lines += self.begin(name) + ["  uint64_t sum = 0;", f"  for (uint64_t i = 0; i < {self.choose(1, 3, 5)}; i++)"]
-        lines += [f"    sum = sum * 3 + {name}_table[({self.expression(scope + ['i'], 1)}) % {len(chosen)}]({self.few(scope, 2, 1)});"]
+        lines += [
+            f"    sum = sum * 3 + {name}_table[({self.expression(scope + ['i'], 1)}) % {len(chosen)}]({self.few(scope, 2, 1)});"
+        ]
         return lines + self.body(scope, ["sum"], 1) + self.end(name, scope)
 
     def wide_numbers(self, name):
         scope = ["p0", "p1", "sum"]
-        lines = self.begin(name) + ["  unsigned __int128 wide = (unsigned __int128)p0 * p1;", "  uint64_t sum = (uint64_t)(wide >> 64);"]
-        lines += [f"  static const uint64_t first = {self.choose('made_at_start(p0 & 0)', 'made_at_start(7)')};", f"  if ({self.rare(scope)}) sum += first;"]
+        lines = self.begin(name) + [
+            "  unsigned __int128 wide = (unsigned __int128)p0 * p1;",
+            "  uint64_t sum = (uint64_t)(wide >> 64);",
+        ]
+        lines += [
+            f"  static const uint64_t first = {self.choose('made_at_start(p0 & 0)', 'made_at_start(7)')};",
+            f"  if ({self.rare(scope)}) sum += first;",
+        ]
         lines += self.body(scope, ["sum"], 1) + ["  wide = wide / (p1 | 1) + sum;", "  sum ^= (uint64_t)wide;"]
         return lines + self.end(name, scope)
 
@@ -264,11 +393,20 @@ class WholeProgram(arithmetic.Program):
         for i in range(r.randrange(6, 16)):
             lines += self.function(i)
         lines += ["static uint64_t run(uint64_t state_at_start) {", "  state = state_at_start;"]
-        lines += ["  for (int i = 0; i < 64; i++) table[i] = (uint64_t)i * 0x123456789abcdefull;", f"  for (uint64_t round = 0; round < {self.choose(6, 12, 25)}; round++) {{"]
+        lines += [
+            "  for (int i = 0; i < 64; i++) table[i] = (uint64_t)i * 0x123456789abcdefull;",
+            f"  for (uint64_t round = 0; round < {self.choose(6, 12, 25)}; round++) {{",
+        ]
         for name, count in self.functions:
-            arguments = ", ".join(self.choose(f"state + {r.randrange(1000)} * round", f"round * {r.randrange(1, 9)} + {r.randrange(20)}") for _ in range(count))
+            arguments = ", ".join(
+                self.choose(f"state + {r.randrange(1000)} * round", f"round * {r.randrange(1, 9)} + {r.randrange(20)}")
+                for _ in range(count)
+            )
             lines += [f"    fuel = {self.choose(10, 40, 150)};"]
-            lines += [f"    try {{ state = state * 31 + {name}({arguments}); }}", "    catch (const Special& special) { caught += special.more[0]; }"]
+            lines += [
+                f"    try {{ state = state * 31 + {name}({arguments}); }}",
+                "    catch (const Special& special) { caught += special.more[0]; }",
+            ]
             lines += ["    catch (const Trouble& trouble) { caught += trouble.code; }", "    catch (...) { caught += 5; }"]
         lines += ["  }", "  return sum_of_state();", "}", ""]
         return "\n".join(lines + (THREADED_MAIN if self.threads else MAIN)) + "\n"
