@@ -49,7 +49,7 @@ DROPPED_LIMIT = 60
 MOST_PASSES = 60
 LAYOUTS = ("random", "scatter", "default", "hot-cold", "hot-cold inverted", "hot-cold cold")
 FOLLOWED = 40
-FOLLOWED_WANTED = 1000  # instructions of procedures with a hot copy
+FOLLOWED_WANTED = 1500  # instructions of procedures with a hot copy
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 60, 150)
 PROGRAMS = [
     "calls.static",
