@@ -11,6 +11,10 @@ COMPONENTS = ["chain", "place", "split,place", "chain,split,place", measuring.DE
 RANDOM = "random"
 POWERS = [2**k for k in range(11)]  # 1 .. 1024
 NONLOOPING = 4  # figures 4 and 5: procedures with a lower trip count
+HOT_COLD = measuring.DEFAULT + measuring.HOT_COLD
+SIZES = [2**k for k in range(2, 14)]  # figure 20: 4 .. 8192
+# What can become of a procedure, in the order of the paper; one more is ours
+CATEGORIES = ["optimized", "infrequent", "no_split", "sp_modified", "not_provable", "no_advantage"]
 
 
 class Evaluation:
@@ -20,10 +24,12 @@ class Evaluation:
         self.workloads = made
         self.measured = {}
         self.characteristics = {}
+        self.hot_cold = {}
         tasks = []
         for w in made:
             tasks.append((w.name, lambda w=w: self._characterize(lab, tool, w)))
-            for layout in [measuring.ORIGINAL, RANDOM, *COMPONENTS]:
+            tasks.append((f"{w.name} {HOT_COLD}", lambda w=w: self._optimize(lab, w)))
+            for layout in [measuring.ORIGINAL, RANDOM, *COMPONENTS, HOT_COLD]:
                 for kind in workloads.KINDS:
                     task = lambda w=w, l=layout, k=kind: self._measure(lab, w, l, k)
                     tasks.append((f"{w.name} {layout}", task))
@@ -40,6 +46,11 @@ class Evaluation:
             lab.folder / "characteristics" / f"{key}.json",
             lambda: json.loads(measuring.call(tool, w.image, profile)),
         )
+
+    def _optimize(self, lab, w):
+        """What hot-cold optimization does by the profile of the training runs."""
+        _, report = lab.optimize(w.image, HOT_COLD, lab.profile(w.image, w.training))
+        self.hot_cold[w.name] = report["hot_cold"]
 
     def _measure(self, lab, w, layout, kind):
         profile = None if layout == measuring.ORIGINAL else lab.profile(w.image, w.training)
@@ -92,3 +103,89 @@ class Evaluation:
     def overhead(self, name):
         """Percentages of prolog and epilog work: stack adjustments, saves, restores."""
         return [self.share(name, what=w) for w in ("adjustments", "saves", "restores")]
+
+    # ---- hot-cold optimization; times are those of the training input ----
+
+    def coverage(self, name):
+        """Percentages of the time in procedures of each category."""
+        coverage = self.hot_cold[name]["coverage"]
+        return [100 * coverage.get(category, 0) for category in CATEGORIES]
+
+    def removed(self, name):
+        """Percentages of the executed instructions that optimizations take out of hot code: saves
+        and restores, partially dead code, stack adjustments, copies."""
+        found = self.hot_cold[name]
+        executed = lambda *what: sum(found[w]["executed"] for w in what)
+        counts = [
+            executed("preserved_registers", "return_address"),
+            executed("partial_dead_code"),
+            executed("stack_adjusts"),
+            executed("copies"),
+        ]
+        return [100 * count / max(1, found["executed"]) for count in counts]
+
+    def path_reduction(self, name, kind="reference"):
+        """How many instructions less are executed than with the same layout alone, in percent."""
+        before, after = (
+            self.measured[name, layout, kind]["instructions"]
+            for layout in (measuring.DEFAULT, HOT_COLD)
+        )
+        return 100 * (1 - after / before)
+
+    def parts(self, name):
+        """What runs after hot-cold optimization: [(instructions, executed, leaf)]."""
+        parts = []
+        for p in self.hot_cold[name]["procedures"]:
+            size, time, leaf = p["instructions"], p["executed"], p["leaf"]
+            if p["category"] == "optimized":
+                parts.append((p["hot_instructions"], p["hot_executed"], p["hot_leaf"]))
+                size += p["clone_instructions"] + p["stub_instructions"] - p["copied_instructions"]
+                time = p["cold_executed"]
+            parts.append((size, time, leaf))
+        return parts
+
+    def leaf_time(self, name):
+        """Percentages of the time in procedures without calls, before and after."""
+        found = self.hot_cold[name]["procedures"]
+        before = [(p["instructions"], p["executed"], p["leaf"]) for p in found]
+        return [
+            100 * sum(time for _, time, leaf in parts if leaf) / max(1, sum(t for _, t, _ in parts))
+            for parts in (before, self.parts(name))
+        ]
+
+    def growth(self, name):
+        """Percentages by which code grows: copies of hot code, stubs."""
+        found = [p for p in self.hot_cold[name]["procedures"] if p["category"] == "optimized"]
+        total = lambda what: sum(p[what] for p in found)
+        copies = total("hot_instructions") + total("clone_instructions")
+        whole = self.characteristics[name]["static_instructions"]
+        return [
+            100 * (copies - total("copied_instructions")) / whole,
+            100 * total("stub_instructions") / whole,
+        ]
+
+    def optimized_sizes(self, name):
+        """Percentages of the size of optimized procedures, or None when there are none: their hot
+        blocks, these optimized, the cold part, stubs."""
+        found = [p for p in self.hot_cold[name]["procedures"] if p["category"] == "optimized"]
+        if not found:
+            return None
+        total = lambda what: sum(p[what] for p in found)
+        whole, copied = total("instructions"), total("copied_instructions")
+        cold = whole - copied + total("clone_instructions")
+        sizes = [copied, total("hot_instructions"), cold, total("stub_instructions")]
+        return [100 * size / whole for size in sizes]
+
+    def by_size(self, name):
+        """{N: percent of the time in procedures of at most N instructions}, before and after."""
+        found = self.hot_cold[name]["procedures"]
+        before = [(p["instructions"], p["executed"], p["leaf"]) for p in found]
+        return [
+            {
+                n: 100
+                * sum(t for size, t, _ in parts if size <= n)
+                / max(1, sum(t for _, t, _ in parts))
+                for n in SIZES
+            }
+            for parts in (before, self.parts(name))
+        ]

@@ -4,6 +4,7 @@ Each function takes an evaluation and returns the figure's message, its SVG and 
 None when it would show nothing. Numbers are those of the paper. Messages are made of the
 numbers, so that they stay true."""
 
+import hot_cold_figures
 import measuring
 import plots
 from evaluation import COMPONENTS, NONLOOPING, RANDOM
@@ -267,42 +268,5 @@ FIGURES = {
         "Causes of figure 11, not in the paper": figure_causes,
         "A check, not in the paper": figure_random,
     },
+    "What hot-cold optimization gains": hot_cold_figures.FIGURES,
 }
-
-
-HOT_COLD = [
-    (
-        15,
-        "Coverage by execution time",
-        (
-            "how much of the time is in procedures that were optimized, that ran too seldom, and"
-            " that could not be split"
-        ),
-    ),
-    (
-        16,
-        "Reduction in path length",
-        (
-            "how many instructions less are executed, by optimization: saves and restores,"
-            " partially dead code, stack adjustments, peephole"
-        ),
-    ),
-    (
-        17,
-        "Time in leaf procedures",
-        "how much of the time is in procedures without calls, before and after",
-    ),
-    (18, "Increase in code size", "how much the hot copies and the stubs add to the program"),
-    (
-        19,
-        "Size of optimized procedures",
-        "how large hot parts, cold parts and stubs are against the procedures they come from",
-    ),
-    (
-        20,
-        "Time by procedure size",
-        "the distribution of time over procedures by their size, before and after",
-    ),
-]
-
-

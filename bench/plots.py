@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, DARK, GREY = "#CC79A7", "#56B4E9", "#333333", "#999999"
 CURVES = (BLUE, ORANGE, GREEN, RED, PURPLE, DARK, GREY, SKY)
+PARTS = (BLUE, ORANGE, GREEN, PURPLE, GREY, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 plt.rcParams.update(
@@ -104,26 +105,34 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
     return _svg(figure, name)
 
 
-def stacked(name, rows, parts, x_label):
-    """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]."""
-    figure, axes = plt.subplots(figsize=(7.6, _height(rows)))
+def stacked(name, rows, parts, x_label, marks=None, whole=False):
+    """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]. `marks`: (label,
+    [value of a row]), a dot per row; `whole`: the parts are 100%."""
+    figure, axes = plt.subplots(figsize=(7.6, _height(rows) + 0.4 * (len(parts) > 3)))
     labels = [label for label, _ in rows]
     left = [0.0] * len(rows)
     for index, part in enumerate(parts):
         values = [values[index] for _, values in rows]
-        axes.barh(
-            labels, values, left=left, color=(BLUE, ORANGE, GREEN)[index], label=part, height=0.64
-        )
+        axes.barh(labels, values, left=left, color=PARTS[index], label=part, height=0.64)
         left = [l + v for l, v in zip(left, values)]
-    for row, total in enumerate(left):
-        axes.text(total + 0.2, row, f"{total:.1f}%", va="center")
+    dots = marks[1] if marks else []
+    if marks:
+        axes.scatter(dots, labels, color="black", s=30, zorder=3, label=marks[0])
+        axes.axvline(0, color="#555555", linewidth=0.8)
+    room = 0.012 * max(1.0, *left, *dots)
+    for row, total in enumerate(left if not whole else []):
+        near = [d for d in dots[row : row + 1] if 0 <= d - total < 8 * room]
+        axes.text(max(total, *near, 0) + room, row, f"{total:.1f}%", va="center")
     axes.invert_yaxis()
-    axes.set_xlim(0, max(1.0, max(left) * 1.12))
+    axes.set_xlim(min(0, *left, *dots) * 1.1, 100 if whole else max(1.0, *left, *dots) * 1.12)
     _percent_axis(axes.xaxis)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(x_label)
-    axes.legend(loc="lower right")
+    if len(parts) > 3 or whole:
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    else:
+        axes.legend(loc="lower right")
     return _svg(figure, name)
 
 
@@ -153,7 +162,8 @@ def bars(name, groups, series, y_label):
     axes.margins(x=0.02)
     _percent_axis(axes.yaxis)
     axes.set_ylabel(y_label)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(3, len(series)))
+    columns = len(series) if len(series) < 5 else 3
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)
     return _svg(figure, name)
 
 
@@ -204,4 +214,27 @@ def panels(name, rows, columns):
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(title)
     all_axes[0].invert_yaxis()
+    return _svg(figure, name)
+
+
+def distributions(name, panels, labels, x_label, y_label):
+    """Small panels, two in a row, each with one cumulative curve per label: panels [(title, [points,
+    ...])], points as in cumulative()."""
+    rows = (len(panels) + 1) // 2
+    figure, grid = plt.subplots(
+        rows, 2, figsize=(7.6, 0.6 + 2.4 * rows), sharex=True, sharey=True, squeeze=False
+    )
+    for axes, (title, curves) in zip(grid.flat, panels):
+        for label, points, colour in zip(labels, curves, (GREY, BLUE)):
+            axes.plot(list(points), list(points.values()), color=colour, marker=".", label=label)
+        _powers_axis(axes, max(curves[0]), min(curves[0]))
+        axes.xaxis.set_major_locator(FixedLocator(list(curves[0])[::2]))
+        _percent_axis(axes.yaxis)
+        axes.set_ylim(0, 103)
+        axes.set_title(title, fontsize=10)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    figure.supxlabel(x_label, fontsize=10)
+    figure.supylabel(y_label, fontsize=10)
+    grid[0][0].legend(loc="upper left")
     return _svg(figure, name)

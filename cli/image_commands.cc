@@ -105,6 +105,23 @@ Json removed_to_json(const Removed& removed) {
   return {{"instructions", removed.instructions}, {"executed", removed.executed}};
 }
 
+Json hot_cold_to_json(const HotColdNote& note) {
+  Json json = {{"name", note.name},       {"category", name_of(note.category)},
+               {"reason", note.reason},   {"executed", note.executed},
+               {"removed", note.removed}, {"instructions", note.instructions},
+               {"leaf", note.leaf}};
+  if (note.category != HotColdNote::Category::optimized) return json;
+  const CommittedBlocks& parts = note.parts;
+  json.update({{"copied_instructions", parts.copied_instructions},
+               {"hot_instructions", parts.hot_instructions},
+               {"clone_instructions", parts.clone_instructions},
+               {"stub_instructions", parts.stub_instructions},
+               {"hot_executed", parts.hot_executed},
+               {"cold_executed", note.cold_executed},
+               {"hot_leaf", parts.hot_calls == 0}});
+  return json;
+}
+
 /// Shares are those of executed instructions, by the profile.
 Json hot_cold_to_json(const HotColdResult& result) {
   Json coverage = Json::object(), procedures = Json::array();
@@ -112,12 +129,7 @@ Json hot_cold_to_json(const HotColdResult& result) {
     const std::string category(name_of(note.category));
     Json& sum = coverage[category];
     sum = (sum.is_null() ? 0.0 : sum.get<double>()) + share(note.executed, result.executed);
-    if (note.category == HotColdNote::Category::infrequent) continue;
-    procedures.push_back({{"name", note.name},
-                          {"category", category},
-                          {"reason", note.reason},
-                          {"executed", note.executed},
-                          {"removed", note.removed}});
+    procedures.push_back(hot_cold_to_json(note));
   }
   return {{"executed", result.executed},
           {"coverage", coverage},

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
-# counters, a million operands for each operation of IA-64, the speed of its emulator, 500 random programs for it,
-# the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
+# counters, 500 random programs that no night before had, a million operands for each operation of IA-64, the speed
+# of its emulator, 500 random programs for it, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer,
+# and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the eleven fuzzers, default 3600
 set -euo pipefail
@@ -19,6 +20,10 @@ RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_P
 echo "== all programs with atomic counters"
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_COUNTERS=atomic \
   python3 tests/e2e/instrument_test.py
+
+echo "== 500 random C++ programs"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs \
+  python3 tests/e2e/random_programs_test.py --programs 500 --seed "$(($(date +%s) / 86400 * 500))"
 
 echo "== IA-64 arithmetic, a million operands for each operation"
 for test in floating floating_register parallel_floating division integer; do

@@ -78,7 +78,10 @@ class Committer {
       if (!region_.is_hot[b]) lead_to_clones(procedure_.blocks[b]);
     share_counts();
     for (uint32_t i = hot_.hot; i < hot_.blocks.size(); ++i) make_stub(hot_.blocks[i]);
-    for (uint32_t i = 0; i < hot_.hot; ++i) write_hot(hot_.blocks[i]);
+    for (uint32_t i = 0; i < hot_.hot; ++i) {
+      write_hot(hot_.blocks[i]);
+      result_.hot_calls += hot_.calls_at_end(i) ? 1 : 0;
+    }
     skip_empty_blocks();
     result_.copies.assign(procedure_.blocks.size(), kNone);
     for (BlockId b = 0; b < original_blocks_; ++b) {
@@ -218,8 +221,11 @@ class Committer {
     if (!hot.code.empty() && !ends_in_jump(hot))
       put(list, state, states_.find(hot.end_state, false));
     if (hot.code.empty()) list.push_back(program_.target->nop());
+    for (const Instruction& i : block.instructions)
+      result_.copied_instructions += i.is_pseudo() ? 0 : 1;
     block.instructions.assign(arena(), list);
     result_.hot_instructions += hot.code.size();
+    result_.hot_executed += hot.code.size() * block.count;
     ArenaList<Edge> edges;
     edges.assign(arena(), block.successors.span());
     for (size_t e = 0; e < edges.size(); ++e) {

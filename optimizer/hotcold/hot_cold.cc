@@ -19,10 +19,10 @@
 
 #include "optimizer/hotcold/hot_cold.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "optimizer/hotcold/commit.h"
 #include "optimizer/hotcold/copies.h"
 #include "optimizer/hotcold/proof.h"
 #include "optimizer/hotcold/region.h"
@@ -46,6 +46,13 @@ uint64_t executed_by(const Procedure& procedure) {
   return sum;
 }
 
+uint64_t size_of(const Procedure& procedure) {
+  uint64_t size = 0;
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Instruction& i : block.instructions) size += i.is_pseudo() ? 0 : 1;
+  return size;
+}
+
 class HotColdOptimizer {
  public:
   HotColdOptimizer(Program& program, const HotColdOptions& options)
@@ -63,7 +70,10 @@ class HotColdOptimizer {
     }
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
       if (executed[id] == 0) continue;
-      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id], 0, {}};
+      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id]};
+      note.instructions = size_of(program_[id]);
+      note.leaf = std::ranges::none_of(
+          calls_.calls_of(id), [](const Call& call) { return call.kind == Call::Kind::call; });
       if (static_cast<double>(executed[id]) >=
           options_.least_share * static_cast<double>(result_.executed))
         optimize(note);
@@ -141,7 +151,6 @@ class HotColdOptimizer {
     note.category = Category::optimized;
     note.reason.clear();
     note.removed = best.gain;
-    note.copies = committed.copies;
     result_.removed += best.removed;
     result_.hot_instructions += committed.hot_instructions;
     result_.clone_instructions += committed.clone_instructions;
@@ -149,6 +158,9 @@ class HotColdOptimizer {
     result_.stubs_entered += committed.stubs_entered;
     for (const uint32_t entry : best.hot.entries)
       result_.hot_entered += best.hot.blocks[entry].count;
+    note.parts = committed;
+    const uint64_t left = executed_by(program_[note.procedure]);
+    note.cold_executed = left - std::min(left, committed.hot_executed);
   }
 
   Program& program_;

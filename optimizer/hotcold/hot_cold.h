@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/hotcold/commit.h"
 #include "optimizer/hotcold/partial_dead_code.h"
 #include "optimizer/ir/program.h"
 
@@ -36,8 +37,10 @@ struct HotColdNote {
   std::string reason;
   uint64_t executed = 0;  // instructions, by the counts
   uint64_t removed = 0;   // of these
-  /// Of an optimized one: per block which block it was before; kNone: it is a stub.
-  std::vector<BlockId> copies;
+  uint64_t instructions = 0;
+  bool leaf = false;           // makes no calls
+  CommittedBlocks parts;       // optimized: what it became,
+  uint64_t cold_executed = 0;  // and instructions executed outside of the hot procedure
 };
 
 std::string_view name_of(HotColdNote::Category category);

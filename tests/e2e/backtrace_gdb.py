@@ -2,10 +2,15 @@
 
 The environment variable BACKTRACE_JOB names a JSON file with: socket, result, bias_entry (e_entry
 of a position-independent image, else null) and stops: a list of [breakpoint address, passes to
-ignore, number of substantial instructions to step], and the image's code as [start address, hex
-bytes] ranges. The result is a list with, per stop, the program counter, the digest of the steps and
-the return addresses of the call stack, all without the load bias; it is shorter than the plan when
-the program ends early."""
+ignore, number of substantial instructions to step], the image's code as [start address, hex
+bytes] ranges, follow and imprecise. The result is a list with, per stop, the program counter, the digest of
+the steps and the return addresses of the call stack, all without the load bias; it is shorter than
+the plan when the program ends early.
+
+From each stop `follow` more instructions are executed, and at each in the image's code, but for
+`imprecise` ranges ([start, end]), the stack is unwound: it has to be that of the stop, with the calls and returns seen since. Per stop `followed`
+has the program counters where this was so, `wrong` the first where it was not: program counter,
+return addresses unwound, return addresses expected."""
 
 import json
 import os
@@ -103,6 +108,45 @@ def call_stack(bias):
     return stack
 
 
+def is_uncertain(address):
+    """Whether nothing is said of stacks there: in the program's libraries, which have no symbols, and as told."""
+    return word_at(address) is None or any(start <= address < end for start, end in JOB["imprecise"])
+
+
+def changed_calls(callers, before, after):
+    """Return addresses, innermost first, after an instruction that stood at `before` and led to `after`; None when
+    control went a way that calls and returns do not."""
+    word = int.from_bytes(gdb.selected_inferior().read_memory(before, 4).tobytes(), "little")
+    opcode, linked, way = word >> 26, word >> 21 & 31 != 31, word >> 14 & 3
+    if opcode == 0x34 or (opcode == 0x1A and way == 1):
+        return [before + 4, *callers] if linked else callers
+    if opcode == 0x1A and way == 2:
+        return callers[1:] if callers[:1] == [after] else None
+    return callers if opcode != 0x1A or way == 0 else None
+
+
+def follow(bias, steps):
+    """See the head of this file."""
+    callers = [address + bias for address in call_stack(bias)[1:]]
+    followed = []
+    for _ in range(steps):
+        before = program_counter()
+        gdb.execute("stepi", to_string=True)
+        if not alive():
+            break
+        counter = program_counter()
+        callers = changed_calls(callers, before, counter)
+        if callers is None or len(callers) > LONGEST_STACK - 10:
+            break
+        if is_uncertain(counter - bias):
+            continue
+        unwound, expected = call_stack(bias)[1:], [address - bias for address in callers]
+        if unwound != expected:
+            return {"followed": followed, "wrong": [counter - bias, unwound, expected]}
+        followed.append(counter - bias)
+    return {"followed": followed, "wrong": None}
+
+
 def visit(bias, stop):
     address, ignore, steps = stop
     # gdb does not stop at the breakpoint where it stands, which only one of the two runs may do.
@@ -119,7 +163,8 @@ def visit(bias, stop):
     digest = walk(bias, steps)
     if not alive():
         return None
-    return {"pc": program_counter() - bias, "digest": digest, "stack": call_stack(bias)}
+    result = {"pc": program_counter() - bias, "digest": digest, "stack": call_stack(bias)}
+    return {**result, **follow(bias, JOB["follow"])}
 
 
 def main():

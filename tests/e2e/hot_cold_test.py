@@ -2,8 +2,9 @@
 """Hot-cold optimization makes programs shorter, never wrong.
 
 Every program of the manifest is rewritten with --hot-cold on by the profile of its own run, by that
-profile inverted, and by random counts for several seeds: what is taken to be cold then runs all the
-time, so stubs, clones and the middle of originals do. Standard output and exit status under
+profile inverted, by those in which all blocks are hot and in which all but the first ones are cold,
+and by random counts for several seeds: what is taken to be cold then runs all the time, so stubs,
+clones and the middle of originals do. Standard output and exit status under
 qemu-alpha must equal those of the original; images of a program with libraries are rewritten one by
 one and together. With the profile of their own run, programs named in SHORTER execute fewer
 instructions than with the same layout alone. Outputs of programs in AGAIN are inputs again.
@@ -38,6 +39,12 @@ def check_own(program, scratch):
     for number in range(3 if program.libraries else 1):
         check(program, number, scratch, own)
         check(program, number, scratch, inverted)
+
+
+def check_extreme(program, scratch):
+    folder = scratch.folder()
+    check(program, 0, scratch, profiles.make_all("hot", program, folder))
+    check(program, 0, scratch, profiles.make_all("cold", program, folder, "1"))
 
 
 def check_random(program, seed, scratch):
@@ -80,6 +87,9 @@ def cases(args, scratch):
         seeds = args.heavy_seeds if is_heavy(program) else args.seeds
         yield common.Case(
             f"{program.name} own and inverted", lambda p=program: check_own(p, scratch)
+        )
+        yield common.Case(
+            f"{program.name} all hot and all cold", lambda p=program: check_extreme(p, scratch)
         )
         for seed in range(1, seeds + 1):
             yield common.Case(

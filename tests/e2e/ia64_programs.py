@@ -14,6 +14,7 @@ import common
 SHARED = pathlib.Path(os.environ.get("RESPIKE_IA64", common.ROOT.parent / "shared" / "ia64"))
 UNPACKED = pathlib.Path(os.environ.get("RESPIKE_IA64_UNPACKED", common.PROGRAMS.parent / "ia64"))
 ASSEMBLER_SOURCES = common.ROOT / "tests" / "programs" / "ia64"
+RANDOM = common.ROOT / "tests" / "programs" / "random"
 MISSING = f"{SHARED} is missing: no real IA-64 programs"
 
 

@@ -140,7 +140,7 @@ def dynamic_signals():
 def random_program(seed):
     folder = scratch.folder()
     source = folder / "program.c"
-    source.write_bytes(Outcome([sys.executable, SOURCES / "random_program.py", seed]).stdout)
+    source.write_bytes(Outcome([sys.executable, ia64_programs.RANDOM / "arithmetic.py", seed]).stdout)
     expected = Outcome([compile_program("gcc", source, folder / "host", "-O1")])
     for level in ("-O0", "-O2", "-O3"):
         cross = compile_program(compiler(".c"), source, folder / "guest", level, "-static")

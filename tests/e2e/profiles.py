@@ -24,15 +24,20 @@ def random_options(image, seed, scratch):
     return ["--profile", make("random", str(seed), image, scratch.file("profile"))]
 
 
-def make_random(program, seed, folder):
+def make_all(kind, program, folder, *seed):
+    """A profile of that kind, which is made from images, for each image of the program."""
     return {
-        role: make("random", str(seed), path, folder / f"random-{seed}-{role}")
+        role: make(kind, *seed, path, folder / "-".join([kind, *seed, role]))
         for role, path in program.images()
     }
 
 
+def make_random(program, seed, folder):
+    return make_all("random", program, folder, str(seed))
+
+
 def make_zero(program, folder):
-    return {role: make("zero", path, folder / f"zero-{role}") for role, path in program.images()}
+    return make_all("zero", program, folder)
 
 
 def invert(profiles, folder):

@@ -5,7 +5,13 @@
 //   make_profile zero IMAGE OUT            nothing ran but the first block, without which it would
 //                                          be no profile at all
 //   make_profile inverted PROFILE OUT      what ran most never ran, and the reverse
+//   make_profile hot IMAGE OUT             everything ran, all of it equally often
+//   make_profile cold SEED IMAGE OUT       procedures are entered, and leave their first blocks at
+//                                          once for what never ran
+//   make_profile patchy SEED IMAGE OUT     procedures run equally often, of their blocks some at
+//                                          each entry and the others next to never
 //
+// Of `cold` and `patchy` those procedures that run are few enough to be worth any optimization.
 // The random numbers are those of std::mt19937_64 without the library's distributions, so that a
 // seed means the same profile on every machine.
 
@@ -15,6 +21,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <span>
 #include <string_view>
@@ -74,6 +81,41 @@ Profile random_profile(const std::filesystem::path& path, uint64_t seed) {
   return profile;
 }
 
+Profile hot_profile(const std::filesystem::path& path) {
+  Profile profile = profile_of_image(path);
+  change_counts(profile, [](uint64_t) { return 1000; });
+  return profile;
+}
+
+/// Procedures drawn by `seed`, at most about kMostRunning; block_count says how often a block that
+/// is not the first one runs, by a random number. Control flows as often as both ends run.
+template <typename BlockCount>
+Profile drawn_profile(const std::filesystem::path& path, uint64_t seed, BlockCount block_count) {
+  constexpr uint64_t kMostRunning = 300;
+  std::mt19937_64 random(seed);
+  Profile profile = profile_of_image(path);
+  for (ProcedureProfile& procedure : profile.procedures) {
+    if (random() % std::max<uint64_t>(profile.procedures.size(), kMostRunning) >= kMostRunning)
+      continue;
+    for (size_t b = 0; b < procedure.blocks.size(); ++b)
+      procedure.blocks[b].count = b == 0 ? 1000 : block_count(random());
+    const auto count = [&](BlockId block) { return procedure.blocks[block].count; };
+    for (auto& edge : procedure.edges) edge.count = std::min(count(edge.from), count(edge.to));
+    for (auto& call : procedure.calls) call.count = count(call.block);
+  }
+  return profile;
+}
+
+Profile cold_profile(const std::filesystem::path& path, uint64_t seed) {
+  return drawn_profile(path, seed, [](uint64_t) { return 0; });
+}
+
+Profile patchy_profile(const std::filesystem::path& path, uint64_t seed) {
+  return drawn_profile(path, seed, [](uint64_t number) -> uint64_t {
+    return number % 8 < 5 ? 1000 : number % 8 - 5;
+  });
+}
+
 Profile inverted_profile(const std::filesystem::path& path) {
   Profile profile = read_profile(path);
   uint64_t most = 0;
@@ -85,28 +127,27 @@ Profile inverted_profile(const std::filesystem::path& path) {
   return profile;
 }
 
-/// Whether the arguments were understood.
-bool run(std::span<const std::string_view> arguments) {
+/// The profile that the arguments without the last one ask for, if they were understood.
+std::optional<Profile> make(std::span<const std::string_view> arguments) {
   const auto is = [&](std::string_view kind, size_t count) {
     return arguments.size() == count && arguments[0] == kind;
   };
-  Profile profile;
-  if (is("random", 4)) {
-    const std::string_view text = arguments[1];
-    uint64_t seed = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), seed).ec != std::errc())
-      return false;
-    profile = random_profile(arguments[2], seed);
-  } else if (is("zero", 3)) {
-    profile = profile_of_image(arguments[1]);  // a lifted program has no counts
+  if (is("hot", 2)) return hot_profile(arguments[1]);
+  if (is("inverted", 2)) return inverted_profile(arguments[1]);
+  if (is("zero", 2)) {
+    Profile profile = profile_of_image(arguments[1]);  // a lifted program has no counts
     profile.procedures.at(0).blocks.at(0).count = 1;
-  } else if (is("inverted", 3)) {
-    profile = inverted_profile(arguments[1]);
-  } else {
-    return false;
+    return profile;
   }
-  write_profile(arguments.back(), profile);
-  return true;
+  uint64_t seed = 0;
+  if (arguments.size() != 3 ||
+      std::from_chars(arguments[1].data(), arguments[1].data() + arguments[1].size(), seed).ec !=
+          std::errc())
+    return {};
+  if (is("random", 3)) return random_profile(arguments[2], seed);
+  if (is("cold", 3)) return cold_profile(arguments[2], seed);
+  if (is("patchy", 3)) return patchy_profile(arguments[2], seed);
+  return {};
 }
 
 }  // namespace
@@ -115,12 +156,18 @@ bool run(std::span<const std::string_view> arguments) {
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   try {
-    if (respike::run(arguments)) return 0;
+    const auto all_but_last = std::span(arguments).first(std::max(argc - 2, 0));
+    if (const auto profile = respike::make(all_but_last)) {
+      respike::write_profile(arguments.back(), *profile);
+      return 0;
+    }
   } catch (const respike::Error& error) {
     fmt::print(stderr, "make_profile: {}\n", error.what());
     return 1;
   }
-  std::fputs("make_profile random SEED IMAGE OUT | zero IMAGE OUT | inverted PROFILE OUT\n",
-             stderr);
+  std::fputs(
+      "make_profile random|cold|patchy SEED IMAGE OUT | zero|hot IMAGE OUT | inverted PROFILE "
+      "OUT\n",
+      stderr);
   return 2;
 }

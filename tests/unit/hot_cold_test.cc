@@ -299,10 +299,10 @@ TEST(HotCold, ProvesNothingWrong) {
     if (result.removed.executed() == 0) continue;
     const auto note = std::find_if(result.notes.begin(), result.notes.end(),
                                    [](const auto& n) { return n.procedure == kTested; });
-    ASSERT_EQ(proof.find_fault(note->copies).value_or(""), "");
-    spoil(changed, note->copies, random);
+    ASSERT_EQ(proof.find_fault(note->parts.copies).value_or(""), "");
+    spoil(changed, note->parts.copies, random);
     if (find_violation(changed)) continue;
-    if (proof.find_fault(note->copies)) {
+    if (proof.find_fault(note->parts.copies)) {
       ++refused;
       continue;
     }
