@@ -88,11 +88,10 @@ class Sinker {
     std::vector<HotInstruction>& code = procedure_.blocks[number].code;
     const HotInstruction moved = code[index];
     const ValueWays ways(procedure_, number, index, result);
-    const auto all = live_at_starts(procedure_, true);
     std::vector<uint32_t> stubs;
     for (auto s = procedure_.hot; s < procedure_.blocks.size(); ++s) {
       const uint8_t state = ways.at_start(s);
-      if (!all[s].contains(result) || state == ValueWays::kOther || state == 0) continue;
+      if (!is_live(s, result) || state == ValueWays::kOther || state == 0) continue;
       if (state != ValueWays::kReady || procedure_.blocks[s].stays_empty) return false;
       stubs.push_back(s);
     }
@@ -102,6 +101,14 @@ class Sinker {
       stub.insert(stub.begin(), moved);
     }
     return true;
+  }
+
+  /// At the start of a stub.
+  bool is_live(uint32_t stub, Register reg) const {
+    RegisterSet live = procedure_.live_behind_stub(stub);
+    const std::vector<HotInstruction>& code = procedure_.blocks[stub].code;
+    for (size_t i = code.size(); i-- > 0;) step_back(procedure_, code[i], live);
+    return live.contains(reg);
   }
 
   HotProcedure& procedure_;
