@@ -34,25 +34,10 @@
 
 #include <fmt/format.h>
 
-#include "optimizer/analysis/frame_shape.h"
 #include "optimizer/hotcold/known_values.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
-
-/// The procedure as it was, and what the analyses of the original know of it.
-struct HotColdProof::Before {
-  ProcedureId id = kNone;
-  Procedure procedure;
-  Arena arena;  // of the procedure's lists
-  std::vector<BlockId> entries;
-  std::vector<RegisterSet> live_in, live_at_end;  // per block
-  std::map<BlockId, Call> calls;
-  std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
-  std::vector<int64_t> slots;                            // offsets, ascending
-  std::set<uint16_t> saves, restores;                    // opcodes that access them
-  int64_t cfa_at_entry = 0;
-};
 
 namespace {
 
@@ -115,8 +100,7 @@ class Operations {
 /// Runs a pair of blocks on what is known of values, and compares.
 class PairRun {
  public:
-  PairRun(const Program& program, const HotColdProof::Before& before,
-          std::span<const BlockId> copies)
+  PairRun(const Program& program, const ProcedureBefore& before, std::span<const BlockId> copies)
       : program_(program),
         target_(*program.target),
         abi_(target_.abi()),
@@ -456,7 +440,7 @@ class PairRun {
   const Program& program_;
   const Target& target_;
   const Abi& abi_;
-  const HotColdProof::Before& before_;
+  const ProcedureBefore& before_;
   const Procedure& after_;
   const std::span<const BlockId> copies_;
   Operations operations_;
@@ -476,7 +460,7 @@ class PairRun {
 };
 
 /// Follows both sides from the entries on until nothing new is learnt, then checks all pairs.
-std::optional<std::string> prove(const Program& program, const HotColdProof::Before& before,
+std::optional<std::string> prove(const Program& program, const ProcedureBefore& before,
                                  std::span<const BlockId> copies) {
   constexpr size_t kRounds = 64;
   PairRun pairs(program, before, copies);
@@ -510,78 +494,12 @@ std::optional<std::string> prove(const Program& program, const HotColdProof::Bef
 
 }  // namespace
 
-namespace {
-
-void copy_lists(Procedure& procedure, Arena& arena) {
-  for (BasicBlock& block : procedure.blocks) {
-    const ArenaList<Instruction> instructions = block.instructions;
-    const ArenaList<Edge> successors = block.successors;
-    block.instructions.assign(arena, instructions.span());
-    block.successors.assign(arena, successors.span());
-  }
-}
-
-}  // namespace
-
 HotColdProof::HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
                            const RegisterFlow& flow)
-    : program_(program) {
-  auto before = std::make_unique<Before>();
-  const Target& target = *program.target;
-  const Abi& abi = target.abi();
-  before->id = id;
-  before->procedure = program[id];
-  copy_lists(before->procedure, before->arena);
-  const auto entries = calls.entries_of(id);
-  before->entries.assign(entries.begin(), entries.end());
-  for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
-    before->live_in.push_back(flow.live_in(id, b));
-    before->live_at_end.push_back(
-        flow.live_before(id, b, program[id].blocks[b].instructions.size()));
-  }
-  RegisterSet preserved(std::span(abi.preserved));
-  preserved.add(abi.stack_pointer);
-  const RegisterSet all = RegisterSet::first(target.register_count());
-  for (const Call& call : calls.calls_of(id)) {
-    const BlockId b = call.block;
-    before->calls.emplace(b, call);
-    before->defined[b] = {};
-    if (call.known()) {
-      const RegisterSummary summary = flow.summary(call.callee, call.entry);
-      before->read[b] = summary.used;
-      before->defined[b] = summary.defined;
-      before->killed[b] = summary.killed;
-    } else {
-      before->read[b] = call.standard ? flow.unknown_uses() : all;
-      // By the standard nobody asks for what is in them behind the call.
-      if (call.standard) before->defined[b] = RegisterSet(std::span(abi.scratch));
-      before->killed[b] = call.standard ? all - preserved : all;
-    }
-  }
-  const FrameShape shape = find_frame_shape(program, id, calls.calls_of(id), entries);
-  for (const FrameShape::Slot& slot : shape.slots) before->slots.push_back(slot.offset);
-  std::sort(before->slots.begin(), before->slots.end());
-  before->slots.erase(std::unique(before->slots.begin(), before->slots.end()), before->slots.end());
-  for (const FrameShape::Step& step : shape.steps) {
-    const uint16_t opcode = program[id].blocks[step.block].instructions[step.index].opcode;
-    if (step.role == FrameShape::Role::save) before->saves.insert(opcode);
-    if (step.role == FrameShape::Role::restore) before->restores.insert(opcode);
-  }
-  const uint32_t state = program[id].blocks.front().cfi_state;
-  if (state < program.unwind.states.size())
-    before->cfa_at_entry = program.unwind.states[state].cfa_offset;
-  before_ = std::move(before);
-}
-
-HotColdProof::~HotColdProof() = default;
+    : program_(program), before_(program, id, calls, flow) {}
 
 std::optional<std::string> HotColdProof::find_fault(std::span<const BlockId> copies) const {
-  return prove(program_, *before_, copies);
-}
-
-void HotColdProof::restore(Program& program) const {
-  program[before_->id] = before_->procedure;
-  copy_lists(program[before_->id], *program.arena);
+  return prove(program_, before_, copies);
 }
 
 }  // namespace respike

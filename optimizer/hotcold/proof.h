@@ -1,13 +1,13 @@
 #pragma once
 // Whether a procedure with a hot part does what it did.
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/register_flow.h"
+#include "optimizer/hotcold/procedure_before.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
@@ -18,20 +18,17 @@ class HotColdProof {
   /// program before any change of it.
   HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
                const RegisterFlow& flow);
-  ~HotColdProof();
 
   /// What is not proven of the procedure as it is now: one clause, or nothing. `copies`: per block
   /// of it which block it was before; kNone: it is a stub. If that is wrong, nothing is proven.
   std::optional<std::string> find_fault(std::span<const BlockId> copies) const;
 
   /// Makes the procedure what it was.
-  void restore(Program& program) const;
-
-  struct Before;
+  void restore(Program& program) const { before_.restore(program); }
 
  private:
   const Program& program_;
-  std::unique_ptr<const Before> before_;
+  const ProcedureBefore before_;
 };
 
 }  // namespace respike

@@ -1,0 +1,38 @@
+#pragma once
+// What the proof of a hot procedure has to go by: the procedure as it was, and what the analyses of
+// the original know of it.
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "optimizer/analysis/call_graph.h"
+#include "optimizer/analysis/register_flow.h"
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+struct ProcedureBefore {
+  /// A copy that later changes of the program do not reach.
+  ProcedureBefore(const Program& program, ProcedureId id, const CallGraph& calls,
+                  const RegisterFlow& flow);
+  ProcedureBefore(const ProcedureBefore&) = delete;
+  ProcedureBefore& operator=(const ProcedureBefore&) = delete;
+
+  /// Makes the procedure of the program what it was.
+  void restore(Program& program) const;
+
+  ProcedureId id = kNone;
+  Procedure procedure;
+  Arena arena;  // of the procedure's lists
+  std::vector<BlockId> entries;
+  std::vector<RegisterSet> live_in, live_at_end;         // per block
+  std::map<BlockId, Call> calls;                         // by block
+  std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
+  std::vector<int64_t>
+      slots;  // of saved registers, bytes from the stack pointer at the entry; ascending
+  std::set<uint16_t> saves, restores;  // opcodes that access them
+  int64_t cfa_at_entry = 0;            // offset of the canonical frame address, bytes
+};
+
+}  // namespace respike
