@@ -171,7 +171,8 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
     if (!build) return add_build(image, content);
     database_.set_file_identity(build->id, identity);
   }
-  if (const std::string machine = machine_of(image.path); image.machine != machine) {
+  if (const std::string machine = machine_of(image.path);
+      !machine.empty() && image.machine != machine) {
     image.machine = machine;  // it was of another one for a while
     database_.put_image(image);
   }

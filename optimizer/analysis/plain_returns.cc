@@ -14,7 +14,8 @@
 //
 // Who goes elsewhere goes there with the stack of that place. So it sets the stack pointer to what
 // it was told, or adds a distance that is no constant, as code does that ends in
-// __builtin_eh_return; or it branches to another that returns there.
+// __builtin_eh_return; or it computes a return address of its own; or it branches to another that
+// returns elsewhere.
 
 #include "optimizer/analysis/plain_returns.h"
 
@@ -47,7 +48,7 @@ class ReturnAnalysis {
     std::vector<bool> other(program_.procedures.size());
     std::vector<ProcedureId> work;
     for (ProcedureId p = 0; p < other.size(); ++p) {
-      if (stays_on_stack(p) && returns_by_standard(p)) continue;
+      if (returns_to_caller(p) && returns_by_standard(p)) continue;
       other[p] = true;
       work.push_back(p);
     }
@@ -98,10 +99,21 @@ class ReturnAnalysis {
     });
   }
 
-  bool stays_on_stack(ProcedureId p) const {
+  bool returns_to_caller(ProcedureId p) const {
     return holds_for_all(p, [&](const Instruction& i, const Operands& operands) {
-      return keeps_stack(i, operands);
+      return keeps_stack(i, operands) && keeps_link(i, operands);
     });
+  }
+
+  /// A return address that was computed is not the caller's.
+  bool keeps_link(const Instruction& i, const Operands& operands) const {
+    const auto end = operands.registers + operands.size;
+    if (std::find(operands.registers + operands.uses, end, target_.abi().return_address) == end)
+      return true;
+    const ControlFlow flow = target_.control_flow(i);
+    const ValueSource source = target_.value_source(i);
+    return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
+           source == ValueSource::loaded || source == ValueSource::copied;
   }
 
   /// Whether f(instruction, operands) is true for all that a procedure has; false for opaque ones.

@@ -40,7 +40,8 @@ class HotStates {
     const auto [known, fresh] = known_.try_emplace({state, frame}, state);
     if (!fresh) return known->second;
     CfiState changed = unwind_.states[state];
-    std::erase_if(changed.rules, [&](const auto& rule) { return is_gone(rule.second); });
+    std::erase_if(changed.rules,
+                  [&](const auto& rule) { return is_gone(rule.first, rule.second); });
     if (hot_.frameless && !frame) changed.cfa_offset = cfa_at_entry_;
     const auto same = std::find(unwind_.states.begin(), unwind_.states.end(), changed);
     known->second = static_cast<uint32_t>(same - unwind_.states.begin());
@@ -49,10 +50,11 @@ class HotStates {
   }
 
  private:
-  bool is_gone(const CfiRule& rule) const {
+  bool is_gone(uint32_t reg, const CfiRule& rule) const {
     if (rule.kind != CfiRule::Kind::offset) return false;
     return std::any_of(hot_.shape.slots.begin(), hot_.shape.slots.end(), [&](const auto& slot) {
-      return hot_.unsaved.contains(slot.reg) && slot.offset == rule.value + cfa_at_entry_;
+      return slot.reg == reg && hot_.unsaved.contains(slot.reg) &&
+             slot.offset == rule.value + cfa_at_entry_;
     });
   }
 

@@ -47,12 +47,15 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
       defined[b] = summary.defined;
       killed[b] = summary.killed;
     } else {
-      read[b] = call.standard ? flow.unknown_uses() : all;
+      // What has just been written in scratch registers may be meant for it, too.
+      read[b] = call.standard ? flow.unknown_uses() | (all - preserved) : all;
       // By the standard nobody asks for what is in them behind the call.
       if (call.standard) defined[b] = RegisterSet(std::span(abi.scratch));
       killed[b] = call.standard ? all - preserved : all;
     }
   }
+  kept = RegisterSet(std::span(abi.preserved));
+  for (const BlockId entry : entry_blocks) kept -= flow.summary(id, entry).killed;
   const FrameShape shape = find_frame_shape(program, id, call_graph.calls_of(id), entry_blocks);
   for (const FrameShape::Slot& slot : shape.slots) slots.push_back(slot.offset);
   std::sort(slots.begin(), slots.end());

@@ -29,6 +29,7 @@ struct ProcedureBefore {
   std::vector<RegisterSet> live_in, live_at_end;         // per block
   std::map<BlockId, Call> calls;                         // by block
   std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
+  RegisterSet kept;  // preserved ones that callers find unchanged
   std::vector<int64_t>
       slots;  // of saved registers, bytes from the stack pointer at the entry; ascending
   std::set<uint16_t> saves, restores;  // opcodes that access them

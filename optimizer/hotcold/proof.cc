@@ -18,6 +18,11 @@
 //
 // A callee is the procedure as it is now, which by its own proof leaves what was live behind the
 // call as it was left, and preserved registers as they were. Other registers may be changed by it.
+// As in the dataflow of registers, control comes back from calls alone, and code behind a call that
+// never returns is not reached.
+//
+// Left to the comparison behind emission: that tables of code pointers lead where they led, and
+// loads of gp from where code is.
 //
 // Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
 // prove each result instead of the optimizer.
@@ -47,6 +52,7 @@ enum Side : uint8_t { kBefore, kAfter };
 struct Event {
   uint32_t operation = 0;
   std::vector<ValueId> reads, results;
+  RegisterSet unwinds;  // of the caller's registers, those that an unwinder would find
 };
 
 /// Two blocks that run together, or one that runs while the other side waits in front of its own.
@@ -68,7 +74,8 @@ class Operations {
     const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
                         flow == ControlFlow::conditional_branch;
     if (i.has_reference())
-      std::get<4>(key) = target_of(side, procedure.references[static_cast<uint32_t>(i.immediate)]);
+      std::get<4>(key) =
+          target_of(side, procedure, procedure.references[static_cast<uint32_t>(i.immediate)]);
     else if (!direct)
       std::get<3>(key) = i.immediate;
     const auto next = static_cast<uint32_t>(numbers_.size());
@@ -81,14 +88,22 @@ class Operations {
   using Key = std::tuple<uint16_t, uint8_t, uint8_t, int32_t, std::array<uint64_t, 4>>;
   static constexpr uint32_t kFirst = 16;
 
-  std::array<uint64_t, 4> target_of(Side side, const Reference& reference) const {
+  std::array<uint64_t, 4> target_of(Side side, const Procedure& after,
+                                    const Reference& reference) const {
     if (reference.kind == ReferenceKind::branch_hint) return {};
     CodeLocation to = reference.target;
-    if (side == kAfter && to.procedure == id_ && to.block < copies_.size())
+    if (side == kAfter && to.procedure == id_ && to.block < copies_.size() &&
+        depends_on_place(after, to))
       to.block = copies_[to.block];
     return {
         uint64_t{1} + static_cast<uint64_t>(reference.kind) * 8 + static_cast<uint64_t>(to.where),
         to.procedure, to.block, to.address};
+  }
+
+  /// Where control is when it gets there by itself; calls and pointers lead to hot code alone.
+  static bool depends_on_place(const Procedure& procedure, const CodeLocation& to) {
+    return to.where == CodeLocation::Where::return_point ||
+           procedure.blocks[to.block].has(BasicBlock::kLandingPad);
   }
 
   const Target& target_;
@@ -130,9 +145,17 @@ class PairRun {
   /// At an entry of the procedure.
   KnownValues at_entry() const {
     KnownValues known;
-    for (size_t p = 0; p < 2 * places_of_side() + used_.size(); ++p)
-      known.at.push_back(static_cast<ValueId>(p % places_of_side()));
-    known.values.resize(places_of_side());
+    const size_t registers = used_.size(), slots = before_.slots.size();
+    const auto put = [&](size_t first, size_t count) {
+      for (size_t id = first; id < first + count; ++id)
+        known.at.push_back(static_cast<ValueId>(id));
+    };
+    for (const size_t side : {kBefore, kAfter}) {
+      put(0, registers);
+      put(registers + side * slots, slots);  // below the stack pointer, where nothing is known
+    }
+    put(0, registers);
+    known.values.resize(registers + 2 * slots);
     return simplified(known);
   }
 
@@ -210,6 +233,8 @@ class PairRun {
     execute(kBefore, before);
     execute(kAfter, after);
     expect(next_event_ == events_.size(), "something is not done any more");
+    expect(before.has(BasicBlock::kGluedToNext) == after.has(BasicBlock::kGluedToNext),
+           "code that must stay together is parted");
     compare_unwinding();
     compare_end();
     compare_call_sites(before, after);
@@ -222,10 +247,15 @@ class PairRun {
     const bool calls = calls_at_end();
     for (size_t e = 0; e < before.successors.size(); ++e) {
       const Edge& edge = before.successors[e];
+      const BlockId target = after.successors[e].target;
+      if (edge.kind == Edge::Kind::indirect)
+        expect(edge.target == target, "a jump table leads elsewhere");
+      if (edge.kind == Edge::Kind::landing_pad && after.call_site != kNone)
+        expect(after_.call_sites[after.call_site].landing_pad == target, "exceptions go elsewhere");
       if (calls && edge.kind != Edge::Kind::landing_pad && !comes_back()) continue;
       const std::vector<ValueId> here = at_;
       if (calls) return_to(edge);
-      reached.push_back({{edge.target, after.successors[e].target}, result()});
+      reached.push_back({{edge.target, target}, result()});
       at_ = here;
     }
     return reached;
@@ -265,6 +295,16 @@ class PairRun {
       compute(side, i, operands);
     else if (!access_slot(side, i, operands))
       note_event(side, i, operands);
+    const auto end = operands.registers + operands.size;
+    if (std::find(operands.registers + operands.uses, end, abi_.stack_pointer) != end)
+      forget_slots(side);
+  }
+
+  /// Of slots below the stack pointer.
+  void forget_slots(Side side) {
+    const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
+    for (size_t s = 0; s < before_.slots.size(); ++s)
+      if (!bottom || before_.slots[s] < *bottom) at_[slot_place(side, s)] = table_->fresh();
   }
 
   std::optional<int64_t> constant_added(const Instruction& i, const Operands& operands) const {
@@ -298,8 +338,14 @@ class PairRun {
     if (!target_.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
     const ValueId base = at(side, operands.registers[operands.uses - 1]);
     const auto from_stack = table_->distance(base, stack_);
-    if (!from_stack) return false;
+    if (!from_stack) {
+      const bool of_frame = operands.registers[operands.uses - 1] == abi_.stack_pointer;
+      expect(!of_frame || before_.slots.empty(), "the stack pointer is not known");
+      return false;
+    }
     const int64_t offset = *from_stack + target_.field(i, ReferenceKind::gp_low);
+    const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
+    expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
     const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
     if (near == before_.slots.end() || *near > offset + 7) return false;
     const bool store = operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
@@ -309,7 +355,6 @@ class PairRun {
       expect(false, "a slot of a saved register is used otherwise");
       return false;
     }
-    const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
     expect(bottom && *bottom <= offset, "a slot is used that is not in the frame");
     ValueId& slot = at_[slot_place(side, static_cast<size_t>(near - before_.slots.begin()))];
     if (store)
@@ -324,28 +369,39 @@ class PairRun {
     event.operation = operations_.number(side, procedure(side), i);
     for (unsigned k = 0; k < operands.uses; ++k)
       event.reads.push_back(at(side, operands.registers[k]));
+    if (target_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
     const Event* same = nullptr;
     if (side == kAfter) {
       if (next_event_ < events_.size()) same = &events_[next_event_++];
       if (same != nullptr && (same->operation != event.operation || same->reads != event.reads))
         same = nullptr;
       if (same == nullptr) expect(false, "something else is done: " + target_.print(i, 0));
+      if (same != nullptr && checks_) compare_unwinding(same->unwinds, unwound_by(side, state_));
     }
     for (unsigned k = operands.uses; k < operands.size; ++k) {
       event.results.push_back(same != nullptr ? same->results[k - operands.uses] : table_->fresh());
       at(side, operands.registers[k]) = event.results.back();
     }
-    if (side == kBefore) events_.push_back(std::move(event));
+    if (side == kBefore) {
+      if (checks_) event.unwinds = unwound_by(side, state_);
+      events_.push_back(std::move(event));
+    }
   }
 
   // Unwind information.
 
   void note_unwinding(Side side, uint32_t state) {
-    if (!checks_) return;
-    RegisterSet& right = unwinds_[side];
+    state_ = state;
+    if (checks_) unwinds_[side] &= unwound_by(side, state);
+  }
+
+  /// The caller's registers that an unwinder would find.
+  RegisterSet unwound_by(Side side, uint32_t state) {
+    RegisterSet found;
     preserved_.for_each([&](Register r) {
-      if (right.contains(r) && unwound(side, state, r) != at_[entry_place(r)]) right.remove(r);
+      if (unwound(side, state, r) == at_[entry_place(r)]) found.add(r);
     });
+    return found;
   }
 
   /// What an unwinder takes for the caller's value of a register.
@@ -369,11 +425,12 @@ class PairRun {
     return at_[slot_place(side, static_cast<size_t>(slot - before_.slots.begin()))];
   }
 
-  void compare_unwinding() {
-    (unwinds_[kBefore] - unwinds_[kAfter]).for_each([&](Register r) {
+  void compare_unwinding(const RegisterSet& before, const RegisterSet& after) {
+    (before - after).for_each([&](Register r) {
       expect(false, "unwind information does not find the caller's " + target_.register_name(r));
     });
   }
+  void compare_unwinding() { compare_unwinding(unwinds_[kBefore], unwinds_[kAfter]); }
 
   void compare_call_sites(const BasicBlock& before, const BasicBlock& after) {
     expect((before.call_site == kNone) == (after.call_site == kNone), "exceptions go elsewhere");
@@ -412,7 +469,8 @@ class PairRun {
     if (returns) return;
     preserved_.for_each([&](Register r) {
       const ValueId callers = at_[entry_place(r)];
-      if (at(kBefore, r) == callers && at(kAfter, r) != callers)
+      const bool kept = before_.kept.contains(r) || at(kBefore, r) == callers;
+      if (kept && at(kAfter, r) != callers)
         expect(false, target_.register_name(r) + " is not preserved");
     });
   }
@@ -426,7 +484,7 @@ class PairRun {
     for (const Register r : used_) {
       if (r == abi_.stack_pointer) continue;
       const bool is_preserved = preserved_.contains(r);
-      const bool changed = killed.contains(r) || (unwinding && !is_preserved);
+      const bool changed = unwinding ? !is_preserved : killed.contains(r);
       const bool same = live.contains(r) && (equal(r) || defined.contains(r) || unwinding);
       if (changed) {
         at(kBefore, r) = table_->fresh();
@@ -455,6 +513,7 @@ class PairRun {
   ValueId stack_ = 0;  // the stack pointer at the entry
   std::vector<Event> events_;
   size_t next_event_ = 0;
+  uint32_t state_ = kNone;  // of unwinding, where the side is
   RegisterSet unwinds_[2];  // of preserved_, those found at each instruction so far
   std::optional<std::string> fault_;
 };

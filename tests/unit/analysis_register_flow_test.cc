@@ -187,6 +187,7 @@ procedure 2 "behind"
   EXPECT_FALSE(plain.is_live("v0", 1, 0, 2) || plain.is_live("a0", 1, 0, 2));
   const Analysed unwinder = with("addq sp,t5,sp\n    ret");
   EXPECT_TRUE(unwinder.is_live("v0", 1, 0, 2) && unwinder.is_live("a0", 1, 0, 2));
+  EXPECT_TRUE(with("lda ra,8(t5)\n    ret").is_live("v0", 1, 0, 2));  // not the caller's place
   // Likewise where it is the procedure branched to that returns elsewhere.
   const Analysed tail = with("br 0 !branch(2#0)");
   EXPECT_FALSE(tail.is_live("a0", 1, 0, 2));
