@@ -9,7 +9,8 @@
 // is run or exported. Operations that find their work done do nothing.
 //
 // Images of one application are for one machine, for they share a process. What makes, runs or
-// exports something refuses when files of it are for two machines now, before it does anything.
+// exports something refuses when files of it are for two machines now, before it does anything but
+// collecting counts.
 //
 // All operations throw Error, one sentence, when they cannot be done; what was done before stays.
 

@@ -65,9 +65,9 @@ struct HotColdResult {
 };
 
 /// Changes the movable procedures that it pays for; needs counts. What is not proven to do the same
-/// (proof.h) stays as it is. The blocks that procedures had
-/// keep their numbers; others come behind them. Does nothing on machines without
-/// Target::code_motion(). Linear in the program, quadratic in hot procedures.
+/// (proof.h) stays as it is. The blocks that procedures had keep their numbers; others come behind
+/// them. Does nothing on machines without Target::code_motion(). Linear in the program, quadratic
+/// in hot procedures.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {});
 
 }  // namespace respike

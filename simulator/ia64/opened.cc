@@ -26,7 +26,8 @@ void note_mapped(const Process& process, const std::string& path) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char byte : path) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
   // One that is there already stays.
-  if (symlink(path.c_str(), fmt::format("{}/{:016x}", folder, hash).c_str()) != 0) return;
+  [[maybe_unused]] const int result =
+      symlink(path.c_str(), fmt::format("{}/{:016x}", folder, hash).c_str());
 }
 
 }  // namespace respike::simulator::ia64

@@ -1,6 +1,7 @@
 #pragma once
 // The guest process and its threads: what the loop, the signals and the system calls share.
 
+#include <atomic>
 #include <csetjmp>
 #include <csignal>
 #include <memory>
@@ -50,9 +51,9 @@ struct Process {
   Process();
 
   Options options;
-  std::string program;   ///< absolute path of the running program
-  uint64_t entry = 0;    ///< of the program itself, behind its dynamic linker
-  bool entered = false;  ///< the dynamic linker has done its work, if there is one
+  std::string program;                ///< absolute path of the running program
+  uint64_t entry = 0;                 ///< of the program itself, behind its dynamic linker
+  std::atomic<bool> entered = false;  ///< the dynamic linker has done its work, if there is one
   GuestMemory memory;
   uint64_t trampoline = 0;  ///< code that handlers of signals return to
 
