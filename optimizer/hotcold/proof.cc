@@ -19,7 +19,7 @@
 // A callee is the procedure as it is now, which by its own proof leaves what was live behind the
 // call as it was left, and preserved registers as they were. Other registers may be changed by it.
 // As in the dataflow of registers, control comes back from calls alone, and code behind a call that
-// never returns is not reached.
+// never returns is not reached; landing pads are reached by calls, not by loads that trap.
 //
 // Left to the comparison behind emission: that tables of code pointers lead where they led, and
 // loads of gp from where code is.
