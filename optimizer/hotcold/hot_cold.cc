@@ -70,7 +70,10 @@ class HotColdOptimizer {
     }
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
       if (executed[id] == 0) continue;
-      HotColdNote note{id, program_[id].name, Category::infrequent, {}, executed[id]};
+      HotColdNote note;
+      note.procedure = id;
+      note.name = program_[id].name;
+      note.executed = executed[id];
       note.instructions = size_of(program_[id]);
       note.leaf = std::ranges::none_of(
           calls_.calls_of(id), [](const Call& call) { return call.kind == Call::Kind::call; });

@@ -30,9 +30,9 @@ struct ProcedureBefore {
   std::map<BlockId, Call> calls;                         // by block
   std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
   RegisterSet kept;  // preserved ones that callers find unchanged
-  std::vector<int64_t>
-      slots;  // of saved registers, bytes from the stack pointer at the entry; ascending
-  std::set<uint16_t> saves, restores;  // opcodes that access them
+  /// Of saved registers, ascending: bytes from the stack pointer at the entry.
+  std::vector<int64_t> slots;
+  std::set<uint16_t> saves, restores;  // opcodes that access slots
   int64_t cfa_at_entry = 0;            // offset of the canonical frame address, bytes
 };
 

@@ -43,7 +43,6 @@
 #include "optimizer/ir/target.h"
 
 namespace respike {
-
 namespace {
 
 enum Side : uint8_t { kBefore, kAfter };
@@ -82,18 +81,17 @@ class Operations {
     return kFirst + kWidest * numbers_.try_emplace(key, next).first->second;
   }
 
-  static constexpr uint32_t kWidest = 16;  // results of one operation, which have numbers, too
-
  private:
   using Key = std::tuple<uint16_t, uint8_t, uint8_t, int32_t, std::array<uint64_t, 4>>;
-  static constexpr uint32_t kFirst = 16;
+  static constexpr uint32_t kFirst = 16;   // below are kinds of Computation
+  static constexpr uint32_t kWidest = 16;  // results of one operation, which have numbers, too
 
-  std::array<uint64_t, 4> target_of(Side side, const Procedure& after,
+  std::array<uint64_t, 4> target_of(Side side, const Procedure& procedure,
                                     const Reference& reference) const {
     if (reference.kind == ReferenceKind::branch_hint) return {};
     CodeLocation to = reference.target;
     if (side == kAfter && to.procedure == id_ && to.block < copies_.size() &&
-        depends_on_place(after, to))
+        depends_on_place(procedure, to))
       to.block = copies_[to.block];
     return {
         uint64_t{1} + static_cast<uint64_t>(reference.kind) * 8 + static_cast<uint64_t>(to.where),

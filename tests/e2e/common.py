@@ -376,6 +376,11 @@ class Scratch:
         return folder
 
 
+def named_cases(checks, scratch):
+    """Cases of {name: check(scratch)}."""
+    return [Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
+
+
 def main(doc, cases):
     """The whole of a test: command line, and the cases that `cases(scratch)` makes."""
     args = argument_parser(doc).parse_args()

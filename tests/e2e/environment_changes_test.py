@@ -301,7 +301,7 @@ def main():
             "new respike": check_new_respike,
             "becomes plain": check_becomes_plain,
         }
-        return common.run_cases([common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()], args)
+        return common.run_cases(common.named_cases(checks, scratch), args)
 
 
 if __name__ == "__main__":

@@ -580,7 +580,7 @@ def main():
             "commands at once": check_commands_at_once,
             "killed after opening": check_killed_after_opening,
         }
-        return common.run_cases([common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()], args)
+        return common.run_cases(common.named_cases(checks, scratch), args)
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def main():
             "many runs": check_many_runs,
             "spool stays small": check_spool_stays_small,
         }
-        cases = [common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
+        cases = common.named_cases(checks, scratch)
         cases += [
             common.Case(f"run {mode}", lambda m=mode: check_run(scratch, m))
             for mode in ("original", "instrumented", "optimized")

@@ -533,7 +533,7 @@ def main():
             "full disk": check_full_disk,
             "unregister": check_unregister,
         }
-        cases = [common.Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
+        cases = common.named_cases(checks, scratch)
         cases += [
             common.Case(f"origin {option}", lambda o=option: check_origin(scratch, o))
             for option in ("enable-new-dtags", "disable-new-dtags")

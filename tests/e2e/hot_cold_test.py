@@ -70,14 +70,15 @@ def check_shorter(program, scratch):
 def check_again(program, scratch):
     """Outputs are inputs: for another layout, for counting, and for hot-cold optimization again."""
     folder = scratch.folder()
-    once, twice, counting = folder / "once", folder / "twice", folder / "counting"
+    once, twice = folder / "once", folder / "twice"
     common.optimize(program.image, once, *ON, "--profile", profiles.count(program, folder)["main"])
     common.optimize(once, twice, "--layout", "random", "--seed", "3")
     common.check_behaviour(program, twice, None, what="the output in random order")
-    spool, profile = folder / "spool", folder / "profile"
-    common.respike_ok("image", "instrument", once, "-o", counting, "--spool", spool)
-    common.check_behaviour(program, counting, None, what="the output, instrumented")
-    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+    profile = profiles.count_image(
+        once,
+        folder,
+        lambda counting: common.check_behaviour(program, counting, None, what="the output, instrumented"),
+    )
     common.optimize(once, twice, *ON, "--profile", profile)
     common.check_behaviour(program, twice, None, what="the output of the output")
 

@@ -46,6 +46,15 @@ def invert(profiles, folder):
     }
 
 
+def count_image(image, folder, check):
+    """The profile of an image that check(counting image) runs."""
+    counting, spool, profile = folder / "counting", folder / "spool", folder / "profile"
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
+    check(counting)
+    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+    return profile
+
+
 def count(program, folder):
     """Instruments all images of the program, runs it as the manifest says, and collects."""
     spools, images = {}, {}

@@ -124,15 +124,8 @@ def check_variant(program, image, options):
 
 def check_again(program, image, folder):
     """What hot-cold optimization made is an input, too, to count and to optimize."""
-    spool, counting, profile, twice = (
-        folder / "spool",
-        folder / "counting",
-        folder / "again.profile",
-        folder / "again",
-    )
-    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
-    common.check_behaviour(program, counting)
-    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+    twice = folder / "again"
+    profile = profiles.count_image(image, folder, lambda counting: common.check_behaviour(program, counting))
     common.optimize(image, twice, *HOT_COLD, "--profile", profile)
     common.check_behaviour(program, twice)
 
@@ -184,15 +177,8 @@ def check_itanium(seed, folder):
     common.expect(
         0 <= expected.status < 64, f"the program itself: {common.describe_difference(expected, expected)}"
     )
-    counting, spool, output, profile = (
-        folder / "counting",
-        folder / "spool",
-        folder / "output",
-        folder / "profile",
-    )
-    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
-    emulate(counting, expected, "instrumented")
-    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", profile)
+    output = folder / "output"
+    profile = profiles.count_image(image, folder, lambda counting: emulate(counting, expected, "instrumented"))
     wrong = profiles.make("patchy", str(seed), image, folder / "patchy")
     for options in (
         ["--profile", profile],
