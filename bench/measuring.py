@@ -206,7 +206,7 @@ class Lab:
 
     def optimize(self, image, layout, profile=None):
         """The image laid out, and the report of it. ORIGINAL is the image itself, not rewritten.
-        A layout that ends in HOT_COLD has hot-cold optimization, too."""
+        Only a layout that ends in HOT_COLD has hot-cold optimization, too."""
         if layout == ORIGINAL:
             return image, {}
         named = "" if profile is None else self.hash_file(profile)
@@ -215,8 +215,7 @@ class Lab:
         report = output.with_suffix(".json")
         words = layout.removesuffix(HOT_COLD)
         options = [] if words == DEFAULT else ["--layout", words]
-        if words != layout:
-            options += ["--hot-cold", "on"]
+        options += ["--hot-cold", "off" if words == layout else "on"]
         if profile is not None:
             options += ["--profile", profile]
         with self._locked(output):

@@ -93,7 +93,7 @@ void run_info(const InfoArguments& arguments) {
 struct OptimizeArguments {
   std::string image, output, report;
   std::string layout, profile;
-  std::string hot_cold = "off";
+  std::string hot_cold;
   OptimizeOptions options;
 };
 
@@ -183,6 +183,18 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
+/// Whoever asks for it should know when there is none.
+void warn_of_hot_cold(const OptimizeArguments& arguments, const Image& image,
+                      Diagnostics& diagnostics) {
+  if (arguments.hot_cold != "on") return;
+  const Target& target = target_for(image.machine);
+  if (target.code_motion() == nullptr)
+    diagnostics.warn(
+        fmt::format("there is no hot-cold optimization for {} images yet", target.name()));
+  else if (arguments.profile.empty())
+    diagnostics.warn("there is no hot-cold optimization without a profile");
+}
+
 void run_optimize(OptimizeArguments& arguments) {
   refuse_overwriting(arguments.output, {arguments.profile});
   refuse_overwriting(arguments.report, {arguments.profile, arguments.image, arguments.output});
@@ -194,16 +206,17 @@ void run_optimize(OptimizeArguments& arguments) {
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
   if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
   parse_layout(arguments.layout, arguments.options);
-  arguments.options.hot_cold = arguments.hot_cold == "on";
+  arguments.options.hot_cold = arguments.hot_cold != "off";
   if (!arguments.profile.empty()) {
     arguments.options.profile = &fitted.profile;
     if (arguments.options.order != OptimizeOptions::Order::profiled)
       diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",
                                    arguments.layout));
   }
+  warn_of_hot_cold(arguments, image, diagnostics);
   arguments.options.description =
       fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
-                  arguments.hot_cold);
+                  arguments.options.hot_cold ? "on" : "off");
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
@@ -279,10 +292,9 @@ void add_image_commands(CLI::App& app) {
       ->check(name_of("FILE"));
   optimize
       ->add_option("--hot-cold", optimize_arguments->hot_cold,
-                   "on: fewer instructions where the profile says that code runs often; not yet "
-                   "the default")
+                   "on: fewer instructions where the profile says that code runs often")
       ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
+      ->default_str("on with a profile");
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(whole_number())
       ->capture_default_str();

@@ -368,9 +368,11 @@ std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
   injection.memory = memory_;
   injection.code_size = start_.code.size() + sizeof(respike_start_parameters);
   injection.make = [this](const Injection::Addresses& addresses) { return inject(addresses); };
+  Provenance note;
+  note.options = options_.description;
   EmitStatistics emitted;
   auto bytes =
-      emit(program_, std::move(layout), options_.description, diagnostics_, &emitted, &injection);
+      emit(program_, std::move(layout), std::move(note), diagnostics_, &emitted, &injection);
   result_.new_text_bytes = emitted.text_bytes + emitted.added_text_bytes;
   return bytes;
 }

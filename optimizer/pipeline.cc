@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/changes.h"
 #include "optimizer/emit/compare.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/ir/verify.h"
@@ -48,18 +49,16 @@ void check([[maybe_unused]] const Program& program, [[maybe_unused]] const Layou
 #endif
 }
 
-/// Pins what the user does not want rewritten.
-void select_procedures(Program& program, const OptimizeOptions& options) {
+/// What the user does not want rewritten, ascending.
+std::vector<ProcedureId> left_out_procedures(const Program& program,
+                                             const OptimizeOptions& options) {
   const std::vector<bool> only = procedures_named(program, options.only);
   const std::vector<bool> skip = procedures_named(program, options.skip);
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    Procedure& procedure = program[id];
-    const bool left_out = (!options.only.empty() && !only[id]) || skip[id];
-    if (!procedure.movable() || !left_out) continue;
-    procedure.state = Procedure::State::pinned;
-    procedure.reason = "left out on request";
-  }
-  pin_followers(program);
+  std::vector<ProcedureId> left_out;
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    if (program[id].movable() && ((!options.only.empty() && !only[id]) || skip[id]))
+      left_out.push_back(id);
+  return left_out;
 }
 
 void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult& result,
@@ -70,16 +69,6 @@ void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult
     diagnostics.warn("nothing ran in the profile: how often code runs is estimated instead");
   }
   set_static_counts(program);
-}
-
-/// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
-void forget_changed(DroppedGpLoads& loads, const HotColdResult& hot_cold) {
-  std::vector<ProcedureId> changed;  // ascending
-  for (const HotColdNote& note : hot_cold.notes)
-    if (note.category == HotColdNote::Category::optimized) changed.push_back(note.procedure);
-  std::erase_if(loads.blocks, [&](const DroppedGpLoads::Block& block) {
-    return std::binary_search(changed.begin(), changed.end(), block.procedure);
-  });
 }
 
 Layout make_layout(const Program& program, const OptimizeOptions& options) {
@@ -182,7 +171,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   check(program, nullptr);
   watch.lap("lift");
 
-  select_procedures(program, options);
+  const std::vector<ProcedureId> left_out = left_out_procedures(program, options);
+  pin(program, left_out);
   DroppedGpLoads gp_loads;
   if (options.order == OptimizeOptions::Order::profiled) {
     set_counts(program, options, result, diagnostics);
@@ -191,12 +181,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
     gp_loads = drop_gp_loads(program);
     result.dropped_gp_loads = gp_loads.loads;
     result.dropped_nops = drop_nops(program);
-    if (options.hot_cold && program.target->code_motion() == nullptr)
-      diagnostics.warn(fmt::format("there is no hot-cold optimization for {} images yet",
-                                   program.target->name()));
     if (options.hot_cold && result.annotated.entered != 0) {
       result.hot_cold = optimize_hot_cold(program);
-      forget_changed(gp_loads, result.hot_cold);
+      forget_changed(gp_loads, result.hot_cold.parts);
       watch.lap("hot-cold");
     }
     if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
@@ -207,8 +194,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   watch.lap("layout");
 
   progress("emit", 0.3);
-  result.bytes =
-      emit(program, std::move(layout), options.description, diagnostics, &result.emitted);
+  Provenance note = describe_changes(program, left_out, result.hot_cold.parts);
+  note.options = options.description;
+  result.bytes = emit(program, std::move(layout), std::move(note), diagnostics, &result.emitted);
   watch.lap("emit");
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
@@ -241,6 +229,8 @@ std::optional<std::string> verify_images(const Image& before, const Image& after
   require_rewritable(after);
   Program a = lift(before, diagnostics);
   Program b = lift(after, diagnostics);
+  if (const auto note = read_provenance(after))
+    if (auto fault = follow_changes(a, *note)) return fault;
   for (const Program* program : {&a, &b})
     if (const auto violation = find_violation(*program)) return violation;
   return find_difference(a, b);

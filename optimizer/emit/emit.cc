@@ -13,7 +13,7 @@
 
 namespace respike {
 
-std::vector<uint8_t> emit(const Program& program, Layout layout, const std::string& options,
+std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics,
                           const Injection* injection) {
   const AddedSegment segment =
@@ -28,7 +28,7 @@ std::vector<uint8_t> emit(const Program& program, Layout layout, const std::stri
   emitter.write_relocations();
   emitter.write_dynamic_section();
   if (injection != nullptr) emitter.inject(*injection, segment);
-  emitter.write_provenance(options,
+  emitter.write_provenance(std::move(note),
                            injection != nullptr ? NoteType::instrumented : NoteType::rewritten);
   emitter.drop_debug_sections();
   if (statistics != nullptr) *statistics = emitter.statistics();

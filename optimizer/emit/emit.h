@@ -9,6 +9,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/image/image.h"
+#include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
@@ -41,10 +42,11 @@ struct Injection {
   std::function<Contents(const Addresses&)> make;  // called once, when all addresses are known
 };
 
-/// Writes `program`, lifted from `program.image`, in the order of `layout`. `options` goes into the
-/// provenance note. The bytes are a complete image; nothing is written to disk. Throws Error when
-/// an address cannot be represented. With an injection the output is marked as instrumented.
-std::vector<uint8_t> emit(const Program& program, Layout layout, const std::string& options,
+/// Writes `program`, lifted from `program.image`, in the order of `layout`. Of the provenance note
+/// the options are given, and what was changed before; the rest is found here. The bytes are a
+/// complete image; nothing is written to disk. Throws Error when an address cannot be represented.
+/// With an injection the output is marked as instrumented.
+std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
                           const Injection* injection = nullptr);
 

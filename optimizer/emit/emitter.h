@@ -26,7 +26,7 @@ class Emitter {
   void write_relocations();
   void write_dynamic_section();
   void inject(const Injection& injection, const AddedSegment& segment);
-  void write_provenance(const std::string& options, NoteType type);
+  void write_provenance(Provenance provenance, NoteType type);
   void drop_debug_sections();
 
   const NewImage& output() const { return out_; }

@@ -313,11 +313,9 @@ void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<
   }
 }
 
-void Emitter::write_provenance(const std::string& options, NoteType type) {
-  Provenance provenance;
+void Emitter::write_provenance(Provenance provenance, NoteType type) {
   provenance.type = type;
   provenance.input_build_id = image_.build_id;
-  provenance.options = options;
   const auto input = read_provenance(image_);
   const auto known_dead_ends = input ? input->dead_ends : std::vector<uint64_t>();
   for (const PlacedFragment& placed : placement_.fragments()) {

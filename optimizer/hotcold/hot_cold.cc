@@ -20,8 +20,9 @@
 #include "optimizer/hotcold/hot_cold.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "optimizer/hotcold/copies.h"
 #include "optimizer/hotcold/proof.h"
@@ -85,6 +86,24 @@ class HotColdOptimizer {
     return std::move(result_);
   }
 
+  std::optional<std::string> split_alike(std::span<const HotPart> parts) {
+    for (const HotPart& part : parts) {
+      const Procedure& procedure = program_[part.procedure];
+      const auto says = [&](std::string_view what) {
+        return fmt::format("the hot part of {} cannot be told: {}", procedure.name, what);
+      };
+      if (!procedure.movable()) return says("it is " + procedure.reason);
+      std::vector<bool> wanted(procedure.blocks.size());
+      for (const BlockId block : part.blocks) wanted[block] = true;
+      auto found = find_region(program_, part.procedure, calls_, taken_, std::move(wanted));
+      if (const auto* none = std::get_if<NoRegion>(&found)) return says(none->reason);
+      const Candidate candidate = make_candidate(std::move(std::get<Region>(found)));
+      CommittedBlocks committed;
+      if (const auto fault = commit_proven(candidate, committed)) return says(*fault);
+    }
+    return std::nullopt;
+  }
+
  private:
   /// A hot procedure that could replace hot blocks.
   struct Candidate {
@@ -102,7 +121,8 @@ class HotColdOptimizer {
     std::optional<Candidate> best;
     size_t size = 0;  // of the region tried last
     for (const double share : options_.cold_shares) {
-      auto found = find_region(program_, id, calls_, taken_, share);
+      auto found =
+          find_region(program_, id, calls_, taken_, frequent_blocks(program_, id, calls_, share));
       if (const auto* none = std::get_if<NoRegion>(&found)) {
         if (size != 0) continue;
         note.category = none->split ? Category::not_provable : Category::no_split;
@@ -141,18 +161,25 @@ class HotColdOptimizer {
     return {std::move(region), std::move(hot), removed, gain};
   }
 
-  /// Unless it cannot be proven to be right.
+  /// Nothing changes when it cannot be proven to be right: why not.
+  std::optional<std::string> commit_proven(const Candidate& candidate, CommittedBlocks& committed) {
+    const HotColdProof proof(program_, candidate.region.procedure, calls_, flow_);
+    committed = commit(program_, candidate.region, candidate.hot);
+    auto fault = proof.find_fault(committed.copies);
+    if (fault) proof.restore(program_);
+    return fault;
+  }
+
   void replace(HotColdNote& note, const Candidate& best) {
-    const HotColdProof proof(program_, note.procedure, calls_, flow_);
-    const CommittedBlocks committed = commit(program_, best.region, best.hot);
-    if (const auto fault = proof.find_fault(committed.copies)) {
-      proof.restore(program_);
+    CommittedBlocks committed;
+    if (const auto fault = commit_proven(best, committed)) {
       note.category = Category::not_provable;
       note.reason = "not proven: " + *fault;
       return;
     }
     note.category = Category::optimized;
     note.reason.clear();
+    result_.parts.push_back({note.procedure, best.region.hot});
     note.removed = best.gain;
     result_.removed += best.removed;
     result_.hot_instructions += committed.hot_instructions;
@@ -211,6 +238,13 @@ std::string_view name_of(HotColdNote::Category category) {
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options) {
   if (program.target->code_motion() == nullptr) return {};
   return HotColdOptimizer(program, options).run();
+}
+
+std::optional<std::string> split_alike(Program& program, std::span<const HotPart> parts) {
+  if (parts.empty()) return std::nullopt;
+  if (program.target->code_motion() == nullptr)
+    return fmt::format("{} images have no hot parts", program.target->name());
+  return HotColdOptimizer(program, {}).split_alike(parts);
 }
 
 }  // namespace respike

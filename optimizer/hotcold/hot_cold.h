@@ -2,6 +2,8 @@
 // Hot-cold optimization: fewer instructions on the frequent paths (Spike, section "Hot-Cold
 // Optimization"; Cohn and Lowney, MICRO-29, 1996).
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,8 +55,15 @@ struct HotColdRemoved {
   uint64_t executed() const;
 };
 
+/// All that the changes of a procedure follow from, beside the program.
+struct HotPart {
+  ProcedureId procedure = kNone;
+  std::vector<BlockId> blocks;  // the hot ones, ascending
+};
+
 struct HotColdResult {
   std::vector<HotColdNote> notes;  // of the procedures that ran
+  std::vector<HotPart> parts;      // of those that were changed, in this order
   uint64_t executed = 0;           // instructions of the whole program, by the counts
   HotColdRemoved removed;
   uint64_t hot_instructions = 0;
@@ -69,5 +78,10 @@ struct HotColdResult {
 /// them. Does nothing on machines without Target::code_motion(). Linear in the program, quadratic
 /// in hot procedures.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {});
+
+/// Changes a program, without counts, as another one like it was changed: afterwards both have the
+/// same blocks. Everything is proven as if nothing were known of the parts. Returns what prevents
+/// it in one sentence, or nullopt.
+std::optional<std::string> split_alike(Program& program, std::span<const HotPart> parts);
 
 }  // namespace respike

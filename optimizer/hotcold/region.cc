@@ -166,16 +166,21 @@ bool AddressTaken::contains(ProcedureId procedure, BlockId block) const {
   return std::binary_search(places_.begin(), places_.end(), std::pair(procedure, block));
 }
 
+std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const CallGraph& calls,
+                                  double share) {
+  const double least = std::max(1.0, share * static_cast<double>(entered(program, id, calls)));
+  std::vector<bool> frequent;
+  for (const BasicBlock& block : program[id].blocks)
+    frequent.push_back(static_cast<double>(block.count) >= least);
+  return frequent;
+}
+
 std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
                                            const CallGraph& calls, const AddressTaken& taken,
-                                           double share) {
+                                           std::vector<bool> wanted) {
   const Procedure& procedure = program[id];
-  const double least = std::max(1.0, share * static_cast<double>(entered(program, id, calls)));
   Region region;
   region.procedure = id;
-  std::vector<bool> wanted(procedure.blocks.size());
-  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
-    wanted[b] = static_cast<double>(procedure.blocks[b].count) >= least;
   // Nobody knows more of an entry than its callers do, so those that are rarely used cost nothing.
   std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
   for (const BlockId entry : entries) wanted[entry] = true;

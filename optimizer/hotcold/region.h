@@ -38,10 +38,14 @@ class AddressTaken {
 /// count * part / whole, at most count.
 uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);
 
-/// The hot part: blocks that run at least `share` (0 to 1) times as often as the procedure is
-/// entered, but for what has to stay together with others. Cold code never leads back to it.
+/// Per block: whether it runs at least `share` (0 to 1) times as often as the procedure is entered.
+std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const CallGraph& calls,
+                                  double share);
+
+/// The hot part: the blocks that are wanted (per block of the procedure) and those that have to
+/// stay together with them, as far as the entries reach them. Cold code never leads back to it.
 std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
                                            const CallGraph& calls, const AddressTaken& taken,
-                                           double share);
+                                           std::vector<bool> wanted);
 
 }  // namespace respike

@@ -23,11 +23,34 @@ std::string read_text(ByteReader& reader) {
   return {bytes.begin(), bytes.end()};
 }
 
+uint64_t next_address(ByteReader& reader, uint64_t& previous) {
+  const uint64_t address = previous + reader.uleb128();
+  if (address < previous) throw Error("the note .note.respike is damaged");
+  return previous = address;
+}
+
 void read_range(ByteReader& reader, uint64_t& previous, uint64_t& start, uint64_t& end) {
-  start = previous + reader.uleb128();
+  start = next_address(reader, previous);
   end = start + reader.uleb128();
-  if (start < previous || end < start) throw Error("the note .note.respike is damaged");
-  previous = start;
+  if (end < start) throw Error("the note .note.respike is damaged");
+}
+
+/// Ascending ones.
+void write_addresses(ByteWriter& writer, const std::vector<uint64_t>& addresses) {
+  writer.uleb128(addresses.size());
+  uint64_t previous = 0;
+  for (const uint64_t address : addresses) {
+    writer.uleb128(address - previous);
+    previous = address;
+  }
+}
+
+std::vector<uint64_t> read_addresses(ByteReader& reader) {
+  std::vector<uint64_t> addresses;
+  uint64_t previous = 0;
+  for (uint64_t count = reader.uleb128(); count != 0; --count)
+    addresses.push_back(next_address(reader, previous));
+  return addresses;
 }
 
 }  // namespace
@@ -59,12 +82,16 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
     descriptor.sleb128(static_cast<int64_t>(value.gp - value.entry));
     previous = value.entry;
   }
-  descriptor.uleb128(provenance.dead_ends.size());
+  write_addresses(descriptor, provenance.dead_ends);
   previous = 0;
-  for (const uint64_t place : provenance.dead_ends) {
-    descriptor.uleb128(place - previous);
-    previous = place;
+  descriptor.uleb128(provenance.hot_parts.size());
+  previous = 0;
+  for (const auto& part : provenance.hot_parts) {
+    descriptor.uleb128(part.entry - previous);
+    write_addresses(descriptor, part.blocks);
+    previous = part.entry;
   }
+  write_addresses(descriptor, provenance.left_out);
 
   ByteWriter note;
   note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
@@ -110,11 +137,15 @@ std::optional<Provenance> read_provenance(const Image& image) {
       value.entry = previous += descriptor.uleb128();
       value.gp = value.entry + static_cast<uint64_t>(descriptor.sleb128());
     }
+    // The rest was added later.
+    if (!descriptor.at_end()) result.dead_ends = read_addresses(descriptor);
     previous = 0;
-    for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count)
-      result.dead_ends.push_back(previous += descriptor.uleb128());
-    if (!std::is_sorted(result.dead_ends.begin(), result.dead_ends.end()))
-      throw Error("the note .note.respike is damaged");
+    for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count) {
+      Provenance::HotPart& part = result.hot_parts.emplace_back();
+      part.entry = next_address(descriptor, previous);
+      part.blocks = read_addresses(descriptor);
+    }
+    if (!descriptor.at_end()) result.left_out = read_addresses(descriptor);
     return result;
   } catch (const Error& error) {
     throw Error(error.what(), image.path, section->offset);

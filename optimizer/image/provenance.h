@@ -38,9 +38,19 @@ struct Provenance {
     uint64_t entry = 0;
     uint64_t gp = 0;
   };
-  std::vector<GpValue> gp_values;  // of procedures, by entry, where an image has more than one gp
+  std::vector<GpValue> gp_values;   // of procedures, by entry, where an image has more than one gp
   std::vector<uint64_t> dead_ends;  // places where code follows a call that does not return to it;
                                     // ascending
+
+  /// Hot-cold optimization changes instructions. From this a comparison finds out for itself what
+  /// became of them: addresses of blocks, and of the procedure's entry, in the input.
+  struct HotPart {
+    uint64_t entry = 0;
+    std::vector<uint64_t> blocks;  // ascending
+  };
+  std::vector<HotPart> hot_parts;  // in the order in which the procedures were changed, by entry
+  std::vector<uint64_t> left_out;  // entries of procedures in the input that had to stay as they
+                                   // are, ascending; where there are hot parts
 };
 
 /// The contents of the note section.

@@ -5,8 +5,9 @@ For every program: readelf and objdump read the output without a word on stderr 
 does not cause, and `image verify` accepts it. For one program of each kind also: a stripped output
 still runs, an output can be rewritten again or instrumented and still runs, two
 runs give the same bytes, the mode bits are kept, the input is not touched, and `image verify` finds
-changed code. Outputs are of a random layout and of the default one by random counts."""
+changed code and believes no note that is wrong. Outputs are of a random layout and of the default one by random counts."""
 
+import json
 import os
 import random
 import sys
@@ -160,14 +161,20 @@ def check_modes(program, scratch):
     )
 
 
-def check_verify_finds_changes(program, scratch):
-    output = scratch.file("output")
-    common.optimize(program.image, output, *RANDOM)
+def check_verify_finds_changes(program, layout, scratch):
+    output, report = scratch.file("output"), scratch.file("report")
+    common.optimize(program.image, output, *layout(program.image, scratch), "--report", report)
     good = output.read_bytes()
     generator = random.Random(5)
+    changed = [
+        p["name"]
+        for p in json.loads(report.read_text())["hot_cold"]["procedures"]
+        if p["category"] == "optimized"
+    ]
+    common.expect(changed or layout is random_layout, "no instructions were taken out")
     # Words that are not code of any procedure (padding) may change unseen; a procedure's first word
     # may not.
-    for offset in first_words(output, generator, 24):
+    for offset in first_words(output, generator, 24, changed):
         bad = bytearray(good)
         bit = generator.randrange(32)
         bad[offset + bit // 8] ^= 1 << bit % 8
@@ -181,8 +188,39 @@ def check_verify_finds_changes(program, scratch):
         common.expect(outcome.stdout + outcome.stderr, "no explanation of the difference")
 
 
-def first_words(image, generator, count):
-    """File offsets of the first instructions of some sized functions in .text."""
+def check_verify_believes_no_note(program, scratch):
+    """What the note says of hot code may be wrong: that is found, or does not matter."""
+    output = scratch.file("output")
+    common.optimize(program.image, output, *default_layout(program.image, scratch))
+    common.respike_ok("image", "verify", program.image, output)
+    good = output.read_bytes()
+    generator = random.Random(7)
+    start, size = section(output, ".note.respike")
+    refused = 0
+    for _ in range(40):
+        bad = bytearray(good)
+        # Hot parts come last.
+        bad[start + size - 1 - generator.randrange(size // 2)] ^= 1 << generator.randrange(8)
+        broken = scratch.file("broken")
+        broken.write_bytes(bad)
+        outcome = common.respike("image", "verify", program.image, broken)
+        common.expect(outcome.status in (0, 1), f"exit status {outcome.status}: {outcome.stderr}")
+        refused += outcome.status
+    common.expect(refused > 20, f"only {refused} of 40 wrong notes were refused")
+
+
+def section(image, name):
+    """Offset and size in the file."""
+    for line in common.binutils("readelf", "-SW", image).splitlines():
+        fields = line.replace("[ ", "[").split()
+        if len(fields) > 6 and fields[1] == name:
+            return int(fields[4], 16), int(fields[5], 16)
+    raise common.Failure(f"there is no section {name}")
+
+
+def first_words(image, generator, count, names):
+    """File offsets of the first instructions of some sized functions in .text, with such a name if
+    there are any."""
     for line in common.binutils("readelf", "-SW", image).splitlines():
         fields = line.replace("[ ", "[").split()
         if len(fields) > 6 and fields[1] == ".text":
@@ -192,6 +230,7 @@ def first_words(image, generator, count):
             s.value
             for s in common.read_symbols(image)
             if s.kind == "FUNC" and s.size >= 16 and address <= s.value < address + size
+            and (not names or s.name in names)
         }
     )
     code = image.read_bytes()
@@ -240,9 +279,14 @@ def cases(scratch):
     yield common.Case("mode bits, input, folder", lambda: check_modes(small, scratch))
     for name in ("calls.dynamic", "exceptions.pie"):
         program = common.find_program(name)
+        for layout, options in LAYOUTS.items():
+            yield common.Case(
+                f"verify finds changes: {name} {layout}",
+                lambda p=program, o=options: check_verify_finds_changes(p, o, scratch),
+            )
         yield common.Case(
-            f"verify finds changes: {name}",
-            lambda p=program: check_verify_finds_changes(p, scratch),
+            f"verify believes no note: {name}",
+            lambda p=program: check_verify_believes_no_note(p, scratch),
         )
 
 

@@ -233,7 +233,9 @@ void run(const Options& options) {
   Poisoner poisoner(program, options);
   poisoner.run();
   if (const auto violation = find_violation(program)) throw Error(*violation, options.in);
-  const auto bytes = emit(program, std::move(layout), "poison", diagnostics);
+  Provenance note;
+  note.options = "poison";
+  const auto bytes = emit(program, std::move(layout), std::move(note), diagnostics);
   write_file(options.out, bytes, options.in);
   fmt::print("{} changes; the last one {}\n", std::min(poisoner.changes, options.until),
              poisoner.last);

@@ -28,6 +28,8 @@ Provenance example() {
   provenance.gp_values = {{0x120000800, 0x130000000}, {0x120002000, 0x110000000}};
   provenance.far_stubs = {{0x120003000, 0x120003100}};
   provenance.dead_ends = {0x120001040, 0x120001080};
+  provenance.hot_parts = {{0x120000800, {0x120000800, 0x120000840}}, {0x120002000, {0x120002004}}};
+  provenance.left_out = {0x120000000};
   return provenance;
 }
 
@@ -47,6 +49,25 @@ TEST(Provenance, RoundTrip) {
   EXPECT_EQ(read->gp_values[1].entry, 0x120002000u);
   EXPECT_EQ(read->gp_values[1].gp, 0x110000000u);
   EXPECT_EQ(read->dead_ends, example().dead_ends);
+  ASSERT_EQ(read->hot_parts.size(), 2u);
+  EXPECT_EQ(read->hot_parts[1].entry, 0x120002000u);
+  EXPECT_EQ(read->hot_parts[0].blocks, example().hot_parts[0].blocks);
+  EXPECT_EQ(read->hot_parts[1].blocks, example().hot_parts[1].blocks);
+  EXPECT_EQ(read->left_out, example().left_out);
+}
+
+TEST(Provenance, HotPartsMayBeAbsent) {
+  Provenance provenance = example();
+  provenance.hot_parts.clear();
+  provenance.left_out.clear();
+  auto note = encode_provenance(provenance);
+  ASSERT_EQ(note[4] % 4, 2u);  // so that both empty lists can be cut off with the padding
+  note.resize(note.size() - 4);
+  note[4] -= 2;
+  const auto read = read_provenance(image_with(note));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->dead_ends, example().dead_ends);
+  EXPECT_TRUE(read->hot_parts.empty());
 }
 
 TEST(Provenance, AbsentWithoutTheSection) {
@@ -57,7 +78,8 @@ TEST(Provenance, AbsentWithoutTheSection) {
 
 TEST(Provenance, TruncationIsAnError) {
   const auto note = encode_provenance(example());
-  // The last bytes may be padding of the note.
+  // The last bytes may be padding of the note. Lists at the end may be absent, but then the size
+  // that the note tells is another.
   for (size_t size = 0; size + 4 < note.size(); ++size) {
     const std::vector<uint8_t> part(note.begin(), note.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_THROW(read_provenance(image_with(part)), Error) << size;

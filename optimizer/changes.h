@@ -1,0 +1,31 @@
+#pragma once
+// What is changed in the instructions of a program before its blocks are placed, told so that a
+// comparison can follow it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/hotcold/hot_cold.h"
+#include "optimizer/image/provenance.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/layout/gp_loads.h"
+
+namespace respike {
+
+/// Leaves procedures where they are, and those that control runs into or out of with them.
+void pin(Program& program, const std::vector<ProcedureId>& left_out);
+
+/// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
+void forget_changed(DroppedGpLoads& loads, const std::vector<HotPart>& changed);
+
+/// What follow_changes() needs to know; `left_out` ascending.
+Provenance describe_changes(const Program& program, const std::vector<ProcedureId>& left_out,
+                            const std::vector<HotPart>& parts);
+
+/// Changes the instructions of a lifted input as optimize() did before it made the output with this
+/// note. Nothing of the note is believed: what cannot be proven is refused. Returns why, in one
+/// sentence, or nullopt.
+std::optional<std::string> follow_changes(Program& program, const Provenance& note);
+
+}  // namespace respike
