@@ -68,8 +68,8 @@ class Sinker {
   bool sink_from(uint32_t number) {
     bool changed = false;
     HotBlock& block = procedure_.blocks[number];
-    const auto hot = live_at_starts(procedure_, false);
-    RegisterSet live = live_at_end(procedure_, number, hot);
+    if (live_.empty()) live_ = live_at_starts(procedure_, false);
+    RegisterSet live = live_at_end(procedure_, number, live_);
     for (size_t i = block.code.size(); i-- > 0;) {
       const HotInstruction candidate = block.code[i];
       const auto result = result_of(candidate);
@@ -80,6 +80,7 @@ class Sinker {
       }
       step_back(procedure_, candidate, live);
     }
+    if (changed) live_.clear();
     return changed;
   }
 
@@ -113,7 +114,8 @@ class Sinker {
 
   HotProcedure& procedure_;
   const Target& target_;
-  RegisterSet fixed_;  // have a role beyond their value
+  RegisterSet fixed_;              // have a role beyond their value
+  std::vector<RegisterSet> live_;  // at starts, as if stubs were never taken; empty: not known
   Removed removed_;
 };
 

@@ -39,7 +39,7 @@ class SaveElimination {
   /// The saves and restores that went.
   Removed run() {
     if (!find_slot() || !follow() || !check_code()) return {};
-    at_starts_ = live_at_starts(procedure_, true);
+    if (changed_) at_starts_ = live_at_starts(procedure_, true);
     if (changed_ && !check_ends()) return {};
     if (!check_stubs()) return {};
     if (changed_ && !rename()) return {};
@@ -230,7 +230,7 @@ class SaveElimination {
   int64_t slot_ = 0;                    // from the stack pointer at the entry
   std::optional<HotInstruction> save_;  // one of them; all are the same
   std::vector<uint8_t> before_;         // per block
-  std::vector<RegisterSet> at_starts_;  // live
+  std::vector<RegisterSet> at_starts_;  // live; where the register is changed
   bool changed_ = false, reads_intact_ = false;
   Removed removed_;
 };

@@ -28,6 +28,7 @@ class Colouring {
     row_of_.resize(first_.back());
     for (uint32_t r = 0; r < lines.size(); ++r)
       std::fill(row_of_.begin() + first_[r], row_of_.begin() + first_[r + 1], r);
+    find_neighbours();
   }
 
   std::vector<uint32_t> order() {
@@ -64,27 +65,41 @@ class Colouring {
     return mean_[row] - cost;
   }
 
+  /// Calls f(line, other) for each two lines of different rows that take turns.
+  template <typename F>
+  void for_each_pair(F f) const {
+    for (uint32_t line = 0; line < first_.back(); ++line)
+      for (uint32_t other = 0; other < first_[row_of_[line]]; ++other)
+        if (turns_.between(line, other) != 0) f(line, other);
+  }
+
+  /// Most lines never take turns.
+  void find_neighbours() {
+    first_neighbour_.resize(first_.back() + size_t{1});
+    for_each_pair([&](uint32_t line, uint32_t other) {
+      ++first_neighbour_[line];
+      ++first_neighbour_[other];
+    });
+    std::exclusive_scan(first_neighbour_.begin(), first_neighbour_.end(), first_neighbour_.begin(),
+                        uint32_t{0});
+    neighbours_.resize(first_neighbour_.back());
+    std::vector<uint32_t> next(first_neighbour_.begin(), first_neighbour_.end() - 1);
+    for_each_pair([&](uint32_t line, uint32_t other) {
+      neighbours_[next[line]++] = {other, turns_.between(line, other)};
+      neighbours_[next[other]++] = {line, turns_.between(line, other)};
+    });
+  }
+
   /// Adds the turns of a row's lines, `sign` times, where it starts at `set`.
   void add(uint32_t row, uint32_t set, int sign) {
     for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
-      for (uint32_t other = 0; other < first_[row]; ++other)
-        add(other, set, turns_.between(line, other), sign);
+      for (uint32_t n = first_neighbour_[line]; n < first_neighbour_[line + 1]; ++n) {
+        const auto [other, turns] = neighbours_[n];
+        cost_[size_t{other} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
+        mean_[row_of_[other]] += static_cast<double>(turns) / sets_ * sign;
+      }
       set = set + 1 == sets_ ? 0 : set + 1;
     }
-    // Through the triangle of turns as it lies in memory.
-    const uint32_t behind = set;
-    for (uint32_t other = first_[row + 1]; other < first_.back(); ++other) {
-      set = behind;
-      for (uint32_t line = first_[row + 1]; line-- > first_[row];) {
-        set = (set == 0 ? sets_ : set) - 1;
-        add(other, set, turns_.between(other, line), sign);
-      }
-    }
-  }
-  void add(uint32_t line, uint32_t set, uint32_t turns, int sign) {
-    if (turns == 0) return;
-    cost_[size_t{line} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
-    mean_[row_of_[line]] += static_cast<double>(turns) / sets_ * sign;
   }
 
   /// Exchanges rows once through all pairs; whether any were and it may go on.
@@ -142,8 +157,13 @@ class Colouring {
   std::vector<uint32_t> row_of_;  // by line
   std::vector<uint32_t> set_of_;  // by row, of its first line
   std::vector<float> cost_;       // by line, set
-  uint64_t tries_ = 0;            // to exchange two rows
-  std::vector<double> mean_;      // by row, of its cost over all sets
+  struct Neighbour {
+    uint32_t line, turns;
+  };
+  std::vector<uint32_t> first_neighbour_;  // by line
+  std::vector<Neighbour> neighbours_;      // lines of other rows with which it takes turns
+  uint64_t tries_ = 0;                     // to exchange two rows
+  std::vector<double> mean_;               // by row, of its cost over all sets
 };
 
 }  // namespace

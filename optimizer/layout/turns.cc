@@ -1,10 +1,13 @@
-// A list of lines by the time of their last run, the latest first, as long as the window. When a
-// line runs again, those in front of it have run in between.
+// A list of lines by the time of their last run, the latest last, as long as the window. When a
+// line runs again, those behind it have run in between.
 //
-// Going through those in front is what takes time: the trace is left early where it has to be done
-// often, as in a loop that nearly fills the window, which looks the same after a few turns.
+// Going through those behind is what takes time: the trace is left early where it has to be done
+// often, as in a loop that nearly fills the window, which looks the same after a few turns. The
+// list is an array with twice the room, so that its end is contiguous and moves only now and then.
 
 #include "optimizer/layout/turns.h"
+
+#include <algorithm>
 
 namespace respike {
 namespace {
@@ -14,61 +17,49 @@ constexpr uint64_t kMostTurns = 100'000'000;  // that are counted
 class Recent {
  public:
   Recent(uint32_t lines, std::span<const uint32_t> weights)
-      : end_(lines), weights_(weights), links_(lines + size_t{1}), listed_(lines), turns_(lines) {
-    links_[end_] = {end_, end_};
-  }
+      : weights_(weights), list_(2 * weights.size() + 2), listed_(lines), turns_(lines) {}
 
   void clear() {
-    while (size_ != 0) remove(links_[end_].next);
+    while (first_ != end_) listed_[list_[first_++]] = false;
   }
 
   void run(uint32_t line) {
-    if (links_[end_].next == line) return;
+    if (first_ != end_ && list_[end_ - 1] == line) return;
     if (listed_[line]) {
-      count_turns(line);
-      remove(line);
+      size_t at = end_ - 1;
+      while (list_[at] != line) --at;
+      count_turns(line, at + 1);
+      std::copy(list_.data() + at + 1, list_.data() + end_, list_.data() + at);
+      list_[end_ - 1] = line;
+      return;
     }
-    insert_first(line);
-    if (size_ > weights_.size()) remove(links_[end_].previous);
+    if (end_ == list_.size()) {
+      std::copy(list_.data() + first_, list_.data() + end_, list_.data());
+      end_ -= first_;
+      first_ = 0;
+    }
+    list_[end_++] = line;
+    listed_[line] = true;
+    if (end_ - first_ > weights_.size()) listed_[list_[first_++]] = false;
   }
 
   uint64_t counted() const { return counted_; }
   Turns& turns() { return turns_; }
 
  private:
-  struct Link {
-    uint32_t previous, next;
-  };
-
-  void count_turns(uint32_t line) {
-    uint32_t between = 0;
-    for (uint32_t other = links_[end_].next; other != line; other = links_[other].next) ++between;
-    const uint32_t weight = weights_[between];
+  /// Of a line with those from `behind` on.
+  void count_turns(uint32_t line, size_t behind) {
+    const uint32_t weight = weights_[end_ - behind];
     if (weight == 0) return;
-    for (uint32_t other = links_[end_].next; other != line; other = links_[other].next)
-      turns_.between(other, line) += weight;
-    counted_ += between;
-  }
-  void insert_first(uint32_t line) {
-    links_[line] = {end_, links_[end_].next};
-    links_[links_[end_].next].previous = line;
-    links_[end_].next = line;
-    listed_[line] = true;
-    ++size_;
-  }
-  void remove(uint32_t line) {
-    const Link link = links_[line];
-    links_[link.previous].next = link.next;
-    links_[link.next].previous = link.previous;
-    listed_[line] = false;
-    --size_;
+    for (size_t other = behind; other != end_; ++other)
+      turns_.between(list_[other], line) += weight;
+    counted_ += end_ - behind;
   }
 
-  const uint32_t end_;  // of the ring
   const std::span<const uint32_t> weights_;
-  std::vector<Link> links_;  // a ring, with its end behind the lines
+  std::vector<uint32_t> list_;
+  size_t first_ = 0, end_ = 0;  // of the list
   std::vector<bool> listed_;
-  uint32_t size_ = 0;  // of the list
   uint64_t counted_ = 0;
   Turns turns_;
 };
