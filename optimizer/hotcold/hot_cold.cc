@@ -139,7 +139,9 @@ class HotColdOptimizer {
       note.reason.clear();
       if (candidate.gain > (best ? best->gain : 0)) best = std::move(candidate);
     }
-    const double least = options_.least_gain * static_cast<double>(note.executed);
+    const double least =
+        std::min(options_.least_gain * static_cast<double>(note.executed),
+                 options_.least_gain_of_all * static_cast<double>(result_.executed));
     if (best && static_cast<double>(best->gain) >= least) replace(note, *best);
   }
 

@@ -19,6 +19,7 @@ struct HotColdOptions {
   /// Of a procedure's executed instructions that have to go: for less, new code is not worth the
   /// room in caches that it takes from other code.
   double least_gain = 0.05;
+  double least_gain_of_all = 0.004;  // of all executed instructions: that is worth it in any case
   /// Of a procedure's entries that a cold block may run; the best of them is taken.
   std::vector<double> cold_shares = {0.01, 0.05, 0.2, 0.5};
 };
