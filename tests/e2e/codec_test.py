@@ -11,7 +11,7 @@ import sys
 import common
 
 # Of objdump: an address, the bytes of a word, its text; what it adds to that; of respike: an address, a word, its text.
-WORD = re.compile(r"^ *([0-9a-f]+): ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) (.*\S) *$", re.M)
+WORD = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) *\t(.*\S)[ \t]*$", re.M)
 REMARKS = re.compile(r"\t#.*"), re.compile(r" <[^>\n]*>")
 OURS = re.compile(r"^([0-9a-f]+): [0-9a-f]{8} \S", re.M)
 
@@ -19,7 +19,6 @@ OURS = re.compile(r"^([0-9a-f]+): [0-9a-f]{8} \S", re.M)
 def simplify(listing):
     for remark in REMARKS:
         listing = remark.sub("", listing)
-    listing = listing.replace("\t", " ")
     while "  " in listing:  # faster than an expression
         listing = listing.replace("  ", " ")
     return listing
@@ -28,6 +27,7 @@ def simplify(listing):
 def read_ours(image):
     """The lines. Listings have hundreds of thousands, so they are not taken apart one by one."""
     listing = simplify(common.respike_ok("image", "disasm", image, "--objdump").stdout.decode())
+    listing = listing.replace("\t", " ")
     lines, addresses = listing.splitlines(), OURS.findall(listing)
     common.expect(len(addresses) == len(lines), f"{len(lines) - len(addresses)} unexpected lines")
     common.expect(len({*addresses}) == len(lines), "an address is listed twice")
@@ -37,7 +37,8 @@ def read_ours(image):
 def read_theirs(image):
     """objdump's words as lines of ours."""
     listing = simplify(common.binutils("objdump", "-d", "-z", "-w", image))
-    return [f"{at}: {d}{c}{b}{a} {text}" for at, a, b, c, d, text in WORD.findall(listing)]
+    words = WORD.findall(listing)
+    return [f"{at}: {d}{c}{b}{a} {text}".replace("\t", " ") for at, a, b, c, d, text in words]
 
 
 def check_image(image):
