@@ -25,6 +25,7 @@ instructions stepped over (without branch senses, targets and formed addresses) 
 where they differ the steps led through the exception, the walk is given up, and few walks may end
 so."""
 
+import array
 import bisect
 import collections
 import itertools
@@ -177,8 +178,16 @@ def load_bias(program, image, folder):
     return int(match[1], 16)  # the first segment of such an image is linked at 0
 
 
+def logged(program, image, options, folder):
+    """The addresses at which qemu says it enters translated blocks, one after the other, at most LOG_LIMIT."""
+    log = logged_addresses(program, image, options, folder)
+    addresses = array.array("Q", itertools.islice(log, LOG_LIMIT))
+    log.close()
+    return addresses
+
+
 def logged_addresses(program, image, options, folder):
-    """The addresses at which qemu says it enters translated blocks, one after the other."""
+    """The same without a limit."""
     log = folder / "log"
     os.mkfifo(log)
     run = program.runs[0]
@@ -203,33 +212,38 @@ def logged_addresses(program, image, options, folder):
             stdin.close()
 
 
+_of_originals = common.Shared()
+
+
 def entry_log(program, image, paths, folder):
     """The procedures as they are entered, in order, from main on, at most LOG_LIMIT."""
-    bias = load_bias(program, image, folder)
+
+    def shared(key, make):
+        """Made once for an original, whose logs are the same for all layouts."""
+        return _of_originals((program, key), make) if image.path == program.image else make()
+
+    bias = shared("bias", lambda: load_bias(program, image, folder))
     places = {
         address + bias: (name, branches)
         for name, path in paths.items()
         for address, branches in path
     }
     # A first run logs each block at least once, a second one each entry of the procedures found.
-    log = logged_addresses(program, image, ["-d", "exec"], folder)
-    entered = {
-        places[address][0] for address in itertools.islice(log, LOG_LIMIT) if address in places
-    }
-    log.close()
+    executed = shared("executed", lambda: {*logged(program, image, ["-d", "exec"], folder)})
+    entered = {place[0] for address, place in places.items() if address in executed}
     ranges = ",".join(
         f"{address + bias:#x}+4" for name in sorted(entered) for address, _ in paths[name]
     )
     expect_argument_fits(ranges)
-    log = logged_addresses(program, image, ["-d", "exec,nochain", "-dfilter", ranges], folder)
+    options = ["-d", "exec,nochain", "-dfilter", ranges]
+    log = shared(ranges, lambda: logged(program, image, options, folder))
     found, before = [], (None, 0)
-    for address in itertools.islice(log, LOG_LIMIT):
+    for address in log:
         place = places.get(address, (None, 0))
         # Blocks on both sides of a branch on the way to the body are one entry.
         if place[0] and not (place[0] == before[0] and place[1] > before[1]):
             found.append(place[0])
         before = place
-    log.close()
     return found[found.index("main") :] if "main" in found else []
 
 
@@ -421,7 +435,9 @@ def check_program(program, layout, seed, count, scratch, tally):
     common.optimize(program.image, output, *options, "--report", report)
     found = json.loads(report.read_text())["hot_cold"]["procedures"]
     hot = drawing["preferred"] = {p["name"] for p in found if p["category"] == "optimized"}
-    images = before, after = ImageMap(program.image), ImageMap(output)
+    before = _of_originals((program, "map"), lambda: ImageMap(program.image))
+    after = ImageMap(output)
+    images = before, after
     generator = random.Random(f"{program.name} {layout} {seed}")
     stops, paths = plan(program, images, generator, folder, **drawing)
     followed = drawing.get("followed", 0)

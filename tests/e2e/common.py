@@ -236,22 +236,32 @@ def link_libraries(program, folder, replaced=None):
     return folder if program.libraries else None
 
 
-_expected = {}
-_expected_locks = {}
-_expected_guard = threading.Lock()
+class Shared:
+    """What several cases need, made by the first of them: shared(key, make)."""
+
+    def __init__(self):
+        self._made, self._locks, self._guard = {}, {}, threading.Lock()
+
+    def __call__(self, key, make):
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+
+_expected = Shared()
 
 
 def expected_behaviour(program, index):
     """What the original prints and returns in its run `index`; run once per process."""
-    key = (program.name, index)
-    with _expected_guard:
-        lock = _expected_locks.setdefault(key, threading.Lock())
-    with lock:
-        if key not in _expected:
-            with tempfile.TemporaryDirectory(prefix="respike-lib-") as folder:
-                libraries = link_libraries(program, folder)
-                _expected[key] = run_program(program.image, program.runs[index], libraries)
-        return _expected[key]
+
+    def run():
+        with tempfile.TemporaryDirectory(prefix="respike-lib-") as folder:
+            return run_program(program.image, program.runs[index], link_libraries(program, folder))
+
+    return _expected((program, index), run)
 
 
 def check_behaviour(program, image, libraries=None, runs=None, what="the rewritten image"):

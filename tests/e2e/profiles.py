@@ -55,8 +55,16 @@ def count_image(image, folder, check):
     return profile
 
 
+_counted = common.Shared()
+
+
 def count(program, folder):
-    """Instruments all images of the program, runs it as the manifest says, and collects."""
+    """Instruments all images of the program, runs it as the manifest says, and collects; once per process, in the
+    folder of the first who asks."""
+    return dict(_counted(program, lambda: _count(program, folder)))
+
+
+def _count(program, folder):
     spools, images = {}, {}
     for role, path in program.images():
         spools[role], images[role] = folder / f"spool-{role}", folder / f"counting-{role}"

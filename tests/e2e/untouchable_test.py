@@ -191,6 +191,9 @@ def covered(image, addresses):
     return {a for a in addresses if any(start <= a < end for start, end in ranges)}
 
 
+_covered = common.Shared()
+
+
 # --- Comparing ------------------------------------------------------------------------------------
 
 
@@ -233,7 +236,7 @@ def check_signal_returns(image, before, output, after):
             f"{after[address]!r} before the signal return code at {address:#x}, not {word!r}",
         )
     places = {address - 1 for address in before}
-    fresh = covered(output, places) - covered(image, places)
+    fresh = covered(output, places) - _covered(image, lambda: covered(image, places))
     common.expect(
         not fresh, f"unwind information now covers {[*map(hex, fresh)]}, before signal return code"
     )

@@ -1,0 +1,1 @@
+// CMake makes the precompiled headers of all tests with this file.
