@@ -427,10 +427,10 @@ def check_program(program, layout, seed, count, scratch, tally):
             counts = profiles.invert(counts, folder)
         elif layout == "hot-cold cold":
             counts = profiles.make_all("cold", program, folder, seed)
-        options = ["--profile", counts["main"]]
+        hot_cold = "on" if layout.startswith("hot-cold") else "off"
+        options = ["--profile", counts["main"], "--hot-cold", hot_cold]
     report, drawing = folder / "report", {"count": count}
     if layout.startswith("hot-cold"):
-        options += ["--hot-cold", "on"]
         drawing.update(steps_wanted=(0,), followed=FOLLOWED)
     common.optimize(program.image, output, *options, "--report", report)
     found = json.loads(report.read_text())["hot_cold"]["procedures"]

@@ -6,8 +6,8 @@ seeds, and --layout scatter (the blocks of one procedure spread over the whole t
 output and exit status under qemu-alpha must equal those of the original. A program with its own
 shared libraries is run with the libraries rewritten, with the main image rewritten, and with both.
 
-Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 6), --heavy-seeds N for
-images above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 2); 20 of each in scripts/nightly.sh."""
+Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 20), --heavy-seeds N for
+images above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 3); scripts/nightly.sh takes 20 of each."""
 
 import os
 import sys
@@ -67,9 +67,9 @@ def cases(args, scratch):
 
 def main():
     parser = common.argument_parser(__doc__)
-    parser.add_argument("--seeds", type=int, default=int(os.environ.get("RESPIKE_SEEDS", 6)))
+    parser.add_argument("--seeds", type=int, default=int(os.environ.get("RESPIKE_SEEDS", 20)))
     parser.add_argument(
-        "--heavy-seeds", type=int, default=int(os.environ.get("RESPIKE_HEAVY_SEEDS", 2))
+        "--heavy-seeds", type=int, default=int(os.environ.get("RESPIKE_HEAVY_SEEDS", 3))
     )
     args = parser.parse_args()
     with common.Scratch() as scratch:

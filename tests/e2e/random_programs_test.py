@@ -40,7 +40,7 @@ HOT_COLD = ["--hot-cold", "on"]
 
 # Name, kind of profile, options
 VARIANTS = [
-    ("its own profile", "own", []),
+    ("its own profile", "own", ["--hot-cold", "off"]),
     ("hot-cold, its own profile", "own", HOT_COLD),
     ("hot-cold, inverted", "inverted", HOT_COLD),
     ("hot-cold, all hot", "hot", HOT_COLD),
