@@ -292,8 +292,9 @@ class JumpConnector {
       if (effort_.edges != 0) add_entries(address, targets);
       const auto [user, fresh] = users_.try_emplace(address, jump);
       if (!fresh) sharing_.insert({user->second, jump});
-      if (!Effort::spend(effort_.edges, targets.size() - before + 1))
-        return too_many_targets(address_of(block.instructions.back()));
+      if (Effort::spend(effort_.edges, targets.size() - before + 1)) continue;
+      sharing_.insert(jump);
+      return too_many_targets(address_of(block.instructions.back()));
     }
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
@@ -354,7 +355,7 @@ class JumpConnector {
   Effort& effort_;
   std::unordered_set<uint64_t> known_tables_;
   std::map<uint64_t, BlockId> users_;  // the first jump that uses a table, by its address
-  std::set<BlockId> sharing_;          // jumps whose tables others may use, or that may use others
+  std::set<BlockId> sharing_;          // jumps that may use tables of others, or others theirs
   std::optional<bool> passed_on_;      // see labels_are_passed_on()
   std::vector<BlockId> jumps_;         // blocks that end with an indirect jump
   std::vector<std::vector<BlockId>> predecessors_;
