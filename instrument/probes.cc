@@ -561,6 +561,9 @@ void ProbeInserter::insert(Layout& layout) {
   for (Procedure& procedure : program_.procedures)
     for (Reference& reference : procedure.references) moved(reference.target);
   for (CodePointer& pointer : program_.code_pointers) moved(pointer.target);
+  for (ProcedureId id = 0; id < by_procedure_.size(); ++id)
+    for (JumpTable& table : program_[id].jump_tables)
+      if (table.jump < edits[id].end_of.size()) table.jump = edits[id].end_of[table.jump];
   for (uint32_t f = 0; f < layout.fragments.size(); ++f) {
     Layout::Fragment& fragment = layout.fragments[f];
     const Edited& edited = edits[fragment.procedure];

@@ -12,6 +12,9 @@
 // Clones have references of their own, since no two instructions may share one. What is relative
 // to the place behind a call, or to a landing pad, is relative to the clone of that.
 //
+// Entries of jump tables that belong to one jump go where its edges go: to a clone, a stub, or
+// behind an empty block.
+//
 // What clones run, the hot blocks run less.
 
 #include "optimizer/hotcold/commit.h"
@@ -75,6 +78,7 @@ class Committer {
         states_(program.unwind, procedure_, hot) {}
 
   CommittedBlocks run() {
+    read_tables();
     make_clones();
     for (BlockId b = 0; b < original_blocks_; ++b)
       if (!region_.is_hot[b]) lead_to_clones(procedure_.blocks[b]);
@@ -85,6 +89,7 @@ class Committer {
       result_.hot_calls += hot_.calls_at_end(i) ? 1 : 0;
     }
     skip_empty_blocks();
+    turn_tables();
     result_.copies.assign(procedure_.blocks.size(), kNone);
     for (BlockId b = 0; b < original_blocks_; ++b) {
       result_.copies[b] = b;
@@ -94,10 +99,41 @@ class Committer {
   }
 
  private:
+  struct TableEntry {
+    size_t pointer = 0;  // index of Program::code_pointers
+    BlockId jump = kNone;
+    size_t edge = 0;  // index of the successors of that block
+  };
+
   Arena& arena() { return *program_.arena; }
 
   BlockId clone_of(BlockId block) const {
     return block < original_blocks_ && clones_[block] != kNone ? clones_[block] : block;
+  }
+
+  /// Which edges the entries of tables stand for.
+  void read_tables() {
+    for (const JumpTable& table : procedure_.jump_tables) {
+      if (table.jump == kNone) continue;
+      const auto& edges = procedure_.blocks[table.jump].successors;
+      const auto [first, last] = entries_of(program_, table);
+      for (size_t i = first; i < last; ++i) {
+        const BlockId to = program_.code_pointers[i].target.block;
+        const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& each) {
+          return each.kind == Edge::Kind::indirect && each.target == to;
+        });
+        assert(edge != edges.end());
+        table_entries_.push_back({i, table.jump, static_cast<size_t>(edge - edges.begin())});
+      }
+    }
+  }
+
+  void turn_tables() {
+    for (const TableEntry& entry : table_entries_) {
+      const BlockId to = procedure_.blocks[entry.jump].successors[entry.edge].target;
+      program_.code_pointers[entry.pointer].target.block = to;
+      procedure_.blocks[to].flags |= BasicBlock::kAddressTaken;
+    }
   }
 
   void make_clones() {
@@ -274,6 +310,7 @@ class Committer {
   HotStates states_;
   std::vector<BlockId> clones_;            // per original block, or kNone
   std::map<int32_t, int32_t> references_;  // of the original -> of clones
+  std::vector<TableEntry> table_entries_;  // of tables that belong to one jump
   std::vector<BlockId> stubs_;             // per stub: its block, or the cold one behind it
   CommittedBlocks result_;
 };

@@ -34,6 +34,11 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
     live_in.push_back(flow.live_in(id, b));
     live_at_end.push_back(flow.live_before(id, b, program[id].blocks[b].instructions.size()));
   }
+  for (const JumpTable& table : procedure.jump_tables) {
+    const auto [first, last] = entries_of(program, table);
+    for (size_t i = first; i < last; ++i)
+      table_entries.push_back({i, table.jump, program.code_pointers[i].target});
+  }
   RegisterSet preserved(std::span(abi.preserved));
   preserved.add(abi.stack_pointer);
   const RegisterSet all = RegisterSet::first(target.register_count());
@@ -72,6 +77,8 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
 void ProcedureBefore::restore(Program& program) const {
   program[id] = procedure;
   copy_lists(program[id], *program.arena);
+  for (const TableEntry& entry : table_entries)
+    program.code_pointers[entry.pointer].target = entry.target;
 }
 
 }  // namespace respike

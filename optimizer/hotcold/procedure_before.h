@@ -19,14 +19,22 @@ struct ProcedureBefore {
   ProcedureBefore(const ProcedureBefore&) = delete;
   ProcedureBefore& operator=(const ProcedureBefore&) = delete;
 
-  /// Makes the procedure of the program what it was.
+  /// Makes the procedure of the program what it was, and its jump tables.
   void restore(Program& program) const;
+
+  /// An entry of a jump table.
+  struct TableEntry {
+    size_t pointer = 0;    // index of Program::code_pointers
+    BlockId jump = kNone;  // see JumpTable
+    CodeLocation target;
+  };
 
   ProcedureId id = kNone;
   Procedure procedure;
   Arena arena;  // of the procedure's lists
   std::vector<BlockId> entries;
-  std::vector<RegisterSet> live_in, live_at_end;         // per block
+  std::vector<RegisterSet> live_in, live_at_end;  // per block
+  std::vector<TableEntry> table_entries;
   std::map<BlockId, Call> calls;                         // by block
   std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
   RegisterSet kept;  // preserved ones that callers find unchanged

@@ -21,7 +21,11 @@
 // As in the dataflow of registers, control comes back from calls alone, and code behind a call that
 // never returns is not reached; landing pads are reached by calls, not by loads that trap.
 //
-// Left to the comparison behind emission: that tables of code pointers lead where they led, and
+// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: to what is
+// paired with what it led to, at every copy of that jump. Entries of other tables lead where they
+// led. The addresses that entries hold depend on the layout anyway and are for the jump alone.
+//
+// Left to the comparison behind emission: that all other pointers to code lead where they led, and
 // loads of gp from where code is.
 //
 // Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
@@ -241,13 +245,12 @@ class PairRun {
                                   [](const Edge& a, const Edge& b) { return a.kind == b.kind; });
     expect(alike, "control goes on elsewhere");
     if (!alike) return {};
+    if (checks_ && before.edge(Edge::Kind::indirect) != nullptr) compare_tables(before, after);
     Reached reached;
     const bool calls = calls_at_end();
     for (size_t e = 0; e < before.successors.size(); ++e) {
       const Edge& edge = before.successors[e];
       const BlockId target = after.successors[e].target;
-      if (edge.kind == Edge::Kind::indirect)
-        expect(edge.target == target, "a jump table leads elsewhere");
       if (edge.kind == Edge::Kind::landing_pad && after.call_site != kNone)
         expect(after_.call_sites[after.call_site].landing_pad == target, "exceptions go elsewhere");
       if (calls && edge.kind != Edge::Kind::landing_pad && !comes_back()) continue;
@@ -441,6 +444,27 @@ class PairRun {
 
   // Behind the last instruction.
 
+  /// That jumps by tables of their own go where the edges say, others where they went.
+  void compare_tables(const BasicBlock& before, const BasicBlock& after) {
+    bool own = false;
+    for (const ProcedureBefore::TableEntry& entry : before_.table_entries) {
+      if (entry.jump != pair_.before) continue;
+      own = true;
+      const CodeLocation& to = program_.code_pointers[entry.pointer].target;
+      bool followed = false;  // by an edge
+      for (size_t e = 0; e < before.successors.size(); ++e)
+        followed |= before.successors[e].kind == Edge::Kind::indirect &&
+                    before.successors[e].target == entry.target.block &&
+                    after.successors[e].target == to.block;
+      expect(followed && to.procedure == before_.id && to.where == entry.target.where,
+             "a jump table leads elsewhere");
+    }
+    for (size_t e = 0; e < before.successors.size() && !own; ++e)
+      expect(before.successors[e].kind != Edge::Kind::indirect ||
+                 before.successors[e].target == after.successors[e].target,
+             "a jump table leads elsewhere");
+  }
+
   const Call* call() const {
     const auto found = before_.calls.find(pair_.before);
     return found == before_.calls.end() ? nullptr : &found->second;
@@ -542,6 +566,9 @@ std::optional<std::string> prove(const Program& program, const ProcedureBefore& 
       due.insert(next);
     }
   }
+  for (const auto& entry : before.table_entries)
+    if (entry.jump == kNone && program.code_pointers[entry.pointer].target != entry.target)
+      return "a jump table that others may use leads elsewhere";
   for (const auto& [pair, values] : known) {
     pairs.run(pair, values, true);
     if (pairs.fault()) return pairs.fault();

@@ -23,7 +23,7 @@ class HotColdProof {
   /// of it which block it was before; kNone: it is a stub. If that is wrong, nothing is proven.
   std::optional<std::string> find_fault(std::span<const BlockId> copies) const;
 
-  /// Makes the procedure what it was.
+  /// Makes the procedure and its jump tables what they were.
   void restore(Program& program) const { before_.restore(program); }
 
  private:

@@ -7,8 +7,9 @@
 // nothing but the entries of the procedure may be reached from outside:
 //
 //  - a block whose address is taken, unless it is an entry, cannot be hot;
-//  - entries of jump tables lead to one place each, so a jump by a table and its targets must be
-//    cold, all of them;
+//  - entries of jump tables lead to one place each. A table that belongs to one jump may lead
+//    elsewhere than it did if that jump is in one part alone: if cold code leads to it, it is cold.
+//    Jumps by tables that others use and by labels must be cold, and so must their targets;
 //  - code that computes gp from a return address must be in the same part as the call, right behind
 //    it: the distance between the two differs from copy to copy. The same goes for landing pads,
 //    which compute it from their own address;
@@ -64,6 +65,14 @@ void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
     }
 }
 
+/// Per block: it jumps by tables that belong to it.
+std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
+  std::vector<bool> own(procedure.blocks.size());
+  for (const JumpTable& table : procedure.jump_tables)
+    if (table.jump != kNone) own[table.jump] = true;
+  return own;
+}
+
 /// Makes hot what has to be with hot blocks.
 void close(const Procedure& procedure, ProcedureId id, std::vector<bool>& hot) {
   for (bool changed = true; changed;) {
@@ -99,6 +108,42 @@ void find_cold_runs(const Procedure& procedure, Region& region) {
   }
 }
 
+/// Which wanted blocks are hot, and which of them cold code leads to. False if nothing is cold.
+bool divide(const Program& program, ProcedureId id, const CallGraph& calls,
+            const AddressTaken& taken, const std::vector<bool>& wanted, Region& region) {
+  const Procedure& procedure = program[id];
+  const auto entries = calls.entries_of(id);
+  region.is_hot = reached_from(procedure, {entries.begin(), entries.end()},
+                               [&](BlockId b) { return wanted[b]; });
+  std::vector<BlockId> cold;  // where cold code begins
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    if (region.is_hot[b]) {
+      for (const Edge& edge : procedure.blocks[b].successors)
+        if (!region.is_hot[edge.target]) cold.push_back(edge.target);
+    } else if (std::binary_search(entries.begin(), entries.end(), b) || taken.contains(id, b) ||
+               procedure.blocks[b].has(BasicBlock::kLandingPad)) {
+      cold.push_back(b);
+    }
+  }
+  region.is_cloned = reached_from(procedure, cold, [](BlockId) { return true; });
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    if (!region.is_hot[b]) region.is_cloned[b] = false;
+  return !cold.empty();
+}
+
+/// Jumps by tables that cold code leads to are not wanted: a table leads to one part. Whether there
+/// were any.
+bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
+                       std::vector<bool>& wanted) {
+  bool changed = false;
+  for (const JumpTable& table : procedure.jump_tables) {
+    if (table.jump == kNone || !region.is_cloned[table.jump]) continue;
+    wanted[table.jump] = false;
+    changed = true;
+  }
+  return changed;
+}
+
 /// What forbids the region, or nothing.
 std::string obstacle(const Program& program, const Region& region, const CallGraph& calls,
                      const AddressTaken& taken) {
@@ -112,10 +157,12 @@ std::string obstacle(const Program& program, const Region& region, const CallGra
       return "it is known by its bytes";
   }
   std::string found;
+  const std::vector<bool> own_tables = jump_by_own_tables(procedure);
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
     for (const Edge& edge : procedure.blocks[b].successors) {
-      if (edge.kind == Edge::Kind::indirect && (region.is_hot[b] || region.is_hot[edge.target]))
-        return "hot code uses a jump table";
+      if (edge.kind == Edge::Kind::indirect && !own_tables[b] &&
+          (region.is_hot[b] || region.is_hot[edge.target]))
+        return "hot code uses a jump table that others may use";
       // It would be told from its clone by no table.
       if (edge.kind != Edge::Kind::landing_pad && region.is_cloned[edge.target] &&
           procedure.blocks[edge.target].has(BasicBlock::kLandingPad))
@@ -149,7 +196,14 @@ AddressTaken::AddressTaken(const Program& program) {
   const auto add = [&](const CodeLocation& location) {
     if (location.procedure != kNone) places_.emplace_back(location.procedure, location.block);
   };
-  for (const CodePointer& pointer : program.code_pointers) add(pointer.target);
+  std::vector<bool> owned(program.code_pointers.size());
+  for (const Procedure& procedure : program.procedures)
+    for (const JumpTable& table : procedure.jump_tables) {
+      const auto [first, last] = entries_of(program, table);
+      for (size_t i = first; i < last; ++i) owned[i] = table.jump != kNone;
+    }
+  for (size_t i = 0; i < program.code_pointers.size(); ++i)
+    if (!owned[i]) add(program.code_pointers[i].target);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     for (const Reference& reference : program[id].references) {
       const ReferenceKind kind = reference.kind;
@@ -185,23 +239,17 @@ std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId i
   std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
   for (const BlockId entry : entries) wanted[entry] = true;
   close(procedure, id, wanted);
-
-  region.is_hot = reached_from(procedure, entries, [&](BlockId b) { return wanted[b]; });
-  std::vector<BlockId> cold;  // where cold code begins
-  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
-    if (region.is_hot[b]) {
-      region.hot.push_back(b);
-      for (const Edge& edge : procedure.blocks[b].successors)
-        if (!region.is_hot[edge.target]) cold.push_back(edge.target);
-    } else if (std::binary_search(entries.begin(), entries.end(), b) || taken.contains(id, b) ||
-               procedure.blocks[b].has(BasicBlock::kLandingPad)) {
-      cold.push_back(b);
-    }
+  if (!divide(program, id, calls, taken, wanted, region))
+    return NoRegion{false, "all of it is hot"};
+  while (cool_cloned_jumps(procedure, region, wanted)) {
+    std::vector<bool> needed = wanted;
+    for (const BlockId entry : entries) needed[entry] = true;
+    close(procedure, id, needed);
+    if (needed != wanted) return NoRegion{true, "hot and cold code share a jump table"};
+    divide(program, id, calls, taken, wanted, region);
   }
-  if (cold.empty()) return NoRegion{false, "all of it is hot"};
-  region.is_cloned = reached_from(procedure, cold, [](BlockId) { return true; });
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
-    if (!region.is_hot[b]) region.is_cloned[b] = false;
+    if (region.is_hot[b]) region.hot.push_back(b);
   if (std::string reason = obstacle(program, region, calls, taken); !reason.empty())
     return NoRegion{true, std::move(reason)};
   find_cold_runs(procedure, region);

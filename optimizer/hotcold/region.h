@@ -25,7 +25,8 @@ struct NoRegion {
   std::string reason;
 };
 
-/// Blocks that other code may reach by an address, other than by branches, calls and jump tables.
+/// Blocks that other code may reach by an address, other than by branches, calls and jump tables
+/// that belong to one jump.
 class AddressTaken {
  public:
   explicit AddressTaken(const Program& program);

@@ -25,6 +25,22 @@ std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
                       .block = static_cast<BlockId>(block - blocks.begin())};
 }
 
+std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table) {
+  const auto& pointers = program.code_pointers;
+  const auto first =
+      std::lower_bound(pointers.begin(), pointers.end(), table.address,
+                       [](const CodePointer& p, uint64_t address) { return p.address < address; });
+  auto last = first;
+  uint64_t at = table.address;
+  for (uint32_t i = 0; i < table.entries && last != pointers.end() && last->address == at; ++i) {
+    const bool wide =
+        last->kind == ReferenceKind::address64 || last->kind == ReferenceKind::pc_relative64;
+    at += wide ? 8 : 4;
+    ++last;
+  }
+  return {first - pointers.begin(), last - pointers.begin()};
+}
+
 void pin_followers(Program& program) {
   const auto& falls = program.falls_into;
   std::vector<ProcedureId> staying;

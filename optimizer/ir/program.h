@@ -162,6 +162,9 @@ struct CallSite {
 struct JumpTable {
   uint64_t address = 0;  // of its first entry
   uint32_t entries = 0;
+  /// The block at whose end it is used, and nowhere else; nor does that jump use a table that
+  /// others may use. kNone: that is not certain.
+  BlockId jump = kNone;
 };
 
 struct Procedure {
@@ -228,6 +231,10 @@ struct Program {
   Procedure& operator[](ProcedureId id) { return procedures[id]; }
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
+
+/// The entries of a jump table: indices of Program::code_pointers, half-open. Fewer than the table
+/// says where not all of its words are pointers, one behind the other. Binary search.
+std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
 
 /// Pins whatever control runs into from code that stays in place, once it is known what stays.
 void pin_followers(Program& program);

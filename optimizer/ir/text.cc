@@ -212,8 +212,11 @@ void Printer::procedure(const Procedure& procedure, std::string_view id) {
 /// References are printed with their instructions; those that no instruction has are listed here.
 void Printer::side_tables(const Procedure& procedure) {
   if (!procedure.symbols.empty()) put("  symbols {}\n", fmt::join(procedure.symbols, " "));
-  for (const JumpTable& table : procedure.jump_tables)
-    put("  jump_table {:#x} entries={}\n", table.address, table.entries);
+  for (const JumpTable& table : procedure.jump_tables) {
+    put("  jump_table {:#x} entries={}", table.address, table.entries);
+    put_number("jump", table.jump, kNone);
+    put("\n");
+  }
   for (size_t i = 0; i < procedure.call_sites.size(); ++i) {
     const CallSite& site = procedure.call_sites[i];
     put("  call_site {} lsda={}", i, site.lsda);

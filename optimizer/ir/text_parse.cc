@@ -170,6 +170,7 @@ bool Parser::procedure_line(std::string_view first, Words& words) {
   } else if (first == "jump_table") {
     JumpTable table{.address = words.next_number<uint64_t>()};
     words.take_number("entries", table.entries);
+    words.take_number("jump", table.jump);
     procedure_->jump_tables.push_back(table);
   } else if (first == "call_site") {
     call_site(words);

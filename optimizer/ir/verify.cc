@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <vector>
 
 #include "optimizer/ir/target.h"
@@ -42,6 +43,7 @@ class Verifier {
   Violation code_pointers() const;
   Violation procedure(ProcedureId id);
   Violation side_tables() const;
+  Violation jump_table(const JumpTable& table) const;
   Violation block(BlockId id);
   Violation instructions();
   Violation instruction_reference(const Instruction& instruction, ControlFlow flow);
@@ -195,6 +197,8 @@ Violation Verifier::procedure(ProcedureId id) {
     return procedure_text(program_, id) + ", block 0: it is the entry, but not marked as one";
   for (BlockId b = 0; b < count; ++b)
     if (auto violation = block(b)) return violation;
+  for (const JumpTable& table : procedure_->jump_tables)
+    if (auto violation = jump_table(table)) return violation;
   if (!procedure_->movable()) return std::nullopt;
   for (BlockId b = 0; b < count; ++b)
     if (auto violation = sequences(b)) return violation;
@@ -218,6 +222,28 @@ Violation Verifier::side_tables() const {
   for (size_t i = 0; i < procedure_->references.size(); ++i)
     if (const auto why = bad_place(procedure_->references[i].target))
       return fmt::format("{}: reference {} is to {}", procedure_text(program_, id_), i, *why);
+  return std::nullopt;
+}
+
+/// Whether a table that belongs to one jump leads where that jump does.
+Violation Verifier::jump_table(const JumpTable& table) const {
+  if (table.jump == kNone) return std::nullopt;
+  const auto say = [&](std::string_view what) {
+    return fmt::format("{}: the jump table at {:#x} {}", procedure_text(program_, id_),
+                       table.address, what);
+  };
+  if (table.jump >= procedure_->blocks.size()) return say("belongs to a block that does not exist");
+  const auto [first, last] = entries_of(program_, table);
+  if (last - first != table.entries) return say("has entries that are no code pointers");
+  std::set<BlockId> targets;
+  for (const Edge& edge : procedure_->blocks[table.jump].successors)
+    if (edge.kind == Edge::Kind::indirect) targets.insert(edge.target);
+  for (size_t i = first; i < last; ++i) {
+    const CodeLocation& to = program_.code_pointers[i].target;
+    if (to.where != CodeLocation::Where::block_start || to.procedure != id_ ||
+        !targets.contains(to.block))
+      return say(fmt::format("has an entry, {}, that leads where its jump does not", i - first));
+  }
   return std::nullopt;
 }
 

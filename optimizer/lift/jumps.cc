@@ -43,6 +43,7 @@ class JumpConnector {
     if (!jumps_.empty()) {
       find_predecessors();
       for (BlockId id : jumps_) add_indirect(id);
+      find_owners();
     }
     check_labels();
   }
@@ -82,11 +83,11 @@ class JumpConnector {
     // Where a path leads to no table it may be any; or none, if the jump is not to an entry of one.
     if (tables.empty() ? adds_gp(block) : !complete) tables = all_tables();
     const bool table_only = !tables.empty() && (complete || adds_gp(block));
-    if (table_only) return add_tables(block, tables, {});
+    if (table_only) return add_tables(id, tables, {}, complete);
     block.flags |= BasicBlock::kMayLeave;
     const std::vector<BlockId>& labels = taken_labels();
     if (!Effort::spend(effort_.edges, labels.size())) return too_many_targets(place);
-    if (!tables.empty()) return add_tables(block, tables, labels);
+    if (!tables.empty()) return add_tables(id, tables, labels, false);
     if (!is_understood(id, labels)) {
       lifter_.make_opaque(procedure_, fmt::format("unknown indirect jump at {:#x}", place));
       return;
@@ -258,6 +259,13 @@ class JumpConnector {
 
   /// All tables whose addresses the procedure forms.
   std::vector<uint64_t> all_tables() {
+    std::vector<uint64_t> tables = formed_tables();
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+
+  /// The same, each as often as its address is formed.
+  std::vector<uint64_t> formed_tables() {
     std::vector<uint64_t> tables;
     for (uint32_t index : ranges_) {
       const CodeRange& range = program_.ranges[index];
@@ -271,17 +279,22 @@ class JumpConnector {
       if (!Effort::spend(effort_.instructions, 16)) return {};
     }
     std::sort(tables.begin(), tables.end());
-    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
     return tables;
   }
 
-  void add_tables(BasicBlock& block, const std::vector<uint64_t>& tables,
-                  std::vector<BlockId> targets) {
+  /// `certain`: the jump uses these tables, and nothing else.
+  void add_tables(BlockId jump, const std::vector<uint64_t>& tables, std::vector<BlockId> targets,
+                  bool certain) {
+    BasicBlock& block = procedure_.blocks[jump];
+    if (!certain) sharing_.insert(jump);
     for (uint64_t address : tables) {
       const size_t before = targets.size();
       if (effort_.edges != 0) add_entries(address, targets);
-      if (!Effort::spend(effort_.edges, targets.size() - before + 1))
-        return too_many_targets(address_of(block.instructions.back()));
+      const auto [user, fresh] = users_.try_emplace(address, jump);
+      if (!fresh) sharing_.insert({user->second, jump});
+      if (Effort::spend(effort_.edges, targets.size() - before + 1)) continue;
+      sharing_.insert(jump);
+      return too_many_targets(address_of(block.instructions.back()));
     }
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
@@ -312,6 +325,24 @@ class JumpConnector {
     if (known_tables_.insert(address).second) procedure_.jump_tables.push_back(table);
   }
 
+  /// Says which tables belong to one jump: no other uses them, no other procedure forms their
+  /// addresses, and the same goes for all tables of that jump.
+  void find_owners() {
+    const std::vector<uint64_t> here = formed_tables();
+    const auto count = [](const std::vector<uint64_t>& addresses, uint64_t address) {
+      const auto [first, last] = std::equal_range(addresses.begin(), addresses.end(), address);
+      return last - first;
+    };
+    for (const JumpTable& table : procedure_.jump_tables)
+      if (table.entries == 0 ||
+          count(here, table.address) != count(lifter_.table_starts, table.address))
+        sharing_.insert(users_.at(table.address));
+    for (JumpTable& table : procedure_.jump_tables) {
+      const BlockId jump = users_.at(table.address);
+      if (!sharing_.contains(jump)) table.jump = jump;
+    }
+  }
+
   bool is_table_start(uint64_t address) const {
     return std::binary_search(lifter_.table_starts.begin(), lifter_.table_starts.end(), address);
   }
@@ -323,8 +354,10 @@ class JumpConnector {
   std::span<const uint32_t> ranges_;  // indices of Program::ranges
   Effort& effort_;
   std::unordered_set<uint64_t> known_tables_;
-  std::optional<bool> passed_on_;  // see labels_are_passed_on()
-  std::vector<BlockId> jumps_;     // blocks that end with an indirect jump
+  std::map<uint64_t, BlockId> users_;  // the first jump that uses a table, by its address
+  std::set<BlockId> sharing_;          // jumps that may use tables of others, or others theirs
+  std::optional<bool> passed_on_;      // see labels_are_passed_on()
+  std::vector<BlockId> jumps_;         // blocks that end with an indirect jump
   std::vector<std::vector<BlockId>> predecessors_;
   std::optional<std::vector<BlockId>> labels_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,14 @@ namespace respike {
 namespace {
 
 constexpr uint64_t kCode = 0x10000, kStack = 0x800000, kLog = 0x900000, kEnd = 0x4000;
+constexpr uint64_t kTables = 0x400000;
 constexpr int kFrame = 96;
 constexpr Register kSp = 30, kRa = 26;
 constexpr ProcedureId kCaller = 0, kTested = 1;
 
 /// The procedure under test, whose caller keeps a value in a scratch register: a prolog, blocks
-/// that branch forward and sometimes back, an epilog. It logs values, keeps locals in its frame,
-/// and calls a leaf.
+/// that branch forward and sometimes back, some of them by tables, an epilog. It logs values, keeps
+/// locals in its frame, and calls a leaf.
 class RandomProcedure {
  public:
   explicit RandomProcedure(uint64_t seed) : random_(seed) {}
@@ -42,22 +44,26 @@ class RandomProcedure {
     }
     state += fmt::format(" 26=offset:{}\nstate 2 cie=0 cfa=30+{}\n", -kFrame, kFrame);
     const int blocks = 3 + static_cast<int>(random_() % 8);
+    const std::string head =
+        "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n" + state;
     std::string text =
-        "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n" + state +
         "procedure 0 \"caller\"\n  block 0 cfi=0 entry\n    lda t7,5\n    bsr ra,0 !branch(1#0)\n"
         "    -> 1 fall_through\n  block 1 cfi=0\n    stq v0,0(t11)\n    stq t7,72(t11)\n    ret "
         "zero,(t10),1\n";
-    text += fmt::format(
-        "procedure 1 \"tested\"\n  block 0 cfi=0 count=1000 entry\n    lda sp,{}(sp)\n"
-        "    .cfi_state 2\n    stq ra,0(sp)\n{}    .cfi_state 1\n{}    -> 1 fall_through "
-        "count=1000\n",
-        -kFrame, saves, saved == 0 ? "" : some_code());
-    for (int b = 1; b < blocks; ++b) text += block(b, blocks);
-    text += fmt::format(
-        "  block {} cfi=1 count={}\n{}    ldq ra,0(sp)\n{}    lda sp,{}(sp)\n"
-        "    .cfi_state 0\n    ret\n",
-        blocks, count(), some_code(), restores, kFrame);
-    return text +
+    std::vector<std::string> bodies = {
+        fmt::format("    lda sp,{}(sp)\n    .cfi_state 2\n    stq ra,0(sp)\n{}    .cfi_state 1\n{}"
+                    "    -> 1 fall_through count=1000\n",
+                    -kFrame, saves, saved == 0 ? "" : some_code())};
+    for (int b = 1; b < blocks; ++b) bodies.push_back(block(b, blocks));
+    bodies.push_back(
+        fmt::format("{}    ldq ra,0(sp)\n{}    lda sp,{}(sp)\n    .cfi_state 0\n    ret\n",
+                    some_code(), restores, kFrame));
+    text += "procedure 1 \"tested\"\n" + tables_;
+    for (int b = 0; b <= blocks; ++b)
+      text += fmt::format("  block {} cfi={} count={}{}{}\n{}", b, b == 0 ? 0 : 1,
+                          b == 0 ? 1000 : count(), b == 0 ? " entry" : "",
+                          labels_.contains(b) ? " address_taken" : "", bodies[b]);
+    return head + pointers_ + text +
            "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    addq a0,a1,v0\n    lda t0,77\n"
            "    lda t1,78\n    lda t5,79\n    ret\n";
   }
@@ -93,15 +99,20 @@ class RandomProcedure {
   }
 
   std::string block(int b, int last) {
-    std::string text = fmt::format("  block {} cfi=1 count={}\n{}", b, count(), some_code());
+    std::string text = some_code();
     const auto later = [&] { return b + 1 + static_cast<int>(random_() % (last - b)); };
-    switch (random_() % 6) {
+    switch (random_() % 7) {
       case 0:
         return text + fmt::format("    bsr ra,0 !branch(2#0)\n    -> {} fall_through count={}\n",
                                   b + 1, count());
       case 1:
         return text +
                fmt::format("    lda t0,1(t0)\n    -> {} fall_through count={}\n", later(), count());
+      case 2: {
+        std::vector<int> targets;
+        for (int i = 0; i < 3; ++i) targets.push_back(random_() % 12 == 0 ? 1 : later());
+        return text + table_jump(b, targets);
+      }
       default: {
         const int to = random_() % 8 == 0 ? 1 : later();
         return text + fmt::format(
@@ -112,8 +123,28 @@ class RandomProcedure {
     }
   }
 
+  /// By the sum of two conditions. One in eight tables might be used by others, too.
+  std::string table_jump(int b, const std::vector<int>& targets) {
+    const uint64_t address = kTables + 32 * static_cast<uint64_t>(b);
+    const std::string owner = random_() % 8 == 0 ? "" : fmt::format(" jump={}", b);
+    tables_ += fmt::format("  jump_table {:#x} entries={}{}\n", address, targets.size(), owner);
+    for (size_t i = 0; i < targets.size(); ++i)
+      pointers_ += fmt::format("code_pointer {:#x} address64 1#{}\n", address + 8 * i, targets[i]);
+    std::string text = fmt::format(
+        "    cmpult {},{},t4\n    cmpult {},{},t6\n    addq t4,t6,t4\n    ldah t6,{}(zero)\n"
+        "    s8addq t4,t6,t6\n    ldq t6,{}(t6)\n    jmp (t6)\n",
+        any(), any(), any(), any(), kTables >> 16, 32 * b);
+    for (const int target : std::set(targets.begin(), targets.end())) {
+      text += fmt::format("    -> {} indirect count={}\n", target, count());
+      labels_.insert(target);
+    }
+    return text;
+  }
+
   Random random_;
   std::vector<std::string> registers_ = {"a0", "a1", "v0", "t0", "t1", "t2", "t3"};
+  std::string tables_, pointers_;  // lines of the procedure and of the program
+  std::set<int> labels_;           // blocks that tables lead to
 };
 
 /// A program in memory, block by block, and the unwind state before each instruction.
@@ -131,6 +162,8 @@ class Loaded {
     }
     for (ProcedureId p = 0; p < program.procedures.size(); ++p)
       for (BlockId b = 0; b < program[p].blocks.size(); ++b) load(p, b);
+    for (const CodePointer& pointer : program.code_pointers)
+      machine_.memory[pointer.address] = starts_[pointer.target.procedure][pointer.target.block];
   }
 
   struct Outcome {
@@ -255,12 +288,24 @@ TEST(HotCold, RandomProceduresBehaveTheSame) {
   RecordProperty("executed_after", std::to_string(after));
 }
 
-/// Changes something in a hot block or a stub of the tested procedure.
+/// Lets an entry of a table lead where another entry leads.
+bool spoil_table(Program& program, Random& random) {
+  auto& pointers = program.code_pointers;
+  if (pointers.empty()) return false;
+  CodePointer& pointer = pointers[random() % pointers.size()];
+  const BlockId other = pointers[random() % pointers.size()].target.block;
+  if (pointer.target.block == other) return false;
+  pointer.target.block = other;
+  return true;
+}
+
+/// Changes something in a hot block, a stub or a table of the tested procedure.
 void spoil(Program& program, const std::vector<BlockId>& copies, Random& random) {
   Procedure& procedure = program[kTested];
   for (;;) {
     const auto id = static_cast<BlockId>(random() % copies.size());
     BasicBlock& block = procedure.blocks[id];
+    if (random() % 8 == 0 && spoil_table(program, random)) return;
     if (block.instructions.empty()) continue;
     const auto at = static_cast<uint32_t>(random() % block.instructions.size());
     Instruction& i = block.instructions[at];
@@ -318,6 +363,33 @@ TEST(HotCold, ProvesNothingWrong) {
   }
   EXPECT_GT(refused, 300);
   EXPECT_GT(proven, 20);  // of changes that change nothing
+}
+
+/// What jumps by tables is optimized, too, and restored with its tables.
+TEST(HotCold, RestoresTables) {
+  int turned = 0, restored = 0;
+  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+    const std::string text = RandomProcedure(seed).text();
+    const Program original = parse_alpha(text);
+    Program changed = parse_alpha(text);
+    const CallGraph calls(changed);
+    const RegisterFlow flow(changed, calls);
+    const HotColdProof proof(changed, kTested, calls, flow);
+    const auto targets = [](const Program& program) {
+      std::vector<BlockId> list;
+      for (const CodePointer& pointer : program.code_pointers) list.push_back(pointer.target.block);
+      return list;
+    };
+    optimize_hot_cold(changed, {.least_gain = 0});
+    if (targets(changed) == targets(original)) continue;
+    ++turned;
+    proof.restore(changed);
+    ASSERT_EQ(targets(changed), targets(original)) << text;
+    ASSERT_EQ(find_violation(changed).value_or(""), "") << text;
+    restored += changed[kTested].blocks.size() == original[kTested].blocks.size();
+  }
+  EXPECT_GT(turned, 50);
+  EXPECT_EQ(restored, turned);
 }
 
 /// Next to nothing that the optimizer makes has to be thrown away.

@@ -25,7 +25,7 @@ code_pointer 0x120010028 gp_relative32 0x120009000 gp=0x120018000
 
 procedure 0 "main \"quoted\"" address=0x120000000 size=0x20 gp=0x120018000
   symbols 3 7
-  jump_table 0x120010020 entries=2
+  jump_table 0x120010020 entries=2 jump=0
   call_site 0 lsda=0 landing_pad=2 action=1
   call_site 1 lsda=0 terminate
   reference 2 branch_hint 1#0
@@ -81,6 +81,7 @@ TEST(IrText, ReadsEveryField) {
   EXPECT_EQ(main.gp, 0x120018000u);
   EXPECT_EQ(main.symbols, (std::vector<uint32_t>{3, 7}));
   EXPECT_EQ(main.jump_tables[0].entries, 2u);
+  EXPECT_EQ(main.jump_tables[0].jump, 0u);
   EXPECT_EQ(main.call_sites[0], (CallSite{0, 2, 1, false}));
   EXPECT_TRUE(main.call_sites[1].terminate);
   ASSERT_EQ(main.references.size(), 3u);

@@ -21,6 +21,7 @@ code_pointer 0x1000 address64 0#2
 code_pointer 0x1008 gp_relative32 0x9000 gp=0x8000
 
 procedure 0 "main" size=0x40
+  jump_table 0x1000 entries=1 jump=3
   call_site 0 lsda=0 landing_pad=4 action=1
   block 0 at=0x0 size=0xc cfi=0 call_site=0 entry
     high r1,r2,0 !gp_load_high!0(0#0)
@@ -164,6 +165,20 @@ TEST(Verify, TablesOfTheProgram) {
             "procedure 0 (main), block 0: it is the entry, but not marked as one");
   EXPECT_EQ(violation_with("\"main\" size", "\"main\" address=0x80 size"),
             "procedure 1 (f) comes before its place in address order");
+}
+
+TEST(Verify, JumpTables) {
+  EXPECT_EQ(violation_with("entries=1", "entries=2"),
+            "procedure 0 (main): the jump table at 0x1000 has an entry, 1, that leads where its "
+            "jump does not");
+  EXPECT_EQ(violation_with("-> 2 indirect", "-> 3 indirect"),
+            "procedure 0 (main): the jump table at 0x1000 has an entry, 0, that leads where its "
+            "jump does not");
+  EXPECT_EQ(violation_with("entries=1", "entries=3"),
+            "procedure 0 (main): the jump table at 0x1000 has entries that are no code pointers");
+  EXPECT_EQ(violation_with("jump=3", "jump=5"),
+            "procedure 0 (main): the jump table at 0x1000 belongs to a block that does not exist");
+  EXPECT_EQ(violation_with("entries=1 jump=3", "entries=3"), "");
 }
 
 TEST(Verify, OpaqueProceduresMayEndAnyhow) {

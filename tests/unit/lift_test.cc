@@ -200,6 +200,34 @@ TEST(Lift, ProcedureWithoutGpOfItsOwn) {
   expect_same_behaviour(path, 53);
 }
 
+/// `known` uses its table for one jump, `other` for two. `more`: other procedures.
+Path tables_of_jumps(const std::string& name, const std::string& more) {
+  const std::string dispatch = " s4addq $2,$1,$1\n ldl $1,0($1)\n addq $1,$29,$1\n jmp ($1)\n";
+  std::string other = switching("other", gp_relative("table_other"), 40);
+  other.insert(other.find(dispatch), " beq $16,2f\n" + dispatch + "2:");
+  return assembled(name, kStart + switching("known", gp_relative("table_known"), 10) + other + more,
+                   "");
+}
+
+TEST(Lift, TableThatBelongsToOneJump) {
+  const Lifted lifted(tables_of_jumps("own_table", ""));
+  const auto &known = lifted["known"].jump_tables, &other = lifted["other"].jump_tables;
+  ASSERT_EQ(known.size(), 1u);
+  ASSERT_NE(known[0].jump, kNone);
+  EXPECT_EQ(lifted["known"].blocks[known[0].jump].successors.size(), 4u);
+  ASSERT_EQ(other.size(), 1u);
+  EXPECT_EQ(other[0].jump, kNone);
+}
+
+TEST(Lift, TableThatAnotherProcedureNames) {
+  const Lifted lifted(tables_of_jumps(
+      "named_table", ".text\n.ent names\nnames:\n ldgp $29,0($27)\n .prologue 1\n" +
+                         gp_relative("table_known") + " mov $1,$0\n ret\n.end names\n"));
+  const auto& known = lifted["known"].jump_tables;
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].jump, kNone);
+}
+
 TEST(Lift, TableInARegisterThatACallChanged) {
   // $0 is a table's address in front of the call, and an index into another behind it.
   const Path path = assembled("across_call", R"(

@@ -298,6 +298,34 @@ TEST(Probes, CountAndLeaveAloneAtomically) {
   check_many(true);
 }
 
+/// A probe that counts atomically splits its block, and the jump is in the part behind it.
+TEST(Probes, LeaveTablesToTheirJumps) {
+  Program program = parse_alpha(R"(origin_base 0x120000000
+range 0x120000000..0x120000100 procedure=0 blocks=0..3
+code_pointer 0x140000000 address64 0#1
+code_pointer 0x140000008 address64 0#2
+procedure 0 "f" address=0x120000000
+  jump_table 0x140000000 entries=2 jump=0
+  block 0 entry
+    addq a0,0x1,t0
+    jmp (a1)
+    -> 1 indirect
+    -> 2 indirect
+  block 1 address_taken
+    ret
+  block 2 address_taken
+    ret
+)");
+  ASSERT_EQ(find_violation(program), std::nullopt);
+  const CodeFacts facts(program);
+  ProbeInserter inserter(program, facts, kCounters, true);
+  inserter.count(0, count_everything(program), 0, 1);
+  Layout layout = in_order(program);
+  inserter.insert(layout);
+  EXPECT_NE(program[0].jump_tables[0].jump, 0u);
+  EXPECT_EQ(find_violation(program), std::nullopt);
+}
+
 /// Where the registers are that a probe wants: only inside of the sequence three are free.
 TEST(Probes, StayOutOfLockedSequences) {
   for (const std::string cut : {"", "    -> 1 fall_through\n  block 1\n"}) {
