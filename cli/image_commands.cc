@@ -139,6 +139,7 @@ Json hot_cold_to_json(const HotColdResult& result) {
           {"return_address", removed_to_json(result.removed.return_address)},
           {"stack_adjusts", removed_to_json(result.removed.stack_adjusts)},
           {"copies", removed_to_json(result.removed.copies)},
+          {"branches", removed_to_json(result.removed.branches)},
           {"hot_instructions", result.hot_instructions},
           {"clone_instructions", result.clone_instructions},
           {"stub_instructions", result.stub_instructions},

@@ -31,6 +31,8 @@ struct HotBlock {
   std::vector<HotInstruction> code;
   uint32_t end_state = kNone;        // unwind state behind the last instruction
   std::vector<uint32_t> successors;  // numbers of blocks; of a stub: none
+  /// Its branch is gone: which edge of the original is the one that is left.
+  std::optional<uint32_t> only_edge;
   uint64_t count = 0;
 };
 
@@ -66,6 +68,9 @@ struct HotProcedure {
 /// Copies the hot blocks of a region.
 HotProcedure make_hot_procedure(const Program& program, const Region& region,
                                 const CallGraph& calls, const RegisterFlow& flow);
+
+/// Makes the graph anew from the successors of blocks and from the entries.
+void renew_graph(HotProcedure& procedure);
 
 /// Registers live at the start of each block and stub. `cold`: with what the stubs lead to; else
 /// as if they were never taken.

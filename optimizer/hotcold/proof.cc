@@ -3,14 +3,16 @@
 // problem (known_values.h). Then, at each pair,
 //
 //  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
-//    values; they branch by equal values and in the same directions;
+//    values; they branch by equal values and in the same directions, but for branches whose
+//    direction is known from the value: from how it was computed, or from a branch on the way;
 //  - callees find what they read, and the stack pointer where it was;
 //  - where control leaves for good, all registers that are live in the original hold the same, and
 //    preserved ones the caller's values if they did in the original;
 //  - wherever unwind information was right in the original it is right now.
 //
 // Hot blocks and clones are walked together with what they are copies of. A stub runs while the
-// original waits in front of the cold block; a hot block of which nothing is left may be skipped.
+// original waits in front of the cold block; a hot block of which nothing is left may be skipped,
+// but no loop of them.
 //
 // Slots of saved registers (frame_shape.h) are places like registers: what is stored there is found
 // there again, and other accesses that might meet them are not allowed. They count from the stack
@@ -154,6 +156,7 @@ class PairRun {
     }
     put(0, registers);
     known.values.resize(registers + 2 * slots);
+    known.classes.resize(known.values.size(), kAnyClass);
     return simplified(known);
   }
 
@@ -168,12 +171,14 @@ class PairRun {
   Reached run(const Pair& pair, const KnownValues& known, bool check) {
     pair_ = pair;
     checks_ = check;
-    table_.emplace(known.values);
+    table_.emplace(known);
     at_ = known.at;
     stack_ = at_[entry_place(abi_.stack_pointer)];
     events_.clear();
     next_event_ = 0;
     unwinds_[kBefore] = unwinds_[kAfter] = preserved_;
+    branches_[kBefore] = branches_[kAfter] = {};
+    skips_ = false;
     const bool stub = copies_[pair.after] == kNone;
     if (stub && after_.blocks[pair.after].successors.size() != 1) {
       expect(false, "a stub leads to several places");
@@ -185,6 +190,8 @@ class PairRun {
     return stub ? run_stub() : run_both();
   }
 
+  /// Whether the changed procedure waited in the last run.
+  bool skips() const { return skips_; }
   const std::optional<std::string>& fault() const { return fault_; }
 
  private:
@@ -217,12 +224,11 @@ class PairRun {
   Reached run_skipped() {
     const BasicBlock& block = before_.procedure.blocks[pair_.before];
     execute(kBefore, block);
-    const bool plain = block.successors.size() == 1 && events_.empty() &&
-                       block.successors.front().target != pair_.before &&
-                       !before_.calls.contains(pair_.before);
-    expect(plain, "code that does something was left out");
-    if (!plain) return {};
-    return {{{block.successors.front().target, pair_.after}, result()}};
+    const std::vector<Edge> ways = ways_of(kBefore, block);
+    skips_ = ways.size() == 1 && events_.empty() && !before_.calls.contains(pair_.before);
+    expect(skips_, "code that does something was left out");
+    if (!skips_) return {};
+    return {{{ways.front().target, pair_.after}, result()}};
   }
 
   Reached run_both() {
@@ -236,16 +242,19 @@ class PairRun {
     compare_unwinding();
     compare_end();
     compare_call_sites(before, after);
-    const bool alike = std::equal(before.successors.begin(), before.successors.end(),
-                                  after.successors.begin(), after.successors.end(),
-                                  [](const Edge& a, const Edge& b) { return a.kind == b.kind; });
+    const std::vector<Edge> ways = ways_of(kBefore, before), ways_now = ways_of(kAfter, after);
+    // Where control goes one way, the branch that leads there may be gone.
+    const bool alike =
+        ways.size() == ways_now.size() &&
+        (is_decided(kBefore) || std::equal(ways.begin(), ways.end(), ways_now.begin(),
+                                           [](auto& a, auto& b) { return a.kind == b.kind; }));
     expect(alike, "control goes on elsewhere");
     if (!alike) return {};
     Reached reached;
     const bool calls = calls_at_end();
-    for (size_t e = 0; e < before.successors.size(); ++e) {
-      const Edge& edge = before.successors[e];
-      const BlockId target = after.successors[e].target;
+    for (size_t e = 0; e < ways.size(); ++e) {
+      const Edge& edge = ways[e];
+      const BlockId target = ways_now[e].target;
       if (edge.kind == Edge::Kind::indirect)
         expect(edge.target == target, "a jump table leads elsewhere");
       if (edge.kind == Edge::Kind::landing_pad && after.call_site != kNone)
@@ -253,13 +262,66 @@ class PairRun {
       if (calls && edge.kind != Edge::Kind::landing_pad && !comes_back()) continue;
       const std::vector<ValueId> here = at_;
       if (calls) return_to(edge);
+      const ValueClasses classes = narrow(edge);
       reached.push_back({{edge.target, target}, result()});
       at_ = here;
+      if (branches_[kBefore].value) table_->set_classes(*branches_[kBefore].value, classes);
     }
     return reached;
   }
 
-  KnownValues result() const { return simplified({at_, table_->values()}); }
+  KnownValues result() const { return simplified(table_->known(at_)); }
+
+  // Conditional branches that end a block.
+
+  struct Branch {
+    std::optional<ValueId> value;  // that decides where it goes; nullopt: not understood
+    ValueClasses taken = 0;        // for these
+  };
+
+  bool is_decided(Side side) const {
+    const Branch& branch = branches_[side];
+    if (!branch.value) return false;
+    const ValueClasses classes = table_->classes(*branch.value);
+    return (classes & branch.taken) == 0 || (classes & ~branch.taken) == 0;
+  }
+
+  /// Where control may go on.
+  std::vector<Edge> ways_of(Side side, const BasicBlock& block) const {
+    std::vector<Edge> ways(block.successors.begin(), block.successors.end());
+    if (!is_decided(side)) return ways;
+    const bool taken = (table_->classes(*branches_[side].value) & branches_[side].taken) != 0;
+    std::erase_if(ways, [&](const Edge& e) { return (e.kind == Edge::Kind::taken) != taken; });
+    return ways;
+  }
+
+  /// The value that a branch of both went by is known better behind it. Returns what it was.
+  ValueClasses narrow(const Edge& edge) {
+    const Branch& branch = branches_[kBefore];
+    if (!branch.value) return kAnyClass;
+    const bool taken = edge.kind == Edge::Kind::taken;
+    return narrow(*branch.value, taken ? branch.taken : kAnyClass & ~branch.taken);
+  }
+  ValueClasses narrow(ValueId value, unsigned to) {
+    const ValueClasses classes = table_->classes(value);
+    table_->set_classes(value, static_cast<ValueClasses>(classes & to));
+    return classes;
+  }
+
+  /// Notes what a block's last instruction goes by; true when that decides where it goes.
+  bool branch(Side side, const Instruction& i, const Operands& operands) {
+    if (target_.control_flow(i) != ControlFlow::conditional_branch) return false;
+    const auto taken = target_.code_motion()->taken_for(i);
+    if (!taken || operands.uses != operands.size || operands.uses > 1) return false;
+    branches_[side].taken = *taken;
+    if (operands.uses == 1) {
+      branches_[side].value = at(side, operands.registers[0]);
+    } else {
+      branches_[side].value = table_->fresh();
+      narrow(*branches_[side].value, kZeroValue);
+    }
+    return is_decided(side);
+  }
 
   // One side.
 
@@ -291,7 +353,7 @@ class PairRun {
       result() = at(side, operands.registers[operands.uses - 1]);
     else if (target_.code_motion()->is_pure(i))
       compute(side, i, operands);
-    else if (!access_slot(side, i, operands))
+    else if (!access_slot(side, i, operands) && !branch(side, i, operands))
       note_event(side, i, operands);
     const auto end = operands.registers + operands.size;
     if (std::find(operands.registers + operands.uses, end, abi_.stack_pointer) != end)
@@ -329,6 +391,9 @@ class PairRun {
       computation.from[k] = at(side, operands.registers[k]);
     for (unsigned k = operands.uses; k < operands.size; ++k, ++computation.operation)
       at(side, operands.registers[k]) = fits ? table_->compute(computation) : table_->fresh();
+    if (operands.size == operands.uses + 1)
+      narrow(at(side, operands.registers[operands.uses]),
+             target_.code_motion()->possible_results(i));
   }
 
   /// Saves and restores; false for what is no access of a slot.
@@ -511,8 +576,10 @@ class PairRun {
   ValueId stack_ = 0;  // the stack pointer at the entry
   std::vector<Event> events_;
   size_t next_event_ = 0;
-  uint32_t state_ = kNone;  // of unwinding, where the side is
-  RegisterSet unwinds_[2];  // of preserved_, those found at each instruction so far
+  bool skips_ = false;
+  std::array<Branch, 2> branches_;  // per side, at the end of the block
+  uint32_t state_ = kNone;          // of unwinding, where the side is
+  RegisterSet unwinds_[2];          // of preserved_, those found at each instruction so far
   std::optional<std::string> fault_;
 };
 
@@ -542,9 +609,16 @@ std::optional<std::string> prove(const Program& program, const ProcedureBefore& 
       due.insert(next);
     }
   }
+  std::map<Pair, Pair> skips;
   for (const auto& [pair, values] : known) {
-    pairs.run(pair, values, true);
+    const PairRun::Reached reached = pairs.run(pair, values, true);
     if (pairs.fault()) return pairs.fault();
+    if (pairs.skips()) skips[pair] = reached.front().first;
+  }
+  for (const auto& [pair, behind] : skips) {
+    Pair at = pair;
+    for (size_t steps = 0; skips.contains(at); at = skips.at(at))
+      if (steps++ > skips.size()) return "a loop was left out";
   }
   return std::nullopt;
 }

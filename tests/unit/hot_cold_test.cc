@@ -68,7 +68,7 @@ class RandomProcedure {
 
   std::string some_code() {
     std::string code;
-    for (uint64_t n = random_() % 6; n > 0; --n) switch (random_() % 8) {
+    for (uint64_t n = random_() % 6; n > 0; --n) switch (random_() % 9) {
         case 0:
           code += fmt::format("    stq {},{}(t11)\n", any(), 8 + 8 * (random_() % 8));
           break;
@@ -83,6 +83,9 @@ class RandomProcedure {
           break;
         case 4:
           code += fmt::format("    lda {},{}({})\n", any(), random_() % 100, any());
+          break;
+        case 5:
+          code += fmt::format("    lda {},{}\n", any(), static_cast<int>(random_() % 4) - 1);
           break;
         default:
           code += fmt::format("    {} {},{},{}\n",
@@ -104,15 +107,23 @@ class RandomProcedure {
                fmt::format("    lda t0,1(t0)\n    -> {} fall_through count={}\n", later(), count());
       default: {
         const int to = random_() % 8 == 0 ? 1 : later();
+        // Often the register that another branch went by.
+        if (random_() % 2 == 0) tested_ = any();
         return text + fmt::format(
                           "    {} {},0\n    -> {} fall_through count={}\n"
                           "    -> {} taken count={}\n",
-                          random_() % 2 == 0 ? "beq" : "bne", any(), b + 1, count(), to, count());
+                          branch(), tested_, b + 1, count(), to, count());
       }
     }
   }
 
+  const char* branch() {
+    return std::vector{
+        "beq", "bne", "beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"}[random_() % 10];
+  }
+
   Random random_;
+  std::string tested_ = "a0";
   std::vector<std::string> registers_ = {"a0", "a1", "v0", "t0", "t1", "t2", "t3"};
 };
 
@@ -264,7 +275,17 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
     if (block.instructions.empty()) continue;
     const auto at = static_cast<uint32_t>(random() % block.instructions.size());
     Instruction& i = block.instructions[at];
-    switch (random() % 4) {
+    switch (random() % 5) {
+      case 4:
+        // As if its branch went one way.
+        if (block.successors.size() != 2 ||
+            alpha_target().control_flow(block.instructions.back()) !=
+                ControlFlow::conditional_branch)
+          continue;
+        block.instructions.erase(block.instructions.size() - 1);
+        block.successors.erase(static_cast<uint32_t>(random() % 2));
+        block.successors.front().kind = Edge::Kind::fall_through;
+        return;
       case 0:
         if (alpha_target().control_flow(i) != ControlFlow::none) continue;
         block.instructions.erase(at);
@@ -323,9 +344,11 @@ TEST(HotCold, ProvesNothingWrong) {
 /// Next to nothing that the optimizer makes has to be thrown away.
 TEST(HotCold, ProvesWhatItMakes) {
   int optimized = 0, unproven = 0;
+  HotColdRemoved removed;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     Program program = parse_alpha(RandomProcedure(seed).text());
     const HotColdResult result = optimize_hot_cold(program, {.least_gain = 0});
+    removed += result.removed;
     for (const HotColdNote& note : result.notes) {
       unproven += note.reason.starts_with("not proven");
       optimized += note.category == HotColdNote::Category::optimized;
@@ -333,6 +356,7 @@ TEST(HotCold, ProvesWhatItMakes) {
   }
   EXPECT_GT(optimized, 300);
   EXPECT_LE(unproven, optimized / 200);
+  EXPECT_GT(removed.branches.instructions, 100u);
 }
 
 }  // namespace
