@@ -140,6 +140,8 @@ Json hot_cold_to_json(const HotColdResult& result) {
           {"stack_adjusts", removed_to_json(result.removed.stack_adjusts)},
           {"copies", removed_to_json(result.removed.copies)},
           {"branches", removed_to_json(result.removed.branches)},
+          {"loads", removed_to_json(result.removed.loads)},
+          {"stores", removed_to_json(result.removed.stores)},
           {"hot_instructions", result.hot_instructions},
           {"clone_instructions", result.clone_instructions},
           {"stub_instructions", result.stub_instructions},

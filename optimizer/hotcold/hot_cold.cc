@@ -29,6 +29,7 @@
 #include "optimizer/hotcold/proof.h"
 #include "optimizer/hotcold/region.h"
 #include "optimizer/hotcold/saved_registers.h"
+#include "optimizer/hotcold/slot_accesses.h"
 #include "optimizer/hotcold/stack_adjust.h"
 #include "optimizer/ir/target.h"
 
@@ -129,6 +130,8 @@ class HotColdOptimizer {
     HotProcedure hot = make_hot_procedure(program_, region, calls_, flow_);
     HotColdRemoved removed;
     removed.branches = remove_decided_branches(hot);
+    removed.loads = remove_redundant_loads(hot);
+    removed.stores = sink_partial_dead_stores(hot);
     removed.partial_dead_code = sink_partial_dead_code(hot);
     const RemovedSaves saves = eliminate_saves(hot);
     removed.preserved_registers = saves.preserved;
@@ -186,12 +189,15 @@ HotColdRemoved& HotColdRemoved::operator+=(const HotColdRemoved& other) {
   stack_adjusts += other.stack_adjusts;
   copies += other.copies;
   branches += other.branches;
+  loads += other.loads;
+  stores += other.stores;
   return *this;
 }
 
 uint64_t HotColdRemoved::executed() const {
   return partial_dead_code.executed + preserved_registers.executed + return_address.executed +
-         stack_adjusts.executed + copies.executed + branches.executed;
+         stack_adjusts.executed + copies.executed + branches.executed + loads.executed +
+         stores.executed;
 }
 
 std::string_view name_of(HotColdNote::Category category) {

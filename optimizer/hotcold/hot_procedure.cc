@@ -40,6 +40,8 @@ class HotProcedureBuilder {
     result_.id = region.procedure;
     result_.shape = find_frame_shape(program, region.procedure, calls.calls_of(region.procedure),
                                      calls.entries_of(region.procedure));
+    result_.slots = find_private_slots(program, region.procedure, result_.shape,
+                                       calls.entries_of(region.procedure));
   }
 
   HotProcedure build() {

@@ -7,6 +7,7 @@
 
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/analysis/frame_shape.h"
+#include "optimizer/analysis/private_slots.h"
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/hotcold/region.h"
@@ -41,6 +42,7 @@ struct HotProcedure {
   const Program* program = nullptr;
   ProcedureId id = kNone;
   FrameShape shape;
+  PrivateSlots slots;
   std::vector<HotBlock> blocks;
   uint32_t hot = 0;
   std::vector<uint32_t> entries;  // numbers of blocks

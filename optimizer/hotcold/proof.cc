@@ -14,9 +14,11 @@
 // original waits in front of the cold block; a hot block of which nothing is left may be skipped,
 // but no loop of them.
 //
-// Slots of saved registers (frame_shape.h) are places like registers: what is stored there is found
-// there again, and other accesses that might meet them are not allowed. They count from the stack
-// pointer at the entry, and nothing is read from below the stack pointer.
+// Slots of saved registers (frame_shape.h) and private ones (private_slots.h) are places like
+// registers: what is stored there is found there again, and other accesses that might meet them are
+// not allowed. They count from the stack pointer at the entry, and nothing is read from below the
+// stack pointer. Callees find private slots as they were, and may leave anything in them; behind a
+// call, stores to them have to be done alike.
 //
 // A callee is the procedure as it is now, which by its own proof leaves what was live behind the
 // call as it was left, and preserved registers as they were. Other registers may be changed by it.
@@ -41,6 +43,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/analysis/private_slots.h"
 #include "optimizer/hotcold/known_values.h"
 #include "optimizer/ir/target.h"
 
@@ -150,12 +153,18 @@ class PairRun {
       for (size_t id = first; id < first + count; ++id)
         known.at.push_back(static_cast<ValueId>(id));
     };
+    const size_t nothing_called = registers + 2 * slots;
     for (const size_t side : {kBefore, kAfter}) {
       put(0, registers);
-      put(registers + side * slots, slots);  // below the stack pointer, where nothing is known
+      // Below the stack pointer, where nothing is known. What private slots hold there is not read
+      // but by callees that read more than they may, which find the same.
+      for (size_t s = 0; s < slots; ++s)
+        put(registers + (before_.is_private[s] ? 0 : side * slots) + s, 1);
+      put(nothing_called, 1);
     }
     put(0, registers);
-    known.values.resize(registers + 2 * slots);
+    put(nothing_called, 1);
+    known.values.resize(nothing_called + 1);
     known.classes.resize(known.values.size(), kAnyClass);
     return simplified(known);
   }
@@ -195,13 +204,17 @@ class PairRun {
   const std::optional<std::string>& fault() const { return fault_; }
 
  private:
-  // Places: registers and slots of both sides, then registers at the entry.
-  size_t places_of_side() const { return used_.size() + before_.slots.size(); }
+  // Places: registers and slots of both sides, and one that changes with each call; then registers
+  // and that one at the entry.
+  size_t places_of_side() const { return used_.size() + before_.slots.size() + 1; }
   size_t place(Side side, Register r) const { return side * places_of_side() + number_[r]; }
   size_t slot_place(Side side, size_t slot) const {
     return side * places_of_side() + used_.size() + slot;
   }
+  size_t calls_place(Side side) const { return (side + 1) * places_of_side() - 1; }
   size_t entry_place(Register r) const { return 2 * places_of_side() + number_[r]; }
+  /// Whether something may have been called since the entry.
+  bool called(Side side) const { return at_[calls_place(side)] != at_.back(); }
   ValueId& at(Side side, Register r) { return at_[place(side, r)]; }
   bool equal(Register r) { return at(kBefore, r) == at(kAfter, r); }
   const Procedure& procedure(Side side) const {
@@ -411,20 +424,33 @@ class PairRun {
     expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
     const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
     if (near == before_.slots.end() || *near > offset + 7) return false;
-    const bool store = operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
-    const bool load =
-        operands.size == 2 && operands.uses == 1 && before_.restores.contains(i.opcode);
+    const auto number = static_cast<size_t>(near - before_.slots.begin());
+    const bool is_private = before_.is_private[number];
+    const auto whole = whole_register_access(target_, i);
+    const bool store =
+        is_private ? whole && whole->store
+                   : operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
+    const bool load = is_private ? whole && !whole->store
+                                 : operands.size == 2 && operands.uses == 1 &&
+                                       before_.restores.contains(i.opcode);
     if (*near != offset || (!store && !load)) {
-      expect(false, "a slot of a saved register is used otherwise");
+      expect(false, "a slot of the frame is used otherwise");
       return false;
     }
     expect(bottom && *bottom <= offset, "a slot is used that is not in the frame");
-    ValueId& slot = at_[slot_place(side, static_cast<size_t>(near - before_.slots.begin()))];
-    if (store)
-      slot = at(side, operands.registers[0]);
-    else
+    ValueId& slot = at_[slot_place(side, number)];
+    if (!store)
       at(side, operands.registers[1]) = slot;
+    else
+      slot = operands.uses == 2 ? at(side, operands.registers[0]) : zero(side, i);
+    // Somebody called may come back a second time, whenever, and find what is stored now.
+    if (store && is_private && called(side)) note_event(side, i, operands);
     return true;
+  }
+
+  /// What an instruction stores that stores no register.
+  ValueId zero(Side side, const Instruction& i) {
+    return table_->compute({operations_.number(side, procedure(side), i), 0, 0, {}});
   }
 
   void note_event(Side side, const Instruction& i, const Operands& operands) {
@@ -433,6 +459,8 @@ class PairRun {
     for (unsigned k = 0; k < operands.uses; ++k)
       event.reads.push_back(at(side, operands.registers[k]));
     if (target_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
+    const std::vector<size_t> seen = slots_seen_by(side, i);
+    for (const size_t place : seen) event.reads.push_back(at_[place]);
     const Event* same = nullptr;
     if (side == kAfter) {
       if (next_event_ < events_.size()) same = &events_[next_event_++];
@@ -441,14 +469,34 @@ class PairRun {
       if (same == nullptr) expect(false, "something else is done: " + target_.print(i, 0));
       if (same != nullptr && checks_) compare_unwinding(same->unwinds, unwound_by(side, state_));
     }
-    for (unsigned k = operands.uses; k < operands.size; ++k) {
-      event.results.push_back(same != nullptr ? same->results[k - operands.uses] : table_->fresh());
-      at(side, operands.registers[k]) = event.results.back();
-    }
+    const auto put = [&](ValueId& place) {
+      const size_t k = event.results.size();
+      event.results.push_back(same != nullptr ? same->results[k] : table_->fresh());
+      place = event.results.back();
+    };
+    for (unsigned k = operands.uses; k < operands.size; ++k) put(at(side, operands.registers[k]));
+    for (const size_t place : seen) put(at_[place]);
+    if (enters_other_code(i)) at_[calls_place(side)] = table_->fresh();
     if (side == kBefore) {
       if (checks_) event.unwinds = unwound_by(side, state_);
       events_.push_back(std::move(event));
     }
+  }
+
+  bool enters_other_code(const Instruction& i) const {
+    return is_call(target_.control_flow(i)) || target_.is_system_call(i);
+  }
+
+  /// Places of private slots of the frame, if an instruction enters code that may read and write
+  /// them.
+  std::vector<size_t> slots_seen_by(Side side, const Instruction& i) const {
+    std::vector<size_t> seen;
+    if (!enters_other_code(i)) return seen;
+    const auto bottom = table_->distance(at_[place(side, abi_.stack_pointer)], stack_);
+    for (size_t s = 0; s < before_.slots.size(); ++s)
+      if (before_.is_private[s] && (!bottom || *bottom <= before_.slots[s]))
+        seen.push_back(slot_place(side, s));
+    return seen;
   }
 
   // Unwind information.

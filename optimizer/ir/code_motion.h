@@ -27,6 +27,8 @@ constexpr ValueClasses class_of(int64_t value) {
   return odd ? kPositiveOdd : kPositiveEven;
 }
 
+enum class WholeAccess : uint8_t { none, load, store };
+
 class CodeMotion {
  public:
   virtual ~CodeMotion() = default;
@@ -46,6 +48,10 @@ class CodeMotion {
   /// The classes for which a conditional branch is taken, of the one register that it reads, or of
   /// zero if it reads none. nullopt: by something else.
   virtual std::optional<ValueClasses> taken_for(const Instruction& branch) const = 0;
+
+  /// Whether an instruction does nothing but to load or store all bits of a register, 8 bytes, at
+  /// the register it reads last plus its lower half (Target::field()).
+  virtual WholeAccess whole_access(const Instruction&) const = 0;
 
   /// Puts `to` where `from` is read (`uses`), written (`defs`) or both. False, and the instruction
   /// unchanged, when it cannot: a field of another kind, or one both read and written of which only

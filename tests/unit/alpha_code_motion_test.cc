@@ -62,6 +62,13 @@ TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
        {"ldq t0,8(sp)", "stq t0,8(sp)", "addq/v a0,a1,v0", "addt $f1,$f2,$f3", "callsys", "rpcc t0",
         "ret", "beq t0,0", "bsr ra,0", "mb", "ldq_l t0,0(a0)", "mf_fpcr $f0"})
     EXPECT_FALSE(motion.is_pure(alpha_target().parse(text, 0))) << text;
+  for (const char* text : {"ldq t0,8(sp)", "ldt $f1,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::load) << text;
+  for (const char* text : {"stq t0,8(sp)", "stt $f1,8(sp)", "stq zero,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::store) << text;
+  for (const char* text : {"ldl t0,8(sp)", "lds $f1,8(sp)", "ldq_u t0,8(sp)", "stl t0,8(sp)",
+                           "ldq_l t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)", "lda t0,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::none) << text;
   EXPECT_EQ(alpha_target().print(*motion.copy(8, 9), 0), "mov\tt7,s0");
   EXPECT_FALSE(motion.copy(8, 40));
 }
