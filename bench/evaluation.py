@@ -113,14 +113,14 @@ class Evaluation:
 
     def removed(self, name):
         """Percentages of the executed instructions that optimizations take out of hot code: saves
-        and restores, partially dead code, stack adjustments, copies."""
+        and restores, partially dead code, stack adjustments, copies and other small things."""
         found = self.hot_cold[name]
         executed = lambda *what: sum(found[w]["executed"] for w in what)
         counts = [
             executed("preserved_registers", "return_address"),
             executed("partial_dead_code"),
             executed("stack_adjusts"),
-            executed("copies"),
+            executed("copies", "branches", "loads", "stores"),
         ]
         return [100 * count / max(1, found["executed"]) for count in counts]
 

@@ -58,7 +58,7 @@ def figure_16(data):
         plots.stacked(
             "f16",
             rows,
-            ["saves and restores", "partially dead code", "stack adjustments", "copies"],
+            ["saves and restores", "partially dead code", "stack adjustments", "copies, branches, slots"],
             "share of the executed instructions",
             marks=("measured, reference input", net),
         ),

@@ -331,7 +331,8 @@ class FrameAnalysis {
     if (!access) {
       escapes_ = true;
     } else if (access->kind == Access::Kind::store) {
-      escapes_ |= access->value == sp_ || access->value == state.fp;
+      escapes_ |=
+          access->value != kNoRegister && (access->value == sp_ || access->value == state.fp);
     } else if (access->kind == Access::Kind::address) {
       const Register result = operands.registers[operands.uses];
       escapes_ |= result != sp_ && result != state.fp;

@@ -266,6 +266,12 @@ class Committer {
     result_.hot_executed += hot.code.size() * block.count;
     ArenaList<Edge> edges;
     edges.assign(arena(), block.successors.span());
+    if (hot.only_edge) {
+      Edge edge = edges[*hot.only_edge];
+      edge.kind = Edge::Kind::fall_through;
+      edge.count = block.count;
+      edges.assign(arena(), {&edge, 1});
+    }
     for (size_t e = 0; e < edges.size(); ++e) {
       const uint32_t to = hot.successors[e];
       if (!hot_.is_stub(to)) continue;

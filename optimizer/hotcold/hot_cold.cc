@@ -9,9 +9,10 @@
 // the original's hot blocks (commit.h). Where nothing is saved, nothing changes; nor where
 // it is not proven (proof.h) that the procedure does what it did.
 //
-// The order: what only cold code needs goes first, as it may be what keeps a register busy; then
-// saves, for which registers change their names; then what the copies of these leave behind; the
-// stack pointer last, when all other uses of it are gone.
+// The order: branches that are decided go first, with all that they led to; then what only cold
+// code needs, as it may be what keeps a register busy; then saves, for which registers change their
+// names; then what the copies of these leave behind; the stack pointer last, when all other uses of
+// it are gone.
 //
 // All procedures are looked at with one solution of the whole program's registers. That is right
 // although procedures change: none reads more than it did, none leaves a live register changed that
@@ -25,9 +26,11 @@
 #include <fmt/format.h>
 
 #include "optimizer/hotcold/copies.h"
+#include "optimizer/hotcold/decided_branches.h"
 #include "optimizer/hotcold/proof.h"
 #include "optimizer/hotcold/region.h"
 #include "optimizer/hotcold/saved_registers.h"
+#include "optimizer/hotcold/slot_accesses.h"
 #include "optimizer/hotcold/stack_adjust.h"
 #include "optimizer/ir/target.h"
 
@@ -148,6 +151,9 @@ class HotColdOptimizer {
   Candidate make_candidate(Region region) const {
     HotProcedure hot = make_hot_procedure(program_, region, calls_, flow_);
     HotColdRemoved removed;
+    removed.branches = remove_decided_branches(hot);
+    removed.loads = remove_redundant_loads(hot);
+    removed.stores = sink_partial_dead_stores(hot);
     removed.partial_dead_code = sink_partial_dead_code(hot);
     const RemovedSaves saves = eliminate_saves(hot);
     removed.preserved_registers = saves.preserved;
@@ -211,12 +217,16 @@ HotColdRemoved& HotColdRemoved::operator+=(const HotColdRemoved& other) {
   return_address += other.return_address;
   stack_adjusts += other.stack_adjusts;
   copies += other.copies;
+  branches += other.branches;
+  loads += other.loads;
+  stores += other.stores;
   return *this;
 }
 
 uint64_t HotColdRemoved::executed() const {
   return partial_dead_code.executed + preserved_registers.executed + return_address.executed +
-         stack_adjusts.executed + copies.executed;
+         stack_adjusts.executed + copies.executed + branches.executed + loads.executed +
+         stores.executed;
 }
 
 std::string_view name_of(HotColdNote::Category category) {

@@ -50,7 +50,8 @@ std::string_view name_of(HotColdNote::Category category);
 
 /// Instructions taken out of hot procedures.
 struct HotColdRemoved {
-  Removed partial_dead_code, preserved_registers, return_address, stack_adjusts, copies;
+  Removed partial_dead_code, preserved_registers, return_address, stack_adjusts, copies, branches,
+      loads, stores;
 
   HotColdRemoved& operator+=(const HotColdRemoved& other);
   uint64_t executed() const;

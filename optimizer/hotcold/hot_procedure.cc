@@ -40,6 +40,8 @@ class HotProcedureBuilder {
     result_.id = region.procedure;
     result_.shape = find_frame_shape(program, region.procedure, calls.calls_of(region.procedure),
                                      calls.entries_of(region.procedure));
+    result_.slots = find_private_slots(program, region.procedure, result_.shape,
+                                       calls.entries_of(region.procedure));
   }
 
   HotProcedure build() {
@@ -54,7 +56,7 @@ class HotProcedureBuilder {
     for (uint32_t i = 0; i < result_.hot; ++i) connect(i);
     for (const BlockId entry : calls_.entries_of(region_.procedure))
       if (region_.is_hot[entry]) result_.entries.push_back(number_[entry]);
-    make_graph();
+    renew_graph(result_);
     for (uint32_t i = 0; i < result_.hot; ++i) find_border(i);
     for (size_t i = result_.hot; i < result_.blocks.size(); ++i)
       result_.live_in.push_back(flow_.live_in(region_.procedure, result_.blocks[i].place));
@@ -102,17 +104,6 @@ class HotProcedureBuilder {
       }
       result_.blocks[number].successors.push_back(to);
     }
-  }
-
-  void make_graph() {
-    std::vector<std::pair<uint32_t, uint32_t>> edges;
-    for (uint32_t i = 0; i < result_.blocks.size(); ++i)
-      for (const uint32_t to : result_.blocks[i].successors) edges.emplace_back(i, to);
-    BlockGraph& graph = result_.graph;
-    graph.successors = make_adjacency(result_.blocks.size(), edges);
-    graph.predecessors = reversed(graph.successors);
-    graph.entries = result_.entries;
-    graph.postorder = postorder(graph.successors, graph.entries);
   }
 
   void find_border(uint32_t number) {
@@ -193,6 +184,17 @@ RegisterSet HotProcedure::kept_at_end(uint32_t block) const {
 void step_back(const HotProcedure& procedure, const HotInstruction& instruction,
                RegisterSet& live) {
   step_back(procedure.target(), instruction.instruction, live);
+}
+
+void renew_graph(HotProcedure& procedure) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
+  for (uint32_t i = 0; i < procedure.blocks.size(); ++i)
+    for (const uint32_t to : procedure.blocks[i].successors) edges.emplace_back(i, to);
+  BlockGraph& graph = procedure.graph;
+  graph.successors = make_adjacency(procedure.blocks.size(), edges);
+  graph.predecessors = reversed(graph.successors);
+  graph.entries = procedure.entries;
+  graph.postorder = postorder(graph.successors, graph.entries);
 }
 
 std::vector<RegisterSet> live_at_starts(const HotProcedure& procedure, bool cold) {

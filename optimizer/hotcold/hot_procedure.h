@@ -7,6 +7,7 @@
 
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/analysis/frame_shape.h"
+#include "optimizer/analysis/private_slots.h"
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/hotcold/region.h"
@@ -31,6 +32,8 @@ struct HotBlock {
   std::vector<HotInstruction> code;
   uint32_t end_state = kNone;        // unwind state behind the last instruction
   std::vector<uint32_t> successors;  // numbers of blocks; of a stub: none
+  /// Its branch is gone: which edge of the original is the one that is left.
+  std::optional<uint32_t> only_edge;
   uint64_t count = 0;
 };
 
@@ -39,6 +42,7 @@ struct HotProcedure {
   const Program* program = nullptr;
   ProcedureId id = kNone;
   FrameShape shape;
+  PrivateSlots slots;
   std::vector<HotBlock> blocks;
   uint32_t hot = 0;
   std::vector<uint32_t> entries;  // numbers of blocks
@@ -66,6 +70,9 @@ struct HotProcedure {
 /// Copies the hot blocks of a region.
 HotProcedure make_hot_procedure(const Program& program, const Region& region,
                                 const CallGraph& calls, const RegisterFlow& flow);
+
+/// Makes the graph anew from the successors of blocks and from the entries.
+void renew_graph(HotProcedure& procedure);
 
 /// Registers live at the start of each block and stub. `cold`: with what the stubs lead to; else
 /// as if they were never taken.

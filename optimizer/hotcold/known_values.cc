@@ -3,8 +3,9 @@
 //
 // A join keeps what both sides say: two places are equal if they are in both, and a value is known
 // to be computed in some way if both computed it so, from what joins likewise. Partitions get finer
-// with each join, and computations lose their ends, so any sequence of joins comes to rest. To keep
-// both small, computations are kept only as far as they start from what the places asked for hold.
+// with each join, computations lose their ends, and classes that a value may be in only get more,
+// so any sequence of joins comes to rest. To keep both small, computations are kept only as far as
+// they start from what the places asked for hold.
 
 #include "optimizer/hotcold/known_values.h"
 
@@ -57,6 +58,7 @@ class Canonical {
     }
     number_[id] = static_cast<ValueId>(result_.values.size());
     result_.values.push_back(computation);
+    result_.classes.push_back(known_.classes[id]);
     return number_[id];
   }
 
@@ -90,6 +92,7 @@ class Join {
     }
     const auto id = static_cast<ValueId>(result_.values.size());
     result_.values.push_back(both);
+    result_.classes.push_back(a_.classes[a] | b_.classes[b]);
     known_.emplace(pair, id);
     return id;
   }
@@ -107,19 +110,24 @@ size_t ValueTable::Hash::operator()(const Computation& c) const {
   return hash;
 }
 
-ValueTable::ValueTable(std::vector<Computation> values) : values_(std::move(values)) {
+ValueTable::ValueTable(const KnownValues& known) : values_(known.values), classes_(known.classes) {
   for (ValueId id = 0; id < values_.size(); ++id)
     if (values_[id].operation != Computation::kUnknown) known_.emplace(values_[id], id);
 }
 
-ValueId ValueTable::fresh() {
-  values_.emplace_back();
+ValueId ValueTable::add(const Computation& computation) {
+  values_.push_back(computation);
+  classes_.push_back(kAnyClass);
   return static_cast<ValueId>(values_.size() - 1);
+}
+
+ValueId ValueTable::fresh() {
+  return add({});
 }
 
 ValueId ValueTable::compute(const Computation& computation) {
   const auto [known, added] = known_.try_emplace(computation, static_cast<ValueId>(values_.size()));
-  if (added) values_.push_back(computation);
+  if (added) add(computation);
   return known->second;
 }
 

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "optimizer/ir/code_motion.h"
 
 namespace respike {
 
@@ -25,8 +28,9 @@ struct Computation {
 
 /// The values that places hold: equal numbers are equal values. Places are numbered by the user.
 struct KnownValues {
-  std::vector<ValueId> at;          // per place
-  std::vector<Computation> values;  // by number
+  std::vector<ValueId> at;            // per place
+  std::vector<Computation> values;    // by number
+  std::vector<ValueClasses> classes;  // by number: those that the value may be in
 
   bool operator==(const KnownValues&) const = default;
 };
@@ -34,7 +38,7 @@ struct KnownValues {
 /// Values of a straight piece of code, to which computations add new ones.
 class ValueTable {
  public:
-  explicit ValueTable(std::vector<Computation> values);
+  explicit ValueTable(const KnownValues& known);
 
   ValueId fresh();
   /// The same number for the same computation.
@@ -42,13 +46,19 @@ class ValueTable {
   ValueId sum(ValueId base, int64_t constant);
   /// The constant by which a value is more than `base`, if it is known.
   std::optional<int64_t> distance(ValueId value, ValueId base) const;
-  const std::vector<Computation>& values() const { return values_; }
+  ValueClasses classes(ValueId value) const { return classes_[value]; }
+  void set_classes(ValueId value, ValueClasses classes) { classes_[value] = classes; }
+  /// What is known, for places that hold `at`.
+  KnownValues known(std::vector<ValueId> at) const { return {std::move(at), values_, classes_}; }
 
  private:
   struct Hash {
     size_t operator()(const Computation& c) const;
   };
+  ValueId add(const Computation& computation);
+
   std::vector<Computation> values_;
+  std::vector<ValueClasses> classes_;  // per value
   std::unordered_map<Computation, ValueId, Hash> known_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "optimizer/analysis/frame_shape.h"
+#include "optimizer/analysis/private_slots.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
@@ -63,8 +64,11 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
   for (const BlockId entry : entry_blocks) kept -= flow.summary(id, entry).killed;
   const FrameShape shape = find_frame_shape(program, id, call_graph.calls_of(id), entry_blocks);
   for (const FrameShape::Slot& slot : shape.slots) slots.push_back(slot.offset);
+  const PrivateSlots own = find_private_slots(program, id, shape, entry_blocks);
+  slots.insert(slots.end(), own.offsets.begin(), own.offsets.end());
   std::sort(slots.begin(), slots.end());
   slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  for (const int64_t slot : slots) is_private.push_back(own.find(slot).has_value());
   for (const FrameShape::Step& step : shape.steps) {
     const uint16_t opcode = program[id].blocks[step.block].instructions[step.index].opcode;
     if (step.role == FrameShape::Role::save) saves.insert(opcode);

@@ -38,9 +38,10 @@ struct ProcedureBefore {
   std::map<BlockId, Call> calls;                         // by block
   std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
   RegisterSet kept;  // preserved ones that callers find unchanged
-  /// Of saved registers, ascending: bytes from the stack pointer at the entry.
+  /// Of saved registers and private ones, ascending: bytes from the stack pointer at the entry.
   std::vector<int64_t> slots;
-  std::set<uint16_t> saves, restores;  // opcodes that access slots
+  std::vector<bool> is_private;        // per slot
+  std::set<uint16_t> saves, restores;  // opcodes that access slots of saved registers
   int64_t cfa_at_entry = 0;            // offset of the canonical frame address, bytes
 };
 

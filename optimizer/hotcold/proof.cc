@@ -3,18 +3,22 @@
 // problem (known_values.h). Then, at each pair,
 //
 //  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
-//    values; they branch by equal values and in the same directions;
+//    values; they branch by equal values and in the same directions, but for branches whose
+//    direction is known from the value: from how it was computed, or from a branch on the way;
 //  - callees find what they read, and the stack pointer where it was;
 //  - where control leaves for good, all registers that are live in the original hold the same, and
 //    preserved ones the caller's values if they did in the original;
 //  - wherever unwind information was right in the original it is right now.
 //
 // Hot blocks and clones are walked together with what they are copies of. A stub runs while the
-// original waits in front of the cold block; a hot block of which nothing is left may be skipped.
+// original waits in front of the cold block; a hot block of which nothing is left may be skipped,
+// but no loop of them.
 //
-// Slots of saved registers (frame_shape.h) are places like registers: what is stored there is found
-// there again, and other accesses that might meet them are not allowed. They count from the stack
-// pointer at the entry, and nothing is read from below the stack pointer.
+// Slots of saved registers (frame_shape.h) and private ones (private_slots.h) are places like
+// registers: what is stored there is found there again, and other accesses that might meet them are
+// not allowed. They count from the stack pointer at the entry, and nothing is read from below the
+// stack pointer. Callees find private slots as they were, and may leave anything in them; behind a
+// call, stores to them have to be done alike.
 //
 // A callee is the procedure as it is now, which by its own proof leaves what was live behind the
 // call as it was left, and preserved registers as they were. Other registers may be changed by it.
@@ -43,6 +47,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/analysis/private_slots.h"
 #include "optimizer/hotcold/known_values.h"
 #include "optimizer/ir/target.h"
 
@@ -152,12 +157,19 @@ class PairRun {
       for (size_t id = first; id < first + count; ++id)
         known.at.push_back(static_cast<ValueId>(id));
     };
+    const size_t nothing_called = registers + 2 * slots;
     for (const size_t side : {kBefore, kAfter}) {
       put(0, registers);
-      put(registers + side * slots, slots);  // below the stack pointer, where nothing is known
+      // Below the stack pointer, where nothing is known. What private slots hold there is not read
+      // but by callees that read more than they may, which find the same.
+      for (size_t s = 0; s < slots; ++s)
+        put(registers + (before_.is_private[s] ? 0 : side * slots) + s, 1);
+      put(nothing_called, 1);
     }
     put(0, registers);
-    known.values.resize(registers + 2 * slots);
+    put(nothing_called, 1);
+    known.values.resize(nothing_called + 1);
+    known.classes.resize(known.values.size(), kAnyClass);
     return simplified(known);
   }
 
@@ -172,12 +184,14 @@ class PairRun {
   Reached run(const Pair& pair, const KnownValues& known, bool check) {
     pair_ = pair;
     checks_ = check;
-    table_.emplace(known.values);
+    table_.emplace(known);
     at_ = known.at;
     stack_ = at_[entry_place(abi_.stack_pointer)];
     events_.clear();
     next_event_ = 0;
     unwinds_[kBefore] = unwinds_[kAfter] = preserved_;
+    branches_[kBefore] = branches_[kAfter] = {};
+    skips_ = false;
     const bool stub = copies_[pair.after] == kNone;
     if (stub && after_.blocks[pair.after].successors.size() != 1) {
       expect(false, "a stub leads to several places");
@@ -189,16 +203,22 @@ class PairRun {
     return stub ? run_stub() : run_both();
   }
 
+  /// Whether the changed procedure waited in the last run.
+  bool skips() const { return skips_; }
   const std::optional<std::string>& fault() const { return fault_; }
 
  private:
-  // Places: registers and slots of both sides, then registers at the entry.
-  size_t places_of_side() const { return used_.size() + before_.slots.size(); }
+  // Places: registers and slots of both sides, and one that changes with each call; then registers
+  // and that one at the entry.
+  size_t places_of_side() const { return used_.size() + before_.slots.size() + 1; }
   size_t place(Side side, Register r) const { return side * places_of_side() + number_[r]; }
   size_t slot_place(Side side, size_t slot) const {
     return side * places_of_side() + used_.size() + slot;
   }
+  size_t calls_place(Side side) const { return (side + 1) * places_of_side() - 1; }
   size_t entry_place(Register r) const { return 2 * places_of_side() + number_[r]; }
+  /// Whether something may have been called since the entry.
+  bool called(Side side) const { return at_[calls_place(side)] != at_.back(); }
   ValueId& at(Side side, Register r) { return at_[place(side, r)]; }
   bool equal(Register r) { return at(kBefore, r) == at(kAfter, r); }
   const Procedure& procedure(Side side) const {
@@ -221,12 +241,11 @@ class PairRun {
   Reached run_skipped() {
     const BasicBlock& block = before_.procedure.blocks[pair_.before];
     execute(kBefore, block);
-    const bool plain = block.successors.size() == 1 && events_.empty() &&
-                       block.successors.front().target != pair_.before &&
-                       !before_.calls.contains(pair_.before);
-    expect(plain, "code that does something was left out");
-    if (!plain) return {};
-    return {{{block.successors.front().target, pair_.after}, result()}};
+    const std::vector<Edge> ways = ways_of(kBefore, block);
+    skips_ = ways.size() == 1 && events_.empty() && !before_.calls.contains(pair_.before);
+    expect(skips_, "code that does something was left out");
+    if (!skips_) return {};
+    return {{{ways.front().target, pair_.after}, result()}};
   }
 
   Reached run_both() {
@@ -240,29 +259,85 @@ class PairRun {
     compare_unwinding();
     compare_end();
     compare_call_sites(before, after);
-    const bool alike = std::equal(before.successors.begin(), before.successors.end(),
-                                  after.successors.begin(), after.successors.end(),
-                                  [](const Edge& a, const Edge& b) { return a.kind == b.kind; });
+    const std::vector<Edge> ways = ways_of(kBefore, before), ways_now = ways_of(kAfter, after);
+    // Where control goes one way, the branch that leads there may be gone.
+    const bool alike =
+        ways.size() == ways_now.size() &&
+        (is_decided(kBefore) || std::equal(ways.begin(), ways.end(), ways_now.begin(),
+                                           [](auto& a, auto& b) { return a.kind == b.kind; }));
     expect(alike, "control goes on elsewhere");
     if (!alike) return {};
     if (checks_ && before.edge(Edge::Kind::indirect) != nullptr) compare_tables(before, after);
     Reached reached;
     const bool calls = calls_at_end();
-    for (size_t e = 0; e < before.successors.size(); ++e) {
-      const Edge& edge = before.successors[e];
-      const BlockId target = after.successors[e].target;
+    for (size_t e = 0; e < ways.size(); ++e) {
+      const Edge& edge = ways[e];
+      const BlockId target = ways_now[e].target;
       if (edge.kind == Edge::Kind::landing_pad && after.call_site != kNone)
         expect(after_.call_sites[after.call_site].landing_pad == target, "exceptions go elsewhere");
       if (calls && edge.kind != Edge::Kind::landing_pad && !comes_back()) continue;
       const std::vector<ValueId> here = at_;
       if (calls) return_to(edge);
+      const ValueClasses classes = narrow(edge);
       reached.push_back({{edge.target, target}, result()});
       at_ = here;
+      if (branches_[kBefore].value) table_->set_classes(*branches_[kBefore].value, classes);
     }
     return reached;
   }
 
-  KnownValues result() const { return simplified({at_, table_->values()}); }
+  KnownValues result() const { return simplified(table_->known(at_)); }
+
+  // Conditional branches that end a block.
+
+  struct Branch {
+    std::optional<ValueId> value;  // that decides where it goes; nullopt: not understood
+    ValueClasses taken = 0;        // for these
+  };
+
+  bool is_decided(Side side) const {
+    const Branch& branch = branches_[side];
+    if (!branch.value) return false;
+    const ValueClasses classes = table_->classes(*branch.value);
+    return (classes & branch.taken) == 0 || (classes & ~branch.taken) == 0;
+  }
+
+  /// Where control may go on.
+  std::vector<Edge> ways_of(Side side, const BasicBlock& block) const {
+    std::vector<Edge> ways(block.successors.begin(), block.successors.end());
+    if (!is_decided(side)) return ways;
+    const bool taken = (table_->classes(*branches_[side].value) & branches_[side].taken) != 0;
+    std::erase_if(ways, [&](const Edge& e) { return (e.kind == Edge::Kind::taken) != taken; });
+    return ways;
+  }
+
+  /// The value that a branch of both went by is known better behind it. Returns what it was.
+  ValueClasses narrow(const Edge& edge) {
+    const Branch& branch = branches_[kBefore];
+    if (!branch.value) return kAnyClass;
+    const bool taken = edge.kind == Edge::Kind::taken;
+    return narrow(*branch.value, taken ? branch.taken : kAnyClass & ~branch.taken);
+  }
+  ValueClasses narrow(ValueId value, unsigned to) {
+    const ValueClasses classes = table_->classes(value);
+    table_->set_classes(value, static_cast<ValueClasses>(classes & to));
+    return classes;
+  }
+
+  /// Notes what a block's last instruction goes by; true when that decides where it goes.
+  bool branch(Side side, const Instruction& i, const Operands& operands) {
+    if (target_.control_flow(i) != ControlFlow::conditional_branch) return false;
+    const auto taken = target_.code_motion()->taken_for(i);
+    if (!taken || operands.uses != operands.size || operands.uses > 1) return false;
+    branches_[side].taken = *taken;
+    if (operands.uses == 1) {
+      branches_[side].value = at(side, operands.registers[0]);
+    } else {
+      branches_[side].value = table_->fresh();
+      narrow(*branches_[side].value, kZeroValue);
+    }
+    return is_decided(side);
+  }
 
   // One side.
 
@@ -294,7 +369,7 @@ class PairRun {
       result() = at(side, operands.registers[operands.uses - 1]);
     else if (target_.code_motion()->is_pure(i))
       compute(side, i, operands);
-    else if (!access_slot(side, i, operands))
+    else if (!access_slot(side, i, operands) && !branch(side, i, operands))
       note_event(side, i, operands);
     const auto end = operands.registers + operands.size;
     if (std::find(operands.registers + operands.uses, end, abi_.stack_pointer) != end)
@@ -332,6 +407,9 @@ class PairRun {
       computation.from[k] = at(side, operands.registers[k]);
     for (unsigned k = operands.uses; k < operands.size; ++k, ++computation.operation)
       at(side, operands.registers[k]) = fits ? table_->compute(computation) : table_->fresh();
+    if (operands.size == operands.uses + 1)
+      narrow(at(side, operands.registers[operands.uses]),
+             target_.code_motion()->possible_results(i));
   }
 
   /// Saves and restores; false for what is no access of a slot.
@@ -349,20 +427,33 @@ class PairRun {
     expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
     const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
     if (near == before_.slots.end() || *near > offset + 7) return false;
-    const bool store = operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
-    const bool load =
-        operands.size == 2 && operands.uses == 1 && before_.restores.contains(i.opcode);
+    const auto number = static_cast<size_t>(near - before_.slots.begin());
+    const bool is_private = before_.is_private[number];
+    const auto whole = whole_register_access(target_, i);
+    const bool store =
+        is_private ? whole && whole->store
+                   : operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
+    const bool load = is_private ? whole && !whole->store
+                                 : operands.size == 2 && operands.uses == 1 &&
+                                       before_.restores.contains(i.opcode);
     if (*near != offset || (!store && !load)) {
-      expect(false, "a slot of a saved register is used otherwise");
+      expect(false, "a slot of the frame is used otherwise");
       return false;
     }
     expect(bottom && *bottom <= offset, "a slot is used that is not in the frame");
-    ValueId& slot = at_[slot_place(side, static_cast<size_t>(near - before_.slots.begin()))];
-    if (store)
-      slot = at(side, operands.registers[0]);
-    else
+    ValueId& slot = at_[slot_place(side, number)];
+    if (!store)
       at(side, operands.registers[1]) = slot;
+    else
+      slot = operands.uses == 2 ? at(side, operands.registers[0]) : zero(side, i);
+    // Somebody called may come back a second time, whenever, and find what is stored now.
+    if (store && is_private && called(side)) note_event(side, i, operands);
     return true;
+  }
+
+  /// What an instruction stores that stores no register.
+  ValueId zero(Side side, const Instruction& i) {
+    return table_->compute({operations_.number(side, procedure(side), i), 0, 0, {}});
   }
 
   void note_event(Side side, const Instruction& i, const Operands& operands) {
@@ -371,6 +462,8 @@ class PairRun {
     for (unsigned k = 0; k < operands.uses; ++k)
       event.reads.push_back(at(side, operands.registers[k]));
     if (target_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
+    const std::vector<size_t> seen = slots_seen_by(side, i);
+    for (const size_t place : seen) event.reads.push_back(at_[place]);
     const Event* same = nullptr;
     if (side == kAfter) {
       if (next_event_ < events_.size()) same = &events_[next_event_++];
@@ -379,14 +472,34 @@ class PairRun {
       if (same == nullptr) expect(false, "something else is done: " + target_.print(i, 0));
       if (same != nullptr && checks_) compare_unwinding(same->unwinds, unwound_by(side, state_));
     }
-    for (unsigned k = operands.uses; k < operands.size; ++k) {
-      event.results.push_back(same != nullptr ? same->results[k - operands.uses] : table_->fresh());
-      at(side, operands.registers[k]) = event.results.back();
-    }
+    const auto put = [&](ValueId& place) {
+      const size_t k = event.results.size();
+      event.results.push_back(same != nullptr ? same->results[k] : table_->fresh());
+      place = event.results.back();
+    };
+    for (unsigned k = operands.uses; k < operands.size; ++k) put(at(side, operands.registers[k]));
+    for (const size_t place : seen) put(at_[place]);
+    if (enters_other_code(i)) at_[calls_place(side)] = table_->fresh();
     if (side == kBefore) {
       if (checks_) event.unwinds = unwound_by(side, state_);
       events_.push_back(std::move(event));
     }
+  }
+
+  bool enters_other_code(const Instruction& i) const {
+    return is_call(target_.control_flow(i)) || target_.is_system_call(i);
+  }
+
+  /// Places of private slots of the frame, if an instruction enters code that may read and write
+  /// them.
+  std::vector<size_t> slots_seen_by(Side side, const Instruction& i) const {
+    std::vector<size_t> seen;
+    if (!enters_other_code(i)) return seen;
+    const auto bottom = table_->distance(at_[place(side, abi_.stack_pointer)], stack_);
+    for (size_t s = 0; s < before_.slots.size(); ++s)
+      if (before_.is_private[s] && (!bottom || *bottom <= before_.slots[s]))
+        seen.push_back(slot_place(side, s));
+    return seen;
   }
 
   // Unwind information.
@@ -535,8 +648,10 @@ class PairRun {
   ValueId stack_ = 0;  // the stack pointer at the entry
   std::vector<Event> events_;
   size_t next_event_ = 0;
-  uint32_t state_ = kNone;  // of unwinding, where the side is
-  RegisterSet unwinds_[2];  // of preserved_, those found at each instruction so far
+  bool skips_ = false;
+  std::array<Branch, 2> branches_;  // per side, at the end of the block
+  uint32_t state_ = kNone;          // of unwinding, where the side is
+  RegisterSet unwinds_[2];          // of preserved_, those found at each instruction so far
   std::optional<std::string> fault_;
 };
 
@@ -569,9 +684,16 @@ std::optional<std::string> prove(const Program& program, const ProcedureBefore& 
   for (const auto& entry : before.table_entries)
     if (entry.jump == kNone && program.code_pointers[entry.pointer].target != entry.target)
       return "a jump table that others may use leads elsewhere";
+  std::map<Pair, Pair> skips;
   for (const auto& [pair, values] : known) {
-    pairs.run(pair, values, true);
+    const PairRun::Reached reached = pairs.run(pair, values, true);
     if (pairs.fault()) return pairs.fault();
+    if (pairs.skips()) skips[pair] = reached.front().first;
+  }
+  for (const auto& [pair, behind] : skips) {
+    Pair at = pair;
+    for (size_t steps = 0; skips.contains(at); at = skips.at(at))
+      if (steps++ > skips.size()) return "a loop was left out";
   }
   return std::nullopt;
 }

@@ -4,6 +4,8 @@
 
 #include "optimizer/hotcold/value_ways.h"
 
+#include <utility>
+
 namespace respike {
 
 ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index, Register result)
@@ -13,6 +15,22 @@ ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index
       result_(result),
       reads_(uses_of(procedure.target().operands(procedure.blocks[block].code[index].instruction))),
       before_(procedure.blocks.size()) {
+  follow();
+}
+
+ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index,
+                     std::function<bool(const HotInstruction&)> writes)
+    : procedure_(procedure),
+      home_(block),
+      home_index_(index),
+      writes_(std::move(writes)),
+      reads_(uses_of(procedure.target().operands(procedure.blocks[block].code[index].instruction))),
+      before_(procedure.blocks.size()) {
+  follow();
+}
+
+void ValueWays::follow() {
+  const HotProcedure& procedure = procedure_;
   for (const uint32_t entry : procedure.entries) before_[entry] = kOther;
   std::vector<uint32_t> work(procedure.entries.begin(), procedure.entries.end());
   while (!work.empty()) {
@@ -32,13 +50,14 @@ ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index
 
 uint8_t ValueWays::behind(uint32_t block, size_t index, uint8_t state) const {
   if (block == home_ && index == home_index_) return kReady;
+  if (writes_ && writes_(procedure_.blocks[block].code[index])) return kOther;
   const Instruction& instruction = procedure_.blocks[block].code[index].instruction;
   return written(defs_of(procedure_.target().operands(instruction)), instruction.predicate == 0,
                  state);
 }
 
 uint8_t ValueWays::written(const RegisterSet& registers, bool certainly, uint8_t state) const {
-  if (registers.contains(result_)) {
+  if (result_ && registers.contains(*result_)) {
     if (certainly) return kOther;
     state |= kOther;
   }

@@ -2,13 +2,16 @@
 // Where the value that an instruction computes still is, and could be computed again.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "optimizer/hotcold/hot_procedure.h"
 
 namespace respike {
 
-/// Follows the result of one instruction over all ways through the hot procedure.
+/// Follows the result of one instruction, in a register or a place in memory, over all ways through
+/// the hot procedure.
 class ValueWays {
  public:
   /// What may be so at a point, over all ways to it; 0 where control does not get to.
@@ -20,18 +23,23 @@ class ValueWays {
 
   /// Instruction `index` of hot block `block`, which computes `result` and does nothing else.
   ValueWays(const HotProcedure& procedure, uint32_t block, size_t index, Register result);
+  /// A store to a place that only instructions for which `writes` holds write.
+  ValueWays(const HotProcedure& procedure, uint32_t block, size_t index,
+            std::function<bool(const HotInstruction&)> writes);
 
   uint8_t at_start(uint32_t block) const { return before_[block]; }
   /// Behind instruction `index` of a block, given what is so before it.
   uint8_t behind(uint32_t block, size_t index, uint8_t state) const;
 
  private:
+  void follow();
   uint8_t written(const RegisterSet& registers, bool certainly, uint8_t state) const;
 
   const HotProcedure& procedure_;
   const uint32_t home_;
   const size_t home_index_;
-  const Register result_;
+  const std::optional<Register> result_;
+  const std::function<bool(const HotInstruction&)> writes_;
   const RegisterSet reads_;
   std::vector<uint8_t> before_;  // per block
 };

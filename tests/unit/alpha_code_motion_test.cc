@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "optimizer/ir/target.h"
 #include "optimizer/target/alpha/codec.h"
 #include "optimizer/target/targets.h"
+#include "tests/unit/alpha_machine.h"
 
 namespace respike {
 namespace {
@@ -59,8 +62,58 @@ TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
        {"ldq t0,8(sp)", "stq t0,8(sp)", "addq/v a0,a1,v0", "addt $f1,$f2,$f3", "callsys", "rpcc t0",
         "ret", "beq t0,0", "bsr ra,0", "mb", "ldq_l t0,0(a0)", "mf_fpcr $f0"})
     EXPECT_FALSE(motion.is_pure(alpha_target().parse(text, 0))) << text;
+  for (const char* text : {"ldq t0,8(sp)", "ldt $f1,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::load) << text;
+  for (const char* text : {"stq t0,8(sp)", "stt $f1,8(sp)", "stq zero,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::store) << text;
+  for (const char* text : {"ldl t0,8(sp)", "lds $f1,8(sp)", "ldq_u t0,8(sp)", "stl t0,8(sp)",
+                           "ldq_l t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)", "lda t0,8(sp)"})
+    EXPECT_EQ(motion.whole_access(alpha_target().parse(text, 0)), WholeAccess::none) << text;
   EXPECT_EQ(alpha_target().print(*motion.copy(8, 9), 0), "mov\tt7,s0");
   EXPECT_FALSE(motion.copy(8, 40));
+}
+
+/// Branches go where the machine goes, for values of all classes.
+TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
+  const Target& target = alpha_target();
+  for (const char* name : {"beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"})
+    for (const int64_t value : {INT64_MIN, INT64_MIN + 1, int64_t{-2}, int64_t{-1}, int64_t{0},
+                                int64_t{1}, int64_t{2}, INT64_MAX - 1, INT64_MAX}) {
+      AlphaMachine machine;
+      const Instruction branch = target.parse(std::string(name) + " t0,0x10018", 0x10000);
+      machine.load(0x10000, {branch});
+      machine.registers[1] = static_cast<uint64_t>(value);
+      machine.run(0x10000);
+      EXPECT_EQ((*target.code_motion()->taken_for(branch) & class_of(value)) != 0,
+                machine.pc == 0x10018)
+          << name << " " << value;
+    }
+  EXPECT_FALSE(target.code_motion()->taken_for(target.parse("fbeq $f1,0", 0)));
+}
+
+/// Results are in the classes that are possible, and for constants there is only one.
+TEST(AlphaCodeMotion, KnowsWhatResultsArePossible) {
+  const Target& target = alpha_target();
+  std::mt19937_64 random(1);
+  const auto run = [&](const std::string& text) {
+    AlphaMachine machine;
+    const Instruction i = target.parse(text, 0x10000);
+    machine.load(0x10000, {i});
+    for (Register r = 0; r < 31; ++r)
+      machine.registers[r] = random() % 2 == 0 ? random() % 5 - 2 : random();
+    machine.registers[31] = 0;
+    machine.run(0x10000);
+    const ValueClasses possible = target.code_motion()->possible_results(i);
+    EXPECT_NE(possible & class_of(static_cast<int64_t>(machine.registers[1])), 0) << text;
+    return possible;
+  };
+  for (const char* text : {"lda t0,-2", "lda t0,-1", "lda t0,0", "lda t0,1", "lda t0,2",
+                           "mov 0x6,t0", "mov 0xff,t0", "mov 0x0,t0", "clr t0"})
+    EXPECT_EQ(std::popcount(run(text)), 1) << text;
+  for (int round = 0; round < 2000; ++round)
+    for (const char* text : {"cmpult t1,t2,t0", "cmplt t1,t2,t0", "cmpeq t1,0x1,t0",
+                             "and t1,0x6,t0", "lda t0,-1(t1)", "addq t1,t2,t0", "mov t1,t0"})
+      run(text);
 }
 
 }  // namespace

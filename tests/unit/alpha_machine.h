@@ -112,6 +112,24 @@ class AlphaMachine {
       case opcode("bne"):
         if (a != 0) jump(target);
         break;
+      case opcode("blt"):
+        if (static_cast<int64_t>(a) < 0) jump(target);
+        break;
+      case opcode("bge"):
+        if (static_cast<int64_t>(a) >= 0) jump(target);
+        break;
+      case opcode("ble"):
+        if (static_cast<int64_t>(a) <= 0) jump(target);
+        break;
+      case opcode("bgt"):
+        if (static_cast<int64_t>(a) > 0) jump(target);
+        break;
+      case opcode("blbc"):
+        if (a % 2 == 0) jump(target);
+        break;
+      case opcode("blbs"):
+        if (a % 2 == 1) jump(target);
+        break;
       case opcode("jmp"):
       case opcode("ret"):
         a = next;
@@ -147,8 +165,18 @@ class AlphaMachine {
       case opcode("xor"):
         c = a ^ b;
         break;
+      case opcode("and", true):
+        c = a & b;
+        break;
       case opcode("cmpult"):
         c = a < b;
+        break;
+      case opcode("cmpeq"):
+      case opcode("cmpeq", true):
+        c = a == b;
+        break;
+      case opcode("cmplt"):
+        c = static_cast<int64_t>(a) < static_cast<int64_t>(b);
         break;
       default:
         ADD_FAILURE() << "the machine does not know " << alpha_target().print(i, 0);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ class RandomProcedure {
 
   std::string some_code() {
     std::string code;
-    for (uint64_t n = random_() % 6; n > 0; --n) switch (random_() % 8) {
+    for (uint64_t n = random_() % 6; n > 0; --n) switch (random_() % 9) {
         case 0:
           code += fmt::format("    stq {},{}(t11)\n", any(), 8 + 8 * (random_() % 8));
           break;
@@ -89,6 +90,9 @@ class RandomProcedure {
           break;
         case 4:
           code += fmt::format("    lda {},{}({})\n", any(), random_() % 100, any());
+          break;
+        case 5:
+          code += fmt::format("    lda {},{}\n", any(), static_cast<int>(random_() % 4) - 1);
           break;
         default:
           code += fmt::format("    {} {},{},{}\n",
@@ -115,10 +119,12 @@ class RandomProcedure {
       }
       default: {
         const int to = random_() % 8 == 0 ? 1 : later();
+        // Often the register that another branch went by.
+        if (random_() % 2 == 0) tested_ = any();
         return text + fmt::format(
                           "    {} {},0\n    -> {} fall_through count={}\n"
                           "    -> {} taken count={}\n",
-                          random_() % 2 == 0 ? "beq" : "bne", any(), b + 1, count(), to, count());
+                          branch(), tested_, b + 1, count(), to, count());
       }
     }
   }
@@ -141,7 +147,13 @@ class RandomProcedure {
     return text;
   }
 
+  const char* branch() {
+    return std::vector{
+        "beq", "bne", "beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"}[random_() % 10];
+  }
+
   Random random_;
+  std::string tested_ = "a0";
   std::vector<std::string> registers_ = {"a0", "a1", "v0", "t0", "t1", "t2", "t3"};
   std::string tables_, pointers_;  // lines of the procedure and of the program
   std::set<int> labels_;           // blocks that tables lead to
@@ -309,7 +321,17 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
     if (block.instructions.empty()) continue;
     const auto at = static_cast<uint32_t>(random() % block.instructions.size());
     Instruction& i = block.instructions[at];
-    switch (random() % 4) {
+    switch (random() % 5) {
+      case 4:
+        // As if its branch went one way.
+        if (block.successors.size() != 2 ||
+            alpha_target().control_flow(block.instructions.back()) !=
+                ControlFlow::conditional_branch)
+          continue;
+        block.instructions.erase(block.instructions.size() - 1);
+        block.successors.erase(static_cast<uint32_t>(random() % 2));
+        block.successors.front().kind = Edge::Kind::fall_through;
+        return;
       case 0:
         if (alpha_target().control_flow(i) != ControlFlow::none) continue;
         block.instructions.erase(at);
@@ -395,9 +417,11 @@ TEST(HotCold, RestoresTables) {
 /// Next to nothing that the optimizer makes has to be thrown away.
 TEST(HotCold, ProvesWhatItMakes) {
   int optimized = 0, unproven = 0;
+  HotColdRemoved removed;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     Program program = parse_alpha(RandomProcedure(seed).text());
     const HotColdResult result = optimize_hot_cold(program, {.least_gain = 0});
+    removed += result.removed;
     for (const HotColdNote& note : result.notes) {
       unproven += note.reason.starts_with("not proven");
       optimized += note.category == HotColdNote::Category::optimized;
@@ -405,6 +429,98 @@ TEST(HotCold, ProvesWhatItMakes) {
   }
   EXPECT_GT(optimized, 300);
   EXPECT_LE(unproven, optimized / 200);
+  EXPECT_GT(removed.branches.instructions, 100u);
+  EXPECT_GT(removed.stores.instructions, 100u);
+  EXPECT_GT(removed.loads.instructions, 2u);
+}
+
+/// A procedure with two private slots, 40(sp) written and read, and 48(sp) read by cold code alone.
+/// `calls`: calls the leaf in front of that store, and behind it.
+std::string text_with_slots(bool calls) {
+  const std::string call = calls ? "    bsr ra,0 !branch(2#0)\n" : "";
+  return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
+         "state 1 cie=0 cfa=30+96\nprocedure 0 \"caller\"\n  block 0 cfi=0 entry\n"
+         "    bsr ra,0 !branch(1#0)\n    -> 1 fall_through\n  block 1 cfi=0\n    ret\n"
+         "procedure 1 \"tested\"\n  block 0 cfi=0 entry\n    mov ra,t9\n    lda sp,-96(sp)\n"
+         "    .cfi_state 1\n" +
+         call + "    -> 1 fall_through\n  block 1 cfi=1\n    stq a0,40(sp)\n    stq a1,48(sp)\n" +
+         call +
+         "    -> 2 fall_through\n  block 2 cfi=1\n    ldq t0,40(sp)\n    stq t0,0(t11)\n"
+         "    beq t1,0\n    -> 3 fall_through\n    -> 4 taken\n"
+         "  block 3 cfi=1\n    ldq t2,48(sp)\n    stq t2,8(t11)\n    -> 5 fall_through\n"
+         "  block 4 cfi=1\n    mov t9,ra\n    lda sp,96(sp)\n    .cfi_state 0\n    ret\n"
+         "  block 5 cfi=1\n    mov t9,ra\n    lda sp,96(sp)\n    .cfi_state 0\n    ret\n"
+         "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
+}
+
+/// Finds what is wrong with a change of text_with_slots().
+template <typename Change>
+std::string fault_of(bool calls, Change change) {
+  Program program = parse_alpha(text_with_slots(calls));
+  const CallGraph graph(program);
+  const RegisterFlow flow(program, graph);
+  const HotColdProof proof(program, kTested, graph, flow);
+  change(program[kTested]);
+  std::vector<BlockId> copies(program[kTested].blocks.size());
+  std::iota(copies.begin(), copies.end(), 0);
+  return proof.find_fault(copies).value_or("");
+}
+
+Instruction parsed(const char* text) {
+  return alpha_target().parse(text, 0);
+}
+
+TEST(HotCold, ProvesChangesOfPrivateSlots) {
+  const auto load_to_copy = [](Procedure& p) { p.blocks[2].instructions[0] = parsed("mov a0,t0"); };
+  EXPECT_EQ(fault_of(false, [](Procedure&) {}), "");
+  EXPECT_EQ(fault_of(true, [](Procedure&) {}), "");
+  EXPECT_EQ(fault_of(false, load_to_copy), "");
+  // Nobody reads it any more, or it is stored later.
+  EXPECT_EQ(fault_of(false,
+                     [&](Procedure& p) {
+                       load_to_copy(p);
+                       p.blocks[1].instructions.erase(0);
+                     }),
+            "");
+  EXPECT_EQ(fault_of(false,
+                     [](Procedure& p) {
+                       p.blocks[3].instructions[0] = parsed("mov a1,t2");
+                       p.blocks[1].instructions.erase(1);
+                     }),
+            "");
+  // It is read; another register; another place; only a part of it; behind the frame's end.
+  EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(0); }), "");
+  EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(1); }), "");
+  for (const char* wrong : {"mov a1,t0", "ldq t0,48(sp)", "ldq t0,56(sp)", "ldl t0,40(sp)",
+                            "ldq t0,44(sp)", "ldq t0,136(sp)", "ldq t0,-56(sp)"})
+    EXPECT_NE(fault_of(false, [&](Procedure& p) { p.blocks[2].instructions[0] = parsed(wrong); }),
+              "")
+        << wrong;
+}
+
+TEST(HotCold, ProvesNothingOfPrivateSlotsBehindCalls) {
+  EXPECT_NE(fault_of(true, [](Procedure& p) { p.blocks[2].instructions[0] = parsed("mov a0,t0"); }),
+            "");
+  EXPECT_NE(fault_of(true,
+                     [](Procedure& p) {
+                       p.blocks[3].instructions[0] = parsed("mov a1,t2");
+                       p.blocks[1].instructions.erase(1);
+                     }),
+            "");
+}
+
+/// A branch is left out only where its way is known.
+TEST(HotCold, ProvesWhereBranchesGo) {
+  const auto fault_without = [](bool taken) {
+    return fault_of(false, [&](Procedure& p) {
+      BasicBlock& block = p.blocks[2];
+      block.instructions.erase(block.instructions.size() - 1);
+      block.successors.erase(taken ? 0 : 1);
+      block.successors.front().kind = Edge::Kind::fall_through;
+    });
+  };
+  EXPECT_NE(fault_without(true), "");
+  EXPECT_NE(fault_without(false), "");
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 // Integer arithmetic without /v, addresses by lda and ldah, and the moves between registers and of
 // floating-point values do nothing but compute. All other floating-point instructions may trap or
 // read the control register. Registers are fields of their roles (rows.h), so one is replaced by
-// writing the field; that of a conditional move is read and written at once.
+// writing the field; that of a conditional move is read and written at once. Branches compare a
+// register with zero or look at its lowest bit, so a value's sign and that bit decide them all.
 //
 // Source: Alpha Architecture Handbook, version 4, chapter 4; Tru64 UNIX Calling Standard.
 
@@ -52,6 +53,49 @@ class AlphaCodeMotion final : public CodeMotion {
     for (unsigned f = 0; f < 4; ++f)
       if (instruction.registers[f] == kZero) fields |= static_cast<uint8_t>(1u << f);
     return fields;
+  }
+
+  ValueClasses possible_results(const Instruction& i) const override {
+    const bool reads_a = i.registers[0] != kZero, reads_b = i.registers[1] != kZero;
+    if (i.opcode == opcode("lda") && !i.has_reference() && !reads_b) return class_of(i.immediate);
+    if (i.opcode == opcode("bis") && !reads_a && !reads_b) return kZeroValue;
+    if (i.opcode == opcode("bis", true) && !reads_a) return class_of(i.immediate);
+    for (const uint16_t comparison :
+         {opcode("cmpeq"), opcode("cmplt"), opcode("cmple"), opcode("cmpult"), opcode("cmpule"),
+          opcode("cmpeq", true), opcode("cmplt", true), opcode("cmple", true),
+          opcode("cmpult", true), opcode("cmpule", true)})
+      if (i.opcode == comparison) return kZeroValue | kPositiveOdd;
+    if (i.opcode == opcode("and", true)) return kZeroValue | kPositiveEven | kPositiveOdd;
+    return kAnyClass;
+  }
+
+  std::optional<ValueClasses> taken_for(const Instruction& branch) const override {
+    switch (branch.opcode) {
+      case opcode("beq"):
+        return kZeroValue;
+      case opcode("bne"):
+        return kAnyClass & ~kZeroValue;
+      case opcode("blt"):
+        return kNegativeEven | kNegativeOdd;
+      case opcode("bge"):
+        return kZeroValue | kPositiveEven | kPositiveOdd;
+      case opcode("ble"):
+        return kNegativeEven | kNegativeOdd | kZeroValue;
+      case opcode("bgt"):
+        return kPositiveEven | kPositiveOdd;
+      case opcode("blbc"):
+        return kNegativeEven | kZeroValue | kPositiveEven;
+      case opcode("blbs"):
+        return kNegativeOdd | kPositiveOdd;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  WholeAccess whole_access(const Instruction& i) const override {
+    if (i.opcode == opcode("ldq") || i.opcode == opcode("ldt")) return WholeAccess::load;
+    if (i.opcode == opcode("stq") || i.opcode == opcode("stt")) return WholeAccess::store;
+    return WholeAccess::none;
   }
 
   bool rename(Instruction& instruction, Register from, Register to, bool uses,
