@@ -12,6 +12,7 @@
 #include "optimizer/changes.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "optimizer/layout/nops.h"
@@ -28,18 +29,27 @@ std::optional<ProcedureId> procedure_at(const Program& program, uint64_t entry) 
   return static_cast<ProcedureId>(found - list.begin());
 }
 
-/// The hot part that a note tells of; nullopt when the program has no such blocks.
-std::optional<HotPart> find_part(const Program& program, const Provenance::HotPart& described) {
-  const auto procedure = procedure_at(program, described.entry);
-  if (!procedure) return std::nullopt;
-  HotPart part{*procedure, {}};
-  const auto& blocks = program[*procedure].blocks;
-  for (BlockId b = 0; b < blocks.size(); ++b)
-    if (std::binary_search(described.blocks.begin(), described.blocks.end(),
-                           program.address_of(blocks[b])))
-      part.blocks.push_back(b);
-  if (part.blocks.size() != described.blocks.size()) return std::nullopt;
-  return part;
+/// The hot parts that a note tells of; nullopt when the program has no such procedures.
+std::optional<HotParts> find_parts(const Program& program, const Provenance& note) {
+  constexpr size_t kMostRounds = 16;
+  if (note.hot_parts.size() > kMostRounds) return std::nullopt;
+  HotParts parts;
+  for (const auto& round : note.hot_parts) {
+    auto& found = parts.emplace_back();
+    for (const Provenance::HotPart& described : round) {
+      const auto procedure = procedure_at(program, described.entry);
+      // Each once.
+      if (!procedure || (!found.empty() && found.back().procedure >= *procedure))
+        return std::nullopt;
+      HotPart& part = found.emplace_back();
+      part.procedure = *procedure;
+      for (const uint64_t block : described.blocks) {
+        if (block >= kNone) return std::nullopt;
+        part.blocks.push_back(static_cast<BlockId>(block));
+      }
+    }
+  }
+  return parts;
 }
 
 }  // namespace
@@ -52,27 +62,24 @@ void pin(Program& program, const std::vector<ProcedureId>& left_out) {
   pin_followers(program);
 }
 
-void forget_changed(DroppedGpLoads& loads, const std::vector<HotPart>& changed) {
-  std::vector<bool> is_changed;
-  for (const HotPart& part : changed) {
-    is_changed.resize(std::max<size_t>(is_changed.size(), part.procedure + size_t{1}));
-    is_changed[part.procedure] = true;
-  }
+void forget_changed(DroppedGpLoads& loads, const HotParts& changed) {
+  std::unordered_set<ProcedureId> procedures;
+  for (const auto& round : changed)
+    for (const HotPart& part : round) procedures.insert(part.procedure);
   std::erase_if(loads.blocks, [&](const DroppedGpLoads::Block& block) {
-    return block.procedure < is_changed.size() && is_changed[block.procedure];
+    return procedures.contains(block.procedure);
   });
 }
 
 Provenance describe_changes(const Program& program, const std::vector<ProcedureId>& left_out,
-                            const std::vector<HotPart>& parts) {
+                            const HotParts& parts) {
   Provenance note;
-  if (parts.empty()) return note;
-  for (const HotPart& part : parts) {
+  if (std::ranges::all_of(parts, [](const auto& round) { return round.empty(); })) return note;
+  for (const auto& round : parts) {
     auto& described = note.hot_parts.emplace_back();
-    described.entry = program[part.procedure].address;
-    for (const BlockId block : part.blocks)
-      described.blocks.push_back(program.address_of(program[part.procedure].blocks[block]));
-    std::sort(described.blocks.begin(), described.blocks.end());
+    for (const HotPart& part : round)
+      described.push_back(
+          {program[part.procedure].address, {part.blocks.begin(), part.blocks.end()}});
   }
   for (const ProcedureId id : left_out) note.left_out.push_back(program[id].address);
   return note;
@@ -87,17 +94,13 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
     if (!procedure) return kOther;
     left_out.push_back(*procedure);
   }
-  std::vector<HotPart> parts;
-  for (const Provenance::HotPart& described : note.hot_parts) {
-    auto part = find_part(program, described);
-    if (!part) return kOther;
-    parts.push_back(std::move(*part));
-  }
+  const auto parts = find_parts(program, note);
+  if (!parts) return kOther;
   pin(program, left_out);
   DroppedGpLoads gp_loads = drop_gp_loads(program);
   drop_nops(program);
-  if (auto fault = split_alike(program, parts)) return fault;
-  forget_changed(gp_loads, parts);
+  if (auto fault = split_alike(program, *parts)) return fault;
+  forget_changed(gp_loads, *parts);
   put_back(program, gp_loads);
   return std::nullopt;
 }

@@ -17,11 +17,11 @@ namespace respike {
 void pin(Program& program, const std::vector<ProcedureId>& left_out);
 
 /// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
-void forget_changed(DroppedGpLoads& loads, const std::vector<HotPart>& changed);
+void forget_changed(DroppedGpLoads& loads, const HotParts& changed);
 
 /// What follow_changes() needs to know; `left_out` ascending.
 Provenance describe_changes(const Program& program, const std::vector<ProcedureId>& left_out,
-                            const std::vector<HotPart>& parts);
+                            const HotParts& parts);
 
 /// Changes the instructions of a lifted input as optimize() did before it made the output with this
 /// note. Nothing of the note is believed: what cannot be proven is refused. Returns why, in one

@@ -14,7 +14,13 @@
 // names; then what the copies of these leave behind; the stack pointer last, when all other uses of
 // it are gone.
 //
-// All procedures are looked at with one solution of the whole program's registers. That is right
+// What is taken out of the way through the hottest blocks may be needed by those that are only
+// warm; these are worth being freed of what the cold ones need, too. So there are rounds, each on
+// what the last one made: first the line is low, then the hottest part of a hot procedure is parted
+// from it.
+//
+// All procedures of a round are looked at with one solution of the whole program's registers. That
+// is right
 // although procedures change: none reads more than it did, none leaves a live register changed that
 // it kept, and no value of a procedure is moved to where a callee might change it.
 
@@ -43,6 +49,10 @@ using Category = HotColdNote::Category;
 /// entered: in instructions, found by trying.
 constexpr uint64_t kCostOfLeaving = 4;
 
+bool is_optimized(const HotColdNote& note) {
+  return note.category == Category::optimized;
+}
+
 uint64_t executed_by(const Procedure& procedure) {
   uint64_t sum = 0;
   for (const BasicBlock& block : procedure.blocks)
@@ -57,6 +67,7 @@ uint64_t size_of(const Procedure& procedure) {
   return size;
 }
 
+/// One round.
 class HotColdOptimizer {
  public:
   HotColdOptimizer(Program& program, const HotColdOptions& options)
@@ -66,7 +77,18 @@ class HotColdOptimizer {
         flow_(program, calls_),
         taken_(program) {}
 
-  HotColdResult run() {
+  /// `last`: what the last round made, or nothing.
+  HotColdResult run(size_t round, const HotColdResult& last) {
+    std::vector<bool> is_changed(program_.procedures.size(), round == 0);
+    for (const HotColdNote& note : last.notes) is_changed[note.procedure] = is_optimized(note);
+    const std::vector<double>& shares = options_.cold_shares[round];
+    std::vector<double> new_shares = shares;
+    if (round != 0)
+      std::erase_if(new_shares, [&](double share) {
+        return std::ranges::find(options_.cold_shares[round - 1], share) !=
+               options_.cold_shares[round - 1].end();
+      });
+    result_.parts.emplace_back();
     std::vector<uint64_t> executed;
     for (const Procedure& procedure : program_.procedures) {
       executed.push_back(executed_by(procedure));
@@ -83,13 +105,13 @@ class HotColdOptimizer {
           calls_.calls_of(id), [](const Call& call) { return call.kind == Call::Kind::call; });
       if (static_cast<double>(executed[id]) >=
           options_.least_share * static_cast<double>(result_.executed))
-        optimize(note);
+        optimize(note, is_changed[id] ? shares : new_shares);
       result_.notes.push_back(std::move(note));
     }
     return std::move(result_);
   }
 
-  std::optional<std::string> split_alike(std::span<const HotPart> parts) {
+  std::optional<std::string> split_alike(const std::vector<HotPart>& parts) {
     for (const HotPart& part : parts) {
       const Procedure& procedure = program_[part.procedure];
       const auto says = [&](std::string_view what) {
@@ -97,7 +119,10 @@ class HotColdOptimizer {
       };
       if (!procedure.movable()) return says("it is " + procedure.reason);
       std::vector<bool> wanted(procedure.blocks.size());
-      for (const BlockId block : part.blocks) wanted[block] = true;
+      for (const BlockId block : part.blocks) {
+        if (block >= wanted.size()) return says("it has no such blocks");
+        wanted[block] = true;
+      }
       auto found = find_region(program_, part.procedure, calls_, taken_, std::move(wanted));
       if (const auto* none = std::get_if<NoRegion>(&found)) return says(none->reason);
       const Candidate candidate = make_candidate(std::move(std::get<Region>(found)));
@@ -116,14 +141,14 @@ class HotColdOptimizer {
     uint64_t gain = 0;  // executed instructions
   };
 
-  void optimize(HotColdNote& note) {
+  void optimize(HotColdNote& note, const std::vector<double>& shares) {
     const ProcedureId id = note.procedure;
     note.category = Category::not_provable;
     note.reason = program_[id].reason;
     if (!program_[id].movable()) return;
     std::optional<Candidate> best;
     size_t size = 0;  // of the region tried last
-    for (const double share : options_.cold_shares) {
+    for (const double share : shares) {
       auto found =
           find_region(program_, id, calls_, taken_, frequent_blocks(program_, id, calls_, share));
       if (const auto* none = std::get_if<NoRegion>(&found)) {
@@ -187,15 +212,10 @@ class HotColdOptimizer {
     }
     note.category = Category::optimized;
     note.reason.clear();
-    result_.parts.push_back({note.procedure, best.region.hot});
+    result_.parts.back().push_back({note.procedure, best.region.hot});
     note.removed = best.gain;
     result_.removed += best.removed;
-    result_.hot_instructions += committed.hot_instructions;
-    result_.clone_instructions += committed.clone_instructions;
-    result_.stub_instructions += committed.stub_instructions;
-    result_.stubs_entered += committed.stubs_entered;
-    for (const uint32_t entry : best.hot.entries)
-      result_.hot_entered += best.hot.blocks[entry].count;
+    for (const uint32_t entry : best.hot.entries) note.hot_entered += best.hot.blocks[entry].count;
     note.parts = committed;
     const uint64_t left = executed_by(program_[note.procedure]);
     note.cold_executed = left - std::min(left, committed.hot_executed);
@@ -208,6 +228,43 @@ class HotColdOptimizer {
   const AddressTaken taken_;
   HotColdResult result_;
 };
+
+/// What a further round did with a procedure.
+void add(HotColdNote& sum, HotColdNote note) {
+  if (!is_optimized(note)) return;
+  if (is_optimized(sum)) {
+    note.removed += sum.removed;
+    note.parts.clone_instructions += sum.parts.clone_instructions;
+    note.parts.stub_instructions += sum.parts.stub_instructions;
+    note.parts.stubs_entered += sum.parts.stubs_entered;
+  }
+  note.executed = sum.executed;
+  note.instructions = sum.instructions;
+  note.leaf = sum.leaf;
+  sum = std::move(note);
+}
+
+void add(HotColdResult& sum, HotColdResult round) {
+  if (sum.parts.empty()) {
+    sum = std::move(round);
+    return;
+  }
+  sum.parts.push_back(std::move(round.parts.front()));
+  sum.removed += round.removed;
+  // The same procedures run, whatever becomes of them.
+  for (size_t i = 0; i < sum.notes.size() && i < round.notes.size(); ++i)
+    add(sum.notes[i], std::move(round.notes[i]));
+}
+
+void add_up(HotColdResult& result) {
+  for (const HotColdNote& note : result.notes) {
+    result.hot_instructions += note.parts.hot_instructions;
+    result.clone_instructions += note.parts.clone_instructions;
+    result.stub_instructions += note.parts.stub_instructions;
+    result.stubs_entered += note.parts.stubs_entered;
+    result.hot_entered += note.hot_entered;
+  }
+}
 
 }  // namespace
 
@@ -249,14 +306,19 @@ std::string_view name_of(HotColdNote::Category category) {
 
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options) {
   if (program.target->code_motion() == nullptr) return {};
-  return HotColdOptimizer(program, options).run();
+  HotColdResult result;
+  for (size_t round = 0; round < options.cold_shares.size(); ++round)
+    add(result, HotColdOptimizer(program, options).run(round, result));
+  add_up(result);
+  return result;
 }
 
-std::optional<std::string> split_alike(Program& program, std::span<const HotPart> parts) {
-  if (parts.empty()) return std::nullopt;
-  if (program.target->code_motion() == nullptr)
+std::optional<std::string> split_alike(Program& program, const HotParts& parts) {
+  if (!parts.empty() && program.target->code_motion() == nullptr)
     return fmt::format("{} images have no hot parts", program.target->name());
-  return HotColdOptimizer(program, {}).split_alike(parts);
+  for (const std::vector<HotPart>& round : parts)
+    if (auto fault = HotColdOptimizer(program, {}).split_alike(round)) return fault;
+  return std::nullopt;
 }
 
 }  // namespace respike

@@ -53,6 +53,27 @@ std::vector<uint64_t> read_addresses(ByteReader& reader) {
   return addresses;
 }
 
+void write_hot_parts(ByteWriter& writer, const std::vector<Provenance::HotPart>& parts) {
+  writer.uleb128(parts.size());
+  uint64_t previous = 0;
+  for (const auto& part : parts) {
+    writer.uleb128(part.entry - previous);
+    write_addresses(writer, part.blocks);
+    previous = part.entry;
+  }
+}
+
+std::vector<Provenance::HotPart> read_hot_parts(ByteReader& reader) {
+  std::vector<Provenance::HotPart> parts;
+  uint64_t previous = 0;
+  for (uint64_t count = reader.uleb128(); count != 0; --count) {
+    Provenance::HotPart& part = parts.emplace_back();
+    part.entry = next_address(reader, previous);
+    part.blocks = read_addresses(reader);
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
@@ -85,12 +106,7 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
   write_addresses(descriptor, provenance.dead_ends);
   previous = 0;
   descriptor.uleb128(provenance.hot_parts.size());
-  previous = 0;
-  for (const auto& part : provenance.hot_parts) {
-    descriptor.uleb128(part.entry - previous);
-    write_addresses(descriptor, part.blocks);
-    previous = part.entry;
-  }
+  for (const auto& round : provenance.hot_parts) write_hot_parts(descriptor, round);
   write_addresses(descriptor, provenance.left_out);
 
   ByteWriter note;
@@ -139,12 +155,8 @@ std::optional<Provenance> read_provenance(const Image& image) {
     }
     // The rest was added later.
     if (!descriptor.at_end()) result.dead_ends = read_addresses(descriptor);
-    previous = 0;
-    for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count) {
-      Provenance::HotPart& part = result.hot_parts.emplace_back();
-      part.entry = next_address(descriptor, previous);
-      part.blocks = read_addresses(descriptor);
-    }
+    for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count)
+      result.hot_parts.push_back(read_hot_parts(descriptor));
     if (!descriptor.at_end()) result.left_out = read_addresses(descriptor);
     return result;
   } catch (const Error& error) {

@@ -43,12 +43,12 @@ struct Provenance {
                                     // ascending
 
   /// Hot-cold optimization changes instructions. From this a comparison finds out for itself what
-  /// became of them: addresses of blocks, and of the procedure's entry, in the input.
+  /// became of them.
   struct HotPart {
-    uint64_t entry = 0;
-    std::vector<uint64_t> blocks;  // ascending
+    uint64_t entry = 0;            // of a procedure of the input
+    std::vector<uint64_t> blocks;  // their numbers, ascending; those of the input come first
   };
-  std::vector<HotPart> hot_parts;  // in the order in which the procedures were changed, by entry
+  std::vector<std::vector<HotPart>> hot_parts;  // by round, of a round by entry
   std::vector<uint64_t> left_out;  // entries of procedures in the input that had to stay as they
                                    // are, ascending; where there are hot parts
 };

@@ -36,7 +36,7 @@ std::string run(const std::string& command, const std::string& first, const std:
     Program program = parse(first);
     if (command == "print") return print(program);
     if (command == "hot-cold") {
-      optimize_hot_cold(program, {.least_gain = 0});
+      optimize_hot_cold(program, {.least_gain = 0, .cold_shares = {{0.01, 0.05, 0.2, 0.5}}});
       if (const auto violation = find_violation(program)) return *violation + "\n";
       return print(program);
     }
