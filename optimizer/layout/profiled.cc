@@ -69,6 +69,14 @@ class Builder {
     for (const CodeRange& range : program_.ranges)
       for (const BlockId b : blocks_of(program_[range.procedure], range))
         input_order_[range.procedure].push_back(b);
+    // Blocks that the input has not come last.
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+      std::vector<BlockId>& order = input_order_[id];
+      std::vector<bool> known(program_[id].blocks.size());
+      for (const BlockId b : order) known[b] = true;
+      for (BlockId b = 0; b < known.size(); ++b)
+        if (!known[b]) order.push_back(b);
+    }
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
       if (program_[id].movable()) cut(id);
     find_pieces();
