@@ -186,6 +186,12 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
+bool does_hot_cold(const OptimizeArguments& arguments, const Image& image) {
+  return arguments.options.hot_cold && arguments.options.profile != nullptr &&
+         arguments.options.order == OptimizeOptions::Order::profiled &&
+         target_for(image.machine).code_motion() != nullptr;
+}
+
 /// Whoever asks for it should know when there is none.
 void warn_of_hot_cold(const OptimizeArguments& arguments, const Image& image,
                       Diagnostics& diagnostics) {
@@ -196,6 +202,8 @@ void warn_of_hot_cold(const OptimizeArguments& arguments, const Image& image,
         fmt::format("there is no hot-cold optimization for {} images yet", target.name()));
   else if (arguments.profile.empty())
     diagnostics.warn("there is no hot-cold optimization without a profile");
+  else if (arguments.options.order != OptimizeOptions::Order::profiled)
+    diagnostics.warn("there is no hot-cold optimization in a layout that goes by no counts");
 }
 
 void run_optimize(OptimizeArguments& arguments) {
@@ -219,7 +227,7 @@ void run_optimize(OptimizeArguments& arguments) {
   warn_of_hot_cold(arguments, image, diagnostics);
   arguments.options.description =
       fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
-                  arguments.options.hot_cold ? "on" : "off");
+                  does_hot_cold(arguments, image) ? "on" : "off");
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);

@@ -31,8 +31,8 @@ std::optional<ProcedureId> procedure_at(const Program& program, uint64_t entry) 
 
 /// The hot parts that a note tells of; nullopt when the program has no such procedures.
 std::optional<HotParts> find_parts(const Program& program, const Provenance& note) {
-  constexpr size_t kMostRounds = 16;
-  if (note.hot_parts.size() > kMostRounds) return std::nullopt;
+  // In each a procedure may double its size.
+  if (note.hot_parts.size() > HotColdOptions().cold_shares.size()) return std::nullopt;
   HotParts parts;
   for (const auto& round : note.hot_parts) {
     auto& found = parts.emplace_back();
@@ -91,7 +91,8 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
   std::vector<ProcedureId> left_out;
   for (const uint64_t entry : note.left_out) {
     const auto procedure = procedure_at(program, entry);
-    if (!procedure) return kOther;
+    // What is not understood stays so, whatever a note says.
+    if (!procedure || !program[*procedure].movable()) return kOther;
     left_out.push_back(*procedure);
   }
   const auto parts = find_parts(program, note);

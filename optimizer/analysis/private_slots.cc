@@ -34,8 +34,7 @@ class SlotSearch {
         shape_.frame_pointer || shape_.address_escapes || shape_.size <= 0)
       return {};
     follow_stack_pointer();
-    if (!find_accesses()) return {};
-    find_declared();
+    if (!find_accesses() || !find_declared()) return {};
     choose();
     if (slots_.offsets.empty()) return {};
     const BlockGraph graph = make_block_graph(procedure_);
@@ -84,6 +83,7 @@ class SlotSearch {
   bool find_accesses() {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       uint8_t position = position_[b];
+      if (position == 0) continue;  // control never gets there
       const auto& list = procedure_.blocks[b].instructions;
       for (uint32_t i = 0; i < list.size(); ++i) {
         const uint8_t next = behind(b, i, position);
@@ -105,21 +105,28 @@ class SlotSearch {
     if (i.has_reference() || !target_.is_lower_half(i) ||
         std::count(operands.registers, uses_end, sp) != 1 || *(uses_end - 1) != sp)
       return target_.is_system_call(i);
-    const int64_t offset = target_.field(i, ReferenceKind::gp_low) - shape_.size;
+    const int64_t offset =
+        target_.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
     const bool plain = position == kDown && whole_register_access(target_, i);
     (plain ? found_ : others_).insert(offset);
     return true;
   }
 
-  void find_declared() {
+  /// False when unwinders may read places that are not found by their offsets.
+  bool find_declared() {
     const auto& states = program_.unwind.states;
     const uint32_t first = procedure_.blocks.front().cfi_state;
     const int64_t cfa = first < states.size() ? states[first].cfa_offset : 0;
     std::set<uint32_t> seen;
-    const auto visit = [&](uint32_t state) {
-      if (state >= states.size() || !seen.insert(state).second) return;
-      for (const auto& [reg, rule] : states[state].rules)
+    bool understood = true;
+    const auto visit = [&](uint32_t number) {
+      if (number >= states.size() || !seen.insert(number).second) return;
+      const CfiState& state = states[number];
+      understood &= !state.opaque && !state.cfa_is_expression;
+      for (const auto& [reg, rule] : state.rules) {
+        understood &= rule.expression.empty();
         if (rule.kind == CfiRule::Kind::offset) others_.insert(rule.value + cfa);
+      }
     };
     for (const BasicBlock& block : procedure_.blocks) {
       visit(block.cfi_state);
@@ -127,6 +134,7 @@ class SlotSearch {
         if (i.is_pseudo()) visit(static_cast<uint32_t>(i.immediate));
     }
     for (const FrameShape::Slot& slot : shape_.slots) others_.insert(slot.offset);
+    return understood;
   }
 
   /// Whether something in a set is less than 8 bytes away, other than at the place itself.

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <unordered_map>
 
 namespace respike {
 namespace {
@@ -46,7 +47,11 @@ class HotStates {
     std::erase_if(changed.rules,
                   [&](const auto& rule) { return is_gone(rule.first, rule.second); });
     if (hot_.frameless && !frame) changed.cfa_offset = cfa_at_entry_;
-    const auto same = std::find(unwind_.states.begin(), unwind_.states.end(), changed);
+    // Equal ones are written once if there are few; it is no error when they are not.
+    constexpr size_t kFew = 4096;
+    const size_t from = unwind_.states.size() > kFew ? unwind_.states.size() - kFew : 0;
+    const auto same = std::find(unwind_.states.begin() + static_cast<ptrdiff_t>(from),
+                                unwind_.states.end(), changed);
     known->second = static_cast<uint32_t>(same - unwind_.states.begin());
     if (same == unwind_.states.end()) unwind_.states.push_back(std::move(changed));
     return known->second;
@@ -116,15 +121,13 @@ class Committer {
     for (const JumpTable& table : procedure_.jump_tables) {
       if (table.jump == kNone) continue;
       const auto& edges = procedure_.blocks[table.jump].successors;
+      std::unordered_map<BlockId, size_t> edge_to;
+      for (size_t e = 0; e < edges.size(); ++e)
+        if (edges[e].kind == Edge::Kind::indirect) edge_to.emplace(edges[e].target, e);
       const auto [first, last] = entries_of(program_, table);
-      for (size_t i = first; i < last; ++i) {
-        const BlockId to = program_.code_pointers[i].target.block;
-        const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& each) {
-          return each.kind == Edge::Kind::indirect && each.target == to;
-        });
-        assert(edge != edges.end());
-        table_entries_.push_back({i, table.jump, static_cast<size_t>(edge - edges.begin())});
-      }
+      for (size_t i = first; i < last; ++i)
+        table_entries_.push_back(
+            {i, table.jump, edge_to.at(program_.code_pointers[i].target.block)});
     }
   }
 

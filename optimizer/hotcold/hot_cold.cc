@@ -20,9 +20,8 @@
 // from it.
 //
 // All procedures of a round are looked at with one solution of the whole program's registers. That
-// is right
-// although procedures change: none reads more than it did, none leaves a live register changed that
-// it kept, and no value of a procedure is moved to where a callee might change it.
+// is right although procedures change: none reads more than it did, none leaves a live register
+// changed that it kept, and no value of a procedure is moved to where a callee might change it.
 
 #include "optimizer/hotcold/hot_cold.h"
 
@@ -251,9 +250,11 @@ void add(HotColdResult& sum, HotColdResult round) {
   }
   sum.parts.push_back(std::move(round.parts.front()));
   sum.removed += round.removed;
-  // The same procedures run, whatever becomes of them.
-  for (size_t i = 0; i < sum.notes.size() && i < round.notes.size(); ++i)
-    add(sum.notes[i], std::move(round.notes[i]));
+  auto next = sum.notes.begin();
+  for (HotColdNote& note : round.notes) {
+    while (next != sum.notes.end() && next->procedure < note.procedure) ++next;
+    if (next != sum.notes.end() && next->procedure == note.procedure) add(*next, std::move(note));
+  }
 }
 
 void add_up(HotColdResult& result) {

@@ -85,7 +85,7 @@ HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options 
 
 /// Changes a program, without counts, as another one like it was changed: afterwards both have the
 /// same blocks. Everything is proven as if nothing were known of the parts. Returns what prevents
-/// it in one sentence, or nullopt.
+/// it in one sentence, or nullopt. In a round each procedure has one part at most.
 std::optional<std::string> split_alike(Program& program, const HotParts& parts);
 
 }  // namespace respike

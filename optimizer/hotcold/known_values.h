@@ -66,7 +66,7 @@ class ValueTable {
 /// value was computed is kept as far as it starts from what places in [from, to) hold.
 KnownValues canonical(const KnownValues& known, size_t from, size_t to);
 
-/// What both say. Linear in places and in computations.
+/// What both say. Linear in places and in pairs of computations that meet.
 KnownValues join(const KnownValues& a, const KnownValues& b);
 
 }  // namespace respike

@@ -3,6 +3,7 @@
 #include "optimizer/hotcold/pair_run.h"
 
 #include <algorithm>
+#include <set>
 
 #include "optimizer/analysis/private_slots.h"
 
@@ -57,17 +58,18 @@ void PairRun::compare_call_sites(const BasicBlock& before, const BasicBlock& aft
 }
 
 void PairRun::compare_tables(const BasicBlock& before, const BasicBlock& after) {
-  bool own = false;
-  for (const ProcedureBefore::TableEntry& entry : before_.table_entries) {
-    if (entry.jump != pair_.before) continue;
-    own = true;
+  const auto [first, last] =
+      std::ranges::equal_range(before_.table_entries, pair_.before, {},
+                               [](const ProcedureBefore::TableEntry& e) { return e.jump; });
+  const bool own = first != last;
+  std::set<std::pair<BlockId, BlockId>> followed;  // by an edge
+  for (size_t e = 0; e < before.successors.size() && own; ++e)
+    if (before.successors[e].kind == Edge::Kind::indirect)
+      followed.emplace(before.successors[e].target, after.successors[e].target);
+  for (const ProcedureBefore::TableEntry& entry : std::ranges::subrange(first, last)) {
     const CodeLocation& to = program_.code_pointers[entry.pointer].target;
-    bool followed = false;  // by an edge
-    for (size_t e = 0; e < before.successors.size(); ++e)
-      followed |= before.successors[e].kind == Edge::Kind::indirect &&
-                  before.successors[e].target == entry.target.block &&
-                  after.successors[e].target == to.block;
-    expect(followed && to.procedure == before_.id && to.where == entry.target.where,
+    expect(followed.contains({entry.target.block, to.block}) && to.procedure == before_.id &&
+               to.where == entry.target.where,
            "a jump table leads elsewhere");
   }
   for (size_t e = 0; e < before.successors.size() && !own; ++e)

@@ -40,6 +40,7 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
     for (size_t i = first; i < last; ++i)
       table_entries.push_back({i, table.jump, program.code_pointers[i].target});
   }
+  std::ranges::stable_sort(table_entries, {}, [](const TableEntry& e) { return e.jump; });
   RegisterSet preserved(std::span(abi.preserved));
   preserved.add(abi.stack_pointer);
   const RegisterSet all = RegisterSet::first(target.register_count());

@@ -1,6 +1,6 @@
-// A proof that shares nothing with the optimizations: the procedure as it was and as it is run side
-// by side, and what is known of their values at each pair of blocks is found by a forward dataflow
-// problem (known_values.h). Then, at each pair,
+// A proof that shares no steps with the optimizations: the procedure as it was and as it is run
+// side by side, and what is known of their values at each pair of blocks is found by a forward
+// dataflow problem (known_values.h). Then, at each pair,
 //
 //  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
 //    values; they branch by equal values and in the same directions, but for branches whose

@@ -196,14 +196,14 @@ AddressTaken::AddressTaken(const Program& program) {
   const auto add = [&](const CodeLocation& location) {
     if (location.procedure != kNone) places_.emplace_back(location.procedure, location.block);
   };
-  std::vector<bool> owned(program.code_pointers.size());
+  std::vector<bool> owned(program.code_pointers.size()), shared(program.code_pointers.size());
   for (const Procedure& procedure : program.procedures)
     for (const JumpTable& table : procedure.jump_tables) {
       const auto [first, last] = entries_of(program, table);
-      for (size_t i = first; i < last; ++i) owned[i] = table.jump != kNone;
+      for (size_t i = first; i < last; ++i) (table.jump != kNone ? owned : shared)[i] = true;
     }
   for (size_t i = 0; i < program.code_pointers.size(); ++i)
-    if (!owned[i]) add(program.code_pointers[i].target);
+    if (!owned[i] || shared[i]) add(program.code_pointers[i].target);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     for (const Reference& reference : program[id].references) {
       const ReferenceKind kind = reference.kind;
@@ -232,7 +232,11 @@ std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const 
 std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
                                            const CallGraph& calls, const AddressTaken& taken,
                                            std::vector<bool> wanted) {
+  constexpr size_t kLongest = 30'000;  // instructions; the optimizations are quadratic
   const Procedure& procedure = program[id];
+  size_t length = 0;
+  for (const BasicBlock& block : procedure.blocks) length += block.instructions.size();
+  if (length > kLongest) return NoRegion{true, "it is too long"};
   Region region;
   region.procedure = id;
   // Nobody knows more of an entry than its callers do, so those that are rarely used cost nothing.

@@ -160,9 +160,11 @@ class JumpConnector {
     for (int blocks = 0; !work.empty() && blocks < kMostBlocks; ++blocks) {
       auto [id, wanted] = std::move(work.back());
       work.pop_back();
-      if (!Effort::spend(effort_.instructions,
-                         procedure_.blocks[id].instructions.size() + 16 + predecessors_[id].size()))
+      if (!Effort::spend(effort_.instructions, procedure_.blocks[id].instructions.size() + 16 +
+                                                   predecessors_[id].size())) {
+        complete = false;
         return {};
+      }
       const size_t found = tables.size();
       const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
       // A path that ends without a table: its address came through memory, or from elsewhere.
@@ -182,7 +184,10 @@ class JumpConnector {
           visit(before, kept);
       }
     }
-    if (!work.empty()) return {};
+    if (!work.empty()) {
+      complete = false;
+      return {};
+    }
     std::sort(tables.begin(), tables.end());
     tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
     return tables;
@@ -328,6 +333,7 @@ class JumpConnector {
   /// Says which tables belong to one jump: no other uses them, no other procedure forms their
   /// addresses, and the same goes for all tables of that jump.
   void find_owners() {
+    if (!lifter_.knows_users_of_tables) return;
     const std::vector<uint64_t> here = formed_tables();
     const auto count = [](const std::vector<uint64_t>& addresses, uint64_t address) {
       const auto [first, last] = std::equal_range(addresses.begin(), addresses.end(), address);

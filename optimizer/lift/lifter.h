@@ -71,6 +71,7 @@ struct Lifter {
   std::vector<FoundReference> found;   // by place
   std::vector<TableReference> tables;  // by place
   std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
+  bool knows_users_of_tables = false;  // whether all code that forms their addresses is known
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
   std::vector<uint64_t> label_loads;   // places that load the address of a label of their procedure
   std::vector<ProcedureId> data;       // that are data rather than code, sorted

@@ -203,6 +203,19 @@ std::vector<UnknownReference> find_gp_relative(Lifter& lifter) {
   return unknown;
 }
 
+/// Whether everything that is computed relative to gp is in a procedure whose gp is known.
+bool all_gps_are_known(const Lifter& lifter) {
+  if (std::ranges::find(lifter.gp_unknown, true) != lifter.gp_unknown.end()) return false;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations) {
+      const RelocationRole role = lifter.target.relocation_role(relocation.type);
+      if ((role == RelocationRole::gp_high || role == RelocationRole::gp_low) &&
+          lifter.range_at(relocation.address) == kNone)
+        return false;
+    }
+  return true;
+}
+
 std::optional<ReferenceKind> data_kind(RelocationRole role) {
   switch (role) {
     case RelocationRole::address64:
@@ -539,6 +552,7 @@ void find_references(Lifter& lifter) {
             [](const auto& a, const auto& b) { return a.place < b.place; });
   for (const TableReference& table : lifter.tables) lifter.table_starts.push_back(table.table);
   std::sort(lifter.table_starts.begin(), lifter.table_starts.end());
+  lifter.knows_users_of_tables = all_gps_are_known(lifter);
   std::sort(lifter.found.begin(), lifter.found.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });
   auto& pointers = program.code_pointers;
