@@ -229,11 +229,14 @@ std::optional<std::string> verify_images(const Image& before, const Image& after
   require_rewritable(after);
   Program a = lift(before, diagnostics);
   Program b = lift(after, diagnostics);
-  if (const auto note = read_provenance(after))
+  const auto note = read_provenance(after);
+  if (note)
     if (auto fault = follow_changes(a, *note)) return fault;
   for (const Program* program : {&a, &b})
     if (const auto violation = find_violation(*program)) return violation;
-  return find_difference(a, b);
+  auto difference = find_difference(a, b);
+  if (difference && !note) *difference += fmt::format("; it has no {} of Respike", kNoteSection);
+  return difference;
 }
 
 }  // namespace respike

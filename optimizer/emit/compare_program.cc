@@ -226,10 +226,10 @@ std::string ComparedProgram::describe(const CodeCursor& at) const {
   const uint64_t address =
       instruction.origin == kNone ? start : program.origin_base + instruction.origin;
   if (instruction.has_reference()) instruction.immediate = 0;  // it is an index
-  const std::string text =
-      instruction.opcode == kInvalid
-          ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
-          : target.print(instruction, address);
+  std::string text = instruction.opcode == kInvalid
+                         ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
+                         : target.print(instruction, address);
+  std::ranges::replace(text, '\t', ' ');
   return fmt::format("{:#x} in {} ({})", address, procedure.name, text);
 }
 

@@ -48,6 +48,10 @@ using Category = HotColdNote::Category;
 /// entered: in instructions, found by trying.
 constexpr uint64_t kCostOfLeaving = 4;
 
+bool is_plain(const FrameShape& shape) {
+  return shape.regular && !shape.frame_pointer;
+}
+
 bool is_optimized(const HotColdNote& note) {
   return note.category == Category::optimized;
 }
@@ -160,9 +164,8 @@ class HotColdOptimizer {
       if (region.hot.size() == size) continue;
       size = region.hot.size();
       Candidate candidate = make_candidate(std::move(region));
-      const FrameShape& shape = candidate.hot.shape;
-      const bool regular = shape.regular && !shape.frame_pointer;
-      note.category = regular ? Category::no_advantage : Category::sp_modified;
+      note.category =
+          is_plain(candidate.hot.shape) ? Category::no_advantage : Category::sp_modified;
       note.reason.clear();
       if (candidate.gain > (best ? best->gain : 0)) best = std::move(candidate);
     }
@@ -205,7 +208,8 @@ class HotColdOptimizer {
   void replace(HotColdNote& note, const Candidate& best) {
     CommittedBlocks committed;
     if (const auto fault = commit_proven(best, committed)) {
-      note.category = Category::not_provable;
+      // Where the stack pointer is not always known, next to nothing is.
+      note.category = is_plain(best.hot.shape) ? Category::not_provable : Category::sp_modified;
       note.reason = "not proven: " + *fault;
       return;
     }
