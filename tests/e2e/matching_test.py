@@ -122,22 +122,27 @@ def check_other_build(before, after, least_share, least_overlap, scratch):
 
 
 def check_rewritten(name, scratch):
-    """There and back: all counts arrive, and those that come back are the same."""
+    """There and back: all counts arrive, and those that come back are the same. Where hot-cold
+    optimization changed procedures, nearly all."""
     program = common.find_program(name)
     if program is None:
         raise common.Skip("the program was not built")
     profile = own_profile(program, scratch)
     before = counts(profile)
-    for options in (["--layout", "random"], ["--profile", profile]):
+    for options, share, least in (
+        (["--layout", "random"], 1, 0.9999),
+        (["--profile", profile, "--hot-cold", "off"], 1, 0.9999),
+        (["--profile", profile], 0.9, 0.85),
+    ):
         image = scratch.file("rewritten")
         common.optimize(program.image, image, *options)
         there, report = match(profile, image, scratch)
-        common.expect(report["matched_share"] == 1, f"{options}: {report['matched_share']}")
-        common.expect(report["confidence"] > 0.9999, f"{options}: {report['confidence']}")
+        common.expect(report["matched_share"] >= share, f"{options}: {report['matched_share']}")
+        common.expect(report["confidence"] > least, f"{options}: {report['confidence']}")
         back, report = match(there, program.image, scratch)
-        common.expect(report["confidence"] > 0.9999, f"{options} back: {report['confidence']}")
+        common.expect(report["confidence"] > least, f"{options} back: {report['confidence']}")
         same = overlap(counts(back), before)
-        common.expect(same > 0.9999, f"{options}: {same} of the counts come back")
+        common.expect(same > least, f"{options}: {same} of the counts come back")
 
 
 def check_edited_source(scratch):
