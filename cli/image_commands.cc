@@ -188,6 +188,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
 
 bool does_hot_cold(const OptimizeArguments& arguments, const Image& image) {
   return arguments.options.hot_cold && arguments.options.profile != nullptr &&
+         std::string_view(best_layout(*arguments.options.profile)) == kBestLayout &&
          arguments.options.order == OptimizeOptions::Order::profiled &&
          target_for(image.machine).code_motion() != nullptr;
 }
