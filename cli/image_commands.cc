@@ -186,25 +186,16 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
-bool does_hot_cold(const OptimizeArguments& arguments, const Image& image) {
-  return arguments.options.hot_cold && arguments.options.profile != nullptr &&
-         std::string_view(best_layout(*arguments.options.profile)) == kBestLayout &&
-         arguments.options.order == OptimizeOptions::Order::profiled &&
-         target_for(image.machine).code_motion() != nullptr;
-}
-
-/// Whoever asks for it should know when there is none.
-void warn_of_hot_cold(const OptimizeArguments& arguments, const Image& image,
-                      Diagnostics& diagnostics) {
-  if (arguments.hot_cold != "on") return;
+/// What is in the way of hot-cold optimization, beside the user's wish.
+std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Target& target = target_for(image.machine);
-  if (target.code_motion() == nullptr)
-    diagnostics.warn(
-        fmt::format("there is no hot-cold optimization for {} images yet", target.name()));
-  else if (arguments.profile.empty())
-    diagnostics.warn("there is no hot-cold optimization without a profile");
-  else if (arguments.options.order != OptimizeOptions::Order::profiled)
-    diagnostics.warn("there is no hot-cold optimization in a layout that goes by no counts");
+  if (target.code_motion() == nullptr) return fmt::format("for {} images yet", target.name());
+  if (options.profile == nullptr) return "without a profile";
+  if (std::string_view(best_layout(*options.profile)) != kBestLayout)
+    return "by a profile in which nothing ran";
+  if (options.order != OptimizeOptions::Order::profiled)
+    return "in a layout that goes by no counts";
+  return std::nullopt;
 }
 
 void run_optimize(OptimizeArguments& arguments) {
@@ -225,10 +216,12 @@ void run_optimize(OptimizeArguments& arguments) {
       diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",
                                    arguments.layout));
   }
-  warn_of_hot_cold(arguments, image, diagnostics);
+  const auto obstacle = hot_cold_obstacle(arguments.options, image);
+  if (obstacle && arguments.hot_cold == "on")
+    diagnostics.warn("there is no hot-cold optimization " + *obstacle);
   arguments.options.description =
       fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
-                  does_hot_cold(arguments, image) ? "on" : "off");
+                  arguments.options.hot_cold && !obstacle ? "on" : "off");
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);

@@ -177,7 +177,7 @@ class SlotSearch {
         continue;
       }
       if (positions[i + 1] != kDown) live = 0;
-      if (is_call(target_.control_flow(list[i])) || target_.is_system_call(list[i])) {
+      if (enters_other_code(target_, list[i])) {
         if (calls_read) live = all;
         continue;
       }
@@ -220,6 +220,10 @@ std::optional<WholeRegisterAccess> whole_register_access(const Target& target,
   if (operands.size == 2) access.value = operands.registers[access.store ? 0 : 1];
   access.displacement = target.field(i, ReferenceKind::gp_low);
   return access;
+}
+
+bool enters_other_code(const Target& target, const Instruction& instruction) {
+  return is_call(target.control_flow(instruction)) || target.is_system_call(instruction);
 }
 
 std::optional<size_t> PrivateSlots::find(int64_t offset) const {

@@ -24,6 +24,9 @@ struct WholeRegisterAccess {
 std::optional<WholeRegisterAccess> whole_register_access(const Target& target,
                                                          const Instruction& instruction);
 
+/// Calls and system calls, which may read and write private slots.
+bool enters_other_code(const Target& target, const Instruction& instruction);
+
 struct PrivateSlots {
   static constexpr size_t kMost = 64;
 

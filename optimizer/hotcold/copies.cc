@@ -30,25 +30,17 @@ class CopyPropagation {
 
  private:
   /// Only between registers of which one may take the other's place.
-  bool is_copy(const HotInstruction& i, Register& from, Register& to) const {
-    if (i.role || i.instruction.predicate != 0 || i.instruction.has_reference() ||
-        !target_.code_motion()->is_pure(i.instruction) ||
-        target_.value_source(i.instruction) != ValueSource::copied)
-      return false;
-    const Operands operands = target_.operands(i.instruction);
-    if (operands.uses != 1 || operands.size != 2) return false;
-    from = operands.registers[0];
-    to = operands.registers[1];
-    const Abi& abi = target_.abi();
-    const auto is_fixed = [&](Register r) {
-      return r == abi.stack_pointer || r == abi.return_address || abi.global_pointer == r;
-    };
-    return !is_fixed(from) && !is_fixed(to);
+  std::optional<Copy> copy_in(const HotInstruction& i) const {
+    const auto copy = i.role ? std::nullopt : as_copy(target_, i.instruction);
+    const RegisterSet fixed = registers_with_a_role(target_.abi());
+    if (!copy || fixed.contains(copy->from) || fixed.contains(copy->to)) return std::nullopt;
+    return copy;
   }
 
   void propagate(uint32_t block, size_t index) {
-    Register from, to;
-    if (!is_copy(procedure_.blocks[block].code[index], from, to) || from == to) return;
+    const auto copy = copy_in(procedure_.blocks[block].code[index]);
+    if (!copy || copy->from == copy->to) return;
+    const auto [from, to] = *copy;
     const ValueWays ways(procedure_, block, index, to);
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       if (procedure_.blocks[b].untouchable) continue;
@@ -74,8 +66,8 @@ class CopyPropagation {
       HotBlock& block = procedure_.blocks[b];
       if (block.untouchable) continue;
       std::erase_if(block.code, [&](const HotInstruction& i) {
-        Register from, to;
-        if (!is_copy(i, from, to) || from != to) return false;
+        const auto copy = copy_in(i);
+        if (!copy || copy->from != copy->to) return false;
         removed_.add(block.count);
         return true;
       });

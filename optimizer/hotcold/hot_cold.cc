@@ -85,12 +85,10 @@ class HotColdOptimizer {
     std::vector<bool> is_changed(program_.procedures.size(), round == 0);
     for (const HotColdNote& note : last.notes) is_changed[note.procedure] = is_optimized(note);
     const std::vector<double>& shares = options_.cold_shares[round];
-    std::vector<double> new_shares = shares;
-    if (round != 0)
-      std::erase_if(new_shares, [&](double share) {
-        return std::ranges::find(options_.cold_shares[round - 1], share) !=
-               options_.cold_shares[round - 1].end();
-      });
+    std::vector<double> new_shares;  // not tried on what is as it was in the last round
+    for (const double share : shares)
+      if (round == 0 || std::ranges::count(options_.cold_shares[round - 1], share) == 0)
+        new_shares.push_back(share);
     result_.parts.emplace_back();
     std::vector<uint64_t> executed;
     for (const Procedure& procedure : program_.procedures) {

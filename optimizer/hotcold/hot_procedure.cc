@@ -186,6 +186,24 @@ void step_back(const HotProcedure& procedure, const HotInstruction& instruction,
   step_back(procedure.target(), instruction.instruction, live);
 }
 
+RegisterSet registers_with_a_role(const Abi& abi) {
+  RegisterSet registers;
+  registers.add(abi.stack_pointer);
+  registers.add(abi.return_address);
+  if (abi.global_pointer) registers.add(*abi.global_pointer);
+  return registers;
+}
+
+std::optional<Copy> as_copy(const Target& target, const Instruction& instruction) {
+  if (instruction.predicate != 0 || instruction.has_reference() ||
+      !target.code_motion()->is_pure(instruction) ||
+      target.value_source(instruction) != ValueSource::copied)
+    return std::nullopt;
+  const Operands operands = target.operands(instruction);
+  if (operands.uses != 1 || operands.size != 2) return std::nullopt;
+  return Copy{operands.registers[0], operands.registers[1]};
+}
+
 void renew_graph(HotProcedure& procedure) {
   std::vector<std::pair<uint32_t, uint32_t>> edges;
   for (uint32_t i = 0; i < procedure.blocks.size(); ++i)

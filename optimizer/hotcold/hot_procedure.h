@@ -71,6 +71,15 @@ struct HotProcedure {
 HotProcedure make_hot_procedure(const Program& program, const Region& region,
                                 const CallGraph& calls, const RegisterFlow& flow);
 
+/// The stack pointer, the return address and gp: they mean more than their value.
+RegisterSet registers_with_a_role(const Abi& abi);
+
+/// An instruction that copies one whole register and does nothing else.
+struct Copy {
+  Register from = 0, to = 0;
+};
+std::optional<Copy> as_copy(const Target& target, const Instruction& instruction);
+
 /// Makes the graph anew from the successors of blocks and from the entries.
 void renew_graph(HotProcedure& procedure);
 

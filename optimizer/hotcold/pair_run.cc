@@ -337,20 +337,16 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
   };
   for (unsigned k = operands.uses; k < operands.size; ++k) put(at(side, operands.registers[k]));
   for (const size_t place : seen) put(at_[place]);
-  if (enters_other_code(i)) at_[calls_place(side)] = table_->fresh();
+  if (enters_other_code(target_, i)) at_[calls_place(side)] = table_->fresh();
   if (side == kBefore) {
     if (checks_) event.unwinds = unwound_by(side, state_);
     events_.push_back(std::move(event));
   }
 }
 
-bool PairRun::enters_other_code(const Instruction& i) const {
-  return is_call(target_.control_flow(i)) || target_.is_system_call(i);
-}
-
 std::vector<size_t> PairRun::slots_seen_by(Side side, const Instruction& i) const {
   std::vector<size_t> seen;
-  if (!enters_other_code(i)) return seen;
+  if (!enters_other_code(target_, i)) return seen;
   const auto bottom = table_->distance(at_[place(side, abi_.stack_pointer)], stack_);
   for (size_t s = 0; s < before_.slots.size(); ++s)
     if (before_.is_private[s] && (!bottom || *bottom <= before_.slots[s]))

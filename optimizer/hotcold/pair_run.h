@@ -105,7 +105,6 @@ class PairRun {
   /// What an instruction stores that stores no register.
   ValueId zero(Side side, const Instruction& i);
   void note_event(Side side, const Instruction& i, const Operands& operands);
-  bool enters_other_code(const Instruction& i) const;
 
   /// Places of private slots of the frame, if an instruction enters code that may read and write
   /// them.

@@ -29,11 +29,10 @@ namespace {
 
 class Sinker {
  public:
-  explicit Sinker(HotProcedure& procedure) : procedure_(procedure), target_(procedure.target()) {
-    const Abi& abi = target_.abi();
-    fixed_.add(abi.stack_pointer);
-    fixed_.add(abi.return_address);
-    if (abi.global_pointer) fixed_.add(*abi.global_pointer);
+  explicit Sinker(HotProcedure& procedure)
+      : procedure_(procedure),
+        target_(procedure.target()),
+        fixed_(registers_with_a_role(target_.abi())) {
     const auto& states = procedure.program->unwind.states;
     for (const HotBlock& block : procedure.blocks)
       if (block.end_state < states.size() &&
@@ -86,22 +85,9 @@ class Sinker {
 
   /// Moves instruction `index` of a block to the stubs that need it; false if it has to stay.
   bool sink(uint32_t number, size_t index, Register result) {
-    std::vector<HotInstruction>& code = procedure_.blocks[number].code;
-    const HotInstruction moved = code[index];
     const ValueWays ways(procedure_, number, index, result);
-    std::vector<uint32_t> stubs;
-    for (auto s = procedure_.hot; s < procedure_.blocks.size(); ++s) {
-      const uint8_t state = ways.at_start(s);
-      if (!is_live(s, result) || state == ValueWays::kOther || state == 0) continue;
-      if (state != ValueWays::kReady || procedure_.blocks[s].stays_empty) return false;
-      stubs.push_back(s);
-    }
-    code.erase(code.begin() + static_cast<ptrdiff_t>(index));
-    for (const uint32_t s : stubs) {
-      std::vector<HotInstruction>& stub = procedure_.blocks[s].code;
-      stub.insert(stub.begin(), moved);
-    }
-    return true;
+    return move_to_stubs(procedure_, number, index, ways,
+                         [&](uint32_t stub) { return is_live(stub, result); });
   }
 
   /// At the start of a stub.
@@ -114,7 +100,7 @@ class Sinker {
 
   HotProcedure& procedure_;
   const Target& target_;
-  RegisterSet fixed_;              // have a role beyond their value
+  RegisterSet fixed_;              // have a role, here the frame pointer, too
   std::vector<RegisterSet> live_;  // at starts, as if stubs were never taken; empty: not known
   Removed removed_;
 };

@@ -36,20 +36,10 @@ std::optional<SlotAccess> slot_access(const HotProcedure& procedure, const HotIn
   return SlotAccess{*slot, access->store, access->value};
 }
 
-/// Calls, for which slots are in memory.
-bool is_barrier(const Target& target, const Instruction& i) {
-  return is_call(target.control_flow(i)) || target.is_system_call(i);
-}
-
 class RedundantLoads {
  public:
   explicit RedundantLoads(HotProcedure& procedure)
-      : procedure_(procedure), target_(procedure.target()), before_(procedure.hot) {
-    const Abi& abi = target_.abi();
-    fixed_.add(abi.stack_pointer);
-    fixed_.add(abi.return_address);
-    if (abi.global_pointer) fixed_.add(*abi.global_pointer);
-  }
+      : procedure_(procedure), target_(procedure.target()), before_(procedure.hot) {}
 
   Removed run() {
     if (procedure_.slots.offsets.empty()) return {};
@@ -93,16 +83,13 @@ class RedundantLoads {
     const auto access = slot_access(procedure_, i);
     RegisterSet loaded;  // registers that hold what is loaded
     if (access && !access->store) loaded = holders[access->slot];
-    const bool copies = operands.uses == 1 && operands.size == 2 &&
-                        !i.instruction.has_reference() && i.instruction.predicate == 0 &&
-                        target_.code_motion()->is_pure(i.instruction) &&
-                        target_.value_source(i.instruction) == ValueSource::copied;
+    const auto copy = as_copy(target_, i.instruction);
     for (RegisterSet& registers : holders) {
-      const bool copied = copies && registers.contains(operands.registers[0]);
+      const bool copied = copy && registers.contains(copy->from);
       registers -= defs_of(operands);
-      if (copied) registers.add(operands.registers[1]);
+      if (copied) registers.add(copy->to);
     }
-    if (is_barrier(target_, i.instruction))
+    if (enters_other_code(target_, i.instruction))
       std::fill(holders.begin(), holders.end(), RegisterSet());
     if (!access) return;
     holders[access->slot] = access->store ? RegisterSet() : loaded - defs_of(operands);
@@ -129,7 +116,7 @@ class RedundantLoads {
 
   std::optional<Instruction> copy_from(const RegisterSet& held, Register to) const {
     std::optional<Instruction> copy;
-    (held - fixed_).for_each([&](Register r) {
+    (held - registers_with_a_role(target_.abi())).for_each([&](Register r) {
       if (!copy) copy = target_.code_motion()->copy(r, to);
     });
     return copy;
@@ -137,7 +124,6 @@ class RedundantLoads {
 
   HotProcedure& procedure_;
   const Target& target_;
-  RegisterSet fixed_;            // have a role beyond their value
   std::vector<Holders> before_;  // per hot block
   Removed removed_;
 };
@@ -162,7 +148,7 @@ class StoreSinker {
     std::vector<uint32_t> work;
     for (uint32_t b = 0; b < procedure_.hot; ++b)
       for (const HotInstruction& i : procedure_.blocks[b].code) {
-        if (!is_barrier(target_, i.instruction)) continue;
+        if (!enters_other_code(target_, i.instruction)) continue;
         work.push_back(b);
         if (!is_call(target_.control_flow(i.instruction))) called_[b] = true;  // in the middle
       }
@@ -197,7 +183,7 @@ class StoreSinker {
   }
 
   void step_back(const HotInstruction& i, uint64_t& live) const {
-    if (is_barrier(target_, i.instruction)) live = ~uint64_t{0};
+    if (enters_other_code(target_, i.instruction)) live = ~uint64_t{0};
     if (i.role == FrameShape::Role::release) live = 0;
     const auto access = slot_access(procedure_, i);
     if (!access) return;
@@ -222,29 +208,16 @@ class StoreSinker {
 
   /// Moves a store to the stubs that need it; false if it has to stay.
   bool sink(uint32_t number, size_t index, size_t slot) {
-    std::vector<HotInstruction>& code = procedure_.blocks[number].code;
-    const HotInstruction moved = code[index];
     const auto stores = [&](const HotInstruction& i) {
       const auto access = slot_access(procedure_, i);
       return access && access->store && access->slot == slot;
     };
     const ValueWays ways(procedure_, number, index, stores);
-    std::vector<uint32_t> stubs;
-    for (uint32_t s = procedure_.hot; s < procedure_.blocks.size(); ++s) {
+    return move_to_stubs(procedure_, number, index, ways, [&](uint32_t s) {
       const HotBlock& stub = procedure_.blocks[s];
-      const uint8_t state = ways.at_start(s);
-      const bool live = (procedure_.slots.live[stub.place] >> slot & 1) != 0 &&
-                        std::ranges::none_of(stub.code, stores);
-      if (!live || state == ValueWays::kOther || state == 0) continue;
-      if (state != ValueWays::kReady || stub.stays_empty) return false;
-      stubs.push_back(s);
-    }
-    code.erase(code.begin() + static_cast<ptrdiff_t>(index));
-    for (const uint32_t s : stubs) {
-      std::vector<HotInstruction>& stub = procedure_.blocks[s].code;
-      stub.insert(stub.begin(), moved);
-    }
-    return true;
+      return (procedure_.slots.live[stub.place] >> slot & 1) != 0 &&
+             std::ranges::none_of(stub.code, stores);
+    });
   }
 
   HotProcedure& procedure_;

@@ -65,4 +65,23 @@ uint8_t ValueWays::written(const RegisterSet& registers, bool certainly, uint8_t
   return static_cast<uint8_t>((state & ~kReady) | kLost);
 }
 
+bool move_to_stubs(HotProcedure& procedure, uint32_t block, size_t index, const ValueWays& ways,
+                   const std::function<bool(uint32_t stub)>& is_live) {
+  std::vector<uint32_t> stubs;
+  for (auto s = procedure.hot; s < procedure.blocks.size(); ++s) {
+    const uint8_t state = ways.at_start(s);
+    if (state == ValueWays::kOther || state == 0 || !is_live(s)) continue;
+    if (state != ValueWays::kReady || procedure.blocks[s].stays_empty) return false;
+    stubs.push_back(s);
+  }
+  std::vector<HotInstruction>& code = procedure.blocks[block].code;
+  const HotInstruction moved = code[index];
+  code.erase(code.begin() + static_cast<ptrdiff_t>(index));
+  for (const uint32_t s : stubs) {
+    std::vector<HotInstruction>& stub = procedure.blocks[s].code;
+    stub.insert(stub.begin(), moved);
+  }
+  return true;
+}
+
 }  // namespace respike

@@ -44,4 +44,10 @@ class ValueWays {
   std::vector<uint8_t> before_;  // per block
 };
 
+/// Moves instruction `index` of a hot block to those stubs for which `is_live` says that they need
+/// its result. False, and nothing changes, where one of them could not compute it again. `ways`: of
+/// that instruction.
+bool move_to_stubs(HotProcedure& procedure, uint32_t block, size_t index, const ValueWays& ways,
+                   const std::function<bool(uint32_t stub)>& is_live);
+
 }  // namespace respike

@@ -16,17 +16,11 @@ import sys
 import common
 import oracle
 import profiles
-from layouts_test import check_images, choose_images, is_heavy
+from layouts_test import is_heavy
+from profiled_test import check
 
 SHORTER = ["lua.static", "sqlite3.static"]
 AGAIN = ["lua.static", "calls.static", "exceptions.static", "modern.dynamic"]
-
-
-def check(program, number, scratch, profile_of):
-    options = {
-        role: ["--profile", profile_of[role]] for role in choose_images(program, number)
-    }
-    check_images(program, options, scratch)
 
 
 def check_extreme(program, scratch):
