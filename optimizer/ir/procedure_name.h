@@ -1,8 +1,10 @@
 #pragma once
-// How users name a procedure: NAME, or NAME@ADDRESS where several share the name.
+// Names of procedures: how users name one (NAME, or NAME@ADDRESS where several share the name), and
+// the name that a procedure without a symbol has.
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace respike {
@@ -16,5 +18,11 @@ struct AddressedName {
 /// Splits at the last @; the address is hexadecimal, with or without 0x. nullopt when the text is
 /// not of this form. A name may have an @ of its own, so whole names are to be looked up first.
 std::optional<AddressedName> split_addressed_name(std::string_view text);
+
+/// The name of a procedure that no symbol names, by its address: code_120000460.
+std::string made_up_name(uint64_t address);
+/// Whether the procedure at `address` has a name of its own. A function that its source calls
+/// code_size, or code_face, has one.
+bool has_own_name(std::string_view name, uint64_t address);
 
 }  // namespace respike

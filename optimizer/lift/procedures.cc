@@ -18,6 +18,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/disjoint_sets.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -297,7 +298,7 @@ std::string name_of(const Lifter& lifter, const Piece& piece,
   if (piece.symbol != kNone) return std::string(lifter.image.symbols[piece.symbol].name);
   const auto symbol = untyped.find(piece.start);
   if (symbol != untyped.end()) return std::string(lifter.image.symbols[symbol->second].name);
-  return fmt::format("code_{:x}", piece.start);
+  return made_up_name(piece.start);
 }
 
 void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner) {

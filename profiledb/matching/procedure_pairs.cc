@@ -26,6 +26,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/profile/names.h"
 #include "profiledb/matching/node_pairs.h"
 #include "profiledb/matching/sequence_diff.h"
@@ -49,7 +50,7 @@ struct Side {
     std::unordered_map<uint64_t, uint32_t> at;
     for (uint32_t p = 0; p < size(); ++p) at.emplace(procedures[p].address, p);
     for (const ProcedureProfile& procedure : procedures) {
-      const bool named = is_name(procedure.name);
+      const bool named = has_own_name(procedure.name, procedure.address);
       name.push_back(named ? hash_of(procedure.name) : 0);
       source.push_back(named ? hash_of(source_name(procedure.name)) : 0);
       ByteWriter text;
@@ -69,9 +70,6 @@ struct Side {
   }
 
   uint32_t size() const { return static_cast<uint32_t>(procedures.size()); }
-
-  /// The lifter names procedures without a symbol by their address.
-  static bool is_name(std::string_view name) { return !name.empty() && !name.starts_with("code_"); }
 
   const std::vector<ProcedureProfile>& procedures;
   std::vector<uint64_t> name, source, contents, instructions;

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "elf_test_files.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/names.h"
@@ -249,6 +250,28 @@ TEST(Matching, ProceduresWithoutNames) {
     for (uint32_t p = 0; p < partner.size(); ++p) right += partner[p] == old[p];
     EXPECT_GE(right, 54u) << '"' << name << '"';
   }
+}
+
+/// Functions that look like each other and have names that look like made-up ones.
+TEST(Matching, NamesThatBeginAsMadeUpOnesAreNames) {
+  Random random(5);
+  Source source = random_source(random, 0, 1);
+  for (Source::Node& node : source.nodes) node.callee = kNone;
+  std::vector<Source> program;
+  for (const char* name : {"code_size", "code_face", "code_bad", "code_of", "code_10000"})
+    program.push_back({name, source.nodes});
+  const Profile before = profile_of_sources(program, random);
+  std::vector<uint32_t> order = {3, 2, 1, 0, 4};
+  const auto old = reorder(program, order);
+  EXPECT_EQ(pair_procedures(before, profile_of_sources(program, random)), old);
+}
+
+TEST(Names, OfProceduresWithoutASymbolAreTheirAddresses) {
+  EXPECT_EQ(made_up_name(0x120000460), "code_120000460");
+  EXPECT_FALSE(has_own_name("code_120000460", 0x120000460));
+  EXPECT_FALSE(has_own_name("", 0));
+  EXPECT_TRUE(has_own_name("code_120000460", 0x120000464));
+  EXPECT_TRUE(has_own_name("code_bad", 0x120000460));
 }
 
 /// Two local procedures of one name and one shape: who calls them tells them apart.
