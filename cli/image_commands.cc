@@ -13,7 +13,9 @@
 #include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
+#include "environment/fingerprint.h"
 #include "optimizer/image/image.h"
+#include "optimizer/image/provenance.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
@@ -222,6 +224,7 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.description =
       fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
                   arguments.options.hot_cold && !obstacle ? "on" : "off");
+  arguments.options.fingerprint = kFingerprint;
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
@@ -243,12 +246,23 @@ struct VerifyArguments {
   std::string before, after;
 };
 
+/// What was made by another Respike may have been changed in steps that this one does not take: a
+/// difference need not be that Respike's fault, nor the image's.
+std::string made_by_another(const Image& image) {
+  const auto note = read_provenance(image);
+  if (!note || note->fingerprint == kFingerprint) return "";
+  return fmt::format(
+      "; {} Respike made the image, which may have taken steps that this one cannot "
+      "follow: make it again, or let that one verify it",
+      note->fingerprint.empty() ? "an older" : "another");
+}
+
 void run_verify(const VerifyArguments& arguments) {
   Diagnostics diagnostics;
   const Image before = read_image(std::filesystem::path(arguments.before));
   const Image after = read_image(std::filesystem::path(arguments.after));
   if (const auto difference = verify_images(before, after, diagnostics))
-    throw Error(*difference, arguments.after);
+    throw Error(*difference + made_by_another(after), arguments.after);
   fmt::print("{} behaves as {}\n", arguments.after, arguments.before);
 }
 

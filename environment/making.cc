@@ -192,6 +192,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
     options.description += fmt::format(" --half-life {}", use.half_life_days);
   if (use.carried_weight != 1)
     options.description += fmt::format(" --older-weight {}", use.carried_weight);
+  options.fingerprint = kFingerprint;
   if (progress)
     options.progress = [&](std::string_view step, double done) {
       progress(image.path, step, done);

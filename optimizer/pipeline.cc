@@ -196,6 +196,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   progress("emit", 0.3);
   Provenance note = describe_changes(program, left_out, result.hot_cold.parts);
   note.options = options.description;
+  note.fingerprint = options.fingerprint;
   result.bytes = emit(program, std::move(layout), std::move(note), diagnostics, &result.emitted);
   watch.lap("emit");
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes

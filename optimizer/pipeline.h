@@ -29,6 +29,7 @@ struct OptimizeOptions {
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
   std::string description;                                           // for the provenance note
+  std::string fingerprint;                                           // likewise, of this Respike
   std::function<void(std::string_view step, double done)> progress;  // called before each step
 };
 

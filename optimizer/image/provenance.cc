@@ -1,6 +1,9 @@
 // An ELF note with a small descriptor: version, build id of the input, options, fragments. Numbers
 // are LEB128, addresses of fragments are differences in ascending order, so that a scattered image
 // of 100,000 fragments needs about half a megabyte.
+//
+// What later Respikes know more of an output stands at the end: who reads an older note finds it
+// absent, and an older Respike leaves it unread. The version is for changes that this cannot serve.
 
 #include "optimizer/image/provenance.h"
 
@@ -108,6 +111,7 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
   descriptor.uleb128(provenance.hot_parts.size());
   for (const auto& round : provenance.hot_parts) write_hot_parts(descriptor, round);
   write_addresses(descriptor, provenance.left_out);
+  write_text(descriptor, provenance.fingerprint);
 
   ByteWriter note;
   note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
@@ -158,6 +162,7 @@ std::optional<Provenance> read_provenance(const Image& image) {
     for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count)
       result.hot_parts.push_back(read_hot_parts(descriptor));
     if (!descriptor.at_end()) result.left_out = read_addresses(descriptor);
+    if (!descriptor.at_end()) result.fingerprint = read_text(descriptor);
     return result;
   } catch (const Error& error) {
     throw Error(error.what(), image.path, section->offset);

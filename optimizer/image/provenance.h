@@ -51,6 +51,8 @@ struct Provenance {
   std::vector<std::vector<HotPart>> hot_parts;  // by round, of a round by entry
   std::vector<uint64_t> left_out;  // entries of procedures in the input that had to stay as they
                                    // are, ascending; where there are hot parts
+  std::string fingerprint;         // of the Respike that made the image; empty: an older one, or
+                                   // one that did not say
 };
 
 /// The contents of the note section.

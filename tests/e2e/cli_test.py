@@ -391,6 +391,23 @@ def check_verify(program, scratch):
     common.expect(outcome.status == 1 and outcome.stderr, f"another program is accepted: {outcome}")
 
 
+def check_verify_other_respike(program, scratch):
+    """What another Respike made is verified as anything; a difference may be that Respike's other steps."""
+    image, output, other = program.image, scratch.file("output"), scratch.file("other")
+    common.optimize(image, output, "--layout", "random")
+    note = scratch.file("note")
+    common.binutils("objcopy", "--dump-section", f".note.respike={note}", output, scratch.file("copy"))
+    fingerprint = re.findall(rb"[0-9a-f]{32}", note.read_bytes())[-1]
+    other.write_bytes(output.read_bytes().replace(fingerprint, bytes(reversed(fingerprint))))
+    common.respike_ok("image", "verify", image, other)
+    strange = common.find_program("strings.dynamic").image
+    for out, said in ((output, False), (other, True)):
+        outcome = common.respike("image", "verify", strange, out)
+        text = outcome.stderr.decode()
+        common.expect(outcome.status == 1 and text.count("\n") == 1, f"{outcome}")
+        common.expect(("another Respike made the image" in text) == said, text)
+
+
 # Objects without a source file's name: the linker names them in the symbol table.
 NAMELESS = """
         .set    noat
@@ -475,6 +492,10 @@ def main():
             common.Case("--profile --report", lambda: check_profile_report(program, scratch)),
             common.Case("unused profile", lambda: check_unused_profile(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
+            common.Case(
+                "verify what another Respike made",
+                lambda: check_verify_other_respike(program, scratch),
+            ),
             common.Case("verify a rebuilt program", lambda: check_verify_rebuilt(scratch)),
             common.Case("usage messages", lambda: check_usage_messages(image, scratch)),
             common.Case("disasm --profile", lambda: check_disasm_counts(program, scratch)),
