@@ -9,7 +9,7 @@ namespace respike::cli {
 namespace {
 
 struct MakingArguments {
-  std::string name, folder;
+  std::string name, folder, root;
   std::string counters = "shared";
   std::vector<std::string> images;
   ProfileOptions profile;
@@ -44,7 +44,10 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
                         {"confidence", outcome.confidence},
                         {"carried_runs", outcome.carried_runs},
                         {"carried_confidence", outcome.carried_confidence}});
-      if (!outcome.file.empty()) images.back()["file"] = outcome.file;
+      if (!outcome.file.empty()) {
+        images.back()["file"] = outcome.file;
+        images.back()["links"] = outcome.links;
+      }
     }
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
@@ -103,9 +106,14 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
+  if (arguments.folder.empty() && arguments.root.empty())
+    throw CLI::RequiredError("a folder, DIR or --root DESTDIR,");
+  const bool keeps_paths = !arguments.root.empty();
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    outcomes = environment.export_images(arguments.name, arguments.images, arguments.folder);
+    outcomes =
+        environment.export_images(arguments.name, arguments.images,
+                                  {keeps_paths ? arguments.root : arguments.folder, keeps_paths});
   });
   print_outcomes(outcomes, arguments,
                  [](const ImageOutcome& outcome) { return "exported as " + outcome.file; });
@@ -178,10 +186,19 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       ->type_name("WEIGHT")
       ->capture_default_str();
 
-  auto [exporting, exported] = add(
-      "export", "Copy the optimized images into a folder, named as their originals", run_export);
+  auto [exporting, exported] =
+      add("export",
+          "Copy the optimized images into a folder, named as their originals, with symbolic links",
+          run_export);
   exporting->add_option("NAME", exported->name, "application")->required();
-  exporting->add_option("DIR", exported->folder, "folder; made if there is none")->required();
+  CLI::Option* folder = exporting->add_option("DIR", exported->folder,
+                                              "folder, made if there is none, for all of them");
+  exporting
+      ->add_option("--root", exported->root,
+                   "below this folder instead, each under its original's path (like DESTDIR)")
+      ->check(name_of("DESTDIR"))
+      ->type_name("DESTDIR")
+      ->excludes(folder);
   add_images(exporting, *exported);
 }
 

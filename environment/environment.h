@@ -38,14 +38,20 @@ struct ImageOutcome {
   std::string path;
   Role role{};
   State state = State::left_out;
-  std::string reason;          // of the latter two states
-  std::string file;            // exported: as what
-  uint64_t procedures = 0;     // made: those with counters, or those that moved
-  uint64_t of_procedures = 0;  // made: of so many
-  double runs = 0;             // optimized: of this build, in its profile; 0: of an older one
-  double confidence = 0;       // optimized: in the profile; 0: none, by static estimates
-  double carried_runs = 0;     // optimized: of older builds, in its profile
+  std::string reason;              // of the latter two states
+  std::string file;                // exported: as what
+  std::vector<std::string> links;  // exported: symbolic links to it
+  uint64_t procedures = 0;         // made: those with counters, or those that moved
+  uint64_t of_procedures = 0;      // made: of so many
+  double runs = 0;                 // optimized: of this build, in its profile; 0: of an older one
+  double confidence = 0;           // optimized: in the profile; 0: none, by static estimates
+  double carried_runs = 0;         // optimized: of older builds, in its profile
   double carried_confidence = 0;
+};
+
+struct ExportPlace {
+  std::filesystem::path folder;
+  bool keeps_paths = false;  // below `folder` as below /, else under their file names
 };
 
 struct RegisterResult {
@@ -117,13 +123,14 @@ class Environment {
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images,
                                      const ProfileOptions& use = {});
-  /// Copies optimized images into a folder under their originals' file names. Those with the same
-  /// file name go into subfolders, by the paths of their originals below the folder that holds all
-  /// of them. Throws Error when an image changed since, or none is optimized; nothing is written
-  /// then.
+  /// Copies optimized images: into a folder under their file names, those that find each other by
+  /// $ORIGIN or share a name into subfolders as they are below the folder that holds all of them;
+  /// or below another root under their paths. Symbolic links to them come along. A note says when
+  /// the program would load other libraries than the exported ones. Throws Error when an image
+  /// changed since, or none is optimized; nothing is written then.
   std::vector<ImageOutcome> export_images(const std::string& name,
                                           const std::vector<std::string>& images,
-                                          const std::filesystem::path& folder);
+                                          const ExportPlace& place);
 
   // ---- running ----
 

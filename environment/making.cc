@@ -1,4 +1,4 @@
-// Instrumented and optimized images, and where they go.
+// Instrumented and optimized images.
 //
 // What was made is described by its options, by the fingerprint of the Respike that made it, and by
 // the hash of the profile it was made with. When the newest one has the same description and its
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -45,45 +44,6 @@ void require_something_done(const std::vector<ImageOutcome>& outcomes, const std
     throw Error(
         fmt::format("{}; nothing of {} could be {}", outcomes.front().reason, name, name_of(kind)),
         outcomes.front().path);
-}
-
-/// The longest folder that both paths are in.
-fs::path common_folder(const fs::path& one, const fs::path& other) {
-  fs::path common;
-  for (auto a = one.begin(), b = other.begin(); a != one.end() && b != other.end() && *a == *b;
-       ++a, ++b)
-    common /= *a;
-  return common;
-}
-
-/// Where images go in a folder: each under its file name; those that share one, such as plugins,
-/// below the folders that tell them apart.
-std::map<fs::path, fs::path> places_in(const fs::path& folder,
-                                       const std::vector<ApplicationImage>& images) {
-  std::map<fs::path, std::vector<fs::path>> by_name;
-  for (const ApplicationImage& used : images)
-    if (used.image.optimizable) {
-      const fs::path path = used.image.path;
-      by_name[path.filename()].push_back(path);
-    }
-  std::map<fs::path, fs::path> places;
-  for (const auto& [name, paths] : by_name) {
-    fs::path common = paths.front().parent_path();
-    for (const fs::path& path : paths) common = common_folder(common, path.parent_path());
-    for (const fs::path& path : paths) places[path] = folder / path.lexically_relative(common);
-  }
-  return places;
-}
-
-bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
-  std::error_code error;
-  return fs::file_size(file, error) == bytes.size() && !error && read_file(file) == bytes;
-}
-
-void make_export_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
 }
 
 }  // namespace
@@ -220,69 +180,6 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   database_.add_optimized(build.id, facts);
   outcome.state = State::made;
   outcome.procedures = result.moved;
-}
-
-std::vector<ImageOutcome> Environment::export_images(const std::string& name,
-                                                     const std::vector<std::string>& images,
-                                                     const fs::path& folder) {
-  collect();
-  struct Export {
-    fs::path original;
-    std::vector<uint8_t> bytes;
-    size_t outcome;
-  };
-  std::vector<Export> exports;
-  std::vector<ImageOutcome> outcomes;
-  const ApplicationRow application = find(name);
-  require_one_machine(application);
-  std::vector<ApplicationImage> chosen = chosen_images(application, images);
-  for (ApplicationImage& used : chosen) {
-    ImageRow& image = used.image;
-    ImageOutcome outcome;
-    outcome.path = image.path;
-    outcome.role = used.role;
-    const auto build = refresh(image);
-    leave_alone(image, outcome);
-    if (build) {
-      const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized);
-      const bool older = !optimized && has_older_derived(image.id, DerivedKind::optimized);
-      if (older)
-        throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
-                    image.path);
-      outcome.state = State::left_out;
-      outcome.reason = "it has not been optimized";
-      if (optimized)
-        exports.push_back(
-            {image.path, database_.store().read(optimized->content), outcomes.size()});
-    }
-    outcomes.push_back(std::move(outcome));
-  }
-  if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
-  const std::map<fs::path, fs::path> places = places_in(folder, chosen);
-  for (const Export& e : exports) require_no_original(places.at(e.original), application);
-  for (const Export& e : exports) make_export_folder(places.at(e.original).parent_path());
-  for (const Export& e : exports) {
-    ImageOutcome& outcome = outcomes[e.outcome];
-    const fs::path file = places.at(e.original);
-    const bool there = same_contents(file, e.bytes);
-    if (!there) write_file(file, e.bytes, e.original);
-    outcome.state = there ? State::up_to_date : State::made;
-    outcome.reason.clear();
-    outcome.file = file;
-  }
-  return outcomes;
-}
-
-/// An export that would be written over an image of the application, its own or another one, is
-/// refused.
-void Environment::require_no_original(const fs::path& file,
-                                      const ApplicationRow& application) const {
-  for (const ApplicationImage& used : database_.images_of(application.id)) {
-    std::error_code error;
-    if (fs::equivalent(file, used.image.path, error))
-      throw Error(fmt::format("it would be exported over, but is an image of {}", application.name),
-                  used.image.path);
-  }
 }
 
 bool Environment::has_older_derived(Id image, DerivedKind kind) const {

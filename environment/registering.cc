@@ -58,6 +58,26 @@ std::string describe(const MatchResult& match, bool fits, uint32_t number) {
       match.confidence);
 }
 
+/// Of an application of which nothing can be optimized there is nothing to keep: a build that
+/// forgot its relocations should learn of it here. Throws Error, which says what is wrong with the
+/// first file, the program. Files that cannot be looked at are told of by whoever registers them.
+void require_something_to_optimize(const std::vector<fs::path>& files, const std::string& name) {
+  std::string reason;
+  for (const fs::path& file : files) {
+    if (is_substituted(file)) return;
+    try {
+      const std::string problem = ImageContent(file, {}).why_not_optimizable();
+      if (problem.empty()) return;
+      if (reason.empty()) reason = problem;
+    } catch (const Error&) {
+      if (file == files.front()) return;
+    }
+  }
+  throw Error(
+      fmt::format("{}; nothing of {} could be optimized, so it is not registered", reason, name),
+      files.front());
+}
+
 }  // namespace
 
 RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
@@ -69,6 +89,13 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   if (known) require_one_machine(*known);
   const Libraries libraries = find_libraries(program, present_search(*program.platform));
 
+  std::vector<fs::path> files = {program.path};
+  for (const LoadedLibrary& library : libraries.loaded) files.push_back(library.path);
+  if (known)
+    for (const ApplicationImage& used : database_.images_of(known->id))
+      files.push_back(used.image.path);
+  require_something_to_optimize(files, name);
+
   RegisterResult result;
   result.name = name;
   const Id main = register_file(program.path, program.view.soname);
@@ -79,9 +106,6 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   const Id application = put_application(name, program.path, main, linked, result);
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
-  if (std::none_of(result.images.begin(), result.images.end(),
-                   [](const auto& used) { return used.image.optimizable; }))
-    warnings_.warn(fmt::format("no image of {} can be optimized", name));
   for (const MissingLibrary& library : libraries.missing)
     warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),
                                library.name));

@@ -92,6 +92,29 @@ size_t token_length(std::string_view text, std::string_view name) {
   return std::isalnum(next) || next == '_' ? 0 : name.size();
 }
 
+/// Puts in what $ORIGIN and its like stand for; nullopt when one has no meaning on the platform.
+std::optional<std::string> expand(std::string_view text, const std::string& origin,
+                                  const Platform& platform) {
+  std::string result;
+  for (size_t dollar; (dollar = text.find('$')) != text.npos;) {
+    result += text.substr(0, dollar);
+    text.remove_prefix(dollar + 1);
+    const std::pair<std::string_view, std::string_view> tokens[] = {
+        {"ORIGIN", origin}, {"PLATFORM", platform.platform_token}, {"LIB", platform.lib_token}};
+    const auto* token = std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& t) {
+      return token_length(text, t.first) != 0;
+    });
+    if (token == std::end(tokens)) {
+      result += '$';
+      continue;
+    }
+    if (token->second.empty()) return std::nullopt;
+    result += token->second;
+    text.remove_prefix(token_length(text, token->first));
+  }
+  return result.append(text);
+}
+
 class Search {
  public:
   Search(const ProgramImage& program, const LibrarySearch& options)
@@ -112,7 +135,6 @@ class Search {
 
  private:
   fs::path host_file(const fs::path& path) const { return host_path(path, options_.sysroot); }
-  std::optional<std::string> expand(std::string_view text, const Object& object) const;
   std::vector<std::string> folders(const std::string& list, std::string_view separators,
                                    const Object& object) const;
   std::optional<size_t> loaded_as(const std::string& name);
@@ -131,37 +153,13 @@ class Search {
   std::vector<Object> objects_;  // [0] is the program
 };
 
-/// Puts in what $ORIGIN and its like stand for; nullopt when one has no meaning here.
-std::optional<std::string> Search::expand(std::string_view text, const Object& object) const {
-  std::string result;
-  for (size_t dollar; (dollar = text.find('$')) != text.npos;) {
-    result += text.substr(0, dollar);
-    text.remove_prefix(dollar + 1);
-    const std::pair<std::string_view, std::string_view> tokens[] = {
-        {"ORIGIN", object.origin},
-        {"PLATFORM", platform_.platform_token},
-        {"LIB", platform_.lib_token}};
-    const auto* token = std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& t) {
-      return token_length(text, t.first) != 0;
-    });
-    if (token == std::end(tokens)) {
-      result += '$';
-      continue;
-    }
-    if (token->second.empty()) return std::nullopt;
-    result += token->second;
-    text.remove_prefix(token_length(text, token->first));
-  }
-  return result.append(text);
-}
-
 /// The folders of a list, absolute. An empty element is the present folder, an empty list none.
 std::vector<std::string> Search::folders(const std::string& list, std::string_view separators,
                                          const Object& object) const {
   std::vector<std::string> result;
   if (list.empty()) return result;
   for (const std::string& part : split(list, separators))
-    if (const auto folder = expand(part, object)) {
+    if (const auto folder = expand(part, object.origin, platform_)) {
       const std::string absolute = absolute_path(*folder);
       if (std::find(result.begin(), result.end(), absolute) == result.end())
         result.push_back(absolute);
@@ -277,7 +275,7 @@ Libraries Search::run() {
   for (size_t i = 0; i < objects_.size(); ++i) {
     const std::vector<LoaderView::Dependency> needed = objects_[i].view.needed;  // objects_ grows
     for (const LoaderView::Dependency& dependency : needed) {
-      const auto name = expand(dependency.name, objects_[i]);
+      const auto name = expand(dependency.name, objects_[i].origin, platform_);
       if ((name && load(*name, i)) || dependency.optional) continue;
       result.missing.push_back({name.value_or(dependency.name), objects_[i].file});
     }
@@ -319,6 +317,27 @@ fs::path host_path(const fs::path& path, const std::string& sysroot) {
 LibrarySearch present_search(const Platform& platform) {
   const char* list = std::getenv("LD_LIBRARY_PATH");
   return {.library_path = list ? list : "", .sysroot = sysroot_of(platform)};
+}
+
+std::vector<fs::path> folders_by_origin(const LoaderView& view, const fs::path& origin,
+                                        const Platform& platform) {
+  std::vector<fs::path> folders;
+  const auto add = [&](const std::string& text, bool is_file) {
+    if (text.find("ORIGIN") == text.npos) return;
+    const auto expanded = expand(text, origin.string(), platform);
+    if (!expanded) return;
+    const fs::path path = fs::path(*expanded).lexically_normal();
+    const fs::path folder = is_file || path.filename().empty() ? path.parent_path() : path;
+    folders.push_back(folder);
+    if (is_file) return;
+    for (const std::string_view subfolder : platform.library_subfolders)
+      folders.push_back(folder / subfolder);
+  };
+  for (const auto* list : {&view.rpath, &view.runpath})
+    if (*list)
+      for (const std::string& part : split(**list, ":")) add(part, false);
+  for (const LoaderView::Dependency& dependency : view.needed) add(dependency.name, true);
+  return folders;
 }
 
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search) {

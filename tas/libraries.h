@@ -52,6 +52,13 @@ struct LibrarySearch {
 /// The search as programs started now do it: by the present environment.
 LibrarySearch present_search(const Platform& platform);
 
+/// The folders where the dynamic linker looks for libraries of an image, or for a library that the
+/// image names with a path, as far as they depend on where the image itself is (`origin`): these go
+/// along when the image moves. Without "..".
+std::vector<std::filesystem::path> folders_by_origin(const LoaderView& view,
+                                                     const std::filesystem::path& origin,
+                                                     const Platform& platform);
+
 /// All libraries linked implicitly: those needed, those that these need, and so on. A static
 /// program has none.
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search);

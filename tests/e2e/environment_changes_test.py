@@ -231,8 +231,14 @@ def check_becomes_plain(scratch):
     expect(world.show("app")["mode"] == "instrumented", "the mode changed")
     outcome = world.respike("run", "app")
     expect(outcome.status == 0 and not world.spool(), outcome)
+    outcome = world.respike("register", image, "--name", "app")
+    expect(outcome.status == 1 and world.show("app")["mode"] == "instrumented", f"registered again: {outcome}")
+    outcome = world.respike("register", image, "--name", "plain")
+    expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1, outcome)
+    expect(b"stripped" in outcome.stderr and b"nothing of plain could be optimized" in outcome.stderr, outcome)
+    expect(world.respike("show", "plain").status == 1, "it is registered")
+    shutil.copy(program.image, image)
     world.ok("register", image, "--name", "plain")
-    expect(world.respike("optimize", "plain").status == 1 and world.show("plain")["mode"] == "original", "plain at first")
 
 
 def check_matched_once(scratch):

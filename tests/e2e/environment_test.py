@@ -377,6 +377,114 @@ def check_same_file_names(scratch):
     expect(before == {library: common.hash_file(library) for library in libraries}, "an original was changed")
 
 
+def build_versioned(folder):
+    """A program in bin, in several editions, and in lib its library under its real name, with the usual links."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    source = folder / "chain.c"
+    source.write_text(CHAIN.replace("twice()", "value()").replace("int twice(void);", "int value(void);"))
+    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q", source]
+    library = folder / "lib" / "libvalue.so.1.2"
+    shared = ["-DLAST", "-fPIC", "-shared", "-Wl,-soname,libvalue.so.1"]
+    subprocess.run([*compiler, *shared, "-o", library], check=True)
+    (folder / "lib" / "libvalue.so.1").symlink_to(library.name)
+    (folder / "lib" / "libvalue.so").symlink_to("libvalue.so.1")
+    editions = {"by_origin": ["-Wl,-rpath,$ORIGIN/../lib"], "by_path": [f"-Wl,-rpath,{folder}/lib"]}
+    editions["by_old_path"] = [*editions["by_path"], "-Wl,--disable-new-dtags"]
+    editions["by_variable"] = []
+    for name, options in editions.items():
+        link = [folder / "lib" / "libvalue.so", *options, "-o", folder / "bin" / name]
+        subprocess.run([*compiler, *link], check=True)
+    source.unlink()
+    return library
+
+
+def loaded_library(program, library_path=""):
+    """The file that the program has mapped for libvalue, by the dynamic linker; None: there is none."""
+    return next((os.path.realpath(f) for f in libraries_by_loader(program, library_path) if "libvalue" in f), None)
+
+
+def check_export_loads(scratch):
+    """Exported programs load the exported libraries: by $ORIGIN for themselves, else as a note says."""
+    world = World(scratch)
+    folder = world.folder / "installed"
+    original = build_versioned(folder)
+
+    def export(name, *place):
+        return world.ok("export", name, *place)
+
+    for name in ("by_origin", "by_path", "by_old_path", "by_variable"):
+        image, out = folder / "bin" / name, world.folder / f"out {name}"
+        world.environment["LD_LIBRARY_PATH"] = str(folder / "lib") if name == "by_variable" else ""
+        for step in (["register", image], ["optimize", name]):
+            world.ok(*step)
+        note = export(name, out).stderr.decode()
+        program = out / "bin" / name if name == "by_origin" else out / name
+        (exported,) = out.rglob(original.name)
+        expect(not exported.is_symlink(), "the file has its real name")
+        link = exported.with_name("libvalue.so.1")
+        expect(os.readlink(link) == original.name, f"the loader's name: {sorted(out.rglob('*'))}")
+        common.respike_ok("image", "verify", original, exported)
+        if name == "by_origin":
+            expect(not note and program.exists(), note)
+            expect(loaded_library(program) == str(exported), loaded_library(program))
+            expect(common.run_command([*common.QEMU, program]).stdout == b"7\n", "it runs")
+            moved = world.folder / "moved"
+            out.rename(moved)
+            expect(loaded_library(moved / "bin" / name) == str(moved / "lib" / original.name), "moved as a whole")
+            moved.rename(out)
+        elif name == "by_old_path":
+            expect("whatever LD_LIBRARY_PATH says" in note and "--root" in note, note)
+            expect(loaded_library(program, exported.parent) == str(original), "a note for nothing")
+        else:
+            expect(f"start it with LD_LIBRARY_PATH={out}" in note and note.count("\n") == 1, note)
+            expect(loaded_library(program) in (str(original), None), "a note for nothing")
+            expect(loaded_library(program, out) == str(exported), "as the note says")
+        before = link.lstat().st_mtime_ns, link.lstat().st_ino, exported.stat().st_ino
+        text = export(name, out).stdout.decode()
+        expect("exported as" not in text and text.count("up to date") == 2, text)
+        expect(before == (link.lstat().st_mtime_ns, link.lstat().st_ino, exported.stat().st_ino), "made again")
+    world.environment["LD_LIBRARY_PATH"] = ""
+    note = export("by_origin", world.folder / "alone", "--image", "by_origin").stderr.decode()
+    expect("does not find libvalue.so.1 from there" in note, note)
+
+
+def check_export_root(scratch):
+    """Below a root images have their paths, files their names, and links lead where they led."""
+    world = World(scratch)
+    folder = world.folder / "installed"
+    original = build_versioned(folder)
+    alias = world.folder / "alias"
+    alias.symlink_to("installed/bin/by_origin")
+    for step in (["register", alias, "--name", "app"], ["optimize", "app"]):
+        world.ok(*step)
+    root = world.folder / "destdir"
+    done = world.json("export", "app", "--root", root)
+    found = {str(p.relative_to(root)): os.readlink(p) if p.is_symlink() else None for p in root.rglob("*") if not p.is_dir()}
+    base = str(folder.relative_to("/"))
+    expected = {f"{base}/bin/by_origin": None, f"{base}/lib/libvalue.so.1": original.name}
+    expected |= {f"{base}/lib/{original.name}": None, str(alias.relative_to("/")): "installed/bin/by_origin"}
+    expect(found == expected, found)
+    made = {i["file"]: i["links"] for i in done["images"] if "file" in i}
+    expect(set(made) == {str(root / p) for p, link in expected.items() if link is None}, made)
+    expect(sorted(sum(made.values(), [])) == sorted(str(root / p) for p, link in expected.items() if link), made)
+    expect(loaded_library(root / base / "bin" / "by_origin") == str(root / base / "lib" / original.name), "what it loads")
+    text = world.ok("export", "app", "--root", root).stdout.decode()
+    expect("exported as" not in text and text.count("up to date") == 2, text)
+    before = common.hash_file(original)
+    for place in (["--root", "/"], [folder / "lib", "--image", "libvalue.so.1"]):
+        outcome = world.respike("export", "app", *place)
+        expect(outcome.status == 1 and b"would be exported over" in outcome.stderr, outcome)
+    expect(common.hash_file(original) == before, "an original was changed")
+    other = world.folder / "other"
+    other.mkdir()
+    (other / "libvalue.so.1").symlink_to(original)
+    outcome = world.respike("export", "app", other, "--image", "libvalue.so.1")
+    expect(outcome.status == 1 and b"would be exported over" in outcome.stderr, f"a link to the original: {outcome}")
+    for place in ([], [root, "--root", root], ["--root", ""]):
+        expect(world.respike("export", "app", *place).status == 2, place)
+
+
 # --- What is wrong --------------------------------------------------------------------------------
 
 
@@ -404,7 +512,10 @@ def check_problems(scratch):
     for flags in (["-shared"], ["-static-pie", "-nostdlib", "-Wl,-e,plain"]):
         subprocess.run(["gcc", "-fPIC", *flags, source, "-o", plain], check=True)
         outcome = world.respike("register", plain, "--name", "plain")
-        expect((outcome.status, b"library" in outcome.stderr) == ((1, True) if "-shared" in flags else (0, False)), outcome)
+        expect(outcome.status == 1 and (b"a library, not a program" in outcome.stderr) == ("-shared" in flags), outcome)
+        expect((b"so it is not registered" in outcome.stderr) == ("-shared" not in flags), outcome)
+    expect([a["name"] for a in world.json("list")["applications"]] == ["app"], "registered all the same")
+    expect(world.ok("prune").stdout == b"nothing to remove\n", "something of it was registered")
     gone = scratch.folder() / "gone"
     command = ["sh", "-c", 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", gone, common.RESPIKE]
     for args in (["register", "x"], ["--db", "x.db", "register", image]):
@@ -526,6 +637,8 @@ def main():
             "odd names": check_odd_names,
             "opaque code": check_opaque_code,
             "same file names": check_same_file_names,
+            "what exported programs load": check_export_loads,
+            "export below a root": check_export_root,
             "problems": check_problems,
             "bad databases": check_bad_databases,
             "absent databases": check_absent_databases,

@@ -1,0 +1,305 @@
+// Copies optimized images out of the database, to be shipped or tried.
+//
+// Problem: an image in another folder is another program. A file is known by several names:
+// programs ask for libfoo.so.1, a symbolic link, while libfoo.so.1.2 is what is shipped. And an
+// image with the search path $ORIGIN/../lib finds its libraries from where it is itself: alone in a
+// folder it finds none, or worse, the originals, and nobody notices.
+//
+// So the file gets its own name, with the links by which the loader and users know it beside it.
+// All go into one folder, but for those that stay apart from each other as their originals are:
+// images that find each other by $ORIGIN, and images of one name, such as plugins. Below an
+// alternative root each has the path of its original, links included: what a package holds.
+//
+// What search paths say beside that cannot be helped here. The exported program is asked, by the
+// rules of its dynamic linker, which libraries it would load; where these are not the exported
+// ones, a note says what it needs.
+//
+//   /app/bin/prog ($ORIGIN/../lib), /app/lib/libfoo.so.1 -> libfoo.so.1.2
+//   DIR/bin/prog,                    DIR/lib/libfoo.so.1 -> libfoo.so.1.2
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "environment/environment.h"
+#include "environment/image_content.h"
+#include "optimizer/base/disjoint_sets.h"
+#include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
+#include "optimizer/target/platform.h"
+#include "tas/libraries.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using State = ImageOutcome::State;
+
+/// An image where it is, and where it goes.
+struct Export {
+  fs::path original;               // as the loader opens it
+  fs::path real;                   // its file, symbolic links followed
+  fs::path origin;                 // the folder that the loader takes for $ORIGIN
+  std::vector<fs::path> links;     // symbolic links that lead to it
+  std::vector<fs::path> searched;  // folders that it knows by $ORIGIN
+
+  fs::path file;                           // to be written
+  std::map<fs::path, fs::path> new_links;  // to be made, with what they lead to
+  std::vector<uint8_t> bytes;              // none: it has not been optimized
+  size_t outcome = 0;
+};
+
+/// The symbolic links that lead to the file of an image: that of its path, those that this one
+/// leads over, and one of its SONAME beside it. Links of folders are none of it.
+std::vector<fs::path> links_to(const ImageRow& image) {
+  std::vector<fs::path> links;
+  const auto follow = [&](const fs::path& path) {
+    fs::path at = fs::canonical(path.parent_path()) / path.filename();
+    while (fs::is_symlink(at) && std::find(links.begin(), links.end(), at) == links.end()) {
+      links.push_back(at);
+      const fs::path next = at.parent_path() / fs::read_symlink(at);
+      at = fs::canonical(next.parent_path()) / next.filename();
+    }
+  };
+  const fs::path path = image.path;
+  follow(path);
+  std::error_code error;
+  const fs::path by_soname = path.parent_path() / fs::path(image.soname).filename();
+  if (!image.soname.empty() && fs::equivalent(by_soname, path, error)) follow(by_soname);
+  return links;
+}
+
+Export export_of(const ImageRow& image, Role role) {
+  Export result;
+  result.original = image.path;
+  result.real = fs::canonical(result.original);
+  result.origin = (role == Role::main ? result.real : result.original).parent_path();
+  result.links = links_to(image);
+  const LoaderView view = read_loader_view(result.original);
+  if (const Platform* platform = find_platform(view.elf_machine))
+    result.searched = folders_by_origin(view, result.origin, *platform);
+  return result;
+}
+
+/// The longest folder that both paths are in.
+fs::path common_folder(const fs::path& one, const fs::path& other) {
+  fs::path common;
+  for (auto a = one.begin(), b = other.begin(); a != one.end() && b != other.end() && *a == *b;
+       ++a, ++b)
+    common /= *a;
+  return common;
+}
+
+bool share_a_name(const Export& one, const Export& other) {
+  const auto names = [](const Export& image) {
+    std::set<fs::path> found = {image.real.filename()};
+    for (const fs::path& link : image.links) found.insert(link.filename());
+    return found;
+  };
+  const std::set<fs::path> list = names(other);
+  return std::ranges::any_of(names(one), [&](const fs::path& name) { return list.contains(name); });
+}
+
+bool searches(const Export& one, const Export& other) {
+  return std::ranges::find(one.searched, other.origin) != one.searched.end();
+}
+
+/// Says where images go in a folder: under their file names, those that belong together in the
+/// folders in which they are below the one that holds all of them.
+void place_in_folder(const fs::path& folder, std::vector<Export>& exports) {
+  DisjointSets together(exports.size());
+  for (uint32_t i = 0; i < exports.size(); ++i)
+    for (uint32_t j = 0; j < exports.size(); ++j)
+      if (i != j && (share_a_name(exports[i], exports[j]) || searches(exports[i], exports[j])))
+        together.unite(i, j);
+  std::map<uint32_t, fs::path> common;
+  for (uint32_t i = 0; i < exports.size(); ++i) {
+    const auto [at, first] = common.emplace(together.find(i), exports[i].origin);
+    if (!first) at->second = common_folder(at->second, exports[i].origin);
+  }
+  for (uint32_t i = 0; i < exports.size(); ++i) {
+    Export& image = exports[i];
+    const fs::path below = image.origin.lexically_relative(common.at(together.find(i)));
+    const fs::path place = below == "." ? folder : folder / below;
+    const fs::path name = image.real.filename();
+    image.file = place / name;
+    for (const fs::path& link : image.links)
+      if (link.filename() != name) image.new_links[place / link.filename()] = name;
+  }
+}
+
+/// Gives images the paths of their originals below a root.
+void place_below_root(const fs::path& root, std::vector<Export>& exports) {
+  for (Export& image : exports) {
+    image.file = root / image.real.relative_path();
+    for (const fs::path& link : image.links)
+      image.new_links[root / link.relative_path()] = fs::read_symlink(link);
+  }
+}
+
+bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
+  std::error_code error;
+  return !fs::is_symlink(file, error) && fs::file_size(file, error) == bytes.size() && !error &&
+         read_file(file) == bytes;
+}
+
+void make_export_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
+}
+
+/// Puts a link in its place in one step, beside what may be there; false: it is there already.
+bool make_link(const fs::path& link, const fs::path& target) {
+  std::error_code error;
+  if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == target) return false;
+  std::string folder = (link.parent_path() / ".respike-XXXXXX").string();
+  const bool made = mkdtemp(folder.data()) != nullptr;
+  if (!made) error = std::error_code(errno, std::generic_category());
+  const fs::path fresh = fs::path(folder) / "link";
+  if (made) fs::create_symlink(target, fresh, error);
+  if (!error) fs::rename(fresh, link, error);
+  std::error_code ignored;
+  if (made) fs::remove_all(folder, ignored);
+  if (error)
+    throw Error(fmt::format("the symbolic link cannot be made: {}", error.message()), link);
+  return true;
+}
+
+/// Exported images that a program does not load: it finds their originals instead, or nothing.
+std::vector<const Export*> not_loaded(const ProgramImage& program, const LibrarySearch& search,
+                                      const std::vector<Export>& exports) {
+  const Libraries libraries = find_libraries(program, search);
+  std::vector<const Export*> result;
+  for (const Export& image : exports) {
+    std::error_code error;
+    const auto is_name = [&](const MissingLibrary& library) {
+      return fs::path(library.name).filename() == image.original.filename();
+    };
+    const bool original_loaded =
+        std::ranges::any_of(libraries.loaded, [&](const LoadedLibrary& library) {
+          return fs::equivalent(library.path, image.original, error);
+        });
+    if (original_loaded || std::ranges::any_of(libraries.missing, is_name))
+      result.push_back(&image);
+  }
+  return result;
+}
+
+/// What an exported program needs to load the libraries that were exported with it; empty: nothing.
+std::string needed_by(const fs::path& file, const std::vector<Export>& exports) {
+  const ProgramImage program = read_program(file);
+  const LibrarySearch present = present_search(*program.platform);
+  LibrarySearch plain = present, helped = present;
+  plain.library_path.clear();
+  auto missed = not_loaded(program, plain, exports);
+  if (missed.empty()) missed = not_loaded(program, present, exports);
+  if (missed.empty()) {
+    const Libraries libraries = find_libraries(program, present);
+    if (libraries.missing.empty()) return {};
+    return fmt::format("{} does not find {} from there (export --root keeps paths)", file.string(),
+                       libraries.missing.front().name);
+  }
+  std::vector<std::string> folders;
+  for (const Export& image : exports) {
+    const std::string folder = fs::absolute(image.file.parent_path()).lexically_normal();
+    if (image.file != file && std::ranges::find(folders, folder) == folders.end())
+      folders.push_back(folder);
+  }
+  const std::string path = fmt::format("{}", fmt::join(folders, ":"));
+  helped.library_path = path + (present.library_path.empty() ? "" : ":" + present.library_path);
+  const std::string what =
+      fmt::format("{} does not load {}", file.string(),
+                  missed.size() == 1 ? missed[0]->file.string()
+                                     : fmt::format("{} of the exported libraries, {} for one",
+                                                   missed.size(), missed[0]->file.string()));
+  if (not_loaded(program, helped, exports).empty())
+    return fmt::format("{} by itself: start it with LD_LIBRARY_PATH={}{}", what, path,
+                       present.library_path.empty() ? "" : ":$LD_LIBRARY_PATH");
+  return fmt::format(
+      "{} from there, whatever LD_LIBRARY_PATH says: it looks for {} (export --root keeps paths)",
+      what, missed[0]->original.string());
+}
+
+}  // namespace
+
+std::vector<ImageOutcome> Environment::export_images(const std::string& name,
+                                                     const std::vector<std::string>& images,
+                                                     const ExportPlace& place) {
+  collect();
+  std::vector<Export> exports;
+  std::vector<ImageOutcome> outcomes;
+  const ApplicationRow application = find(name);
+  require_one_machine(application);
+  for (ApplicationImage& used : chosen_images(application, images)) {
+    ImageRow& image = used.image;
+    ImageOutcome outcome;
+    outcome.path = image.path;
+    outcome.role = used.role;
+    outcome.state = State::not_optimizable;
+    if (const auto build = refresh(image)) {
+      outcome.state = State::left_out;
+      image.reason = "it has not been optimized";
+      exports.push_back(export_of(image, used.role));
+      exports.back().outcome = outcomes.size();
+      if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized))
+        exports.back().bytes = database_.store().read(optimized->content);
+      else if (has_older_derived(image.id, DerivedKind::optimized))
+        throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
+                    image.path);
+    }
+    outcome.reason = image.reason;
+    outcomes.push_back(std::move(outcome));
+  }
+  if (place.keeps_paths)
+    place_below_root(place.folder, exports);
+  else
+    place_in_folder(place.folder, exports);
+  std::erase_if(exports, [](const Export& image) { return image.bytes.empty(); });
+  if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
+  for (const Export& image : exports) {
+    require_no_original(image.file, application);
+    for (const auto& [link, target] : image.new_links) require_no_original(link, application);
+  }
+  for (const Export& image : exports) {
+    make_export_folder(image.file.parent_path());
+    for (const auto& [link, target] : image.new_links) make_export_folder(link.parent_path());
+  }
+  for (const Export& image : exports) {
+    ImageOutcome& outcome = outcomes[image.outcome];
+    bool there = same_contents(image.file, image.bytes);
+    if (!there) write_file(image.file, image.bytes, image.original);
+    for (const auto& [link, target] : image.new_links) {
+      there = !make_link(link, target) && there;
+      outcome.links.push_back(link);
+    }
+    outcome.state = there ? State::up_to_date : State::made;
+    outcome.reason.clear();
+    outcome.file = image.file;
+  }
+  const auto main = std::ranges::find_if(
+      exports, [&](const Export& image) { return outcomes[image.outcome].role == Role::main; });
+  if (main != exports.end() && !place.keeps_paths)
+    if (const std::string need = needed_by(main->file, exports); !need.empty())
+      notes_.push_back(need);
+  return outcomes;
+}
+
+/// An export that would be written over an image of the application, its own or another one, is
+/// refused.
+void Environment::require_no_original(const fs::path& file,
+                                      const ApplicationRow& application) const {
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    std::error_code error;
+    if (fs::equivalent(file, used.image.path, error))
+      throw Error(fmt::format("it would be exported over, but is an image of {}", application.name),
+                  used.image.path);
+  }
+}
+
+}  // namespace respike
