@@ -20,7 +20,7 @@ usage: scripts/bisect-procedures.sh IMAGE TEST-COMMAND [-- OPTIMIZE-OPTION...]
 
   example: scripts/bisect-procedures.sh lua 'qemu-alpha -L /usr/alpha-linux-gnu {} test.lua | cmp - good' \
              -- --layout random --seed 7
-  $RESPIKE names the command (default: build/respike beside this script's folder).
+  $RESPIKE names the command (default: build/respike beside this script's folder, else the respike in $PATH).
 USAGE
   exit "${1:-2}"
 }
@@ -38,7 +38,15 @@ if [[ $# -gt 0 ]]; then
 fi
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-export RESPIKE=${RESPIKE:-$root/build/respike}
+if [[ -z ${RESPIKE:-} ]]; then
+  RESPIKE=$root/build/respike
+  [[ -x $RESPIKE ]] || RESPIKE=respike
+fi
+if ! command -v -- "$RESPIKE" > /dev/null; then
+  echo "bisect-procedures: there is no command $RESPIKE: build respike, put it into PATH, or name it by RESPIKE=" >&2
+  exit 1
+fi
+export RESPIKE
 exec python3 - "$image" "$test_command" "${options[@]}" <<'PYTHON'
 import collections, os, pathlib, re, shutil, signal, subprocess, sys, tempfile
 

@@ -7,6 +7,7 @@ moved, but not all of that set."""
 
 import os
 import re
+import shutil
 import sys
 
 import common
@@ -103,6 +104,26 @@ def check_refused(scratch, status, word, *arguments):
     common.expect(word in text and not outcome.stdout, f"no {word!r} in {text!r}")
 
 
+def check_command(scratch):
+    """The command is the one beside the script, else the one in PATH; a sentence says that there is none."""
+    installed = scratch.folder()
+    (installed / "scripts").mkdir()
+    script = installed / "scripts" / SCRIPT.name
+    shutil.copy(SCRIPT, script)
+    program = common.find_program("calls.dynamic").image
+    environment = {k: v for k, v in os.environ.items() if k != "RESPIKE"}
+    for variable in ({}, {"RESPIKE": "/nowhere/respike"}):
+        outcome = common.run_command([script, program, "true"], env={**environment, **variable})
+        text = outcome.stderr.decode()
+        common.expect(outcome.status == 1 and text.count("\n") == 1, f"{outcome}")
+        common.expect("there is no command" in text and "RESPIKE=" in text, text)
+    folder = scratch.folder()
+    (folder / "respike").symlink_to(common.RESPIKE)
+    environment["PATH"] = f"{folder}:{environment['PATH']}"
+    outcome = common.run_command([script, program, "true"], env=environment)
+    common.expect(b"nothing to find" in outcome.stderr, f"by PATH: {outcome}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     program = common.find_program("calls.dynamic")
@@ -128,6 +149,7 @@ def main():
             common.Case(
                 "no such file", lambda: check_refused(scratch, 1, "no such file", "absent", "true")
             ),
+            common.Case("which command", lambda: check_command(scratch)),
             common.Case("wrong usage", lambda: check_refused(scratch, 2, "usage", program.image)),
         ]
         return common.run_cases(cases, args)
