@@ -141,15 +141,20 @@ std::set<Id> builds_in_use(soci::session& sql, const fs::path& spool) {
 }
 
 /// Deletes the rows that a query lists, unless their builds are in use; each row of it is a key and
-/// the key of a build. Returns how many.
+/// the key of a build. `what` asks for what a row is, to be read. Returns how many.
 template <typename... Values>
 uint64_t remove_rows(soci::session& sql, const char* table, const std::string& query,
+                     const std::string& what, std::vector<std::string>& removed,
                      const std::set<Id>& in_use, const Values&... values) {
   std::vector<Id> rows;
   Id row = 0, build = 0;
   for_each_row(sql, query, std::tie(values...), std::tie(row, build), [&] {
     if (!in_use.contains(build)) rows.push_back(row);
   });
+  std::string text;
+  for (const Id id : rows)
+    for_each_row(sql, fmt::format("{} where {}.id = :id", what, table), std::tie(id),
+                 std::tie(text), [&] { removed.push_back(text); });
   for (const Id id : rows) change(sql, fmt::format("delete from {} where id = :id", table), id);
   return rows.size();
 }
@@ -168,9 +173,11 @@ void remove_empty_spools(soci::session& sql, const fs::path& spool) {
 
 /// Files go in a second transaction: rows that refer to them must be gone for good, and nobody may
 /// add others meanwhile.
-PruneResult Database::prune(unsigned keep, std::chrono::seconds age) {
+PruneResult Database::prune(unsigned keep, std::chrono::seconds age, bool dry_run) {
   assert(keep > 0);
   PruneResult result;
+  std::optional<Transaction> taken_back;  // with all that is done inside
+  if (dry_run) taken_back.emplace(*this);
   state_->write([&](soci::session& sql) {
     const std::set<Id> in_use = builds_in_use(sql, spool());
     const long long kept = keep, replaced = current_time() - age.count();
@@ -179,23 +186,30 @@ PruneResult Database::prune(unsigned keep, std::chrono::seconds age) {
                                  "derived_image as later where later.build = derived_image.build "
                                  "and later.kind = derived_image.kind and later.id > "
                                  "derived_image.id and later.made <= :replaced)",
-                                 in_use, replaced);
+                                 "select image.path || ', build ' || build.number || ', ' || "
+                                 "derived_image.kind || ' image' from derived_image join build on "
+                                 "build.id = derived_image.build join image on image.id = "
+                                 "build.image",
+                                 result.rows, in_use, replaced);
     result.builds = remove_rows(sql, "build",
                                 "select id, id from build where (select count(*) from build as "
                                 "later where later.image = build.image and later.number > "
                                 "build.number) >= :kept or image not in (select image from "
                                 "application_image)",
-                                in_use, kept);
-    result.images = remove_rows(sql, "image",
-                                "select id, 0 from image where id not in (select image from "
-                                "application_image) and id not in (select image from build)",
-                                {});
+                                "select image.path || ', build ' || build.number from build join "
+                                "image on image.id = build.image",
+                                result.rows, in_use, kept);
+    result.images =
+        remove_rows(sql, "image",
+                    "select id, 0 from image where id not in (select image from "
+                    "application_image) and id not in (select image from build)",
+                    "select path || ', which no application uses' from image", result.rows, {});
   });
   state_->write([&](soci::session& sql) {
     const std::set<ContentHash> needed = needed_files(sql);
-    result.bytes =
-        state_->store.prune([&](const ContentHash& hash) { return needed.contains(hash); }, age);
-    remove_empty_spools(sql, spool());
+    result.bytes = state_->store.prune(
+        [&](const ContentHash& hash) { return needed.contains(hash); }, age, dry_run);
+    if (!dry_run) remove_empty_spools(sql, spool());
   });
   return result;
 }

@@ -136,6 +136,7 @@ struct ProfileOptions {
 struct PruneResult {
   uint64_t builds = 0, images = 0, derived = 0;  // rows removed
   uint64_t bytes = 0;                            // of files removed
+  std::vector<std::string> rows;                 // what these rows were, to be read
 };
 
 /// $RESPIKE_DB if set, else respike/respike.db in $XDG_DATA_HOME or ~/.local/share. Throws Error
@@ -253,7 +254,9 @@ class Database {
   /// derived images that a newer one of their kind has replaced, and files of the store that
   /// nothing refers to, both for longer than `age`: a run may have chosen one and not counted yet.
   /// Builds whose spool holds counter files stay, with all that was made of them.
-  PruneResult prune(unsigned keep, std::chrono::seconds age = std::chrono::hours(1));
+  /// With `dry_run` it removes nothing, and says what it would.
+  PruneResult prune(unsigned keep, std::chrono::seconds age = std::chrono::hours(1),
+                    bool dry_run = false);
   /// Checks everything: the file, references between rows, that blobs can be decoded and files are
   /// those of their hashes. One sentence for each problem.
   std::vector<std::string> check() const;

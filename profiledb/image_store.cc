@@ -155,7 +155,7 @@ std::vector<uint8_t> ImageStore::read(const ContentHash& hash) const {
 }
 
 uint64_t ImageStore::prune(const std::function<bool(const ContentHash&)>& needed,
-                           std::chrono::seconds age) {
+                           std::chrono::seconds age, bool dry_run) {
   constexpr std::chrono::seconds kForgotten = std::chrono::hours(1);
   uint64_t removed = 0;
   const fs::path images = root_ / "images";
@@ -167,7 +167,7 @@ uint64_t ImageStore::prune(const std::function<bool(const ContentHash&)>& needed
       const auto hash = parse_content_hash(name);
       const bool forgotten = name.ends_with(kTemporary) && age_of(status) >= kForgotten;
       const bool unneeded = hash && age_of(status) >= age && !needed(*hash);
-      if ((forgotten || unneeded) && unlink(file.c_str()) == 0)
+      if ((forgotten || unneeded) && (dry_run || unlink(file.c_str()) == 0))
         removed += static_cast<uint64_t>(status.st_size);
     }
   }

@@ -56,7 +56,8 @@ class ImageStore {
   /// Removes files that `needed` denies and that are older than `age`: a file is put in before the
   /// row that refers to it is written. Also what an interrupted put left behind. Returns how many
   /// bytes were removed.
-  uint64_t prune(const std::function<bool(const ContentHash&)>& needed, std::chrono::seconds age);
+  uint64_t prune(const std::function<bool(const ContentHash&)>& needed, std::chrono::seconds age,
+                 bool dry_run = false);
 
  private:
   std::filesystem::path root_;
