@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
+#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
 namespace respike::cli {
@@ -39,7 +40,9 @@ void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action, Absent absent) {
   Environment environment(absent == Absent::make ? database.place() : database.database());
   ProgressBar bar;
+  std::string current;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
+    if (current != image) bar.begin(printable(current = image));
     const std::string name = printable(std::filesystem::path(image).filename().string());
     bar.show(fmt::format("{}: {}", name, step), done);
   };
@@ -86,8 +89,11 @@ void print_table(std::vector<std::vector<std::string>> rows) {
   }
 }
 
-/// Why an image is left alone; in a table that gave the reason just before, less.
+/// Why an image is left alone; in a table that gave the reason just before, less. That those of the
+/// system are to be linked otherwise is no advice to anybody.
 std::string left_alone(const ImageRow& image, std::string& last_reason) {
+  if (!image.optimizable && is_system_library(image))
+    return "left alone (system library without relocations)";
   const bool again = image.reason == last_reason;
   last_reason = image.reason;
   return again ? "left alone likewise" : "left alone: " + image.reason;
@@ -251,9 +257,17 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
 
 // ---- prune ----
 
-void run_prune(unsigned keep, const DatabaseOption& database) {
+struct PruneArguments {
+  unsigned keep = 3;
+  bool dry_run = false;
+};
+
+void run_prune(const PruneArguments& arguments, const DatabaseOption& database) {
   PruneResult result;
-  with_environment(database, [&](Environment& environment) { result = environment.prune(keep); });
+  with_environment(database, [&](Environment& environment) {
+    result = environment.prune(arguments.keep, arguments.dry_run);
+  });
+  for (const std::string& row : result.rows) fmt::print("{}\n", printable(row));
   std::string removed;
   const auto add = [&](uint64_t number, std::string_view what) {
     if (number != 0)
@@ -264,7 +278,9 @@ void run_prune(unsigned keep, const DatabaseOption& database) {
   add(result.images, "registered image");
   add(result.derived, "instrumented or optimized image");
   add(result.bytes, "byte");
-  fmt::print("{}\n", removed.empty() ? "nothing to remove" : "removed " + removed);
+  fmt::print("{}\n", removed.empty()     ? "nothing to remove"
+                     : arguments.dry_run ? "would remove " + removed
+                                         : "removed " + removed);
 }
 
 }  // namespace
@@ -318,11 +334,12 @@ void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {
   command = app.add_subcommand(
       "prune", "Remove old builds, and images that no application uses, with their profiles");
   command->footer("Files go at the earliest an hour after they were made.");
-  auto keep = std::make_shared<unsigned>(3);
-  command->add_option("--keep", *keep, "how many builds of each image to keep")
+  auto pruned = std::make_shared<PruneArguments>();
+  command->add_flag("--dry-run", pruned->dry_run, "say what would be removed, and remove nothing");
+  command->add_option("--keep", pruned->keep, "how many builds of each image to keep")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
-  command->callback([keep, database] { run_prune(*keep, *database); });
+  command->callback([pruned, database] { run_prune(*pruned, *database); });
 }
 
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words) {

@@ -7,15 +7,24 @@
 
 namespace respike::cli {
 
+namespace {
+
+std::string of_another_program(const Image& image) {
+  return fmt::format(
+      "the profile is of another program: {} knows next to nothing of what it counted", image.path);
+}
+
+MatchResult match_any(const Profile& profile, const Image& image, Diagnostics& diagnostics) {
+  require_rewritable(image);
+  return match_profile(profile, lift(image, diagnostics));
+}
+
+}  // namespace
+
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,
                         Diagnostics& diagnostics) {
-  require_rewritable(image);
-  MatchResult match = match_profile(profile, lift(image, diagnostics));
-  if (match.of_another_program())
-    throw Error(fmt::format("the profile is of another program: {} knows next to nothing of what "
-                            "it counted",
-                            image.path),
-                path);
+  MatchResult match = match_any(profile, image, diagnostics);
+  if (match.of_another_program()) throw Error(of_another_program(image), path);
   return match;
 }
 
@@ -28,6 +37,21 @@ FittedProfile read_fitting_profile(const std::string& path, const Image& image,
   diagnostics.warn(match_text(*fitted.match));
   fitted.profile = std::move(fitted.match->profile);
   return fitted;
+}
+
+std::optional<Profile> read_weights(const std::string& path, const Image& image,
+                                    Diagnostics& diagnostics) {
+  Profile profile = read_profile(path);
+  if (profile.image_hash == hash64(image.file)) return profile;
+  Diagnostics ignored;
+  MatchResult match = match_any(profile, image, ignored);
+  if (match.of_another_program()) {
+    diagnostics.warn(
+        fmt::format("{}: {}; counters go by estimates", path, of_another_program(image)));
+    return std::nullopt;
+  }
+  diagnostics.warn(match_text(match));
+  return std::move(match.profile);
 }
 
 std::string match_text(const MatchResult& match) {

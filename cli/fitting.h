@@ -23,6 +23,11 @@ struct FittedProfile {
 FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics);
 
+/// The same for where counters go: no weight makes them wrong, so a profile of another program is
+/// none, with a warning.
+std::optional<Profile> read_weights(const std::string& path, const Image& image,
+                                    Diagnostics& diagnostics);
+
 /// Carries a profile over to an image, be it the same or not. `path` names it in the Error that a
 /// profile of another program is.
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,

@@ -118,8 +118,8 @@ void run_instrument(const InstrumentArguments& arguments) {
   options.description = fmt::format("instrument --counters {}", arguments.counters);
   std::optional<Profile> weights;
   if (!arguments.weights.empty()) {
-    weights = read_fitting_profile(arguments.weights, image, diagnostics).profile;
-    options.weights = &*weights;
+    weights = read_weights(arguments.weights, image, diagnostics);
+    if (weights) options.weights = &*weights;
   }
   ProgressBar bar;
   options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };

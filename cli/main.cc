@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/usage.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 
@@ -28,28 +30,28 @@ void set_signals() {
   std::signal(SIGCHLD, SIG_DFL);  // ends of children are waited for, even if nobody did before
 }
 
-/// Whether the option takes the next word as its value.
-bool takes_value(std::string_view option) {
-  return option == "--db" || option == "--env";
-}
-
-/// Where the command stands among the arguments; argc: nowhere.
-int place_of_command(int argc, char** argv) {
-  int at = 1;
-  while (at < argc && argv[at][0] == '-') at += takes_value(argv[at]) ? 2 : 1;
+/// The first word from `at` on that is neither an option nor the value of one; argc: there is none.
+/// Which options take a value, the commands know.
+int skip_options(std::initializer_list<const CLI::App*> commands, int at, int argc, char** argv) {
+  const auto takes_value = [&](const char* word) {
+    return std::ranges::any_of(commands, [&](const CLI::App* command) {
+      const CLI::Option* option = command->get_option_no_throw(word);
+      return option != nullptr && option->get_items_expected_max() > 0;
+    });
+  };
+  while (at < argc && argv[at][0] == '-' && std::string_view(argv[at]) != "--")
+    at += takes_value(argv[at]) ? 2 : 1;
   return std::min(at, argc);
 }
 
 /// Cuts off the words of another program's command line, which the parser would read as options or,
 /// "[a,b]", as lists: what follows the application's name behind `run`, and what stands behind "--"
-/// of `measure` and `compare`.
-std::vector<std::string> take_words(int& argc, char** argv) {
-  int at = place_of_command(argc, argv);
+/// of `measure` and `compare`. `at`: where the command stands.
+std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char** argv) {
   const std::string_view command = at < argc ? argv[at] : "";
   int end = argc, begin = argc;  // of our words; of theirs
   if (command == "run") {
-    for (++at; at < argc && argv[at][0] == '-' && std::string_view(argv[at]) != "--";)
-      at += takes_value(argv[at]) ? 2 : 1;
+    at = skip_options({&app, app.get_subcommand("run")}, at + 1, argc, argv);
     if (at < argc && std::string_view(argv[at]) == "--") ++at;
     end = begin = std::min(at + 1, argc);
   } else if (command == "measure" || command == "compare") {
@@ -61,30 +63,9 @@ std::vector<std::string> take_words(int& argc, char** argv) {
   return words;
 }
 
-/// What is wrong with the command line. The parser asks for a command before it looks at what
-/// stands in its place, and lists extra words backwards.
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* group = &app;
-  while (!group->get_subcommands().empty()) group = group->get_subcommands().back();
-  const std::vector<std::string> extra = app.remaining(true);
-  if (group->get_require_subcommand_min() != 0) {
-    std::string known;
-    for (const CLI::App* command : group->get_subcommands([](const CLI::App*) { return true; }))
-      known += (known.empty() ? "" : ", ") + command->get_name();
-    const std::string found =
-        extra.empty() ? "no command"
-                      : fmt::format("unknown {} {}",
-                                    extra[0].starts_with('-') ? "option" : "command", extra[0]);
-    return fmt::format("{}: the commands are {}", found, known);
-  }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extra.empty())
-    return fmt::format("not expected: {}", fmt::join(extra, " "));
-  return error.what();
-}
-
 /// Runs the command that the arguments ask for and returns the exit status.
 int run(int argc, char** argv) {
-  const std::vector<std::string> words = take_words(argc, argv);
+  std::vector<std::string> words;  // of a program that the command runs
   CLI::App app("Respike rewrites linked executables and shared libraries so that they run faster.",
                "respike");
   app.require_subcommand(1);
@@ -95,11 +76,15 @@ int run(int argc, char** argv) {
   respike::cli::add_profile_commands(app);
   respike::cli::add_measure_commands(app, words);
   respike::cli::add_application_commands(app, words);
+  const int command = skip_options({&app}, 1, argc, argv);
+  // The program that `run` starts gets signals as they were.
+  if (command == argc || argv[command] != std::string_view("run")) set_signals();
+  words = take_words(app, command, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help, version
-    respike::cli::complain(usage_problem(app, error) + "; --help says more");
+    respike::cli::complain(respike::cli::usage_problem(app, error) + "; --help says more");
     return 2;
   } catch (const respike::cli::Exit& exit) {
     return exit.status;
@@ -112,9 +97,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using respike::cli::complain;
   respike::occupy_closed_standard_files();
-  const int command = place_of_command(argc, argv);
-  // The program that `run` starts gets signals as they were.
-  if (command == argc || argv[command] != std::string_view("run")) set_signals();
   int status = 1;
   try {
     status = run(argc, argv);

@@ -96,8 +96,7 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
     outcomes = environment.optimize(arguments.name, arguments.images, arguments.profile);
   });
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-    if (outcome.confidence == 0)
-      return std::string("optimized by static estimates, for there is no profile");
+    if (outcome.confidence == 0) return std::string("optimized by static estimates");
     const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
     if (outcome.runs == 0) return "optimized by the profile of an older build: " + carried;
     return fmt::format("optimized by a profile of {}{}", runs_text(outcome.runs),

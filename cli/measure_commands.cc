@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ struct MeasureArguments {
   std::string before, after;       // compare
   std::vector<std::string> words;  // measure: the program and its arguments; compare: arguments
   bool json = false;
+  bool explain = false;  // compare: all figures, not only what decides
 };
 
 const ModelInfo& model_of(const MeasureArguments& arguments, const std::string& program) {
@@ -82,12 +85,13 @@ void print_row(std::string_view label, uint64_t before, uint64_t after) {
              change(before, after));
 }
 
-/// By the model, and by the published formula where the model has it.
-std::string speedups(const Comparison& c) {
+/// By the model, and if all is to be told by the published formula where the model has it.
+std::string speedups(const Comparison& c, bool explain) {
   const auto speedup = [](uint64_t before, uint64_t after) {
     return static_cast<double>(before) / static_cast<double>(after);
   };
   std::string text = fmt::format("{:.3f}", speedup(c.before.cycles, c.after.cycles));
+  if (!explain) return text;
   for (size_t i = 0; i < c.before.figures.size(); ++i)
     if (c.before.figures[i].key == "cycles_c")
       text += fmt::format(", by model C {:.3f}",
@@ -95,15 +99,23 @@ std::string speedups(const Comparison& c) {
   return text;
 }
 
-void print_comparison(const Comparison& c) {
+/// The figures that every model has and that most of a difference comes from.
+bool is_main_figure(const simulator::Figure& figure) {
+  constexpr std::string_view kMain[] = {"instructions", "cycles",        "taken_branches",
+                                        "mispredicts",  "icache_misses", "itb_misses"};
+  return std::ranges::find(kMain, figure.key) != std::end(kMain);
+}
+
+void print_comparison(const Comparison& c, bool explain) {
   fmt::print("{:<22}  {:>17}  {:>17}  {:>9}\n", "", "before", "after", "change");
   for (size_t i = 0; i < c.before.figures.size(); ++i)
-    print_row(c.before.figures[i].label, c.before.figures[i].number, c.after.figures[i].number);
-  fmt::print("\ncycles\n");
-  for (size_t i = 0; i < c.before.components.size(); ++i)
+    if (explain || is_main_figure(c.before.figures[i]))
+      print_row(c.before.figures[i].label, c.before.figures[i].number, c.after.figures[i].number);
+  if (explain) fmt::print("\ncycles\n");
+  for (size_t i = 0; explain && i < c.before.components.size(); ++i)
     print_row(fmt::format("  {}", c.before.components[i].name), c.before.components[i].cycles,
               c.after.components[i].cycles);
-  fmt::print("\nspeedup                 {}\n", speedups(c));
+  fmt::print("\nspeedup                 {}\n", speedups(c, explain));
   fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
 }
 
@@ -115,7 +127,7 @@ void run_compare(const MeasureArguments& arguments) {
                                     {"after", to_json(c.after)},
                                     {"same_output", c.difference.empty()}}));
   else
-    print_comparison(c);
+    print_comparison(c, arguments.explain);
   if (!c.difference.empty())
     throw Error(fmt::format("it does not behave like {}: {}", arguments.before, c.difference),
                 arguments.after);
@@ -143,7 +155,7 @@ void add_measure_commands(CLI::App& app, const std::vector<std::string>& words) 
   measure->footer("The program stands behind --: respike measure [OPTIONS] -- PROGRAM [ARGS...]");
   auto one = std::make_shared<MeasureArguments>();
   measure->callback([one, &words] {
-    if (words.empty()) throw CLI::RequiredError("-- PROGRAM");
+    if (words.empty()) throw CLI::RequiredError("PROGRAM");
     one->words = words;
     run_measure(*one);
   });
@@ -159,6 +171,7 @@ void add_measure_commands(CLI::App& app, const std::vector<std::string>& words) 
     run_compare(*two);
   });
   add_common_options(*compare, *two);
+  compare->add_flag("--explain", two->explain, "print all figures and where the cycles go");
   compare->add_option("BEFORE", two->before, "program")->required();
   compare->add_option("AFTER", two->after, "another version of it")->required();
 }

@@ -36,6 +36,12 @@ void ProgressBar::show(std::string_view step, double done) {
   width_ = std::max(width_, line.size());
 }
 
+void ProgressBar::begin(std::string_view work) {
+  if (!terminal_) return;
+  clear();
+  draw(fmt::format("{} ...\n", work));
+}
+
 void ProgressBar::clear() {
   if (width_ == 0) return;
   draw(fmt::format("\r{:{}}\r", "", width_));

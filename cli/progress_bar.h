@@ -16,6 +16,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { clear(); }
 
+  /// A line that stays: the next of several pieces of work begins.
+  void begin(std::string_view work);
   /// `step`: what is being done; `done`: 0 to 1.
   void show(std::string_view step, double done);
   void clear();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "optimizer/base/error.h"
@@ -59,7 +60,16 @@ std::vector<ApplicationImage> Environment::chosen_images(
 
 void Environment::set_mode(const std::string& name, Mode mode) {
   collect();
-  database_.set_mode(find(name).id, mode);
+  const ApplicationRow application = find(name);
+  database_.set_mode(application.id, mode);
+  if (mode == Mode::original) return;
+  const auto kind = mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
+  const auto images = database_.images_of(application.id);
+  if (std::ranges::none_of(images,
+                           [&](const auto& used) { return has_derived(used.image.id, kind); }))
+    warnings_.warn(fmt::format("no image of {} is {}: it runs as it is until respike {} {}", name,
+                               name_of(kind),
+                               kind == DerivedKind::optimized ? "optimize" : "instrument", name));
 }
 
 void Environment::unregister(const std::string& name) {
@@ -71,9 +81,9 @@ void Environment::unregister(const std::string& name) {
   database_.remove_application(application.id);
 }
 
-PruneResult Environment::prune(unsigned keep) {
+PruneResult Environment::prune(unsigned keep, bool dry_run) {
   collect();
-  return database_.prune(keep);
+  return database_.prune(keep, std::chrono::hours(1), dry_run);
 }
 
 }  // namespace respike

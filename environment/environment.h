@@ -110,7 +110,7 @@ class Environment {
   RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
   void set_mode(const std::string& name, Mode mode);
   void unregister(const std::string& name);
-  PruneResult prune(unsigned keep);
+  PruneResult prune(unsigned keep, bool dry_run);
 
   // ---- images ----
 
@@ -173,7 +173,7 @@ class Environment {
   bool is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const;
   void require_no_original(const std::filesystem::path& file,
                            const ApplicationRow& application) const;
-  bool has_older_derived(Id image, DerivedKind kind) const;
+  bool has_derived(Id image, DerivedKind kind) const;
   std::vector<ImageOutcome> make(
       const std::string& name, const std::vector<std::string>& images,
       const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one);

@@ -249,7 +249,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
       exports.back().outcome = outcomes.size();
       if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized))
         exports.back().bytes = database_.store().read(optimized->content);
-      else if (has_older_derived(image.id, DerivedKind::optimized))
+      else if (has_derived(image.id, DerivedKind::optimized))
         throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
                     image.path);
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "optimizer/base/error.h"
@@ -55,6 +56,17 @@ std::string foreign_machine(const std::filesystem::path& file, const std::string
 
 std::string hash_of(const Profile& profile) {
   return profile.runs > 0 ? content_hash(encode_profile(profile)).hex() : std::string();
+}
+
+bool is_system_library(const ImageRow& image) {
+  constexpr const char* kAdvice = "--emit-relocs";  // of require_rewritable()
+  const Platform* platform = find_platform(image.machine);
+  if (platform == nullptr || image.reason.find(kAdvice) == std::string::npos) return false;
+  const std::string sysroot = sysroot_of(*platform);
+  const auto is_below = [&](std::string_view folder) {
+    return image.path.starts_with(fmt::format("{}{}/", sysroot, folder));
+  };
+  return std::ranges::any_of(platform->library_folders, is_below);
 }
 
 std::string message_without(const std::string& path, const Error& error) {

@@ -38,6 +38,10 @@ struct ImageContent {
 /// Names a profile by what it holds; empty when nothing was counted.
 std::string hash_of(const Profile& profile);
 
+/// Whether an image is a library in a folder of the system, and is left alone for what its linker
+/// did not keep.
+bool is_system_library(const ImageRow& image);
+
 /// What an error says besides the file's name, which stands beside it.
 std::string message_without(const std::string& path, const Error& error);
 

@@ -46,6 +46,20 @@ void require_something_done(const std::vector<ImageOutcome>& outcomes, const std
         outcomes.front().path);
 }
 
+/// Who forgot to train the application should learn of it, once for all images.
+void warn_of_estimates(const std::string& name, const std::vector<ImageOutcome>& outcomes,
+                       Diagnostics& warnings) {
+  std::vector<std::string> images;
+  for (const ImageOutcome& outcome : outcomes)
+    if (outcome.state == State::made && outcome.confidence == 0)
+      images.push_back(fs::path(outcome.path).filename());
+  if (images.empty()) return;
+  warnings.warn(
+      fmt::format("there is no profile of {}, so how it runs is estimated: respike "
+                  "instrument {}, then respike run {} with typical work, makes one",
+                  fmt::join(images, ", "), name, name));
+}
+
 }  // namespace
 
 /// Whether the newest derived image of a kind is what would be made now, and undamaged.
@@ -132,6 +146,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
     optimize_image(image, build, use, outcome);
   });
   require_something_done(outcomes, name, DerivedKind::optimized);
+  warn_of_estimates(name, outcomes, warnings_);
   database_.set_mode(find(name).id, Mode::optimized);
   return outcomes;
 }
@@ -182,7 +197,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   outcome.procedures = result.moved;
 }
 
-bool Environment::has_older_derived(Id image, DerivedKind kind) const {
+bool Environment::has_derived(Id image, DerivedKind kind) const {
   const std::vector<BuildRow> builds = database_.builds(image);
   return std::any_of(builds.begin(), builds.end(), [&](const BuildRow& build) {
     return database_.newest_derived(build.id, kind).has_value();

@@ -23,6 +23,7 @@
 
 #include "instrument/solve_program.h"
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/file_kind.h"
 #include "optimizer/base/files.h"
 
 namespace respike {
@@ -215,7 +216,10 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
   respike_counter_header header;
   if (start.size() < sizeof header.magic ||
       std::memcmp(start.data(), RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic) != 0)
-    throw Error("this is not a counter file", path);
+    throw Error(kind_of_file(start).empty()
+                    ? std::string("this is not a counter file")
+                    : fmt::format("it is {}, not a counter file", kind_of_file(start)),
+                path);
   if (start.size() < sizeof header) throw Error("the counter file ends in its header", path);
   std::memcpy(&header, start.data(), sizeof header);
   if (header.version != RESPIKE_COUNTER_FILE_VERSION)

@@ -36,6 +36,7 @@
 
 #include "optimizer/base/deferred_signals.h"
 #include "optimizer/base/error.h"
+#include "optimizer/base/file_kind.h"
 #include "optimizer/target/platform.h"
 #include "simulator/measurement_file.h"
 
@@ -145,6 +146,8 @@ uint16_t require_program(const fs::path& path) {
   const bool is_elf = file.gcount() == header.size() && header[0] == 0x7f && header[1] == 'E' &&
                       header[2] == 'L' && header[3] == 'F' && header[4] == 2 && header[5] == 1;
   constexpr unsigned kExecutable = 2, kShared = 3;
+  if (kind_of_file(header) == "a script")
+    throw Error("it is a script, not an ELF program: measure the program that it starts", path);
   if (!is_elf || (kind != kExecutable && kind != kShared))
     throw Error("it is not an ELF program", path);
   uint64_t entry = 0;

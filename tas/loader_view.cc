@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "optimizer/base/error.h"
+#include "optimizer/base/file_kind.h"
 
 namespace respike {
 namespace {
@@ -97,6 +98,8 @@ class Reader {
 };
 
 void Reader::read_header() {
+  if (const std::string_view kind = kind_of_file(bytes_); kind == "a script")
+    throw Error("it is a script, not an ELF program: register the program that it starts", name_);
   if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0)
     throw Error("it is not an ELF program or library", name_);
   if (bytes_[EI_CLASS] != ELFCLASS64 || bytes_[EI_DATA] != ELFDATA2LSB)

@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/file_kind.h"
 #include "optimizer/image/elf.h"
 
 namespace respike {
@@ -120,7 +121,9 @@ class Reader {
 void Reader::check_identification() {
   if (bytes_.empty()) fail("the file is empty");
   if (bytes_.size() < 4 || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0)
-    fail("this is not an ELF file");
+    fail(kind_of_file(bytes_).empty()
+             ? std::string("this is not an ELF file")
+             : fmt::format("it is {}, not an ELF file", kind_of_file(bytes_)));
   if (bytes_.size() < sizeof(FileHeader))
     fail("the file is truncated: its ELF header is incomplete", bytes_.size());
   const uint8_t file_class = bytes_[ELF::EI_CLASS], data = bytes_[ELF::EI_DATA];

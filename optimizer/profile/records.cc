@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "optimizer/base/file_kind.h"
 #include "optimizer/base/hash.h"
 
 namespace respike {
@@ -40,10 +41,19 @@ std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> p
   return std::move(out.bytes());
 }
 
+/// Who gave another file should learn which one.
+static std::string describe_other(const SealedFormat& format, std::span<const uint8_t> bytes) {
+  const std::string_view kind = kind_of_file(bytes);
+  if (kind.empty()) return fmt::format("this is no {}", format.what);
+  return fmt::format(
+      "it is {}, not a {}{}", kind, format.what,
+      kind == "a counter file" ? ": respike image collect makes profiles of them" : "");
+}
+
 std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes) {
   if (bytes.size() < format.magic.size() ||
       !std::equal(format.magic.begin(), format.magic.end(), bytes.begin()))
-    throw Error(fmt::format("this is no {}", format.what));
+    throw Error(describe_other(format, bytes));
   if (bytes.size() < kSealSize)
     throw Error(fmt::format("the {} is damaged: it ends too early", format.what));
   const auto version = load<uint32_t>(bytes.data() + 8);

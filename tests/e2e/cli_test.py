@@ -270,6 +270,17 @@ def usage_messages(image, scratch):
     yield ["image", "frobnicate", image], "unknown command frobnicate: the commands are info,"
     yield ["--frobnicate"], "unknown option --frobnicate"
     yield [], "no command: the commands are image"
+    yield ["optimise", image], "unknown command optimise, did you mean optimize? the commands are"
+    yield ["image", "ifno", image], "unknown command ifno, did you mean info?"
+    yield ["image", "optimize", image, "--layuot", "original", "-o", out], "unknown option --layuot, did you mean --layout?"
+    yield ["image", "optimize", image, out], f"give the output with -o: -o {out}"
+    yield ["image", "optimize", image], "give the output with -o FILE"
+    yield ["profile", "merge", profile], "give the output with -o FILE"
+    yield ["measure", image], f"the program stands behind --: respike measure -- {image}"
+    yield ["measure"], "the program stands behind --: respike measure -- PROGRAM [ARGS...]"
+    yield ["measure", "--"], "the program stands behind --: respike measure -- PROGRAM [ARGS...]"
+    yield ["compare", image, image, "x"], f"arguments stand behind --: respike compare {image} {image} -- x"
+    yield ["export", "app"], "DIR or --root DESTDIR"
     yield ["image", "info", image, "a.profile", "--profile"], "not expected: a.profile --profile"
     yield ["image", "--fast", "info", image], "not expected: --fast"
     for number in ("-1", "99999999999999999999", "", "1.5", "0x3", " 1", "1 "):
@@ -379,6 +390,30 @@ def check_empty_profile(program, scratch):
     common.expect(
         plain.read_bytes() == pathlib.Path(data["output"]).read_bytes(), "not as without a profile"
     )
+
+
+def check_other_files(program, scratch):
+    """Who gives a file of another kind is told which kind it is."""
+    image, profile, script = program.image, scratch.file("profile"), scratch.file("script")
+    counting, spool, out = scratch.file("counting"), scratch.folder(), scratch.file("out")
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
+    common.run_program(counting, program.runs[0])
+    (counts,) = spool.iterdir()
+    common.respike_ok("image", "collect", counts, "-o", profile)
+    script.write_text("#!/bin/sh\n")
+    for arguments, said in (
+        (["profile", "show", image], f"{image}: it is a program or library, not a profile"),
+        (["profile", "show", counts], f"{counts}: it is a counter file, not a profile: respike image collect"),
+        (["image", "optimize", image, "-o", out, "--profile", image], "not a profile"),
+        (["image", "collect", profile, "-o", out], f"{profile}: it is a profile, not a counter file"),
+        (["image", "collect", image, "-o", out], "it is a program or library, not a counter file"),
+        (["image", "info", profile], f"{profile}: it is a profile, not an ELF file"),
+        (["image", "info", script], f"{script}: it is a script, not an ELF file"),
+    ):
+        outcome = common.respike(*arguments)
+        text = outcome.stderr.decode()
+        common.expect(outcome.status == 1 and said in text and text.count("\n") == 1, f"{arguments}: {text}")
+    common.expect(not out.exists(), "an output was written")
 
 
 def check_verify(program, scratch):
@@ -491,6 +526,7 @@ def main():
             common.Case("--report", lambda: check_report(program, scratch)),
             common.Case("--profile --report", lambda: check_profile_report(program, scratch)),
             common.Case("unused profile", lambda: check_unused_profile(program, scratch)),
+            common.Case("other files", lambda: check_other_files(program, scratch)),
             common.Case("verify", lambda: check_verify(program, scratch)),
             common.Case(
                 "verify what another Respike made",

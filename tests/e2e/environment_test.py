@@ -25,6 +25,10 @@ def check_tour(scratch):
     expected = common.run_program(image, program.runs[0])
     args = program.runs[0].args
     world.ok("register", image, "--name", "app")
+    for mode in ("instrumented", "optimized"):
+        outcome = world.ok("mode", "app", mode)
+        expect(f"warning: no image of app is {mode}".encode() in outcome.stderr, outcome)
+    world.ok("mode", "app", "original")
     same_behaviour(expected, world.respike("run", "app", *args), "original")
     expect(not world.spool(), "the original counted")
     world.ok("instrument", "app")
@@ -39,6 +43,9 @@ def check_tour(scratch):
     expect(not world.spool(), "merged files stay")
     text = world.ok("optimize", "app").stdout.decode()
     expect("3 runs" in text, text)
+    outcome = world.ok("mode", "app", "instrumented")
+    expect(not outcome.stderr, outcome)
+    world.ok("mode", "app", "optimized")
     same_behaviour(expected, world.respike("run", "app", *args), "optimized")
     expect(not world.spool(), "the optimized image counted")
     out = world.folder / "out"
@@ -166,7 +173,9 @@ def check_missing_library(scratch):
     expect(b"does not load" in outcome.stderr and "libplugin.so" not in world.images(image.name), outcome.stderr)
     for command in (["register", image], ["show", image.name]):
         text = world.ok(*command).stdout.decode()
-        expect(text.count("the image is stripped") == 1 and "left alone likewise" in text, text)
+        rows = [line for line in text.splitlines() if "/libc.so" in line or "/ld-linux" in line]
+        expect(len(rows) == 2 and all("left alone (system library without relocations)" in r for r in rows), text)
+        expect("emit-relocs" not in text, text)
 
 
 def check_opened(scratch):
@@ -500,7 +509,7 @@ def check_problems(scratch):
     cases += [(["export", "none", "x"], "none"), (["unregister", "none"], "none"), (["mode", "none", "original"], "none")]
     cases += [(["collect", "none"], "none"), (["export", "app", "x"], "optimized")]
     cases += [(["register", "/nowhere/x"], "/nowhere/x: there is no such program")]
-    cases += [(["register", script], "not an ELF"), (["register", library], "library")]
+    cases += [(["register", script], "a script, not an ELF program: register the program that it starts"), (["register", library], "library")]
     cases += [(["register", world.folder], "not a program"), (["register", other, "--name", "app"], "registered already")]
     for args, text in cases:
         outcome = world.respike(*args)
@@ -618,8 +627,16 @@ def check_unregister(scratch):
     world.ok("register", image, "--name", "again")
     expect(world.images("again")[image.name]["profile"]["runs"] == 1, "the profile stays")
     world.ok("unregister", "again")
-    world.ok("prune")
+    before = world.state()
+    would = world.ok("prune", "--dry-run").stdout.decode()
+    expect(f"{image}, build 1\n" in would and f"{image}, which no application uses\n" in would, would)
+    expect("\nwould remove 1 build, 1 registered image" in would, would)
+    expect(world.ok("prune", "--dry-run").stdout.decode() == would and world.state() == before, "something was removed")
+    expect(world.ok("prune").stdout.decode() == would.replace("would remove", "removed"), "it removed something else")
     world.ok("register", image, "--name", "third")
+    outcome = world.ok("optimize", "third")
+    expect(outcome.stderr.count(b"\n") == 1 and b"respike instrument third, then respike run third" in outcome.stderr, outcome)
+    expect(not world.ok("optimize", "third").stderr, "up to date")
     expect(world.images("third")[image.name]["profile"]["runs"] == 0, "pruned")
 
 

@@ -225,13 +225,30 @@ def check_merged(program, profile, scratch):
     common.expect(not done.stderr and counts(output) == merged, "a carried profile adds otherwise")
 
 
+def check_foreign_weights(program, profile, scratch):
+    """Weights only say where counters go: those of another program are none, with a warning."""
+    other = common.find_program("floats.dynamic")
+    out, spool = scratch.file("out"), scratch.folder()
+    arguments = ["image", "instrument", other.image, "-o", out, "--spool", spool]
+    common.respike_ok(*arguments)
+    plain = out.read_bytes()
+    outcome = common.respike_ok(*arguments, "--weights", profile)
+    text = outcome.stderr.decode()
+    common.expect(
+        text.startswith("respike: warning: ")
+        and "the profile is of another program" in text
+        and text.count("\n") == 1,
+        text,
+    )
+    common.expect(out.read_bytes() == plain, "not as without weights")
+
+
 def check_other_programs(program, profile, scratch):
     other = common.find_program("floats.dynamic").image
     out = scratch.file("out")
     for command in (
         ["profile", "match", profile, other, "-o", out],
         ["image", "optimize", other, "--profile", profile, "-o", out],
-        ["image", "instrument", other, "--weights", profile, "-o", out],
         ["image", "disasm", other, "--profile", profile],
         ["profile", "match", profile, "/dev/null", "-o", out],
         ["profile", "match", other, other, "-o", out],
@@ -289,7 +306,13 @@ def main():
             common.Case(f"{n} rewritten", lambda n=n: check_rewritten(n, scratch))
             for n in REWRITTEN
         ]
-        for check in (check_same_build, check_commands, check_merged, check_other_programs):
+        for check in (
+            check_same_build,
+            check_commands,
+            check_merged,
+            check_other_programs,
+            check_foreign_weights,
+        ):
             name = check.__name__.removeprefix("check_").replace("_", " ")
             cases.append(common.Case(name, lambda c=check: c(program, profile, scratch)))
         cases.append(common.Case("edited source", lambda: check_edited_source(scratch)))

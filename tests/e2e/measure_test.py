@@ -205,7 +205,12 @@ def check_surroundings(scratch):
 def check_table(scratch):
     echo = build_echo(scratch)
     outcome = common.respike_ok("compare", echo, echo, "--", "x")
-    for label in (b"instructions", b"cycles by model C", b"speedup", b"same output             yes"):
+    for label in (b"instructions", b"cycles", b"speedup                 1.000\n", b"same output             yes"):
+        expect(label in outcome.stdout, f"no {label} in {outcome.stdout}")
+    for word in (b"model C", b"refill buffer"):
+        expect(word not in outcome.stdout, f"{word} explains what nobody asked: {outcome.stdout}")
+    outcome = common.respike_ok("compare", echo, echo, "--explain", "--", "x")
+    for label in (b"cycles by model C", b"refill buffer", b"speedup                 1.000, by model C 1.000\n"):
         expect(label in outcome.stdout, f"no {label} in {outcome.stdout}")
 
 
@@ -358,7 +363,7 @@ def problems(scratch):
         ("missing", ["measure", "--", "/nowhere/x"], 1, "no such program", {}),
         ("missing second", ["compare", program, "/nowhere/x"], 1, "/nowhere/x: there is no", {}),
         ("folder", ["measure", "--", folder], 1, "not a program", {}),
-        ("script", ["measure", "--", script], 1, "not an ELF program", {}),
+        ("script", ["measure", "--", script], 1, "a script, not an ELF program: measure the program", {}),
         ("host's", ["measure", "--", sys.executable], 1, "there is no model", {}),
         ("host's, two", ["compare", program, sys.executable], 1, "not a program for Alpha", {}),
         ("library", ["measure", "--", library], 1, "it is a library", {}),

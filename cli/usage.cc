@@ -1,0 +1,112 @@
+// The parser knows that a word is too many or an option is missing, but not what was meant. It asks
+// for a command before it looks at what stands in its place. Here the mistakes that people make are
+// told by what they wrote:
+//
+//   image optimize prog fast     give the output with -o: -o fast
+//   measure prog                 the program stands behind --: respike measure -- prog
+//   optimise prog                unknown command optimise, did you mean optimize? ...
+
+#include "cli/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace respike::cli {
+namespace {
+
+/// How many letters have to be added, dropped, changed or swapped with their neighbour (Damerau).
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> least(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    for (size_t j = 0; j <= b.size(); ++j) {
+      size_t& best = least[i][j] = std::max(i, j);
+      if (i == 0 || j == 0) continue;
+      best = std::min(
+          {least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        best = std::min(best, least[i - 2][j - 2] + 1);
+    }
+  return least[a.size()][b.size()];
+}
+
+/// ", did you mean X?", if one of the words is close.
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const auto far = [&](const std::string& other) { return distance(word, other); };
+  const auto best = std::ranges::min_element(known, {}, far);
+  if (best == known.end() || far(*best) > std::max<size_t>(1, word.size() / 3)) return "";
+  return fmt::format(", did you mean {}?", *best);
+}
+
+std::vector<std::string> commands_of(const CLI::App& group) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : group.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string missing_command(const CLI::App& group, const std::vector<std::string>& extra) {
+  const std::vector<std::string> commands = commands_of(group);
+  const std::string known = fmt::format("the commands are {}", fmt::join(commands, ", "));
+  if (extra.empty()) return "no command: " + known;
+  const bool option = extra[0].starts_with('-');
+  const std::string meant = suggestion(extra[0], option ? options_of(group) : commands);
+  return fmt::format("unknown {} {}{} {}", option ? "option" : "command", extra[0],
+                     meant.empty() ? ":" : meant, known);
+}
+
+/// Words of the program that is measured, which stand before "--" or without it.
+std::string misplaced_words(std::string_view command, const CLI::App& group,
+                            const std::vector<std::string>& extra) {
+  if (command == "measure")
+    return fmt::format(
+        "the program stands behind --: respike measure -- {}",
+        extra.empty() ? "PROGRAM [ARGS...]" : fmt::format("{}", fmt::join(extra, " ")));
+  if (extra.empty() || group.get_option("AFTER")->count() == 0) return "";
+  return fmt::format("the programs' arguments stand behind --: respike compare {} {} -- {}",
+                     group.get_option("BEFORE")->as<std::string>(),
+                     group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));
+}
+
+std::string missing_output(const std::vector<std::string>& extra) {
+  const bool named = extra.size() == 1 && !extra[0].starts_with('-');
+  return named ? fmt::format("give the output with -o: -o {}", extra[0])
+               : std::string("give the output with -o FILE");
+}
+
+}  // namespace
+
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* group = &app;
+  while (!group->get_subcommands().empty()) group = group->get_subcommands().back();
+  const std::vector<std::string> extra = app.remaining(true);
+  if (group->get_require_subcommand_min() != 0) return missing_command(*group, extra);
+  const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool too_few = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const std::string name = group->get_name();
+  // A word that is an option of nobody is mistyped, whatever else is missing.
+  const auto option =
+      std::ranges::find_if(extra, [](const auto& w) { return w.starts_with("--"); });
+  const std::string meant = option == extra.end() ? "" : suggestion(*option, options_of(*group));
+  if ((too_many || too_few) && !meant.empty())
+    return fmt::format("unknown option {}{}", *option, meant);
+  if ((too_many || too_few) && (name == "measure" || name == "compare"))
+    if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
+  const CLI::Option* output = group->get_option_no_throw("--output");
+  if (too_few && output != nullptr && output->get_required() && output->count() == 0)
+    return missing_output(extra);
+  if (too_many && !extra.empty()) return fmt::format("not expected: {}", fmt::join(extra, " "));
+  return error.what();
+}
+
+}  // namespace respike::cli

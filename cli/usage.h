@@ -1,0 +1,12 @@
+#pragma once
+// What is wrong with a command line, in one sentence that says what to write instead.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace respike::cli {
+
+/// `error` is what the parser threw.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace respike::cli

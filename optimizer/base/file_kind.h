@@ -1,0 +1,13 @@
+#pragma once
+// What a file is, by its first bytes: for whoever was given another one than expected.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace respike {
+
+/// "a program or library", "a script", "a profile", "a counter file"; empty: nobody knows.
+std::string_view kind_of_file(std::span<const uint8_t> start);
+
+}  // namespace respike
