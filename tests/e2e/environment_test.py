@@ -7,6 +7,7 @@ the database. environment_changes_test.py changes images, environment_runs_test.
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import sqlite3
@@ -494,6 +495,24 @@ def check_export_root(scratch):
         expect(world.respike("export", "app", *place).status == 2, place)
 
 
+def check_terminal(scratch):
+    """On a terminal each image has a line as work on it begins; elsewhere nothing is printed."""
+    world, program = World(scratch), common.first_program("linked.dynamic")
+    image, library = world.copy(program.image), world.copy(program.libraries[0].path)
+    world.environment["LD_LIBRARY_PATH"] = str(library.parent)
+    world.ok("register", image, "--name", "app")
+    expect(not world.ok("instrument", "app").stderr, "no terminal")
+    world.respike("run", "app")
+    ours, theirs = pty.openpty()
+    command = [common.RESPIKE, "optimize", "app"]
+    done = subprocess.run(command, env=world.environment, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    text = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    lines = [line for line in text.splitlines() if line.endswith(" ...")]
+    expect(done.returncode == 0 and lines == [f"{image} ...", f"{library} ..."], text)
+
+
 # --- What is wrong --------------------------------------------------------------------------------
 
 
@@ -656,6 +675,7 @@ def main():
             "same file names": check_same_file_names,
             "what exported programs load": check_export_loads,
             "export below a root": check_export_root,
+            "terminal": check_terminal,
             "problems": check_problems,
             "bad databases": check_bad_databases,
             "absent databases": check_absent_databases,
