@@ -540,10 +540,10 @@ std::string text_with_slots(bool calls) {
          "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
 }
 
-/// Finds what is wrong with a change of text_with_slots().
+/// Finds what is wrong with a change of the tested procedure of a text.
 template <typename Change>
-std::string fault_of(bool calls, Change change) {
-  Program program = parse_alpha(text_with_slots(calls));
+std::string fault_of(const std::string& text, Change change) {
+  Program program = parse_alpha(text);
   const CallGraph graph(program);
   const RegisterFlow flow(program, graph);
   const HotColdProof proof(program, kTested, graph, flow);
@@ -551,6 +551,11 @@ std::string fault_of(bool calls, Change change) {
   std::vector<BlockId> copies(program[kTested].blocks.size());
   std::iota(copies.begin(), copies.end(), 0);
   return proof.find_fault(copies).value_or("");
+}
+
+template <typename Change>
+std::string fault_of(bool calls, Change change) {
+  return fault_of(text_with_slots(calls), change);
 }
 
 Instruction parsed(const char* text) {
@@ -608,6 +613,66 @@ TEST(HotCold, ProvesWhereBranchesGo) {
   };
   EXPECT_NE(fault_without(true), "");
   EXPECT_NE(fault_without(false), "");
+}
+
+/// A call whose landing pad reads a private slot, a preserved register and the frame, and another
+/// pad. s0 is saved, but nothing changes it.
+std::string text_with_pad() {
+  return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
+         "state 1 cie=0 cfa=30+96 9=offset:-88 26=offset:-96\nlsda 0\n"
+         "procedure 0 \"caller\"\n  block 0 cfi=0 entry\n    bsr ra,0 !branch(1#0)\n"
+         "    -> 1 fall_through\n  block 1 cfi=0\n    ret\n"
+         "procedure 1 \"tested\"\n  call_site 0 lsda=0 landing_pad=2 action=1\n"
+         "  call_site 1 lsda=0 landing_pad=3 action=1\n"
+         "  block 0 cfi=0 call_site=0 entry\n    lda sp,-96(sp)\n    stq ra,0(sp)\n"
+         "    stq s0,8(sp)\n    .cfi_state 1\n    stq a1,48(sp)\n    bsr ra,0 !branch(2#0)\n"
+         "    -> 1 fall_through\n    -> 2 landing_pad\n"
+         "  block 1 cfi=1\n    ldq ra,0(sp)\n    ldq s0,8(sp)\n    lda sp,96(sp)\n"
+         "    .cfi_state 0\n    ret\n"
+         "  block 2 cfi=1 landing_pad\n    ldq t2,48(sp)\n    stq t2,0(t11)\n    stq a0,8(t11)\n"
+         "    -> 4 fall_through\n"
+         "  block 3 cfi=1 landing_pad\n    stq a0,8(t11)\n    -> 4 fall_through\n"
+         "  block 4 cfi=1\n    lda s0,7\n    stq s0,16(t11)\n    ldq ra,0(sp)\n"
+         "    ldq s0,8(sp)\n    lda sp,96(sp)\n    .cfi_state 0\n    ret\n"
+         "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
+}
+
+/// What is in registers, slots and tables when the call of a hot copy throws.
+TEST(HotCold, ProvesWhatLandingPadsFind) {
+  const std::string text = text_with_pad();
+  const auto erase = [](BlockId block, uint32_t index) {
+    return [=](Procedure& p) { p.blocks[block].instructions.erase(index); };
+  };
+  EXPECT_EQ(fault_of(text, [](Procedure&) {}), "");
+  EXPECT_EQ(fault_of(text, erase(1, 1)), "");  // the restore of what nobody changed
+  EXPECT_NE(fault_of(text, erase(0, 2)), "");  // its save
+  EXPECT_NE(fault_of(text, erase(0, 1)), "");  // the return address
+  EXPECT_NE(fault_of(text, erase(0, 4)), "");  // the private slot
+  EXPECT_NE(fault_of(text, erase(4, 3)), "");
+  EXPECT_NE(fault_of(text, erase(4, 4)), "");
+  for (const char* wrong : {"mov a1,t2", "mov a0,t2", "ldq t2,56(sp)"})
+    EXPECT_NE(fault_of(text, [&](Procedure& p) { p.blocks[2].instructions[0] = parsed(wrong); }),
+              "")
+        << wrong;
+  const auto call_site = [](uint32_t site, BlockId pad) {
+    return [=](Procedure& p) {
+      p.blocks[0].call_site = site;
+      p.blocks[0].successors[1].target = pad;
+    };
+  };
+  EXPECT_NE(fault_of(text, call_site(kNone, 2)), "");
+  EXPECT_NE(fault_of(text, call_site(1, 2)), "");
+  EXPECT_NE(fault_of(text, call_site(0, 3)), "");
+  EXPECT_NE(fault_of(text, call_site(1, 3)), "");
+  EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].action = 2; }), "");
+  EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].terminate = true; }), "");
+  // The save behind the call is too late for the pad, and unwinding finds nothing there.
+  EXPECT_NE(fault_of(text,
+                     [](Procedure& p) {
+                       p.blocks[2].instructions[0] = parsed("stq s0,8(sp)");
+                       p.blocks[0].instructions.erase(2);
+                     }),
+            "");
 }
 
 }  // namespace
