@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What Respike makes is understood again, all of it.
 
-Every C++ program of the manifest, and IA-64 programs where they are built, is rewritten in random, scattered and
-default order and by the profile of its own run. The procedures of the output that are not understood must be those of
-the input, for the same reasons. The output by a profile is counted and laid out by its own profile; all must behave as
-the original, say `image verify` and a run.
+Every C++ program of the manifest, and an IA-64 one where that is built, is rewritten in random, scattered and default
+order, and by profiles: of its own run, the inverse of that, by chance, and with all blocks hot. The procedures of the output that are not understood must be those of
+the input, for the same reasons. The output by the first profile is counted and laid out by its own profile; it must behave
+as the original, say `image verify` and a run.
 
 Seeds: --seeds N (RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N for static programs (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 
@@ -38,8 +38,11 @@ def check_layouts(image, seeds, scratch):
 def check_profiles(program, scratch):
     folder = scratch.folder()
     once, twice = folder / "once", folder / "twice"
-    common.optimize(program.image, once, "--profile", profiles.count(program, folder)["main"])
-    check_understood(program.image, once, "by its profile")
+    own = profiles.count(program, folder)
+    others = [profiles.invert(own, folder), profiles.make_random(program, 1, folder), profiles.make_all("hot", program, folder)]
+    for profile in [*others, own]:
+        common.optimize(program.image, once, "--profile", profile["main"])
+        check_understood(program.image, once, f"by {profile['main'].name}")
     libraries = common.link_libraries(program, folder / "libraries")
     profile = profiles.count_image(
         once, folder, lambda counting: common.check_behaviour(program, counting, libraries, what="the output, counted")
