@@ -85,45 +85,45 @@ class GpAnchors {
       : target_(target), procedure_(procedure), sole_(procedure.blocks.size(), kNone) {
     find_sole_predecessors();
     for_each_anchor(procedure, id, [&](BlockId block, const CodeLocation& anchor) {
-      anchors_.push_back({anchor.block, block, {}});
-      const Edge* behind = procedure.blocks[anchor.block].edge(Edge::Kind::fall_through);
-      const bool pad = anchor.where == CodeLocation::Where::block_start;
-      if (pad || behind != nullptr)
-        find_way(anchors_.back(), pad ? anchor.block : behind->target, pad);
+      anchors_.push_back({anchor.block, block, first_on_way(block, anchor)});
     });
   }
 
-  /// What has to be hot with an anchor.
+  /// Calls add(block) for what has to be hot with an anchor.
   template <typename F>
   void add_to_hot(const std::vector<bool>& hot, F add) const {
     for (const Anchor& anchor : anchors_)
-      if (hot[anchor.block]) {
-        add(anchor.load);
-        for (const BlockId block : anchor.way) add(block);
-      }
+      if (hot[anchor.block]) for_each_on_way(anchor, add);
   }
 
-  /// Anchors that cannot be hot because something behind them is not.
+  /// Calls add(block) for anchors that cannot be hot because something behind them is not.
   template <typename F>
   void add_to_cold(const std::vector<bool>& wanted, F add) const {
     for (const Anchor& anchor : anchors_)
-      if (!wanted[anchor.load] ||
-          std::ranges::any_of(anchor.way, [&](BlockId block) { return !wanted[block]; }))
-        add(anchor.block);
+      for_each_on_way(anchor, [&](BlockId block) {
+        if (!wanted[block]) add(anchor.block);
+      });
   }
 
-  /// Whether a block of the hot part computes gp from an address that it may come from elsewhere.
+  /// Whether hot code computes gp where control may come by another way than from the anchor.
   bool are_far(const std::vector<bool>& hot) const {
     return std::ranges::any_of(anchors_, [&](const Anchor& anchor) {
-      return anchor.way.empty() && (hot[anchor.block] || hot[anchor.load]);
+      return anchor.first == kNone && (hot[anchor.block] || hot[anchor.load]);
     });
   }
 
  private:
   struct Anchor {
     BlockId block, load;
-    std::vector<BlockId> way;  // from behind the anchor to the load; empty: there are others
+    BlockId first;  // block on the only way to the load; kNone: there are others
   };
+
+  template <typename F>
+  void for_each_on_way(const Anchor& anchor, F f) const {
+    BlockId block = anchor.load;
+    f(block);
+    while (anchor.first != kNone && block != anchor.first) f(block = sole_[block]);
+  }
 
   void find_sole_predecessors() {
     std::vector<uint32_t> ways(sole_.size());
@@ -138,17 +138,20 @@ class GpAnchors {
     }
   }
 
-  /// The way to a load from the first block behind its anchor. A pad may be reached by many calls.
-  void find_way(Anchor& anchor, BlockId first, bool pad) {
-    std::vector<BlockId> way = {anchor.load};
-    while (way.back() != first) {
-      const BlockId before = sole_[way.back()];
-      if (before == kNone || way.size() > sole_.size() ||
-          is_call(target_.control_flow(procedure_.blocks[before].instructions.back())))
-        return;
-      way.push_back(before);
-    }
-    if (pad || sole_[first] == anchor.block) anchor.way = std::move(way);
+  /// Many calls may lead to a landing pad, but one only to the place behind it.
+  BlockId first_on_way(BlockId load, const CodeLocation& anchor) const {
+    constexpr int kLongest = 64;  // blocks
+    const bool pad = anchor.where == CodeLocation::Where::block_start;
+    const Edge* behind = procedure_.blocks[anchor.block].edge(Edge::Kind::fall_through);
+    if (!pad && (behind == nullptr || sole_[behind->target] != anchor.block)) return kNone;
+    const BlockId first = pad ? anchor.block : behind->target;
+    for (int steps = 0; load != first; load = sole_[load])
+      if (steps++ == kLongest || sole_[load] == kNone || calls(sole_[load])) return kNone;
+    return first;
+  }
+
+  bool calls(BlockId block) const {
+    return is_call(target_.control_flow(procedure_.blocks[block].instructions.back()));
   }
 
   const Target& target_;
@@ -337,7 +340,8 @@ bool AddressTaken::contains(ProcedureId procedure, BlockId block) const {
 }
 
 BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block) {
-  for (size_t steps = 0; steps < procedure.blocks.size(); ++steps) {
+  constexpr int kLongest = 64;  // blocks of padding
+  for (int steps = 0; steps < kLongest; ++steps) {
     const BasicBlock& b = procedure.blocks[block];
     if (b.has(BasicBlock::kLandingPad)) return block;
     const bool padding = std::ranges::all_of(b.instructions, [&](const Instruction& i) {
