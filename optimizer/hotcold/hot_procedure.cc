@@ -100,7 +100,7 @@ class HotProcedureBuilder {
         stub.place = edge.target;
         stub.end_state = procedure_.blocks[edge.target].cfi_state;
         stub.count = share_of(edge.count, result_.blocks[number].count, block.count);
-        stub.stays_empty = edge.kind == Edge::Kind::landing_pad;
+        stub.stays_empty = pad_behind(*program_.target, procedure_, edge.target) != kNone;
       }
       result_.blocks[number].successors.push_back(to);
     }

@@ -27,7 +27,8 @@ struct HotInstruction {
 struct HotBlock {
   BlockId place = kNone;  // of the procedure: what it is a copy of; stub: the cold block behind it
   bool untouchable = false;
-  /// A stub in front of a landing pad: it has no code, as the pad has to be where unwinding leads.
+  /// A stub in front of a landing pad, or of padding before it: it has no code, as the pad has to
+  /// be where unwinding leads, and nothing else may seem to lead there.
   bool stays_empty = false;
   std::vector<HotInstruction> code;
   uint32_t end_state = kNone;        // unwind state behind the last instruction

@@ -10,10 +10,23 @@
 //  - entries of jump tables lead to one place each. A table that belongs to one jump may lead
 //    elsewhere than it did if that jump is in one part alone: if cold code leads to it, it is cold.
 //    Jumps by tables that others use and by labels must be cold, and so must their targets;
-//  - code that computes gp from a return address must be in the same part as the call, right behind
-//    it: the distance between the two differs from copy to copy. The same goes for landing pads,
-//    which compute it from their own address;
+//  - code that computes gp from a return address must be in the same part as the call, and nothing
+//    but that call may lead there: the distance between the two differs from copy to copy. The same
+//    goes for landing pads, which compute it from their own address;
 //  - what is glued to a hot block is hot.
+//
+// Landing pads. Calls of both parts may lead to one pad, in either part: hot calls lead to a cold
+// pad, and clones of calls to the clone of a hot one, whose tables say so. But control seems to run
+// into pads, too, behind calls that throw (lift/pads.cc). A pad that nothing but such a way led to
+// would be in no table, so it would be no pad, and where its gp comes from would be unknown. Such a
+// pad is cold, with the padding in front of it and a call that it is glued to:
+//
+//     hot:    jsr ra, (t12)        throws; the table says: pad
+//             br  padding          never taken
+//     cold:   padding: unop
+//             pad: ldah gp, 2(ra)
+//
+// Nothing may come between such a call, the padding and the pad, see pad_behind().
 
 #include "optimizer/hotcold/region.h"
 
@@ -65,6 +78,88 @@ void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
     }
 }
 
+/// Which blocks stay together because one computes gp from an address in front of another.
+class GpAnchors {
+ public:
+  GpAnchors(const Target& target, const Procedure& procedure, ProcedureId id)
+      : target_(target), procedure_(procedure), sole_(procedure.blocks.size(), kNone) {
+    find_sole_predecessors();
+    for_each_anchor(procedure, id, [&](BlockId block, const CodeLocation& anchor) {
+      anchors_.push_back({anchor.block, block, first_on_way(block, anchor)});
+    });
+  }
+
+  /// Calls add(block) for what has to be hot with an anchor.
+  template <typename F>
+  void add_to_hot(const std::vector<bool>& hot, F add) const {
+    for (const Anchor& anchor : anchors_)
+      if (hot[anchor.block]) for_each_on_way(anchor, add);
+  }
+
+  /// Calls add(block) for anchors that cannot be hot because something behind them is not.
+  template <typename F>
+  void add_to_cold(const std::vector<bool>& wanted, F add) const {
+    for (const Anchor& anchor : anchors_)
+      for_each_on_way(anchor, [&](BlockId block) {
+        if (!wanted[block]) add(anchor.block);
+      });
+  }
+
+  /// Whether hot code computes gp where control may come by another way than from the anchor.
+  bool are_far(const std::vector<bool>& hot) const {
+    return std::ranges::any_of(anchors_, [&](const Anchor& anchor) {
+      return anchor.first == kNone && (hot[anchor.block] || hot[anchor.load]);
+    });
+  }
+
+ private:
+  struct Anchor {
+    BlockId block, load;
+    BlockId first;  // block on the only way to the load; kNone: there are others
+  };
+
+  template <typename F>
+  void for_each_on_way(const Anchor& anchor, F f) const {
+    BlockId block = anchor.load;
+    f(block);
+    while (anchor.first != kNone && block != anchor.first) f(block = sole_[block]);
+  }
+
+  void find_sole_predecessors() {
+    std::vector<uint32_t> ways(sole_.size());
+    for (BlockId b = 0; b < sole_.size(); ++b)
+      for (const Edge& edge : procedure_.blocks[b].successors)
+        if (++ways[edge.target] == 1) sole_[edge.target] = b;
+    for (BlockId b = 0; b < sole_.size(); ++b) {
+      const BasicBlock& block = procedure_.blocks[b];
+      if (b == 0 || ways[b] != 1 || block.has(BasicBlock::kEntry) ||
+          block.has(BasicBlock::kAddressTaken) || block.has(BasicBlock::kLandingPad))
+        sole_[b] = kNone;
+    }
+  }
+
+  /// Many calls may lead to a landing pad, but one only to the place behind it.
+  BlockId first_on_way(BlockId load, const CodeLocation& anchor) const {
+    constexpr int kLongest = 64;  // blocks
+    const bool pad = anchor.where == CodeLocation::Where::block_start;
+    const Edge* behind = procedure_.blocks[anchor.block].edge(Edge::Kind::fall_through);
+    if (!pad && (behind == nullptr || sole_[behind->target] != anchor.block)) return kNone;
+    const BlockId first = pad ? anchor.block : behind->target;
+    for (int steps = 0; load != first; load = sole_[load])
+      if (steps++ == kLongest || sole_[load] == kNone || calls(sole_[load])) return kNone;
+    return first;
+  }
+
+  bool calls(BlockId block) const {
+    return is_call(target_.control_flow(procedure_.blocks[block].instructions.back()));
+  }
+
+  const Target& target_;
+  const Procedure& procedure_;
+  std::vector<BlockId> sole_;  // per block: the only one that leads there, or kNone
+  std::vector<Anchor> anchors_;
+};
+
 /// Per block: it jumps by tables that belong to it.
 std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
   std::vector<bool> own(procedure.blocks.size());
@@ -74,7 +169,7 @@ std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
 }
 
 /// Makes hot what has to be with hot blocks.
-void close(const Procedure& procedure, ProcedureId id, std::vector<bool>& hot) {
+void close(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& hot) {
   for (bool changed = true; changed;) {
     changed = false;
     const auto add = [&](BlockId block) {
@@ -84,9 +179,23 @@ void close(const Procedure& procedure, ProcedureId id, std::vector<bool>& hot) {
     for (BlockId b = 0; b < procedure.blocks.size(); ++b)
       if (hot[b] && procedure.blocks[b].has(BasicBlock::kGluedToNext))
         add(procedure.blocks[b].edge(Edge::Kind::fall_through)->target);
-    for_each_anchor(procedure, id, [&](BlockId block, const CodeLocation& anchor) {
-      if (hot[anchor.block]) add(block);
-    });
+    anchors.add_to_hot(hot, add);
+  }
+}
+
+/// Makes cold what has to be hot with cold blocks only.
+void close_cold(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& wanted) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const auto add = [&](BlockId block) {
+      changed |= wanted[block];
+      wanted[block] = false;
+    };
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+      if (procedure.blocks[b].has(BasicBlock::kGluedToNext) &&
+          !wanted[procedure.blocks[b].edge(Edge::Kind::fall_through)->target])
+        add(b);
+    anchors.add_to_cold(wanted, add);
   }
 }
 
@@ -144,9 +253,29 @@ bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
   return changed;
 }
 
+/// Pads with a clone that control runs into are not wanted, nor the padding in front of them.
+/// Whether there were any.
+bool cool_cloned_pads(const Program& program, const Region& region, std::vector<bool>& wanted) {
+  const Procedure& procedure = program[region.procedure];
+  bool changed = false;
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Edge& edge : block.successors)
+      if (edge.kind != Edge::Kind::landing_pad && region.is_cloned[edge.target] &&
+          procedure.blocks[edge.target].has(BasicBlock::kLandingPad)) {
+        wanted[edge.target] = false;
+        changed = true;
+      }
+  for (BlockId b = 0; b < procedure.blocks.size() && changed; ++b)
+    if (wanted[b]) {
+      const BlockId pad = pad_behind(*program.target, procedure, b);
+      if (pad != kNone && !wanted[pad]) wanted[b] = false;
+    }
+  return changed;
+}
+
 /// What forbids the region, or nothing.
 std::string obstacle(const Program& program, const Region& region, const CallGraph& calls,
-                     const AddressTaken& taken) {
+                     const AddressTaken& taken, const GpAnchors& anchors) {
   const Procedure& procedure = program[region.procedure];
   const auto entries = calls.entries_of(region.procedure);
   for (const BlockId b : region.hot) {
@@ -163,22 +292,12 @@ std::string obstacle(const Program& program, const Region& region, const CallGra
       if (edge.kind == Edge::Kind::indirect && !own_tables[b] &&
           (region.is_hot[b] || region.is_hot[edge.target]))
         return "hot code uses a jump table that others may use";
-      // It would be told from its clone by no table.
-      if (edge.kind != Edge::Kind::landing_pad && region.is_cloned[edge.target] &&
-          procedure.blocks[edge.target].has(BasicBlock::kLandingPad))
-        return "control runs into a landing pad";
       if (!region.is_hot[b] && region.is_cloned[edge.target] &&
           procedure.blocks[b].has(BasicBlock::kGluedToNext))
         return "a sequence that is not to be touched begins in the cold part";
     }
-  for_each_anchor(procedure, region.procedure, [&](BlockId block, const CodeLocation& anchor) {
-    const Edge* behind = procedure.blocks[anchor.block].edge(Edge::Kind::fall_through);
-    const BlockId near = anchor.where == CodeLocation::Where::block_start ? anchor.block
-                         : behind != nullptr                              ? behind->target
-                                                                          : kNone;
-    if (near != block && (region.is_hot[anchor.block] || region.is_hot[block]))
-      found = "gp is computed far from the place that it depends on";
-  });
+  if (anchors.are_far(region.is_hot))
+    found = "gp is computed far from the place that it depends on";
   for (const auto& [from, to] : program.falls_into)
     if (from == region.procedure || to == region.procedure)
       found = "control runs into it or out of it";
@@ -220,6 +339,21 @@ bool AddressTaken::contains(ProcedureId procedure, BlockId block) const {
   return std::binary_search(places_.begin(), places_.end(), std::pair(procedure, block));
 }
 
+BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block) {
+  constexpr int kLongest = 64;  // blocks of padding
+  for (int steps = 0; steps < kLongest; ++steps) {
+    const BasicBlock& b = procedure.blocks[block];
+    if (b.has(BasicBlock::kLandingPad)) return block;
+    const bool padding = std::ranges::all_of(b.instructions, [&](const Instruction& i) {
+      return i.is_pseudo() || target.is_nop(i) ||
+             (target.control_flow(i) == ControlFlow::branch && !i.has_reference());
+    });
+    if (!padding || b.successors.size() != 1) return kNone;
+    block = b.successors.front().target;
+  }
+  return kNone;
+}
+
 std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const CallGraph& calls,
                                   double share) {
   const double least = std::max(1.0, share * static_cast<double>(entered(program, id, calls)));
@@ -242,19 +376,22 @@ std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId i
   // Nobody knows more of an entry than its callers do, so those that are rarely used cost nothing.
   std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
   for (const BlockId entry : entries) wanted[entry] = true;
-  close(procedure, id, wanted);
+  const GpAnchors anchors(*program.target, procedure, id);
+  close(procedure, anchors, wanted);
   if (!divide(program, id, calls, taken, wanted, region))
     return NoRegion{false, "all of it is hot"};
-  while (cool_cloned_jumps(procedure, region, wanted)) {
-    std::vector<bool> needed = wanted;
-    for (const BlockId entry : entries) needed[entry] = true;
-    close(procedure, id, needed);
-    if (needed != wanted) return NoRegion{true, "hot and cold code share a jump table"};
+  for (;;) {
+    const bool jumps = cool_cloned_jumps(procedure, region, wanted);
+    if (!jumps && !cool_cloned_pads(program, region, wanted)) break;
+    close_cold(procedure, anchors, wanted);
+    if (std::ranges::any_of(entries, [&](BlockId entry) { return !wanted[entry]; }))
+      return NoRegion{
+          true, jumps ? "hot and cold code share a jump table" : "control runs into a landing pad"};
     divide(program, id, calls, taken, wanted, region);
   }
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
     if (region.is_hot[b]) region.hot.push_back(b);
-  if (std::string reason = obstacle(program, region, calls, taken); !reason.empty())
+  if (std::string reason = obstacle(program, region, calls, taken, anchors); !reason.empty())
     return NoRegion{true, std::move(reason)};
   find_cold_runs(procedure, region);
   return region;

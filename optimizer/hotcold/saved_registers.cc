@@ -10,6 +10,10 @@
 // live anywhere in the hot blocks, and not used there. And because it is a scratch register, the
 // value must not be live across a call. Stubs copy it to where cold code looks for it.
 //
+// A landing pad of a hot call may be cold, and nothing can be done on the way there. It may need
+// what was saved, so the saves stay, and the restores alone go. So they do where a stub cannot tell
+// whether the register has been saved.
+//
 // Two things are followed over all ways through the hot procedure: whether the register holds the
 // caller's value (intact) or one of the procedure (changed), and whether its slot in the frame has
 // been written. Where both may be, and it matters, the register is left alone. That saves and
@@ -41,10 +45,13 @@ class SaveElimination {
     if (!find_slot() || !follow() || !check_code()) return {};
     if (changed_) at_starts_ = live_at_starts(procedure_, true);
     if (changed_ && !check_ends()) return {};
-    if (!check_stubs()) return {};
+    if (changed_ && !check_stubs()) return {};
     if (changed_ && !rename()) return {};
-    sink_saves();
-    procedure_.unsaved.add(reg_);
+    if (may_sink_saves()) {
+      sink_saves();
+      procedure_.unsaved.add(reg_);
+    }
+    remove_steps(Role::restore);
     return removed_;
   }
 
@@ -149,14 +156,22 @@ class SaveElimination {
     return true;
   }
 
+  /// That stubs can tell where a value of the procedure is.
   bool check_stubs() const {
     for (uint32_t s = procedure_.hot; s < procedure_.blocks.size(); ++s) {
-      if (before_[s] == 0) continue;
-      const bool empty = procedure_.blocks[s].stays_empty;
-      if ((before_[s] & kSlot) == kSlot || (empty && (before_[s] & kSaved) != 0)) return false;
-      if (!changed_ || !at_starts_[s].contains(reg_)) continue;
-      if ((before_[s] & kValue) == kValue || (empty && (before_[s] & kChanged) != 0)) return false;
+      if (!at_starts_[s].contains(reg_) || before_[s] == 0) continue;
+      const bool may_be_changed = (before_[s] & kChanged) != 0;
+      if ((before_[s] & kValue) == kValue || (procedure_.blocks[s].stays_empty && may_be_changed))
+        return false;
     }
+    return true;
+  }
+
+  bool may_sink_saves() const {
+    for (uint32_t s = procedure_.hot; s < procedure_.blocks.size(); ++s)
+      if ((before_[s] & kSlot) == kSlot ||
+          (procedure_.blocks[s].stays_empty && (before_[s] & kSaved) != 0))
+        return false;
     return true;
   }
 
@@ -206,15 +221,19 @@ class SaveElimination {
     code.insert(at, HotInstruction{copy, kNone, std::nullopt, 0});
   }
 
-  void sink_saves() {
+  void remove_steps(Role role) {
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       HotBlock& block = procedure_.blocks[b];
       std::erase_if(block.code, [&](const HotInstruction& i) {
-        if (!is_step(i, Role::save) && !is_step(i, Role::restore)) return false;
+        if (!is_step(i, role)) return false;
         removed_.add(block.count);
         return true;
       });
     }
+  }
+
+  void sink_saves() {
+    remove_steps(Role::save);
     for (uint32_t s = procedure_.hot; s < procedure_.blocks.size(); ++s)
       if ((before_[s] & kSaved) != 0) {
         std::vector<HotInstruction>& code = procedure_.blocks[s].code;

@@ -90,8 +90,10 @@ class AdjustElimination {
         if (!procedure_.is_stub(next)) work.push_back(next);
       }
     }
-    return std::none_of(before_.begin(), before_.end(),
-                        [](uint8_t state) { return state == (kUp | kDown); });
+    for (uint32_t b = 0; b < procedure_.blocks.size(); ++b)
+      if (before_[b] == (kUp | kDown) || (before_[b] == kDown && procedure_.blocks[b].stays_empty))
+        return false;
+    return true;
   }
 
   HotProcedure& procedure_;

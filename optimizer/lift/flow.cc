@@ -58,29 +58,6 @@ class Connector {
     }
   }
 
-  /// A landing pad that loads gp takes the return address for its own, as unwinders leave it; so
-  /// does a call's return to there. With another, from a branch, gp would depend on a distance.
-  void check_landing_pads() {
-    std::vector<BlockId> loads;  // landing pads that gp is computed from
-    for (const Reference& reference : procedure_.references)
-      if (reference.kind == ReferenceKind::gp_load_high && reference.target.procedure == id_ &&
-          reference.target.where == CodeLocation::Where::block_start &&
-          procedure_.blocks[reference.target.block].has(BasicBlock::kLandingPad))
-        loads.push_back(reference.target.block);
-    if (loads.empty()) return;
-    std::sort(loads.begin(), loads.end());
-    for (const BasicBlock& block : procedure_.blocks) {
-      // Behind a call that throws no-ops seem to run into the pad.
-      for (const Edge& edge : block.successors)
-        if (edge.kind == Edge::Kind::taken &&
-            std::binary_search(loads.begin(), loads.end(), edge.target))
-          return lifter_.make_opaque(
-              procedure_, fmt::format("it may compute gp from the address of another landing pad "
-                                      "at {:#x}",
-                                      program_.address_of(procedure_.blocks[edge.target])));
-    }
-  }
-
  private:
   uint64_t address_of(const Instruction& instruction) const {
     return program_.origin_base + instruction.origin;
@@ -169,8 +146,7 @@ class Connector {
   void pin_target(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
     if (!is_direct(lifter_.target.control_flow(last))) return;
-    const auto where =
-        lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
+    const auto where = lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure != id_)
       lifter_.pin(program_[location->procedure], "what may be data may branch to it");
@@ -351,7 +327,6 @@ void connect_blocks(Lifter& lifter) {
     Connector connector(lifter, id, effort);
     connector.resolve_landing_pads();
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
-    connector.check_landing_pads();
     program[id].references.shrink_to_fit();
     for (ProcedureId next : connector.falls_into_) program.falls_into.emplace_back(id, next);
     for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
@@ -366,6 +341,7 @@ void connect_blocks(Lifter& lifter) {
                                          Edge{.target = fresh, .kind = Edge::Kind::fall_through});
   }
   std::sort(program.falls_into.begin(), program.falls_into.end());
+  check_landing_pads(lifter);
   pin_unproven_targets(lifter);
   pin_followers(program);
   for (CodePointer& pointer : program.code_pointers) {

@@ -174,6 +174,7 @@ void find_references(Lifter&);  // found, tables, program.code_pointers (unresol
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
 void connect_blocks(Lifter&);                // edges, references, call sites, code pointers
+void check_landing_pads(Lifter&);            // procedures whose gp depends on a distance
 void find_returns(Program&, const Target&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Target&);
 

@@ -25,7 +25,7 @@ class AlphaMachine {
   int failures = 0;                     // of store-conditionals, before one succeeds
   uint64_t pc = 0;
   uint64_t lowest_sp = UINT64_MAX;
-  std::function<void()> watch = [] {};  // called before each instruction
+  std::function<void()> watch = [] {};  // called before each instruction; may go elsewhere
 
   /// Code at an address, as bytes, which are decoded again.
   void load(uint64_t address, const std::vector<Instruction>& code) {
@@ -40,11 +40,10 @@ class AlphaMachine {
   bool run(uint64_t from) {
     pc = from;
     for (int steps = 0; steps < 100'000; ++steps) {
-      const auto at = code_.find(pc);
-      if (at == code_.end()) return true;
-      ++visits[pc];
+      if (!code_.contains(pc)) return true;
       watch();
-      step(at->second);
+      ++visits[pc];
+      step(code_.at(pc));
       lowest_sp = std::min(lowest_sp, registers[30]);
     }
     return false;

@@ -24,11 +24,11 @@ constexpr uint64_t kCode = 0x10000, kStack = 0x800000, kLog = 0x900000, kEnd = 0
 constexpr uint64_t kTables = 0x400000;
 constexpr int kFrame = 96;
 constexpr Register kSp = 30, kRa = 26;
-constexpr ProcedureId kCaller = 0, kTested = 1;
+constexpr ProcedureId kCaller = 0, kTested = 1, kLeaf = 2;
 
 /// The procedure under test, whose caller keeps a value in a scratch register: a prolog, blocks
 /// that branch forward and sometimes back, some of them by tables, an epilog. It logs values, keeps
-/// locals in its frame, and calls a leaf.
+/// locals in its frame, and calls a leaf, which may throw; any block may be a landing pad.
 class RandomProcedure {
  public:
   explicit RandomProcedure(uint64_t seed) : random_(seed) {}
@@ -46,7 +46,8 @@ class RandomProcedure {
     state += fmt::format(" 26=offset:{}\nstate 2 cie=0 cfa=30+{}\n", -kFrame, kFrame);
     const int blocks = 3 + static_cast<int>(random_() % 8);
     const std::string head =
-        "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n" + state;
+        "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n" + state +
+        "lsda 0\n";
     std::string text =
         "procedure 0 \"caller\"\n  block 0 cfi=0 entry\n    lda t7,5\n    bsr ra,0 !branch(1#0)\n"
         "    -> 1 fall_through\n  block 1 cfi=0\n    stq v0,0(t11)\n    stq t7,72(t11)\n    ret "
@@ -60,10 +61,14 @@ class RandomProcedure {
         fmt::format("{}    ldq ra,0(sp)\n{}    lda sp,{}(sp)\n    .cfi_state 0\n    ret\n",
                     some_code(), restores, kFrame));
     text += "procedure 1 \"tested\"\n" + tables_;
+    for (size_t i = 0; i < call_sites_.size(); ++i)
+      text += fmt::format("  call_site {} lsda=0 landing_pad={} action={}\n", i,
+                          call_sites_[i].second, i % 2);
     for (int b = 0; b <= blocks; ++b)
-      text += fmt::format("  block {} cfi={} count={}{}{}\n{}", b, b == 0 ? 0 : 1,
-                          b == 0 ? 1000 : count(), b == 0 ? " entry" : "",
-                          labels_.contains(b) ? " address_taken" : "", bodies[b]);
+      text += fmt::format("  block {} cfi={}{} count={}{}{}{}\n{}", b, b == 0 ? 0 : 1,
+                          call_site_of(b), b == 0 ? 1000 : count(), b == 0 ? " entry" : "",
+                          labels_.contains(b) ? " address_taken" : "",
+                          pads_.contains(b) ? " landing_pad" : "", bodies[b]);
     return head + pointers_ + text +
            "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    addq a0,a1,v0\n    lda t0,77\n"
            "    lda t1,78\n    lda t5,79\n    ret\n";
@@ -72,6 +77,12 @@ class RandomProcedure {
  private:
   const std::string& any() { return registers_[random_() % registers_.size()]; }
   int count() { return std::vector{0, 1, 20, 500, 1000}[random_() % 5]; }
+
+  std::string call_site_of(int b) const {
+    for (size_t i = 0; i < call_sites_.size(); ++i)
+      if (call_sites_[i].first == b) return fmt::format(" call_site={}", i);
+    return "";
+  }
 
   std::string some_code() {
     std::string code;
@@ -106,9 +117,15 @@ class RandomProcedure {
     std::string text = some_code();
     const auto later = [&] { return b + 1 + static_cast<int>(random_() % (last - b)); };
     switch (random_() % 7) {
-      case 0:
-        return text + fmt::format("    bsr ra,0 !branch(2#0)\n    -> {} fall_through count={}\n",
-                                  b + 1, count());
+      case 0: {
+        text += fmt::format("    bsr ra,0 !branch(2#0)\n    -> {} fall_through count={}\n", b + 1,
+                            count());
+        if (random_() % 2 == 0) return text;
+        const int pad = later();
+        call_sites_.emplace_back(b, pad);
+        pads_.insert(pad);
+        return text + fmt::format("    -> {} landing_pad count={}\n", pad, count());
+      }
       case 1:
         return text +
                fmt::format("    lda t0,1(t0)\n    -> {} fall_through count={}\n", later(), count());
@@ -155,8 +172,10 @@ class RandomProcedure {
   Random random_;
   std::string tested_ = "a0";
   std::vector<std::string> registers_ = {"a0", "a1", "v0", "t0", "t1", "t2", "t3"};
-  std::string tables_, pointers_;  // lines of the procedure and of the program
-  std::set<int> labels_;           // blocks that tables lead to
+  std::string tables_, pointers_;                // lines of the procedure and of the program
+  std::set<int> labels_;                         // blocks that tables lead to
+  std::vector<std::pair<int, int>> call_sites_;  // blocks and their landing pads
+  std::set<int> pads_;
 };
 
 /// A program in memory, block by block, and the unwind state before each instruction.
@@ -184,6 +203,7 @@ class Loaded {
     std::map<uint64_t, uint64_t> memory;  // but for the stack
     std::string fault;                    // of unwind information
     uint64_t executed = 0;
+    uint64_t thrown = 0;  // exceptions that were caught
 
     bool operator==(const Outcome& other) const {
       return memory == other.memory && registers[kSp] == other.registers[kSp] &&
@@ -202,6 +222,7 @@ class Loaded {
     const auto at_entry = machine_.registers;
     machine_.watch = [&] {
       ++outcome.executed;
+      if (machine_.pc == starts_[kLeaf][0]) outcome.thrown += throw_sometimes();
       if (outcome.fault.empty()) outcome.fault = unwind(at_entry);
     };
     outcome.ended = machine_.run(starts_[kCaller][0]);
@@ -239,11 +260,25 @@ class Loaded {
       else
         put(i);
     }
+    if (block.call_site != kNone)
+      if (const BlockId pad = program_[p].call_sites[block.call_site].landing_pad; pad != kNone)
+        pads_[address] = starts_[p][pad];
     if (const Edge* next = block.edge(Edge::Kind::fall_through)) {
       state = program_[p].blocks[next->target].cfi_state;
       put(branch_to(alpha_target().branch(), starts_[p][next->target]));
     }
     machine_.load(starts_[p][b], code);
+  }
+
+  /// Does what an unwinder does when the leaf throws; false when it does not.
+  bool throw_sometimes() {
+    auto& registers = machine_.registers;
+    const auto pad = pads_.find(registers[kRa]);
+    if (pad == pads_.end() || ((registers[16] + registers[17]) & 1) == 0) return false;
+    for (const Register r : alpha_target().abi().scratch)
+      if (r < 24) registers[r] = r % 5;
+    registers[kRa] = machine_.pc = pad->second;
+    return true;
   }
 
   /// What is wrong with the unwind state before the next instruction, or nothing.
@@ -267,11 +302,12 @@ class Loaded {
   AlphaMachine machine_;
   std::vector<std::vector<uint64_t>> starts_;  // by procedure and block
   std::map<uint64_t, uint32_t> states_;        // by address
+  std::map<uint64_t, uint64_t> pads_;          // by return address
 };
 
 TEST(HotCold, RandomProceduresBehaveTheSame) {
   int optimized = 0, compared = 0;
-  uint64_t before = 0, after = 0;
+  uint64_t before = 0, after = 0, thrown = 0;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     const std::string text = RandomProcedure(seed).text();
     const Program original = parse_alpha(text);
@@ -292,10 +328,12 @@ TEST(HotCold, RandomProceduresBehaveTheSame) {
       ++compared;
       before += expected.executed;
       after += actual.executed;
+      thrown += actual.thrown;
     }
   }
   EXPECT_GT(optimized, 300);
   EXPECT_GT(compared, 2000);
+  EXPECT_GT(thrown, 500u);
   RecordProperty("executed_before", std::to_string(before));
   RecordProperty("executed_after", std::to_string(after));
 }
@@ -311,6 +349,21 @@ bool spoil_table(Program& program, Random& random) {
   return true;
 }
 
+/// Lets exceptions of a block's call go elsewhere.
+bool spoil_call_site(Procedure& procedure, BasicBlock& block, Random& random) {
+  std::vector<BlockId> pads;
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+    if (procedure.blocks[b].has(BasicBlock::kLandingPad)) pads.push_back(b);
+  if (block.call_site == kNone || pads.size() < 2) return false;
+  CallSite other = procedure.call_sites[block.call_site];
+  for (Edge& edge : block.successors)
+    if (edge.kind == Edge::Kind::landing_pad)
+      edge.target = other.landing_pad = pads[random() % pads.size()];
+  block.call_site = static_cast<uint32_t>(procedure.call_sites.size());
+  procedure.call_sites.push_back(other);
+  return true;
+}
+
 /// Changes something in a hot block, a stub or a table of the tested procedure.
 void spoil(Program& program, const std::vector<BlockId>& copies, Random& random) {
   Procedure& procedure = program[kTested];
@@ -318,6 +371,7 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
     const auto id = static_cast<BlockId>(random() % copies.size());
     BasicBlock& block = procedure.blocks[id];
     if (random() % 8 == 0 && spoil_table(program, random)) return;
+    if (random() % 4 == 0 && spoil_call_site(procedure, block, random)) return;
     if (block.instructions.empty()) continue;
     const auto at = static_cast<uint32_t>(random() % block.instructions.size());
     Instruction& i = block.instructions[at];
@@ -486,10 +540,10 @@ std::string text_with_slots(bool calls) {
          "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
 }
 
-/// Finds what is wrong with a change of text_with_slots().
+/// Finds what is wrong with a change of the tested procedure of a text.
 template <typename Change>
-std::string fault_of(bool calls, Change change) {
-  Program program = parse_alpha(text_with_slots(calls));
+std::string fault_of(const std::string& text, Change change) {
+  Program program = parse_alpha(text);
   const CallGraph graph(program);
   const RegisterFlow flow(program, graph);
   const HotColdProof proof(program, kTested, graph, flow);
@@ -497,6 +551,11 @@ std::string fault_of(bool calls, Change change) {
   std::vector<BlockId> copies(program[kTested].blocks.size());
   std::iota(copies.begin(), copies.end(), 0);
   return proof.find_fault(copies).value_or("");
+}
+
+template <typename Change>
+std::string fault_of(bool calls, Change change) {
+  return fault_of(text_with_slots(calls), change);
 }
 
 Instruction parsed(const char* text) {
@@ -554,6 +613,66 @@ TEST(HotCold, ProvesWhereBranchesGo) {
   };
   EXPECT_NE(fault_without(true), "");
   EXPECT_NE(fault_without(false), "");
+}
+
+/// A call whose landing pad reads a private slot, a preserved register and the frame, and another
+/// pad. s0 is saved, but nothing changes it.
+std::string text_with_pad() {
+  return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
+         "state 1 cie=0 cfa=30+96 9=offset:-88 26=offset:-96\nlsda 0\n"
+         "procedure 0 \"caller\"\n  block 0 cfi=0 entry\n    bsr ra,0 !branch(1#0)\n"
+         "    -> 1 fall_through\n  block 1 cfi=0\n    ret\n"
+         "procedure 1 \"tested\"\n  call_site 0 lsda=0 landing_pad=2 action=1\n"
+         "  call_site 1 lsda=0 landing_pad=3 action=1\n"
+         "  block 0 cfi=0 call_site=0 entry\n    lda sp,-96(sp)\n    stq ra,0(sp)\n"
+         "    stq s0,8(sp)\n    .cfi_state 1\n    stq a1,48(sp)\n    bsr ra,0 !branch(2#0)\n"
+         "    -> 1 fall_through\n    -> 2 landing_pad\n"
+         "  block 1 cfi=1\n    ldq ra,0(sp)\n    ldq s0,8(sp)\n    lda sp,96(sp)\n"
+         "    .cfi_state 0\n    ret\n"
+         "  block 2 cfi=1 landing_pad\n    ldq t2,48(sp)\n    stq t2,0(t11)\n    stq a0,8(t11)\n"
+         "    -> 4 fall_through\n"
+         "  block 3 cfi=1 landing_pad\n    stq a0,8(t11)\n    -> 4 fall_through\n"
+         "  block 4 cfi=1\n    lda s0,7\n    stq s0,16(t11)\n    ldq ra,0(sp)\n"
+         "    ldq s0,8(sp)\n    lda sp,96(sp)\n    .cfi_state 0\n    ret\n"
+         "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
+}
+
+/// What is in registers, slots and tables when the call of a hot copy throws.
+TEST(HotCold, ProvesWhatLandingPadsFind) {
+  const std::string text = text_with_pad();
+  const auto erase = [](BlockId block, uint32_t index) {
+    return [=](Procedure& p) { p.blocks[block].instructions.erase(index); };
+  };
+  EXPECT_EQ(fault_of(text, [](Procedure&) {}), "");
+  EXPECT_EQ(fault_of(text, erase(1, 1)), "");  // the restore of what nobody changed
+  EXPECT_NE(fault_of(text, erase(0, 2)), "");  // its save
+  EXPECT_NE(fault_of(text, erase(0, 1)), "");  // the return address
+  EXPECT_NE(fault_of(text, erase(0, 4)), "");  // the private slot
+  EXPECT_NE(fault_of(text, erase(4, 3)), "");
+  EXPECT_NE(fault_of(text, erase(4, 4)), "");
+  for (const char* wrong : {"mov a1,t2", "mov a0,t2", "ldq t2,56(sp)"})
+    EXPECT_NE(fault_of(text, [&](Procedure& p) { p.blocks[2].instructions[0] = parsed(wrong); }),
+              "")
+        << wrong;
+  const auto call_site = [](uint32_t site, BlockId pad) {
+    return [=](Procedure& p) {
+      p.blocks[0].call_site = site;
+      p.blocks[0].successors[1].target = pad;
+    };
+  };
+  EXPECT_NE(fault_of(text, call_site(kNone, 2)), "");
+  EXPECT_NE(fault_of(text, call_site(1, 2)), "");
+  EXPECT_NE(fault_of(text, call_site(0, 3)), "");
+  EXPECT_NE(fault_of(text, call_site(1, 3)), "");
+  EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].action = 2; }), "");
+  EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].terminate = true; }), "");
+  // The save behind the call is too late for the pad, and unwinding finds nothing there.
+  EXPECT_NE(fault_of(text,
+                     [](Procedure& p) {
+                       p.blocks[2].instructions[0] = parsed("stq s0,8(sp)");
+                       p.blocks[0].instructions.erase(2);
+                     }),
+            "");
 }
 
 }  // namespace

@@ -1,0 +1,176 @@
+// From which address landing pads compute gp.
+//
+// A landing pad that loads gp takes the return address for its own address: unwinders leave there
+// what they jump to. So the code between the pad and the load must be reached through the pad, and
+// the pad by unwinding:
+//
+//            jsr   ra, (t12)        a call that throws; its return would lead to the no-op
+//            unop                   padding
+//     pad:   ldah  gp, 2(ra)        ra = pad
+//            lda   gp, 19476(gp)
+//
+// Another way in comes with another return address, and gp would be off by the distance of the two
+// addresses, which every layout changes. Two such ways are known:
+//
+//  - Compilers merge equal landing pads, their loads of gp among them: all but one of the pads
+//    branch there, and are wrong. Who throws through them depends on the distance, so the procedure
+//    is opaque.
+//  - A call that throws seems to return to the pad behind it. Compilers start a pad with the load
+//    because unwinding is its only way in, and merge it with pads alone; so such a call does not
+//    return, and between the two is nothing but padding. A layout may put the padding and the pad
+//    elsewhere, so branches are allowed among the no-ops, and several such calls may share them:
+//    they are the way that was there before. Where the pad follows the call at once, the return
+//    address is right whoever comes; there both stay together (Connector::fall_through).
+//
+// So the ways into a pad are followed back over no-ops and branches: all must start behind calls.
+// The ways into a load are followed back, too: all must start at its pad, and none behind a call.
+// Code that nothing reaches counts like other code. Nothing here asks how an image was made.
+//
+// Not looked at: whether the code in between changes the register, and the ways into loads that
+// count from a call's return address. That gp is the same by arithmetic is the evidence, see gp.cc.
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+class PadChecker {
+ public:
+  PadChecker(const Lifter& lifter, ProcedureId id)
+      : target_(lifter.target), id_(id), procedure_(lifter.program[id]) {}
+
+  /// A landing pad with another way into its load of gp, or kNone.
+  BlockId find_fault() {
+    for (BlockId b = 0; b < procedure_.blocks.size(); ++b)
+      for (const Instruction& i : procedure_.blocks[b].instructions)
+        if (const BlockId pad = pad_of_load(i); pad != kNone) loads_.push_back({pad, b});
+    if (loads_.empty()) return kNone;
+    find_predecessors();
+    owner_.assign(procedure_.blocks.size(), kNone);
+    for (const Load& load : loads_)
+      if (!reached_through_pad(load) || !reached_behind_calls(load.pad)) return load.pad;
+    return kNone;
+  }
+
+ private:
+  struct Load {
+    BlockId pad, block;
+  };
+  struct Way {
+    BlockId from;
+    Edge::Kind kind;
+  };
+
+  /// The landing pad whose address an instruction takes for the base of gp, or kNone.
+  BlockId pad_of_load(const Instruction& i) const {
+    if (!i.has_reference() || !target_.is_upper_half(i)) return kNone;
+    const Reference& reference = procedure_.references[static_cast<uint32_t>(i.immediate)];
+    const CodeLocation& to = reference.target;
+    const bool pad = reference.kind == ReferenceKind::gp_load_high && to.procedure == id_ &&
+                     to.where == CodeLocation::Where::block_start &&
+                     procedure_.blocks[to.block].has(BasicBlock::kLandingPad);
+    return pad ? to.block : kNone;
+  }
+
+  void find_predecessors() {
+    const auto for_each_way = [&](auto f) {
+      for (BlockId b = 0; b < procedure_.blocks.size(); ++b)
+        for (const Edge& edge : procedure_.blocks[b].successors)
+          if (edge.kind != Edge::Kind::landing_pad) f(edge.target, Way{b, edge.kind});
+    };
+    first_.assign(procedure_.blocks.size() + 1, 0);
+    for_each_way([&](BlockId to, const Way&) { ++first_[to + 1]; });
+    for (size_t b = 1; b < first_.size(); ++b) first_[b] += first_[b - 1];
+    ways_.resize(first_.back());
+    std::vector<uint32_t> next = first_;
+    for_each_way([&](BlockId to, const Way& way) { ways_[next[to]++] = way; });
+  }
+
+  std::span<const Way> ways_into(BlockId block) const {
+    return std::span(ways_).subspan(first_[block], first_[block + 1] - first_[block]);
+  }
+
+  bool entered_from_outside(BlockId block) const {
+    const BasicBlock& b = procedure_.blocks[block];
+    return block == 0 || b.has(BasicBlock::kEntry) || b.has(BasicBlock::kAddressTaken) ||
+           b.has(BasicBlock::kLandingPad);
+  }
+
+  bool calls(BlockId block) const {
+    return is_call(target_.control_flow(procedure_.blocks[block].instructions.back()));
+  }
+
+  /// Whether a block does nothing but lead on.
+  bool is_padding(BlockId block) const {
+    for (const Instruction& i : procedure_.blocks[block].instructions)
+      if (!i.is_pseudo() && !target_.is_nop(i) &&
+          (target_.control_flow(i) != ControlFlow::branch || i.has_reference()))
+        return false;
+    return true;
+  }
+
+  /// Goes back from the load to its pad.
+  bool reached_through_pad(const Load& load) {
+    std::vector<BlockId> due = {load.block};
+    while (!due.empty()) {
+      const BlockId block = due.back();
+      due.pop_back();
+      if (block == load.pad || owner_[block] == load.pad) continue;
+      if (owner_[block] != kNone || entered_from_outside(block)) return false;
+      owner_[block] = load.pad;
+      for (const Way& way : ways_into(block)) {
+        if (calls(way.from)) return false;
+        due.push_back(way.from);
+      }
+    }
+    return true;
+  }
+
+  /// Goes back from a landing pad to calls that do not return.
+  bool reached_behind_calls(BlockId pad) {
+    if (owner_[pad] == pad) return true;
+    if (owner_[pad] != kNone) return false;
+    owner_[pad] = pad;
+    std::vector<BlockId> due = {pad};
+    while (!due.empty()) {
+      const BlockId block = due.back();
+      due.pop_back();
+      for (const Way& way : ways_into(block)) {
+        if (calls(way.from) && way.kind == Edge::Kind::fall_through) continue;
+        if (!is_padding(way.from) || entered_from_outside(way.from)) return false;
+        if (owner_[way.from] == pad) continue;
+        if (owner_[way.from] != kNone) return false;
+        owner_[way.from] = pad;
+        due.push_back(way.from);
+      }
+    }
+    return true;
+  }
+
+  const Target& target_;
+  const ProcedureId id_;
+  const Procedure& procedure_;
+  std::vector<Load> loads_;
+  std::vector<uint32_t> first_;  // per block, in ways_; one more
+  std::vector<Way> ways_;        // by the block that they lead to
+  std::vector<BlockId> owner_;   // per block: the pad that it leads to
+};
+
+}  // namespace
+
+void check_landing_pads(Lifter& lifter) {
+  for (ProcedureId id = 0; id < lifter.program.procedures.size(); ++id) {
+    Procedure& procedure = lifter.program[id];
+    if (procedure.call_sites.empty()) continue;
+    const BlockId pad = PadChecker(lifter, id).find_fault();
+    if (pad == kNone) continue;
+    lifter.make_opaque(procedure,
+                       fmt::format("it may compute gp from the address of another landing pad "
+                                   "at {:#x}",
+                                   lifter.program.address_of(procedure.blocks[pad])));
+  }
+}
+
+}  // namespace respike
