@@ -26,6 +26,7 @@
 #include "optimizer/emit/emit.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/orders.h"
+#include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/estimate.h"
@@ -191,7 +192,7 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     if (!procedure.movable()) {
       result_.left_out.push_back({procedure.name, procedure.reason});
       // The pinned ones are few, and the linker's or the kernel's.
-      if (procedure.state == Procedure::State::opaque)
+      if (procedure.state == Procedure::State::opaque && !runs_once(program_, procedure))
         map_.left_out.push_back({procedure.name, procedure.size});
     } else if (facts.calls().unused(id)) {
       ++result_.unused;

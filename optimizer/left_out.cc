@@ -1,12 +1,16 @@
 // A procedure that is not understood costs nothing, unless it is where the program spends its time.
 // Nobody knows where that is before it was counted, but the loops of interpreters, the usual case,
-// are among the biggest procedures of their programs.
+// are among the biggest procedures of their programs. Start-up code is not where it is, however big
+// a part of a small program.
 
 #include "optimizer/left_out.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "optimizer/image/image.h"
+#include "optimizer/ir/target.h"
 
 namespace respike {
 
@@ -34,6 +38,20 @@ std::optional<std::string> describe_left_out(std::vector<LeftOut> left_out,
         fmt::format("{}{} ({} bytes)", i == 0 ? "" : ", ", left_out[i].name, left_out[i].bytes);
   if (left_out.size() > kNamed) names += fmt::format(" and {} more", left_out.size() - kNamed);
   return fmt::format("{:.2f}% of the code {}: {}", 100 * share, fate, names);
+}
+
+bool runs_once(const Program& program, const Procedure& procedure) {
+  if (program.image == nullptr || program.image->entry != procedure.address) return false;
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    const bool jumps =
+        !block.instructions.empty() &&
+        program.target->control_flow(block.instructions.back()) == ControlFlow::indirect_jump;
+    if (jumps ||
+        std::ranges::any_of(block.successors, [&](const Edge& edge) { return edge.target <= b; }))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace respike

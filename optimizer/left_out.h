@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/ir/program.h"
+
 namespace respike {
 
 struct LeftOut {
@@ -22,5 +24,9 @@ struct LeftOut {
 std::optional<std::string> describe_left_out(std::vector<LeftOut> left_out,
                                              std::span<const uint64_t> others,
                                              std::string_view fate);
+
+/// Whether a procedure certainly runs only once: the program starts in it, and nothing in it leads
+/// back. The start-up code of some C libraries is opaque by nature, in every program.
+bool runs_once(const Program& program, const Procedure& procedure);
 
 }  // namespace respike

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/image/image.h"
+#include "optimizer/ir/text.h"
+#include "optimizer/target/targets.h"
+
 namespace respike {
 namespace {
 
@@ -34,6 +38,39 @@ TEST(LeftOut, OneOfTheBiggest) {
 TEST(LeftOut, ThreeAreNamed) {
   EXPECT_EQ(described({{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}, {"e", 5}}, {}),
             "100.00% of the code is lost: e (5 bytes), d (4 bytes), c (3 bytes) and 2 more");
+}
+
+TEST(LeftOut, WhatRunsOnceCostsNothing) {
+  const auto runs_once_at = [](uint64_t entry, const std::string& blocks) {
+    Program program =
+        parse_program("program ia64\nprocedure 0 \"_start\" opaque\n" + blocks, ia64_target());
+    Image image;
+    image.entry = entry;
+    program.image = &image;
+    program[0].address = 0x1000;
+    return runs_once(program, program[0]);
+  };
+  const std::string straight = R"(
+  block 0 entry
+    br.call.sptk.many b0=b6
+    -> 1 fall_through
+  block 1
+    break.m 0x0
+)";
+  EXPECT_TRUE(runs_once_at(0x1000, straight));
+  EXPECT_FALSE(runs_once_at(0x2000, straight));
+  EXPECT_FALSE(runs_once_at(0x1000, R"(
+  block 0 entry
+    (p6) br.cond.sptk.few 0
+    -> 1 fall_through
+    -> 0 taken
+  block 1
+    break.m 0x0
+)"));
+  EXPECT_FALSE(runs_once_at(0x1000, R"(
+  block 0 entry
+    br.cond.sptk.few b6
+)"));
 }
 
 }  // namespace
