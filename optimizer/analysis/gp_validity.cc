@@ -1,7 +1,7 @@
 // Validity of the global pointer, a forward must-problem over all procedures.
 //
-// A gp load makes the register valid when its second half completes its first; any other write
-// makes it invalid. Where control enters a procedure:
+// gp_holders.cc says what instructions do to the registers that hold gp. Where control enters a
+// procedure:
 //  - at the entry, by unknown callers (pointers, other images, signal handlers): invalid;
 //  - behind a gp load at the entry: valid, since calls that skip the load are made only with that
 //  gp;
@@ -18,8 +18,14 @@
 // code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
 // procedures, so only those are solved for whose entries these depend on.
 //
-// Where callers set gp (Abi::callers_set_gp), entries by unknown callers are valid, too, and so is
-// what a copy puts into the register: the procedure's own gp, saved before a call.
+// Where callers set gp (Abi::callers_set_gp), entries are valid, whoever calls: gp is an argument
+// of every call. Branches between procedures may be those of a procedure that was split, so for
+// them the register has to be valid. Not so if code then does to the register, or to a copy of it,
+// what nobody does to gp: reads memory by it, for example. Such a procedure is called with
+// something else in the register, say a closure; nothing is assumed at its entries, nor at those of
+// procedures that it calls before gp is certain again, and so on. Copies of gp in the procedure's
+// own frame are at a landing pad what they were: unwinding restores the frame. Calls of the
+// operating system leave gp alone.
 //
 // Both facts, what procedures keep and how they are entered, are assumed to hold until they are
 // refuted, so that recursion does not lose them.
@@ -27,7 +33,6 @@
 #include "optimizer/analysis/gp_validity.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/dataflow.h"
@@ -42,26 +47,23 @@ static bool is_known(const Procedure& procedure) {
 
 class GpSolver {
  public:
-  using State = GpValidity::State;
-  static constexpr State kValid = GpValidity::kValid, kInvalid = GpValidity::kInvalid,
-                         kUnreached = GpValidity::kUnreached;
-
   GpSolver(const Program& program, const CallGraph& calls, GpValidity& result)
       : program_(program),
         calls_(calls),
         result_(result),
+        copies_(program.target->abi().callers_set_gp),
         keeps_(program.procedures.size(), true),
         wanted_(program.procedures.size(), true) {}
 
   void run() {
-    find_effects();
+    find_events();
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
       if (is_known(p)) find_reliance(p);
     solve();
   }
 
   void prove(std::span<const ProcedureId> procedures) {
-    find_effects();
+    find_events();
     keeps_ = find_plain_returns(program_, calls_);
     find_loose_labels();
     find_wanted(procedures);
@@ -78,20 +80,32 @@ class GpSolver {
     find_entries();
   }
 
-  void find_effects() {
-    effects_.resize(result_.state_.size());
+  void find_events() {
     relies_.resize(result_.state_.size());
     leaves_alone_.assign(program_.procedures.size(), true);
+    misuses_.assign(program_.procedures.size(), false);
+    result_.first_event_.reserve(result_.state_.size() + 1);
+    GpEventFinder finder(*program_.target);
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
-      if (!is_known(p)) continue;
-      for (BlockId b = 0; b < program_[p].blocks.size(); ++b) {
-        const BasicBlock& block = program_[p].blocks[b];
-        Effect& effect = effects_[result_.first_[p] + b];
-        effect = effect_of(program_[p], block);
-        if (effect.changes || block.has(BasicBlock::kLandingPad) ||
+      if (is_known(p)) finder.enter(program_[p]);
+      for (const BasicBlock& block : program_[p].blocks) {
+        const size_t first = result_.events_.size();
+        result_.first_event_.push_back(static_cast<uint32_t>(first));
+        if (!is_known(p)) continue;
+        finder.find(block, result_.events_);
+        note_events(p, std::span(result_.events_).subspan(first));
+        if (block.has(BasicBlock::kLandingPad) ||
             end_of(*program_.target, program_[p], block) == End::anything)
           leaves_alone_[p] = false;
       }
+    }
+    result_.first_event_.push_back(static_cast<uint32_t>(result_.events_.size()));
+  }
+
+  void note_events(ProcedureId p, std::span<const GpEvent> events) {
+    for (const GpEvent& event : events) {
+      if (event.changes_register()) leaves_alone_[p] = false;
+      if (event.kind == GpEvent::Kind::misuse) misuses_[p] = true;  // until find_misuses()
     }
   }
 
@@ -136,17 +150,20 @@ class GpSolver {
   enum class Access : uint8_t { none, reads, writes };
 
   /// What a block does first: reads gp as the base of an address, or anything that may change it.
-  Access first_access(const BasicBlock& block) const {
+  Access first_access(uint32_t node, const BasicBlock& block) const {
     const Register gp = *program_.target->abi().global_pointer;
-    for (const Instruction& i : block.instructions) {
-      if (i.is_pseudo()) continue;
-      if (writes_gp(i)) return Access::writes;
-      const Operands operands = program_.target->operands(i);
+    const auto events = result_.events_of(node);
+    const auto write = std::ranges::find_if(events, &GpEvent::changes_register);
+    for (uint32_t i = 0; i < block.instructions.size(); ++i) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo()) continue;
+      if (write != events.end() && write->index == i) return Access::writes;
+      const Operands operands = program_.target->operands(instruction);
       if (operands.uses != 0 && operands.registers[operands.uses - 1] == gp &&
-          (program_.target->is_lower_half(i) || program_.target->is_upper_half(i)))
+          (program_.target->is_lower_half(instruction) ||
+           program_.target->is_upper_half(instruction)))
         return Access::reads;
-      const ControlFlow flow = program_.target->control_flow(i);
-      if (is_call(flow)) return Access::writes;
+      if (is_call(program_.target->control_flow(instruction))) return Access::writes;
     }
     return Access::none;
   }
@@ -157,7 +174,7 @@ class GpSolver {
     std::vector<BlockId> work;
     std::vector<Access> access(blocks.size());
     for (BlockId b = 0; b < blocks.size(); ++b) {
-      access[b] = first_access(blocks[b]);
+      access[b] = first_access(first + b, blocks[b]);
       relies_[first + b] = access[b] == Access::reads;
       if (relies_[first + b]) work.push_back(b);
     }
@@ -174,66 +191,88 @@ class GpSolver {
     }
   }
 
-  /// What a block does to a state that it gets, found by following two of them.
-  struct Effect {
-    State of_valid = kValid;
-    State of_half = kInvalid;  // of the load below; of others, and of invalid ones: of_invalid
-    State of_invalid = kInvalid;
-    State half = std::numeric_limits<State>::max();  // the load that the first write completes
-    bool changes = false;
-  };
-
-  Effect effect_of(const Procedure& procedure, const BasicBlock& block) const {
-    Effect effect;
-    for (const Instruction& i : block.instructions) {
-      if (!writes_gp(i)) continue;
-      if (!effect.changes && i.has_reference()) effect.half = i.immediate;
-      if (!effect.changes) effect.of_half = effect.half;
-      effect.changes = true;
-      effect.of_valid = result_.step(procedure, i, effect.of_valid);
-      effect.of_half = result_.step(procedure, i, effect.of_half);
-      effect.of_invalid = result_.step(procedure, i, effect.of_invalid);
-    }
-    return effect;
-  }
-
   bool is_loose(ProcedureId p, BlockId b) const {
     return !loose_.empty() && loose_[result_.first_[p] + b];
   }
 
-  bool writes_gp(const Instruction& i) const { return result_.writes_gp(i); }
-
-  State after(uint32_t node, State state) const {
-    const Effect& effect = effects_[node];
-    if (!effect.changes || state == kUnreached) return state;
-    if (state == kValid) return effect.of_valid;
-    return state >= 0 && state == effect.half ? effect.of_half : effect.of_invalid;
+  GpState after(uint32_t node, GpState state) const {
+    if (state.reached())
+      for (const GpEvent& event : result_.events_of(node)) apply(event, state);
+    return state;
   }
 
   /// One procedure, for given states at its entries.
   struct Problem {
     const GpSolver& solver;
     ProcedureId procedure;
-    const std::vector<State>& entry_states;  // parallel to entries_of(procedure)
+    const BlockGraph& graph;
+    const std::vector<GpState>& entry_states;  // parallel to entries_of(procedure)
 
-    State start() const { return kUnreached; }
-    State initial(BlockId block) const {
-      if (solver.program_[procedure].blocks[block].has(BasicBlock::kLandingPad)) return kInvalid;
+    GpState start() const { return kUnreached; }
+    GpState initial(BlockId block) const {
+      if (solver.is_landing_pad(procedure, block))
+        return solver.at_landing_pad(procedure, block, graph.predecessors[block]);
       if (solver.is_loose(procedure, block)) return kInvalid;
       const auto entries = solver.calls_.entries_of(procedure);
       const auto entry = std::lower_bound(entries.begin(), entries.end(), block);
       if (entry == entries.end() || *entry != block) return kUnreached;
       return entry_states[static_cast<size_t>(entry - entries.begin())];
     }
-    void meet(State& into, State from, BlockId source, BlockId block) const {
-      if (from == kUnreached) return;
+    void meet(GpState& into, GpState from, BlockId source, BlockId block) const {
+      if (!from.reached()) return;
       from = solver.along_edge(procedure, source, block, from);
-      into = into == kUnreached || into == from ? from : kInvalid;
+      if (!into.reached()) {
+        into = from;
+        return;
+      }
+      into.holders &= from.holders;
+      into.kept &= from.kept;
+      if (into.half != from.half) into.half = GpState::kNoHalf;
     }
-    State transfer(BlockId block, State state) const {
+    GpState transfer(BlockId block, GpState state) const {
       return solver.after(solver.result_.first_[procedure] + block, state);
     }
   };
+
+  bool is_landing_pad(ProcedureId p, BlockId block) const {
+    return program_[p].blocks[block].has(BasicBlock::kLandingPad);
+  }
+
+  /// Whether what the block does may throw, and lead to `pad`.
+  bool may_land(ProcedureId p, BlockId block, BlockId pad) const {
+    const uint32_t site = program_[p].blocks[block].call_site;
+    return site != kNone && program_[p].call_sites[site].landing_pad == pad;
+  }
+
+  /// What is certain of a landing pad before anything is known of the blocks that lead there.
+  GpState at_landing_pad(ProcedureId p, BlockId pad, std::span<const BlockId> sources) const {
+    const bool known = copies_ && std::any_of(sources.begin(), sources.end(), [&](BlockId source) {
+                         return may_land(p, source, pad);
+                       });
+    return known ? GpState{.holders = ~GpState::kRegister, .kept = ~uint32_t{0}} : kInvalid;
+  }
+
+  /// Edges, and where copies are followed those from blocks that may throw without a call.
+  BlockGraph graph_of(ProcedureId p) const {
+    BlockGraph graph = make_block_graph(program_[p]);
+    if (!copies_ || program_[p].call_sites.empty()) return graph;
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    bool more = false;
+    const auto& blocks = program_[p].blocks;
+    for (BlockId b = 0; b < blocks.size(); ++b) {
+      for (const BlockId target : graph.successors[b]) edges.emplace_back(b, target);
+      if (blocks[b].call_site == kNone || blocks[b].edge(Edge::Kind::landing_pad) != nullptr)
+        continue;
+      const BlockId pad = program_[p].call_sites[blocks[b].call_site].landing_pad;
+      if (pad == kNone) continue;
+      edges.emplace_back(b, pad);
+      more = true;
+    }
+    if (!more) return graph;
+    graph.successors = make_adjacency(blocks.size(), edges);
+    graph.predecessors = reversed(graph.successors);
+    return graph;
+  }
 
   const Call* call_at(ProcedureId p, BlockId block) const {
     const auto calls = calls_.calls_of(p);
@@ -242,15 +281,41 @@ class GpSolver {
     return call != calls.end() && call->block == block ? &*call : nullptr;
   }
 
-  State along_edge(ProcedureId p, BlockId source, BlockId target, State state) const {
+  GpState along_edge(ProcedureId p, BlockId source, BlockId target, GpState state) const {
     const Call* call = call_at(p, source);
-    if (call != nullptr && call->kind == Call::Kind::call && !callee_keeps(*call) &&
+    if (call != nullptr && call->kind == Call::Kind::call && !comes_back_with_gp(*call) &&
         !relies_[result_.first_[p] + target])
-      return kInvalid;
+      state.lose_register();
     // A block may be both behind a call and its landing pad.
-    for (const Edge& edge : program_[p].blocks[source].successors)
-      if (edge.target == target && edge.kind == Edge::Kind::landing_pad) return kInvalid;
+    if (is_landing_pad(p, target) && lands(p, source, target)) {
+      state.lose_register();
+      state.holders &= ~copied_in(result_.first_[p] + source);
+    }
     return state;
+  }
+
+  bool comes_back_with_gp(const Call& call) const {
+    if (callee_keeps(call)) return true;
+    if (!copies_) return false;
+    // Behind a call that never returns control comes only if a predicate skipped it.
+    if (call.known() && !program_[call.callee].returns) return true;
+    return program_.target->is_system_call(
+        program_[call.caller].blocks[call.block].instructions.back());
+  }
+
+  bool lands(ProcedureId p, BlockId source, BlockId pad) const {
+    if (may_land(p, source, pad)) return true;
+    for (const Edge& edge : program_[p].blocks[source].successors)
+      if (edge.target == pad && edge.kind == Edge::Kind::landing_pad) return true;
+    return false;
+  }
+
+  /// What a block copies gp to, and holds it only behind the copy.
+  uint32_t copied_in(uint32_t node) const {
+    uint32_t copied = 0;
+    for (const GpEvent& event : result_.events_of(node))
+      if (event.kind == GpEvent::Kind::copy) copied |= uint32_t{1} << event.to;
+    return copied;
   }
 
   bool callee_keeps(const Call& call) const {
@@ -258,9 +323,12 @@ class GpSolver {
            program_[call.callee].gp == program_[call.caller].gp;
   }
 
-  BlockValues<State> states_of(ProcedureId p, const std::vector<State>& entry_states) const {
-    return solve_blocks<Direction::forward>(make_block_graph(program_[p]),
-                                            Problem{*this, p, entry_states});
+  BlockValues<GpState> states_of(ProcedureId p, const std::vector<GpState>& entry_states) const {
+    const BlockGraph graph = graph_of(p);
+    return solve_blocks<Direction::forward>(graph, Problem{*this, p, graph, entry_states});
+  }
+  BlockValues<GpState> states_of(ProcedureId p, GpState at_entries) const {
+    return states_of(p, std::vector<GpState>(calls_.entries_of(p).size(), at_entries));
   }
 
   // What procedures keep.
@@ -282,17 +350,16 @@ class GpSolver {
     if (leaves_alone_[p] && std::all_of(calls.begin(), calls.end(),
                                         [&](const Call& call) { return callee_keeps(call); }))
       return true;
-    const std::vector<State> valid(calls_.entries_of(p).size(), kValid);
-    const auto values = states_of(p, valid);
+    const auto values = states_of(p, kValid);
     const auto& blocks = program_[p].blocks;
     for (BlockId b = 0; b < blocks.size(); ++b) {
-      if (values.after[b] == kUnreached) continue;
+      if (!values.after[b].reached()) continue;
       const Call* call = call_at(p, b);
       const bool tail = call != nullptr && call->kind == Call::Kind::tail;
       const bool returns =
           !blocks[b].instructions.empty() &&
           program_.target->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
-      if ((tail || returns) && values.after[b] != kValid) return false;
+      if ((tail || returns) && !values.after[b].valid()) return false;
       if (tail && !callee_keeps(*call)) return false;
       if (end_of(*program_.target, program_[p], blocks[b]) == End::anything) return false;
     }
@@ -301,30 +368,54 @@ class GpSolver {
 
   // How procedures are entered.
 
+  /// Whether code would misuse gp if it were valid at the entries: then it is not.
+  void find_misuses() {
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
+      if (!misuses_[p]) continue;
+      const auto values = states_of(p, kValid);
+      misuses_[p] = false;
+      for (BlockId b = 0; b < program_[p].blocks.size() && !misuses_[p]; ++b)
+        misuses_[p] = misuses_gp(result_.first_[p] + b, values.before[b]);
+    }
+  }
+
+  bool misuses_gp(uint32_t node, GpState state) const {
+    if (!state.reached()) return false;
+    for (const GpEvent& event : result_.events_of(node)) {
+      if (event.kind == GpEvent::Kind::misuse && (state.holders >> event.from & 1) != 0)
+        return true;
+      apply(event, state);
+    }
+    return false;
+  }
+
   void find_entries() {
+    find_misuses();
     const size_t procedures = program_.procedures.size();
     entry_states_.resize(procedures);
     for (ProcedureId p = 0; p < procedures; ++p) {
       const auto outside = calls_.outside_entries_of(p);
       for (const BlockId entry : calls_.entries_of(p)) {
         const bool unknown = std::binary_search(outside.begin(), outside.end(), entry);
-        const bool given = program_.target->abi().callers_set_gp || is_behind_load(p, entry);
-        entry_states_[p].push_back(unknown && !given ? kInvalid : kValid);
+        const bool given = copies_ || is_behind_load(p, entry);
+        entry_states_[p].push_back((unknown && !given) || misuses_[p] ? kInvalid : kValid);
       }
     }
     const auto order = calls_.bottom_up();
     Worklist work(std::vector<uint32_t>(order.rbegin(), order.rend()), true);
     for (ProcedureId p = work.pop(); p != kNone; p = work.pop()) {
       if (!wanted_[p]) continue;
-      BlockValues<State> values;
+      BlockValues<GpState> values;
       if (is_known(p)) {
         values = states_of(p, entry_states_[p]);
         std::copy(values.before.begin(), values.before.end(),
                   result_.state_.begin() + result_.first_[p]);
       }
+      const bool follows_standard =
+          copies_ && (!is_known(p) || std::ranges::all_of(entry_states_[p], &GpState::valid));
       for (const Call& call : calls_.calls_of(p)) {
-        if (!call.known()) continue;
-        const bool valid = is_known(p) && values.after[call.block] == kValid &&
+        if (!call.known() || (follows_standard && call.kind == Call::Kind::call)) continue;
+        const bool valid = is_known(p) && values.after[call.block].valid() &&
                            program_[call.callee].gp == program_[p].gp;
         if (!valid && refute(call)) work.push(call.callee);
       }
@@ -335,8 +426,8 @@ class GpSolver {
   bool refute(const Call& call) {
     const auto entries = calls_.entries_of(call.callee);
     const auto entry = std::lower_bound(entries.begin(), entries.end(), call.entry);
-    State& state = entry_states_[call.callee][static_cast<size_t>(entry - entries.begin())];
-    if (state == kInvalid || is_behind_load(call.callee, call.entry)) return false;
+    GpState& state = entry_states_[call.callee][static_cast<size_t>(entry - entries.begin())];
+    if (!state.valid() || is_behind_load(call.callee, call.entry)) return false;
     state = kInvalid;
     return true;
   }
@@ -348,34 +439,36 @@ class GpSolver {
         blocks[0].successors[0].target != entry || blocks[0].instructions.empty() ||
         program_.target->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
       return false;
-    return effects_[result_.first_[p]].of_invalid == kValid;
+    return after(result_.first_[p], kInvalid).valid();
   }
 
   static constexpr const char* kOffsetTable = ".got";
+  static constexpr GpState kValid{.holders = GpState::kRegister}, kInvalid{},
+      kUnreached{.half = GpState::kUnreached};
 
   const Program& program_;
   const CallGraph& calls_;
   GpValidity& result_;
-  std::vector<Effect> effects_;
-  std::vector<bool> relies_;                      // per block
-  std::vector<bool> loose_;                       // per block; empty: trusted
-  std::vector<bool> leaves_alone_;                // per procedure: itself, leaving out its callees
-  std::vector<bool> keeps_;                       // per procedure
-  std::vector<bool> wanted_;                      // per procedure
-  std::vector<std::vector<State>> entry_states_;  // per procedure, parallel to entries_of()
+  const bool copies_;               // are followed, since callers set gp
+  std::vector<bool> relies_;        // per block
+  std::vector<bool> loose_;         // per block; empty: trusted
+  std::vector<bool> leaves_alone_;  // per procedure: itself, leaving out its callees
+  std::vector<bool> misuses_;       // per procedure
+  std::vector<bool> keeps_;         // per procedure
+  std::vector<bool> wanted_;        // per procedure
+  std::vector<std::vector<GpState>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
-GpValidity::GpValidity(const Program& program, const CallGraph& calls)
-    : program_(program), target_(*program.target) {
+GpValidity::GpValidity(const Program& program, const CallGraph& calls) : program_(program) {
   number_blocks();
-  if (target_.abi().global_pointer) GpSolver(program, calls, *this).run();
+  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
                        std::span<const ProcedureId> procedures)
-    : program_(program), target_(*program.target) {
+    : program_(program) {
   number_blocks();
-  if (target_.abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
 }
 
 void GpValidity::number_blocks() {
@@ -384,56 +477,29 @@ void GpValidity::number_blocks() {
     first_.push_back(count);
     count += static_cast<uint32_t>(procedure.blocks.size());
   }
-  state_.assign(count, kInvalid);
-}
-
-/// Over one instruction that writes the register.
-GpValidity::State GpValidity::step(const Procedure& procedure, const Instruction& instruction,
-                                   State state) const {
-  if (!instruction.has_reference()) {
-    const bool copy = target_.value_source(instruction) == ValueSource::copied;
-    return copy && target_.abi().callers_set_gp ? kValid : kInvalid;
-  }
-  const State load = instruction.immediate;
-  const ReferenceKind kind = procedure.references[static_cast<uint32_t>(load)].kind;
-  if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return kInvalid;
-  if (target_.is_upper_half(instruction)) return load;
-  return state == load ? kValid : kInvalid;
-}
-
-bool GpValidity::writes_gp(const Instruction& instruction) const {
-  const auto gp = target_.abi().global_pointer;
-  if (instruction.is_pseudo() || !gp) return false;
-  if (instruction.opcode == kInvalid) return true;
-  const Operands operands = target_.operands(instruction);
-  const auto end = operands.registers + operands.size;
-  return std::find(operands.registers + operands.uses, end, *gp) != end;
-}
-
-/// Over any instruction.
-GpValidity::State GpValidity::follow(const Procedure& procedure, const Instruction& instruction,
-                                     State state) const {
-  return writes_gp(instruction) ? step(procedure, instruction, state) : state;
+  state_.assign(count, {});
+  if (!program_.target->abi().global_pointer) first_event_.assign(count + 1, 0);
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
   if (!is_known(program_[p])) return false;
-  State state = state_[first_[p] + block];
-  const auto& list = program_[p].blocks[block].instructions;
-  for (uint32_t i = 0; i < index; ++i) state = follow(program_[p], list[i], state);
-  return state == kValid;
+  const uint32_t node = first_[p] + block;
+  GpState state = state_[node];
+  for (const GpEvent& event : events_of(node))
+    if (event.index < index) apply(event, state);
+  return state.valid();
 }
 
 std::vector<bool> GpValidity::valid_points(ProcedureId p, BlockId block) const {
-  const auto& list = program_[p].blocks[block].instructions;
-  std::vector<bool> points(list.size() + 1);
+  std::vector<bool> points(program_[p].blocks[block].instructions.size() + 1);
   if (!is_known(program_[p])) return points;
-  State state = state_[first_[p] + block];
-  for (uint32_t i = 0; i < list.size(); ++i) {
-    points[i] = state == kValid;
-    state = follow(program_[p], list[i], state);
+  const uint32_t node = first_[p] + block;
+  GpState state = state_[node];
+  auto event = events_of(node).begin();
+  for (uint32_t i = 0; i < points.size(); ++i) {
+    for (; event != events_of(node).end() && event->index < i; ++event) apply(*event, state);
+    points[i] = state.valid();
   }
-  points[list.size()] = state == kValid;
   return points;
 }
 

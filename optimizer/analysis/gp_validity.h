@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
+#include "optimizer/analysis/gp_holders.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
 
@@ -14,8 +15,9 @@ namespace respike {
 
 class GpValidity {
  public:
-  /// The program must outlive it and not change. Linear; 4 bytes per block are kept. Trusts code: a
-  /// place behind a call is valid, too, if code there uses gp.
+  /// The program must outlive it and not change. Linear; 16 bytes per block and 16 for each
+  /// instruction that changes what holds gp are kept. Trusts code: a place behind a call is valid,
+  /// too, if code there uses gp.
   GpValidity(const Program& program, const CallGraph& calls);
   /// By proof alone: behind a call only if the callee is known, and control gets there in no other
   /// way than by its return. For the procedures of the list; never valid in others.
@@ -29,26 +31,23 @@ class GpValidity {
   /// before() for all points of a block at once.
   std::vector<bool> valid_points(ProcedureId procedure, BlockId block) const;
   bool at_start(ProcedureId procedure, BlockId block) const {
-    return state_[first_[procedure] + block] == kValid;
+    return state_[first_[procedure] + block].valid();
   }
-
-  /// What the register holds: a gp load takes two instructions, and the value between them is that
-  /// of neither.
-  using State = int32_t;
-  static constexpr State kValid = -1, kInvalid = -2, kUnreached = -3;  // else: half of that load
 
  private:
   friend class GpSolver;
 
   void number_blocks();
-  bool writes_gp(const Instruction& instruction) const;
-  State follow(const Procedure& procedure, const Instruction& instruction, State state) const;
-  State step(const Procedure& procedure, const Instruction& instruction, State state) const;
+  std::span<const GpEvent> events_of(uint32_t node) const {
+    return std::span(events_).subspan(first_event_[node],
+                                      first_event_[node + 1] - first_event_[node]);
+  }
 
   const Program& program_;
-  const Target& target_;
-  std::vector<uint32_t> first_;  // per procedure, of state_
-  std::vector<State> state_;     // at the start of each block
+  std::vector<uint32_t> first_;        // per procedure, of state_
+  std::vector<GpState> state_;         // at the start of each block
+  std::vector<GpEvent> events_;        // by block
+  std::vector<uint32_t> first_event_;  // per block, and the end
 };
 
 }  // namespace respike

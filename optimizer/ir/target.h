@@ -91,12 +91,21 @@ struct SupportCall {
   std::vector<Register> changed;        // all others are kept
 };
 
+/// Registers [first, end).
+struct RegisterRange {
+  Register first = 0, end = 0;
+
+  constexpr bool contains(Register r) const { return r >= first && r < end; }
+  bool operator==(const RegisterRange&) const = default;
+};
+
 /// The calling standard's registers, as data.
 struct Abi {
   Register stack_pointer;
   Register return_address;
   std::optional<Register> global_pointer;
   bool callers_set_gp = false;  // to the callee's; code behind calls puts its own back by a copy
+  RegisterRange windowed;       // named by way of a frame that moves along at calls
   std::optional<Register> procedure_value;  // holds the entry's address at a call
   std::vector<Register> arguments;
   std::vector<Register> results;
@@ -213,6 +222,12 @@ class Target {
   /// Leaves the address of the next unit in a register and goes on there: no change of control.
   virtual bool is_get_pc(const Instruction&) const = 0;
   virtual ValueSource value_source(const Instruction&) const = 0;
+  /// Takes what the register holds for the address of something small: reads or writes memory
+  /// there, or adds a number to it that no linker filled in. For machines with callers_set_gp.
+  virtual bool uses_as_pointer(const Instruction&, Register) const = 0;
+  /// Of an instruction that gives the procedure a new frame of registers: those of Abi::windowed
+  /// that keep name and contents over calls and loops. nullopt: it does no such thing.
+  virtual std::optional<RegisterRange> kept_registers(const Instruction&) const = 0;
   virtual const Abi& abi() const = 0;
   virtual CacheShape instruction_cache() const = 0;
   /// Code that kernels' signal delivery relies on and unwinders match by bytes.

@@ -133,12 +133,41 @@ def trained(name):
         emulate(better, *arguments, stdin=stdin).same_as(expected, f"by {profile.name}")
 
 
+def weighted(name):
+    """Counters by the weights of its own run stand where else there are none: in code that leaves gp wrong, for one."""
+    folder = scratch.folder()
+    image = real_image(name)
+    output, _ = instrumented(image, folder)
+    emulate(output)
+    profile_of(folder)
+    again = scratch.folder()
+    output, places = instrumented(image, again, "--weights", folder / "profile")
+    counts = again / "counts"
+    emulate(output, options=["--counts", counts]).same_as(emulate(image), "by weights")
+    check_counts(profile_of(again), places, read_counts(counts))
+
+
+def start_is_not_told_of():
+    """Start-up code computes gp from its own address, and is opaque. It runs once, and the user cannot do anything about it."""
+    image, folder = link_freestanding("closures"), scratch.folder()
+    info = json.loads(common.respike_ok("image", "info", "--json", image).stdout)
+    expect([procedure["name"] for procedure in info["opaque"]] == ["_start"], f"{info['opaque']}")
+    (folder / "spool").mkdir()
+    for outcome in (
+        common.respike_ok("image", "instrument", image, "-o", folder / "counting", "--spool", folder / "spool"),
+        common.respike_ok("image", "optimize", image, "-o", folder / "optimized"),
+    ):
+        expect(not outcome.stderr, f"{outcome.stderr!r}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     cases = [Case(f"freestanding.{name}", freestanding, name) for name in FREESTANDING_NAMES]
     cases += [Case(f"real.{name}", real, name) for name in ("hello", "mix", "loops", "sw", *LARGE)]
     cases += [Case(f"own.{name}{level}", own, name, level) for name in ("arithmetic", "calls", "exceptions", "signals", "threads") for level in ("-O0", "-O2")]
     cases += [Case(f"trained.{name}", trained, name) for name in ("mix", *LARGE)]
+    cases += [Case("own.nested-O2", own, "nested", "-O2"), Case("weighted", weighted, "mix")]
+    cases += [Case("start_is_not_told_of", start_is_not_told_of)]
     cases += [Case("dynamic", dynamic), Case("dynamic.pie", dynamic, "-pie", "-fPIE")]
     with scratch:
         return common.run_cases(cases, args)

@@ -172,8 +172,9 @@ struct Valid {
   Program program;
   CallGraph calls;
   GpValidity gp;
-  explicit Valid(const std::string& text)
-      : program(parse_alpha(text)), calls(program), gp(program, calls) {}
+  explicit Valid(Program&& parsed)
+      : program(std::move(parsed)), calls(program), gp(program, calls) {}
+  explicit Valid(const std::string& text) : Valid(parse_alpha(text)) {}
   bool at(ProcedureId p, BlockId b, uint32_t i = 0) const {
     EXPECT_EQ(gp.at_start(p, b), gp.before(p, b, 0));
     EXPECT_EQ(gp.valid_points(p, b)[i], gp.before(p, b, i));
@@ -320,6 +321,156 @@ procedure 1 "g" gp=0x10000
 )");
   EXPECT_FALSE(v.at(0, 1));
   EXPECT_FALSE(v.at(1, 0));
+}
+
+/// A procedure of Itanium, called by anybody.
+struct Copies : Valid {
+  explicit Copies(const std::string& blocks)
+      : Valid(parse_program("program ia64\ncode_pointer 0x100 address64 0#0\n"
+                            "procedure 0 \"f\" gp=0x10000\n  block 0 entry\n" +
+                                blocks,
+                            ia64_target())) {}
+};
+
+TEST(GpValidity, TakesBackWhatItCopiedToItsFrame) {
+  const Copies v(R"(
+    alloc r34=ar.pfs,6,4,0
+    mov r35=r1
+    br.call.sptk.many b0=b6
+    -> 1 fall_through
+  block 1
+    mov r1=r35
+    mov r36=r1
+    br.call.sptk.many b0=b6
+    -> 2 fall_through
+  block 2
+    (p6) mov r1=r35
+    mov r1=r35
+    mov r1=r33
+    mov r1=r36
+    br.ret.sptk.many b0
+)");
+  EXPECT_TRUE(v.at(0, 0));
+  EXPECT_TRUE(v.at(0, 0, 3));
+  EXPECT_FALSE(v.at(0, 1));
+  EXPECT_TRUE(v.at(0, 1, 1));
+  EXPECT_FALSE(v.at(0, 2));
+  EXPECT_FALSE(v.at(0, 2, 1));  // nobody knows whether it was copied
+  EXPECT_TRUE(v.at(0, 2, 2));
+  EXPECT_FALSE(v.at(0, 2, 3));  // r33 never held it
+  EXPECT_FALSE(v.at(0, 2, 4));  // r36 is an output: the callee may have changed it
+}
+
+TEST(GpValidity, CopiesMustHoldItOnAllPaths) {
+  const Copies v(R"(
+    alloc r34=ar.pfs,6,4,0
+    mov r35=r1
+    (p6) br.cond.sptk.few 0
+    -> 1 fall_through
+    -> 2 taken
+  block 1
+    ld8 r35=[r33]
+    -> 2 fall_through
+  block 2
+    mov r1=r35
+    br.ret.sptk.many b0
+)");
+  EXPECT_TRUE(v.at(0, 2));
+  EXPECT_FALSE(v.at(0, 2, 1));
+}
+
+TEST(GpValidity, CopiesArePartOfAFrame) {
+  const Copies early(R"(
+    mov r33=r1
+    alloc r34=ar.pfs,6,4,0
+    br.call.sptk.many b0=b6
+    -> 1 fall_through
+  block 1
+    mov r1=r33
+    br.ret.sptk.many b0
+)");
+  EXPECT_FALSE(early.at(0, 1, 1));
+  const Copies rotating(R"(
+    alloc r2=ar.pfs,24,24,8
+    mov r35=r1
+    mov r45=r1
+    br.call.sptk.many b0=b6
+    -> 1 fall_through
+  block 1
+    mov r1=r35
+    mov r1=r45
+    alloc r2=ar.pfs,2,0,0
+    br.cond.sptk.few b6
+)");
+  EXPECT_FALSE(rotating.at(0, 1, 1));
+  EXPECT_TRUE(rotating.at(0, 1, 2));
+  EXPECT_TRUE(rotating.at(0, 1, 3));
+}
+
+TEST(GpValidity, SeesThatTheRegisterHoldsAClosure) {
+  const Copies trampoline(R"(
+    ld8 r2=[r1],8
+    ld8 r15=[r1]
+    br.cond.sptk.few b6
+)");
+  EXPECT_FALSE(trampoline.at(0, 0));
+  const Copies adding(R"(
+    alloc r34=ar.pfs,6,4,0
+    mov r36=r1
+    adds r1=16,r1
+    ld8 r1=[r1]
+    br.call.sptk.many b0=0 !branch(1#0)
+    -> 1 fall_through
+  block 1
+    br.ret.sptk.many b0
+procedure 1 "called without gp" gp=0x10000
+  block 0 entry
+    br.ret.sptk.many b0
+)");
+  EXPECT_FALSE(adding.at(0, 0));
+  EXPECT_FALSE(adding.at(1, 0));
+  const Copies copied(R"(
+    alloc r34=ar.pfs,6,4,0
+    mov r33=r1
+    ld8 r14=[r33]
+    br.ret.sptk.many b0
+)");
+  EXPECT_FALSE(copied.at(0, 0));
+  const Copies spilled(R"(
+    adds r14=16,r12
+    st8 [r14]=r1
+    addl r15=400,r1
+    adds r1=16,r12
+    ld8 r1=[r1]
+    br.ret.sptk.many b0
+)");
+  EXPECT_TRUE(spilled.at(0, 0));
+  EXPECT_TRUE(spilled.at(0, 0, 3));
+  EXPECT_FALSE(spilled.at(0, 0, 5));  // from memory
+}
+
+TEST(GpValidity, KeepsCopiesAtLandingPads) {
+  const Valid v(parse_program(R"(program ia64
+lsda 0
+procedure 0 "f" gp=0x10000
+  call_site 0 lsda=0 landing_pad=2
+  block 0 entry
+    alloc r34=ar.pfs,6,4,0
+    mov r35=r1
+    -> 1 fall_through
+  block 1 call_site=0
+    br.call.sptk.many b0=b6
+    -> 3 fall_through
+    -> 2 landing_pad
+  block 2 landing_pad
+    mov r1=r35
+    -> 3 fall_through
+  block 3
+    br.ret.sptk.many b0
+)",
+                              ia64_target()));
+  EXPECT_FALSE(v.at(0, 2));
+  EXPECT_TRUE(v.at(0, 2, 1));
 }
 
 }  // namespace

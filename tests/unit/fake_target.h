@@ -141,6 +141,8 @@ class FakeTarget final : public Target {
   bool is_get_pc(const Instruction&) const override { return false; }
   bool is_nop(const Instruction& i) const override { return i.opcode == opcode("nop"); }
   ValueSource value_source(const Instruction&) const override { return ValueSource::computed; }
+  bool uses_as_pointer(const Instruction&, Register) const override { return false; }
+  std::optional<RegisterRange> kept_registers(const Instruction&) const override { return {}; }
   SequenceRole sequence_role(const Instruction& i) const override {
     return i.opcode < kFirstTargetOpcode ? SequenceRole::none : row(i).role;
   }

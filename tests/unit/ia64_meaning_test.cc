@@ -126,5 +126,23 @@ TEST(Ia64Meaning, KnowsFramesAndRotation) {
   EXPECT_FALSE(may_rotate(kBranch));
 }
 
+TEST(Ia64Meaning, FramesKeepWhatDoesNotRotate) {
+  const auto kept = [](const char* text) { return kept_registers(one(text)); };
+  EXPECT_EQ(kept("alloc r34=ar.pfs,6,4,0"), (RegisterRange{32, 36}));
+  EXPECT_EQ(kept("alloc r34=ar.pfs,24,20,16"), (RegisterRange{48, 52}));
+  EXPECT_FALSE(kept("cover")->contains(32));
+  EXPECT_EQ(kept("br.call.sptk.many b0=b6"), std::nullopt);
+}
+
+TEST(Ia64Meaning, RegistersUsedAsPointers) {
+  const auto uses = [](const char* text) { return uses_as_pointer(one(text), 1); };
+  for (const char* text : {"ld8 r2=[r1]", "ld8 r2=[r1],8", "ldfd f6=[r1]", "st8 [r1]=r2",
+                           "lfetch [r1]", "fetchadd8.rel r3=[r1],1", "adds r2=16,r1"})
+    EXPECT_TRUE(uses(text)) << text;
+  for (const char* text : {"mov r2=r1", "st8 [r2]=r1", "addl r2=16,r1", "add r2=r2,r1",
+                           "ld8 r1=[r2]", "mov r1=r2", "adds r1=16,r2", "nop.m 0x0"})
+    EXPECT_FALSE(uses(text)) << text;
+}
+
 }  // namespace
 }  // namespace respike::ia64

@@ -188,6 +188,8 @@ class AlphaTarget final : public Target {
   ValueSource value_source(const Instruction& instruction) const override {
     return alpha::value_source(instruction);
   }
+  bool uses_as_pointer(const Instruction&, Register) const override { return false; }
+  std::optional<RegisterRange> kept_registers(const Instruction&) const override { return {}; }
   SequenceRole sequence_role(const Instruction& instruction) const override {
     return alpha::sequence_role(instruction);
   }

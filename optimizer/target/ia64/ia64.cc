@@ -140,6 +140,7 @@ Abi make_abi() {
   abi.return_address = kBranch + 0;
   abi.global_pointer = kGeneral + 1;
   abi.callers_set_gp = true;
+  abi.windowed = kStacked;
   const auto add = [](std::vector<Register>& to, unsigned first, unsigned last) {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
@@ -215,6 +216,12 @@ class Ia64Target final : public Target {
   }
   ValueSource value_source(const Instruction& instruction) const override {
     return ia64::value_source(instruction);
+  }
+  bool uses_as_pointer(const Instruction& instruction, Register r) const override {
+    return ia64::uses_as_pointer(instruction, r);
+  }
+  std::optional<RegisterRange> kept_registers(const Instruction& instruction) const override {
+    return ia64::kept_registers(instruction);
   }
   bool defers_faults(const Instruction& instruction) const override {
     return ia64::defers_faults(instruction);

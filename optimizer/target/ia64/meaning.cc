@@ -260,6 +260,24 @@ ValueSource value_source(const Instruction& instruction) {
   }
 }
 
+bool uses_as_pointer(const Instruction& instruction, Register r) {
+  if (instruction.opcode < kFirstRow || instruction.registers[2] != r) return false;
+  const Op op = op_of(instruction);
+  if (op == Op::adds || op == Op::addp4_imm14) return instruction.immediate != 0;
+  // All instructions of memory have their base in the same field.
+  const std::string_view syntax = encoding_of(instruction).syntax;
+  return syntax.find("[Rc]") != syntax.npos || syntax.find("[&Rc]") != syntax.npos;
+}
+
+std::optional<RegisterRange> kept_registers(const Instruction& instruction) {
+  const FrameEffect effect = frame_effect(instruction);
+  if (effect == FrameEffect::cover) return RegisterRange{};
+  if (effect != FrameEffect::allocate) return std::nullopt;
+  const unsigned local = instruction.registers[2], rotating = 8u * instruction.registers[3];
+  return RegisterRange{static_cast<Register>(kStacked.first + rotating),
+                       static_cast<Register>(kStacked.first + local)};
+}
+
 FrameEffect frame_effect(const Instruction& instruction) {
   switch (op_of(instruction)) {
     case Op::alloc:

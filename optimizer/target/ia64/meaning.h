@@ -71,6 +71,10 @@ bool is_system_call(const Instruction& instruction);
 /// Of what general and branch registers get; of whole addresses when loaded.
 ValueSource value_source(const Instruction& instruction);
 
+/// Reads or writes memory at what a general register holds, or adds a short immediate to it: longer
+/// ones are what linkers fill in.
+bool uses_as_pointer(const Instruction& instruction, Register r);
+
 /// What an instruction does to the meaning of the names r32 to r127, f32 to f127, p16 to p63.
 enum class FrameEffect : uint8_t {
   none,
@@ -83,10 +87,13 @@ enum class FrameEffect : uint8_t {
 };
 FrameEffect frame_effect(const Instruction& instruction);
 
-/// Whether the name depends on the frame: r32 and up.
+/// Names that depend on the frame: r32 and up.
+constexpr RegisterRange kStacked = {kGeneral + 32, kFloating};
 constexpr bool is_stacked(Register r) {
-  return r >= kGeneral + 32 && r < kFloating;
+  return kStacked.contains(r);
 }
+/// Of alloc: the inputs and locals that do not rotate. Of cover: none. nullopt: another one.
+std::optional<RegisterRange> kept_registers(const Instruction& instruction);
 /// Whether the name can rotate: f32 and p16 and up always, r32 and up as alloc says.
 constexpr bool may_rotate(Register r) {
   return is_stacked(r) || (r >= kFloating + 32 && r < kPredicate) ||

@@ -1,0 +1,189 @@
+// What instructions do to the registers that hold a procedure's global pointer.
+//
+// A gp load makes the register valid when its second half completes its first. Where callers set
+// gp, code behind calls puts it back by a copy:
+//
+//     alloc r34=ar.pfs,5,5,0
+//     mov r36=r1               r36 holds gp if r1 does
+//     br.call b0=f
+//     mov r1=r36               r1 holds gp because r36 does
+//
+// So the registers that gp is copied to, and copied on to, are followed as far as they certainly
+// hold it; a copy out of any other register makes the global pointer register invalid. What
+// keeps its value over a call is what the machine keeps by itself, whoever is called: the part of
+// the procedure's register frame that no call sees and no rotation renames. Only what was copied
+// there behind the instruction that allocates the frame is in it. Everything else is lost at a
+// call. gp that is spilled to memory is not followed: loading it makes the register invalid.
+//
+// Trampolines of nested functions, and of closures, are called with something else in the register:
+// the address of a structure that describes the function. They read memory by the register, or add
+// a small number to it. Code never does that to gp: what lies around the address that gp has is
+// found by distances that the linker fills in, in instructions that take longer numbers. Events of
+// this kind are marked as misuse. For example, libgcc's __ia64_trampoline begins so:
+//
+//     ld8 r2=[r1],8
+//
+// Limits: a procedure has at most 31 registers with copies; later copies are taken for anything. A
+// procedure that first copies its closure to a register that calls may change and the frame does
+// not keep, or that only passes the closure on, is not recognized.
+
+#include "optimizer/analysis/gp_holders.h"
+
+#include <algorithm>
+
+namespace respike {
+
+void apply(const GpEvent& event, GpState& state) {
+  const uint32_t to = uint32_t{1} << event.to;
+  switch (event.kind) {
+    case GpEvent::Kind::copy: {
+      bool holds = (state.holders >> event.from & 1) != 0;
+      if (event.predicated) holds = holds && (state.holders & to) != 0;
+      if (event.framed) holds = holds && (state.kept & to) != 0;
+      state.holders = holds ? state.holders | to : state.holders & ~to;
+      if (event.to == 0) state.half = GpState::kNoHalf;
+      break;
+    }
+    case GpEvent::Kind::upper_half:
+      state.holders &= ~to;
+      state.half = static_cast<int32_t>(event.operand);
+      break;
+    case GpEvent::Kind::lower_half:
+      state.holders &= ~to;
+      if (state.half == static_cast<int32_t>(event.operand)) state.holders |= to;
+      state.half = GpState::kNoHalf;
+      break;
+    case GpEvent::Kind::lose:
+      state.holders &= ~event.operand;
+      if (event.changes_register()) state.half = GpState::kNoHalf;
+      break;
+    case GpEvent::Kind::frame:
+      state.kept = event.operand;
+      break;
+    case GpEvent::Kind::misuse:
+      break;
+  }
+}
+
+GpEventFinder::GpEventFinder(const Target& target)
+    : target_(target), number_(target.register_count(), kNoNumber) {}
+
+void GpEventFinder::number(Register r) {
+  if (number_[r] != kNoNumber || registers_.size() == kMostNumbers) return;
+  const bool windowed = is_windowed(r);
+  if (windowed && std::ranges::none_of(frames_, [&](auto& frame) { return frame.contains(r); }))
+    return;
+  const uint32_t bit = uint32_t{1} << registers_.size();
+  number_[r] = static_cast<uint8_t>(registers_.size());
+  registers_.push_back(r);
+  if (windowed)
+    windowed_ |= bit;
+  else if (bit != GpState::kRegister)
+    lost_by_calls_ |= bit;
+}
+
+uint32_t GpEventFinder::numbers_in(RegisterRange range) const {
+  uint32_t set = 0;
+  for (size_t k = 0; k < registers_.size(); ++k)
+    if (range.contains(registers_[k])) set |= uint32_t{1} << k;
+  return set;
+}
+
+/// All copies and frames of the procedure.
+void GpEventFinder::find_copies(const Procedure& procedure) {
+  copies_.clear();
+  frames_.clear();
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Instruction& i : block.instructions) {
+      if (i.is_pseudo() || i.opcode == kInvalid) continue;
+      if (const auto frame = target_.kept_registers(i))
+        if (std::ranges::find(frames_, *frame) == frames_.end()) frames_.push_back(*frame);
+      if (target_.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = target_.operands(i);
+      if (operands.uses == 0 || operands.size != operands.uses + 1) continue;
+      copies_.push_back({operands.registers[operands.uses], operands.registers[operands.uses - 1]});
+    }
+}
+
+void GpEventFinder::enter(const Procedure& procedure) {
+  procedure_ = &procedure;
+  for (const Register r : registers_) number_[r] = kNoNumber;
+  registers_.clear();
+  windowed_ = lost_by_calls_ = 0;
+  number(*target_.abi().global_pointer);
+  if (!target_.abi().callers_set_gp) return;
+  find_copies(procedure);
+  for (size_t known = 0; known != registers_.size();) {
+    known = registers_.size();
+    for (const Copy& copy : copies_)
+      if (number_of(copy.from) != kNoNumber) number(copy.to);
+  }
+}
+
+void GpEventFinder::find(const BasicBlock& block, std::vector<GpEvent>& events) const {
+  for (uint32_t i = 0; i < block.instructions.size(); ++i)
+    if (!block.instructions[i].is_pseudo()) find(block.instructions[i], i, events);
+}
+
+/// Whether it is a half of a gp load.
+bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
+                             std::vector<GpEvent>& events) const {
+  if (!instruction.has_reference()) return false;
+  const auto load = static_cast<uint32_t>(instruction.immediate);
+  const ReferenceKind kind = procedure_->references[load].kind;
+  if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return false;
+  events.push_back({.index = index,
+                    .kind = target_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
+                                                               : GpEvent::Kind::lower_half,
+                    .operand = load});
+  return true;
+}
+
+void GpEventFinder::find(const Instruction& instruction, uint32_t index,
+                         std::vector<GpEvent>& events) const {
+  if (instruction.opcode == kInvalid) {
+    events.push_back({.index = index, .operand = ~uint32_t{0}});
+    events.push_back({.index = index, .kind = GpEvent::Kind::frame});
+    return;
+  }
+  const Operands operands = target_.operands(instruction);
+  const bool follows_copies = target_.abi().callers_set_gp;
+  for (unsigned k = 0; follows_copies && k < operands.uses; ++k)
+    if (number_of(operands.registers[k]) != kNoNumber &&
+        target_.uses_as_pointer(instruction, operands.registers[k]))
+      events.push_back({.index = index,
+                        .kind = GpEvent::Kind::misuse,
+                        .from = number_of(operands.registers[k])});
+  uint32_t written = 0;
+  for (unsigned k = operands.uses; k < operands.size; ++k)
+    if (const uint8_t to = number_of(operands.registers[k]); to != kNoNumber)
+      written |= uint32_t{1} << to;
+  const bool copies = written != 0 && follows_copies && operands.size == operands.uses + 1 &&
+                      operands.uses != 0 &&
+                      target_.value_source(instruction) == ValueSource::copied;
+  const uint8_t from = copies ? number_of(operands.registers[operands.uses - 1]) : kNoNumber;
+  if (from != kNoNumber) {
+    const uint8_t to = number_of(operands.registers[operands.uses]);
+    events.push_back({.index = index,
+                      .kind = GpEvent::Kind::copy,
+                      .to = to,
+                      .from = from,
+                      .predicated = instruction.predicate != 0,
+                      .framed = (windowed_ >> to & 1) != 0});
+    return;
+  }
+  if (written != 0 && add_half(instruction, index, events)) return;
+  if (!follows_copies) {
+    if (written != 0) events.push_back({.index = index, .operand = written});
+    return;
+  }
+  if (is_call(target_.control_flow(instruction)) || target_.is_system_call(instruction))
+    written |= lost_by_calls_;
+  const auto frame = target_.kept_registers(instruction);
+  if (frame) written |= windowed_;
+  if (written != 0) events.push_back({.index = index, .operand = written});
+  if (frame && windowed_ != 0)
+    events.push_back({.index = index, .kind = GpEvent::Kind::frame, .operand = numbers_in(*frame)});
+}
+
+}  // namespace respike

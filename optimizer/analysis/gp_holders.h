@@ -1,0 +1,93 @@
+#pragma once
+// Which registers hold the procedure's global pointer, and what instructions do to that: the facts
+// that gp_validity.cc solves for. Private to this folder.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// A set of registers that certainly hold the procedure's gp. Sets have a bit for each number that
+/// a register has in its procedure: 0 is the global pointer register itself, the others are
+/// registers that it is copied to.
+struct GpState {
+  static constexpr uint32_t kRegister = 1;  // the set of the global pointer register
+  static constexpr int32_t kNoHalf = -1, kUnreached = -2;
+
+  uint32_t holders = 0;
+  uint32_t kept = 0;  // registers of the procedure's own frame that no call changes
+  /// A gp load takes two instructions, and the value between them is that of neither: the load
+  /// (an index of Procedure::references) whose upper half the register has.
+  int32_t half = kNoHalf;
+
+  bool reached() const { return half != kUnreached; }
+  bool valid() const { return (holders & kRegister) != 0; }
+  void lose_register() { holders &= ~kRegister, half = kNoHalf; }
+  bool operator==(const GpState&) const = default;
+};
+
+/// What an instruction does to the set.
+struct GpEvent {
+  enum class Kind : uint8_t {
+    copy,        // `to` holds gp if `from` does, and under a predicate only if both do
+    upper_half,  // of the gp load `operand`
+    lower_half,
+    lose,    // the registers of the set `operand` hold anything
+    frame,   // the procedure's frame keeps those of the set `operand`
+    misuse,  // nothing; but code that does so to `from` takes its contents for something else
+  };
+  uint32_t index = 0;  // of the instruction in its block
+  Kind kind = Kind::lose;
+  uint8_t to = 0, from = 0;
+  bool predicated = false;
+  bool framed = false;  // `to` holds it only if the frame keeps it
+  uint32_t operand = 0;
+
+  bool changes_register() const {
+    if (kind == Kind::lose) return (operand & GpState::kRegister) != 0;
+    return kind != Kind::misuse && kind != Kind::frame && to == 0;
+  }
+};
+
+void apply(const GpEvent& event, GpState& state);
+
+/// Finds the events of procedures, one after the other.
+class GpEventFinder {
+ public:
+  explicit GpEventFinder(const Target& target);
+
+  /// Numbers the registers that a procedure copies its gp to. Copies are followed only where the
+  /// calling standard has them (Abi::callers_set_gp).
+  void enter(const Procedure& procedure);
+  /// Appends the events of a block of that procedure, in the order of its instructions.
+  void find(const BasicBlock& block, std::vector<GpEvent>& events) const;
+
+ private:
+  struct Copy {
+    Register to, from;
+  };
+  static constexpr uint8_t kNoNumber = 0xff;
+  static constexpr unsigned kMostNumbers = 32;  // bits of a set
+
+  void find_copies(const Procedure& procedure);
+  void number(Register r);
+  bool is_windowed(Register r) const { return target_.abi().windowed.contains(r); }
+  uint32_t numbers_in(RegisterRange range) const;
+  void find(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
+  bool add_half(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
+  uint8_t number_of(Register r) const { return number_[r]; }
+
+  const Target& target_;
+  const Procedure* procedure_ = nullptr;
+  std::vector<uint8_t> number_;                // per register
+  std::vector<Register> registers_;            // per number
+  std::vector<Copy> copies_;                   // of the procedure
+  std::vector<RegisterRange> frames_;          // of the procedure, each once: what they keep
+  uint32_t windowed_ = 0, lost_by_calls_ = 0;  // sets of numbers
+};
+
+}  // namespace respike
