@@ -5,7 +5,7 @@
 // of tables want: unwind_writer.cc for .eh_frame, unwind_regions_writer.cc for unwind regions.
 //
 // Unwinders look regions up by return addresses as they are, so that no-ops behind a call belong to
-// what is before them, see close_gaps() and Placement::needs_padding().
+// what is before them, see close_gaps() and Packing::needs_padding().
 
 #include <algorithm>
 
@@ -85,11 +85,15 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   range.end = end;
   append(ranges, range);
   if (!appended) return;
-  // The appended branch is already in the state of the block that it leads to.
+  // The appended branch is already in the state of the block that it leads to, unless that is one
+  // of another CIE: a call before the branch returns to it, so both must be in one entry.
   const BlockId next = block.edge(Edge::Kind::fall_through)->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
-  range.state = procedure.blocks[next].cfi_state;
+  const uint32_t state = procedure.blocks[next].cfi_state;
+  const auto& states = unwind_.states;
+  if (range.state == kNone || (state != kNone && states[state].cie == states[range.state].cie))
+    range.state = state;
   append(ranges, range);
 }
 
