@@ -9,6 +9,7 @@
 
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/placement.h"
+#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/emit/unwind_writer.h"
 #include "optimizer/image/provenance.h"
 
@@ -60,6 +61,7 @@ class Emitter {
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
   void write_region_tables();
+  TableRoom room_for_regions(const Section& table, const Section& information) const;
   void close_gaps(std::vector<UnwindRange>& ranges) const;
   void move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
                   std::vector<UnwindFixup> fixups);

@@ -195,6 +195,19 @@ def return_addresses():
             check_return_addresses(twice, f"{' '.join(first)}, then {' '.join(second)}")
 
 
+def listed_addresses():
+    """readelf counts addresses from the segment that holds the table: it shows the right ones where the table found room in the
+    first segment."""
+    image, once, twice = throws(), scratch.file("once"), scratch.file("twice")
+    common.optimize(image, once)
+    common.optimize(once, twice)
+    for output in (once, twice):
+        text = ia64_programs.tool("readelf", "-u", output)
+        starts = {int(start, 16) for start in re.findall(r": \[0x(\w+)-0x\w+\], info at", text)}
+        expect(starts == {start for start, _ in regions(output)}, f"readelf lists {sorted(map(hex, starts))}")
+        check_return_addresses(output, "the default layout")
+
+
 def thrown():
     """With a real runtime: exceptions are caught after one layout and another one."""
     toolchain = ia64_programs.toolchain()
@@ -265,7 +278,7 @@ def symbols_and_names():
 
 def main():
     args = common.argument_parser(__doc__).parse_args()
-    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, refused, return_addresses, thrown, symbols_and_names)]
+    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, refused, return_addresses, listed_addresses, thrown, symbols_and_names)]
     with scratch:
         return common.run_cases(cases, args)
 
