@@ -24,6 +24,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/emit/emit.h"
+#include "optimizer/image/image_rules.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"
@@ -445,6 +446,9 @@ InstrumentResult Instrumenter::run() {
 
   step("emit", 0.7);
   result_.bytes = emit_image(std::move(layout));
+  const Image written = view_image(result_.bytes, "the instrumented image");
+  if (const auto broken = find_broken_rule(image_, written))
+    throw Error("the instrumented image would not work: " + *broken, image_.path);
   step("", 1.0);
   return std::move(result_);
 }

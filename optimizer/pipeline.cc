@@ -14,6 +14,7 @@
 
 #include "optimizer/changes.h"
 #include "optimizer/emit/compare.h"
+#include "optimizer/image/image_rules.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/ir/verify.h"
 #include "optimizer/layout/gp_loads.h"
@@ -205,6 +206,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   const Image written = view_image(result.bytes, "the rewritten image");
   put_back(program, gp_loads);  // the comparison has to find out for itself that they are needless
   Diagnostics ignored;          // of the second lift: the same as those of the first
+  if (const auto broken = find_broken_rule(image, written))
+    throw Error("the rewritten image would not work: " + *broken, image.path);
   const Program lifted = lift(written, ignored);
   if (const auto difference = find_difference(program, lifted))
     throw Error("the rewritten image would differ: " + *difference, image.path);
@@ -219,7 +222,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 }
 
 std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics) {
+                                         Diagnostics& diagnostics, CompareCounts* counts) {
   if (before.machine != after.machine) return "the images are for different machines";
   require_rewritable(before);
   if (is_instrumented(after))
@@ -228,6 +231,7 @@ std::optional<std::string> verify_images(const Image& before, const Image& after
         "have",
         after.path);
   require_rewritable(after);
+  if (auto broken = find_broken_rule(before, after)) return broken;
   Program a = lift(before, diagnostics);
   Program b = lift(after, diagnostics);
   const auto note = read_provenance(after);
@@ -235,7 +239,7 @@ std::optional<std::string> verify_images(const Image& before, const Image& after
     if (auto fault = follow_changes(a, *note)) return fault;
   for (const Program* program : {&a, &b})
     if (const auto violation = find_violation(*program)) return violation;
-  auto difference = find_difference(a, b);
+  auto difference = find_difference(a, b, counts);
   if (difference && !note) *difference += fmt::format("; it has no {} of Respike", kNoteSection);
   return difference;
 }

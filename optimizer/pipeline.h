@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/emit/compare.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/hotcold/hot_cold.h"
 #include "optimizer/image/image.h"
@@ -97,7 +98,8 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
 /// Lifts both and compares; the first difference in one sentence, or nullopt. Where hot-cold
 /// optimization changed procedures of `after`, its note says so, and the change is proven anew.
+/// Rules of loaders and unwinders that `after` alone breaks (image_rules.h) are differences, too.
 std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics);
+                                         Diagnostics& diagnostics, CompareCounts* counts = nullptr);
 
 }  // namespace respike

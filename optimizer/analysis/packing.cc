@@ -21,6 +21,17 @@
 #include "optimizer/image/unwind_table.h"
 
 namespace respike {
+namespace {
+
+/// The unwind state at the end of the block.
+uint32_t state_behind(const BasicBlock& block) {
+  uint32_t state = block.cfi_state;
+  for (const Instruction& instruction : block.instructions)
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  return state;
+}
+
+}  // namespace
 
 Packing::Packing(const Program& program)
     : program_(program),
@@ -50,8 +61,24 @@ void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
 
 // ---- ends ----
 
+/// Whether an entry of the unwind table can describe the two blocks, of which `next` is to stand
+/// behind the other: such an entry has one owner, one CIE and one LSDA (unwind_regions_writer.cc).
+bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next) const {
+  const auto cie_of = [&](uint32_t s) {
+    return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
+  };
+  const auto lsda_of = [&](const BasicBlock& b) {
+    return b.call_site == kNone ? kNone : procedure.call_sites[b.call_site].lsda;
+  };
+  const BasicBlock& block = procedure.blocks[id];
+  const BasicBlock& follower = procedure.blocks[next];
+  return next != 0 && cie_of(state_behind(block)) == cie_of(follower.cfi_state) &&
+         lsda_of(block) == lsda_of(follower);
+}
+
 /// Unwind regions are looked up by the return address as it is, so what is behind a call belongs to
-/// the caller, also when the call does not return. What was behind it in the input will do.
+/// the caller, also when the call does not return. What was behind it in the input will do, if it
+/// is in the same region.
 bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
   const BasicBlock& block = procedure.blocks[id];
   if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
@@ -60,7 +87,7 @@ bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next
   if (next == kNone || block.origin == kNone) return true;
   const BasicBlock& follower = procedure.blocks[next];
   const bool same = follower.origin == block.origin + block.origin_size;
-  return !same ||
+  return !same || !shares_region(procedure, id, next) ||
          std::all_of(follower.instructions.begin(), follower.instructions.end(),
                      [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
 }
@@ -88,6 +115,9 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
                           target_.invert(inverse, before);
     return inverted ? BlockEnd::inverted : BlockEnd::branch_appended;
   }
+  if (fall != nullptr && has_regions_ && is_call(target_.control_flow(block.instructions.back())) &&
+      !shares_region(program_[procedure], id, next))
+    return BlockEnd::branch_appended;  // something of the call's own region to return to
   if (fall == nullptr && taken != nullptr && taken->target == next) return BlockEnd::branch_dropped;
   return needs_padding(program_[procedure], id, next) ? BlockEnd::padded : BlockEnd::kept;
 }
@@ -129,18 +159,8 @@ bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   if (!joinable_[index(id, next)] || end(id, block_id) != BlockEnd::kept || fall == nullptr ||
       fall->target != next || is_call(target_.control_flow(block.instructions.back())))
     return false;
-  // Unwind tables describe whole groups, which have one CIE and one LSDA.
-  uint32_t state = block.cfi_state;
-  for (const Instruction& instruction : block.instructions)
-    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
-  const auto cie_of = [&](uint32_t s) {
-    return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
-  };
-  const auto lsda_of = [&](const BasicBlock& b) {
-    return b.call_site == kNone ? kNone : procedure.call_sites[b.call_site].lsda;
-  };
-  if (cie_of(state) != cie_of(follower.cfi_state) || lsda_of(block) != lsda_of(follower))
-    return false;
+  // Unwind tables describe whole groups.
+  if (!shares_region(procedure, block_id, next)) return false;
   const Instruction& first = follower.instructions.front();
   const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
                            target_.control_flow(first) == ControlFlow::branch;

@@ -61,6 +61,7 @@ class Packing {
   uint32_t index(ProcedureId procedure, BlockId block) const { return first_[procedure] + block; }
   void find_joinable();
   bool has_opposites(ProcedureId procedure);
+  bool shares_region(const Procedure& procedure, BlockId id, BlockId next) const;
   bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
   BlockEnd choose_end(ProcedureId procedure, BlockId id, BlockId next);
   bool may_join(ProcedureId procedure, BlockId id, BlockId next) const;

@@ -156,7 +156,8 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
         cursor.state = side.state_class(instruction.immediate);
         continue;
       }
-      if (instruction.opcode == kInvalid) return rest(Rest::instruction);
+      if (instruction.opcode == kInvalid || is_inline_pointer(side, cursor))
+        return rest(Rest::instruction);
       if (side.target.is_nop(instruction)) {
         ++cost;
         continue;
@@ -217,6 +218,7 @@ void Comparison::walk(const Item& item) {
 bool Comparison::step(Cursor& x, Cursor& y) {
   const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
   const Instruction &i = x_list[x.at.index], &j = y_list[y.at.index];
+  if (is_inline_pointer(before_, x)) return step_over_pointer(x), false;
   if (is_dropped(x, y)) return ++x.at.index, true;
   ++compared_;
   if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
@@ -265,6 +267,23 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       way_past(x, y);
       return false;
   }
+}
+
+/// Data between the code of an opaque procedure is taken for instructions. Whether this is a word
+/// of it that may change: code_pointers() compares those.
+bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const {
+  const Instruction& instruction = cursor.block->instructions[cursor.at.index];
+  return cursor.procedure->state == Procedure::State::opaque && !instruction.is_pseudo() &&
+         is_code_pointer(side.program.origin_base + instruction.origin);
+}
+
+/// Goes on behind the word. What it was taken for may end a block on either side, but such code
+/// stays, so that the same place is at the same address.
+void Comparison::step_over_pointer(const Cursor& x) {
+  const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
+  const uint64_t next = before_.target.grid().next(place);
+  const auto from = before_.find(next), to = after_.find(next);
+  if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
 }
 
 /// Whether the instruction of the input is half of a needless gp load that the output has not. Both
@@ -365,6 +384,7 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the operands differ");
   }
   call_site(x, y);
+  return_region(x, y);
   const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
   const CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
   if (!is_absent(x_next)) return pair(x_next, y_next, x, y, "the return of the call");
@@ -389,6 +409,14 @@ void Comparison::call_site(const Cursor& x, const Cursor& y) {
                                      : block_start(cursor.at.procedure, site.landing_pad);
   };
   pair(landing_pad(x, before), landing_pad(y, after), x, y, "the landing pad");
+}
+
+/// Unwinders of some machines look up the region by the return address as it is, and take what that
+/// region says for the caller (libgcc config/ia64/unwind-ia64.c, uw_frame_state_for). Where the
+/// input has the return address of a call in the region of the call, so must the output.
+void Comparison::return_region(const Cursor& x, const Cursor& y) {
+  if (!after_.describes_return(y.at) && before_.describes_return(x.at))
+    differ(x, y, "the return address of the call lies outside of the unwind region of the call");
 }
 
 /// The words of its table are compared as code pointers. How many blocks they lead to may differ: a
@@ -543,12 +571,6 @@ bool Comparison::same_outside(uint64_t before, uint64_t after) const {
 
 void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what) {
   if (difference_) return;
-  // Data between the code of an opaque procedure is taken for instructions; code_pointers() looks
-  // at those of its words that may change.
-  const BasicBlock& block = *x.block;
-  if (x.procedure->state == Procedure::State::opaque && x.at.index < block.instructions.size() &&
-      is_code_pointer(before_.program.origin_base + block.instructions[x.at.index].origin))
-    return;
   difference_ =
       fmt::format("{}: input {}, output {}", what, before_.describe(x.at), after_.describe(y.at));
 }

@@ -35,6 +35,21 @@ bool describes_code(std::string_view name) {
          name.starts_with(".rela.") || name.starts_with(".note");
 }
 
+/// Bytes of the word.
+uint64_t size_of(const CodePointer& pointer) {
+  const bool wide =
+      pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
+  return wide ? 8 : 4;
+}
+
+/// Read-only sections that only a program header or the dynamic section tells of: they may move.
+bool is_found_by_headers(std::string_view name) {
+  constexpr std::string_view kNames[] = {".interp",       ".hash",        ".gnu.hash",
+                                         ".dynstr",       ".gnu.version", ".gnu.version_r",
+                                         ".gnu.version_d"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 std::string name_of(const Symbol& symbol) {
   return symbol.name.empty() ? fmt::format("the nameless symbol at {:#x}", symbol.value)
                              : fmt::format("the symbol {}", symbol.name);
@@ -156,9 +171,7 @@ bool Comparison::is_code_pointer(uint64_t address) const {
   const auto& pointers = before_.program.code_pointers;
   auto after = std::upper_bound(pointers.begin(), pointers.end(), address,
                                 [](uint64_t a, const CodePointer& p) { return a < p.address; });
-  if (after == pointers.begin()) return false;
-  --after;
-  return address - after->address < 8;
+  return after != pointers.begin() && address - (after - 1)->address < size_of(*(after - 1));
 }
 
 /// Two addresses that outsiders know: the same code, or the same place outside of all code. The end
@@ -285,10 +298,7 @@ void Comparison::section(const Section& before, const Section& after) {
       std::lower_bound(ranges.begin(), ranges.end(), before.address,
                        [](const CodeRange& range, uint64_t a) { return range.start < a; });
   if (before.executable() && code != ranges.end() && before.contains(code->start)) return;
-  // Read-only, and found by the program header or the dynamic section.
-  const bool may_move =
-      before.name == ".interp" || before.name == ".hash" || before.name == ".gnu.hash";
-  if (!may_move && before.address != after.address)
+  if (!is_found_by_headers(before.name) && before.address != after.address)
     return differ(fmt::format("the section {} moved", before.name));
   if (before.size != after.size || before.contents.size() != after.contents.size())
     return differ(fmt::format("the section {} has another size", before.name));
@@ -306,10 +316,8 @@ void Comparison::section(const Section& before, const Section& after) {
                                   [](const CodePointer& p, uint64_t a) { return p.address < a; });
   uint64_t at = before.address;
   for (; pointer != pointers.end() && pointer->address < end; ++pointer) {
-    const bool wide =
-        pointer->kind == ReferenceKind::address64 || pointer->kind == ReferenceKind::pc_relative64;
     if (at < pointer->address && !compare(at, pointer->address)) return;
-    at = std::min(end, pointer->address + (wide ? 8 : 4));
+    at = std::min(end, pointer->address + size_of(*pointer));
   }
   if (at < end) compare(at, end);
 }

@@ -15,6 +15,7 @@
 #include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/emit/compare.h"
 #include "optimizer/image/image.h"
+#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
 
@@ -61,6 +62,8 @@ class ComparedProgram {
   /// Whether there is anything in the procedure, or in those that it branches to, by which control
   /// could come back to a caller.
   bool may_return(ProcedureId procedure);
+  /// Whether unwinders that look up return addresses as they are find what describes the call.
+  bool describes_return(const CodeCursor& call) const;
   /// "0x120000460 in main (`addq a0,a1,v0`)".
   std::string describe(const CodeCursor& at) const;
 
@@ -70,6 +73,7 @@ class ComparedProgram {
 
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
+  RegionMap regions_;
   std::vector<bool> may_return_;                  // per procedure; empty until asked for
   uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };
@@ -121,6 +125,8 @@ class Comparison {
   bool visit(uint32_t before, const CodeCursor& after);
   void walk(const Item& item);
   bool step(Cursor& x, Cursor& y);
+  bool is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const;
+  void step_over_pointer(const Cursor& x);
   bool is_dropped(const Cursor& x, const Cursor& y);
   bool is_needless(const CodeCursor& at);
   void conditional_branch(const Cursor& x, const Cursor& y);
@@ -128,6 +134,7 @@ class Comparison {
   bool returns_nowhere(const Cursor& x);
   void call(const Cursor& x, const Cursor& y);
   void call_site(const Cursor& x, const Cursor& y);
+  void return_region(const Cursor& x, const Cursor& y);
   void indirect_jump(const Cursor& x, const Cursor& y);
   void way_past(const Cursor& x, const Cursor& y);
   bool same_call(const CodeLocation& before, const CodeLocation& after) const;

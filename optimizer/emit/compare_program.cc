@@ -117,6 +117,7 @@ std::string raw_action_key(const Lsda& lsda, uint64_t action) {
 
 ComparedProgram::ComparedProgram(const Program& p, ContentClasses& classes)
     : program(p), target(*p.target), classes_(classes) {
+  if (p.image != nullptr) regions_ = RegionMap(*p.image);
   for (const Procedure& procedure : program.procedures) {
     first_block.push_back(block_count);
     block_count += static_cast<uint32_t>(procedure.blocks.size());
@@ -143,6 +144,14 @@ uint32_t ComparedProgram::action_class(uint32_t lsda, uint64_t action) {
   if (key.size() > action_budget_) throw Error("exception tables are too entangled to be compared");
   action_budget_ -= key.size();
   return known->second = class_of(std::move(key));
+}
+
+bool ComparedProgram::describes_return(const CodeCursor& call) const {
+  const Instruction& instruction = block(call).instructions[call.index];
+  if (block(call).origin == kNone) return true;  // made by hot-cold optimization
+  const uint64_t place = program.origin_base + instruction.origin;
+  const CodeGrid grid = target.grid();
+  return regions_.start_of_entry(place) == regions_.start_of_entry(grid.group(place) + grid.bytes);
 }
 
 std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {

@@ -9,6 +9,7 @@
 
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/placement.h"
+#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/emit/unwind_writer.h"
 #include "optimizer/image/provenance.h"
 
@@ -60,6 +61,7 @@ class Emitter {
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
   void write_region_tables();
+  TableRoom room_for_regions(const Section& table, const Section& information) const;
   void close_gaps(std::vector<UnwindRange>& ranges) const;
   void move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
                   std::vector<UnwindFixup> fixups);
@@ -69,7 +71,8 @@ class Emitter {
   void add_stub_ranges(std::vector<UnwindRange>& ranges);
 
   void index_sections();
-  uint64_t end_of_fragment(uint64_t address) const;
+  uint64_t end_of_fragment(ProcedureId procedure, uint64_t address) const;
+  bool names_code(const Symbol& symbol) const;
   void add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
                      std::vector<uint64_t>& dead_ends) const;
   void move_symbol(Symbol& symbol) const;
@@ -92,10 +95,11 @@ class Emitter {
   std::vector<std::pair<uint32_t, std::vector<UnwindFixup>>> unwind_fixups_;  // by section
   uint32_t added_text_ = kNone;                                               // index in out_.added
   std::vector<MovedRelocation> carried_;
-  std::vector<uint64_t> gp_load_lows_;     // output address of the lower half
-  std::vector<uint32_t> first_reference_;  // of a procedure, numbering all references
-  std::vector<std::pair<uint64_t, uint64_t>> fragment_ranges_;  // output, by address
-  std::vector<std::pair<uint64_t, uint32_t>> section_order_;    // output sections by address
+  std::vector<uint64_t> gp_load_lows_;      // output address of the lower half
+  std::vector<uint32_t> first_reference_;   // of a procedure, numbering all references
+  std::vector<CodeRange> fragment_ranges_;  // of the output, with code, by address
+  std::vector<uint64_t> sized_symbols_;     // addresses of procedures in the input that have a size
+  std::vector<std::pair<uint64_t, uint32_t>> section_order_;  // output sections by address
   std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
   uint32_t inserted_symbols_ = 0;          // in front of the first global one
   uint32_t first_global_ = 0;

@@ -48,10 +48,18 @@ void Emitter::index_sections() {
       section_symbols_[image_.symbols[i].section] = i;
 }
 
-uint64_t Emitter::end_of_fragment(uint64_t address) const {
-  auto after = std::upper_bound(fragment_ranges_.begin(), fragment_ranges_.end(),
-                                std::pair(address, ~uint64_t{0}));
-  return after == fragment_ranges_.begin() ? address : std::max((after - 1)->second, address);
+/// Of the procedure's fragment there; where that has no code, the address itself.
+uint64_t Emitter::end_of_fragment(ProcedureId procedure, uint64_t address) const {
+  const auto after = std::ranges::upper_bound(fragment_ranges_, address, {}, &CodeRange::start);
+  if (after == fragment_ranges_.begin() || (after - 1)->procedure != procedure) return address;
+  return std::max((after - 1)->end, address);
+}
+
+/// A symbol without a size beside one with a size, as of a function without code, names nothing.
+bool Emitter::names_code(const Symbol& symbol) const {
+  if (symbol.size != 0) return true;
+  return symbol.type == Symbol::Type::procedure &&
+         !std::ranges::binary_search(sized_symbols_, symbol.value);
 }
 
 /// Brings a symbol to where what it names is now.
@@ -70,11 +78,12 @@ void Emitter::move_symbol(Symbol& symbol) const {
   const auto location = block_at(program_, symbol.value);
   if (!location || !program_[location->procedure].movable()) return;
   const uint64_t old = symbol.value;
+  const bool has_size = names_code(symbol);
   symbol.value = placement_.address(location->procedure, location->block);
   symbol.section = section_of(symbol.value);
-  if (symbol.size != 0 || symbol.type == Symbol::Type::procedure) {
+  if (has_size) {
     // The entry begins a piece of its own: what covered it would hide where the procedure starts.
-    uint64_t end = end_of_fragment(symbol.value);
+    uint64_t end = end_of_fragment(location->procedure, symbol.value);
     const uint64_t entry = placement_.address(location->procedure, 0);
     if (symbol.value < entry && entry < end) end = entry;
     symbol.size = end - symbol.value;
@@ -120,8 +129,15 @@ std::vector<Symbol> Emitter::fragment_symbols() {
 void Emitter::write_symbols() {
   index_sections();
   for (const PlacedFragment& placed : placement_.fragments())
-    fragment_ranges_.emplace_back(placed.address, placed.address + placed.size);
-  std::sort(fragment_ranges_.begin(), fragment_ranges_.end());
+    if (placed.size != 0)
+      fragment_ranges_.push_back({.start = placed.address,
+                                  .end = placed.address + placed.size,
+                                  .procedure = layout_.fragments[placed.fragment].procedure});
+  std::ranges::sort(fragment_ranges_, {}, &CodeRange::start);
+  for (const Symbol& symbol : image_.symbols)
+    if (symbol.type == Symbol::Type::procedure && symbol.size != 0)
+      sized_symbols_.push_back(symbol.value);
+  std::ranges::sort(sized_symbols_);
 
   // New symbols go behind the last local one; all others keep their order.
   const std::vector<Symbol> extra = fragment_symbols();

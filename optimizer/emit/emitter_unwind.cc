@@ -5,7 +5,7 @@
 // of tables want: unwind_writer.cc for .eh_frame, unwind_regions_writer.cc for unwind regions.
 //
 // Unwinders look regions up by return addresses as they are, so that no-ops behind a call belong to
-// what is before them, see close_gaps() and Placement::needs_padding().
+// what is before them, see close_gaps() and Packing::needs_padding().
 
 #include <algorithm>
 
@@ -13,7 +13,6 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
-#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/image/unwind_table.h"
 
 namespace respike {
@@ -85,11 +84,15 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   range.end = end;
   append(ranges, range);
   if (!appended) return;
-  // The appended branch is already in the state of the block that it leads to.
+  // The appended branch is already in the state of the block that it leads to, unless that is one
+  // of another CIE: a call before the branch returns to it, so both must be in one entry.
   const BlockId next = block.edge(Edge::Kind::fall_through)->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
-  range.state = procedure.blocks[next].cfi_state;
+  const uint32_t state = procedure.blocks[next].cfi_state;
+  const auto& states = unwind_.states;
+  if (range.state == kNone || (state != kNone && states[state].cie == states[range.state].cie))
+    range.state = state;
   append(ranges, range);
 }
 
@@ -168,6 +171,33 @@ void Emitter::write_unwind_tables() {
   move_table(header, sections.header_address, sections.header, {});
 }
 
+/// The room around the old table, which its information blocks leave, too, when they move.
+/// Unwinders count the addresses in the table from the lowest loaded segment, readelf from the one
+/// that holds the table: where it stays there, both are right.
+TableRoom Emitter::room_for_regions(const Section& table, const Section& information) const {
+  const Segment* lowest = nullptr;
+  for (const Segment& segment : image_.segments)
+    if (segment.loaded() && (lowest == nullptr || segment.address < lowest->address))
+      lowest = &segment;
+  if (table.address < lowest->address || table.address >= lowest->address + lowest->file_size)
+    return {};
+  uint64_t start = 0, end = lowest->address + lowest->file_size;
+  for (const Section& section : image_.sections) {
+    if (!section.allocated() || section.size == 0 || &section == &table || &section == &information)
+      continue;
+    if (section.address > table.address)
+      end = std::min(end, section.address);
+    else
+      start = std::max(start, section.address + section.size);
+  }
+  start = align_up(std::max(start, lowest->address), 8);
+  if (start >= end) return {};
+  const auto bytes = *image_.bytes_at(start, end - start);
+  for (uint64_t at = start; at < end; ++at)  // what no section claims is free only if it is zero
+    if (bytes[at - start] != 0 && !table.contains(at) && !information.contains(at)) return {};
+  return {start, end - start};
+}
+
 void Emitter::write_region_tables() {
   const auto named = [&](std::string_view end) {
     const auto found =
@@ -178,12 +208,13 @@ void Emitter::write_region_tables() {
   std::vector<UnwindRange> ranges = unwind_ranges();
   close_gaps(ranges);
   const uint64_t address = align_up(placement_.added_end(), 16);
+  const Section *table = named(kRegionTableName), *information = named(kRegionInformationName);
+  const bool both = table != nullptr && information != nullptr;
+  const TableRoom room = both ? room_for_regions(*table, *information) : TableRoom{};
   UnwindRegionSections sections =
-      write_unwind_regions(unwind_, ranges, region_bases(image_), address);
-  move_table(named(kRegionInformationName), address, sections.information,
-             std::move(sections.information_fixups));
-  move_table(named(kRegionTableName), sections.table_address, sections.table,
-             std::move(sections.table_fixups));
+      write_unwind_regions(unwind_, ranges, region_bases(image_), address, room);
+  move_table(information, address, sections.information, std::move(sections.information_fixups));
+  move_table(table, sections.table_address, sections.table, std::move(sections.table_fixups));
 }
 
 /// Between blocks of code that stays there may be no-ops that no block holds. They are described by

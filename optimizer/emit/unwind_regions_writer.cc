@@ -33,8 +33,8 @@ constexpr size_t kWord = 8;
 class TableWriter {
  public:
   TableWriter(const UnwindTables& tables, std::span<const UnwindRange> ranges,
-              const RegionBases& bases, uint64_t address)
-      : tables_(tables), ranges_(ranges), bases_(bases), address_(address) {}
+              const RegionBases& bases, uint64_t address, const TableRoom& room)
+      : tables_(tables), ranges_(ranges), bases_(bases), address_(address), room_(room) {}
 
   UnwindRegionSections write();
 
@@ -51,6 +51,7 @@ class TableWriter {
   std::span<const UnwindRange> ranges_;
   const RegionBases& bases_;
   uint64_t address_;
+  TableRoom room_;
   ByteWriter out_;
   ByteWriter descriptors_;  // of the block being written
   std::vector<RegionSpan> spans_;
@@ -156,7 +157,8 @@ void TableWriter::write_handlers(std::span<const UnwindRange> ranges, uint32_t l
 
 void TableWriter::write_table(UnwindRegionSections& sections) {
   out_.align(2 * kWord);
-  sections.table_address = address_ + out_.size();
+  const bool fits = room_.size != 0 && entries_.size() * kEntrySize <= room_.size;
+  sections.table_address = fits ? room_.address : address_ + out_.size();
   ByteWriter table;
   uint64_t previous_end = 0;
   for (const RegionEntry& entry : entries_) {
@@ -175,8 +177,9 @@ void TableWriter::write_table(UnwindRegionSections& sections) {
 
 UnwindRegionSections write_unwind_regions(const UnwindTables& tables,
                                           std::span<const UnwindRange> ranges,
-                                          const RegionBases& bases, uint64_t address) {
-  return TableWriter(tables, ranges, bases, address).write();
+                                          const RegionBases& bases, uint64_t address,
+                                          const TableRoom& room) {
+  return TableWriter(tables, ranges, bases, address, room).write();
 }
 
 }  // namespace respike

@@ -19,12 +19,20 @@ struct UnwindRegionSections {
   std::vector<UnwindFixup> table_fixups;
 };
 
-/// Lays out the information blocks at `address` (16-aligned), then the table. `ranges` as for
+/// Memory that the table may have.
+struct TableRoom {
+  uint64_t address = 0;  // 8-aligned
+  uint64_t size = 0;     // bytes
+};
+
+/// Lays out the information blocks at `address` (16-aligned), then the table, which goes to `room`
+/// instead where it fits there. `ranges` as for
 /// write_unwind(); they start and end at slots, and those without a gap between them, of one owner,
 /// together at bundles; those in an opaque state are the whole of an entry of the input. Throws
 /// Error when a state cannot be expressed, an offset does not fit, or entries overlap.
 UnwindRegionSections write_unwind_regions(const UnwindTables& tables,
                                           std::span<const UnwindRange> ranges,
-                                          const RegionBases& bases, uint64_t address);
+                                          const RegionBases& bases, uint64_t address,
+                                          const TableRoom& room = {});
 
 }  // namespace respike

@@ -6,6 +6,8 @@
 // the name of the interpreter and notes, which are found through program headers, and hash and
 // symbol tables, which are found through the dynamic section. They move as one block by one
 // distance, so that notes stay contiguous and aligned, and everything that points to them follows.
+// The dynamic linker measures the symbol table by the distance to its names (see loader_rules.cc),
+// so that the block always holds both or neither.
 // When something else is in the way, or a relocation refers to the block, the program header of a
 // note is given up instead (its section stays). That comes last, since debuggers and crash reports
 // find the build-id through PT_NOTE.
@@ -92,6 +94,13 @@ uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) 
   return end;
 }
 
+/// The end of the names of `section`'s symbols, if those lie beyond `end`.
+uint64_t extend_over_names(const Image& image, const Section& section, uint64_t end) {
+  if (section.type != ELF::SHT_DYNSYM || section.link >= image.sections.size()) return end;
+  const Section& names = image.sections[section.link];
+  return names.allocated() && names.address >= end ? names.address + names.size : end;
+}
+
 /// The block that must move so that [free, needed) can hold a program header; nullopt when
 /// something in it cannot move.
 std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t needed) {
@@ -104,6 +113,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     if (section.address < free || !can_move(image, section)) return std::nullopt;
     block.start = std::min(block.start, section.address);
     block.end = std::max(block.end, section.address + section.size);
+    block.end = extend_over_names(image, section, block.end);
     block.end = extend_over_segments(image, block.start, block.end);
     block.sections.push_back(index);
   }

@@ -75,7 +75,7 @@ std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
   for (const auto& moved : output.moved) {
     require(input, fates[moved.section] == Fate::kept,
             "a section moves twice, or has to make room for a program header");
-    fates[moved.section] = Fate::in_added_segment;
+    if (!stays_in_segment(input, moved)) fates[moved.section] = Fate::in_added_segment;
   }
   for (const uint32_t section : output.dropped_sections) fates[section] = Fate::dropped;
   for (const RelocationTable& table : input.relocations) fates[table.section] = Fate::dropped;
@@ -97,7 +97,8 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   if (plan != nullptr)
     for (const uint32_t section : plan->block.sections)
       result.emplace_back(input.sections[section].address + plan->block.distance, section);
-  for (const auto& moved : output.moved) result.emplace_back(moved.address, moved.section);
+  for (const auto& moved : output.moved)
+    if (!stays_in_segment(input, moved)) result.emplace_back(moved.address, moved.section);
   for (uint32_t i = 0; i < output.added.size(); ++i)
     if ((output.added[i].flags & ELF::SHF_ALLOC) != 0)
       result.emplace_back(output.added[i].address, input_count(input) + i);
@@ -179,7 +180,8 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
     result.address = moved->address;
     result.contents = moved->contents;
     result.size = moved->contents.size();
-    result.in_added_segment = true;
+    result.in_added_segment = !stays_in_segment(input_, *moved);
+    if (!result.in_added_segment) result.offset = *input_.offset_of(moved->address);
   } else if (s.allocated()) {
     if (!in_block_[number]) return result;
     result.address += plan_->block.distance;
@@ -266,6 +268,10 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
 }
 
 }  // namespace
+
+bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved) {
+  return input.bytes_at(moved.address, moved.contents.size()).has_value();
+}
 
 void check_request(const Image& input, const NewImage& output) {
   require(input, output.contents.size() == input.file.size(), "the contents have another size");

@@ -47,6 +47,10 @@ struct SectionTable {
   OutputSection& numbered(uint32_t number) { return sections[index[number]]; }
 };
 
+/// Whether a section that moves lies within what the input loads from the file: in room that other
+/// sections left, not in the added segment. The writer fills it in there.
+bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved);
+
 /// Throws Error when `output` does not fit `input`: a rewriter's request is no untrusted input, but
 /// a mistake in it must not become a broken file.
 void check_request(const Image& input, const NewImage& output);

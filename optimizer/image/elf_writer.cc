@@ -392,10 +392,11 @@ void Writer::write_program_headers() {
 /// A header that describes a part of the block or exactly one moved section follows it.
 void Writer::retarget(ProgramHeader& header) const {
   if (header.p_type == ELF::PT_LOAD || header.p_type == ELF::PT_PHDR || header.p_memsz == 0) return;
-  uint64_t address = header.p_vaddr, size = header.p_memsz;
+  uint64_t address = header.p_vaddr, size = header.p_memsz, offset = header.p_offset;
   const Segment old{.address = address, .memory_size = size};
   if (plan_->block.contains(old)) {
     address += plan_->block.distance;
+    offset = segment_offset(address);
   } else {
     const auto moved = std::find_if(output_.moved.begin(), output_.moved.end(), [&](const auto& m) {
       const Section& section = input_.sections[m.section];
@@ -404,10 +405,12 @@ void Writer::retarget(ProgramHeader& header) const {
     if (moved == output_.moved.end()) return;
     address = moved->address;
     size = moved->contents.size();
+    offset =
+        stays_in_segment(input_, *moved) ? *input_.offset_of(address) : segment_offset(address);
   }
   header.p_vaddr = address;
   header.p_paddr = address;
-  header.p_offset = segment_offset(address);
+  header.p_offset = offset;
   header.p_filesz = size;
   header.p_memsz = size;
 }

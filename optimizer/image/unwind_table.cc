@@ -66,4 +66,19 @@ std::vector<RegionEntry> read_region_entries(const Image& image) {
   return entries;
 }
 
+RegionMap::RegionMap(const Image& image) {
+  try {
+    entries_ = read_region_entries(image);
+  } catch (const Error&) {
+    return;  // lifting tells of it
+  }
+  std::ranges::sort(entries_, {}, &RegionEntry::start);
+}
+
+std::optional<uint64_t> RegionMap::start_of_entry(uint64_t address) const {
+  const auto next = std::ranges::upper_bound(entries_, address, {}, &RegionEntry::start);
+  if (next == entries_.begin() || address >= (next - 1)->end) return std::nullopt;
+  return (next - 1)->start;
+}
+
 }  // namespace respike

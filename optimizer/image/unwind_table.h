@@ -33,4 +33,18 @@ RegionBases region_bases(const Image& image);
 /// the image.
 std::vector<RegionEntry> read_region_entries(const Image& image);
 
+/// The entries sorted, for looking up addresses as unwinders do.
+class RegionMap {
+ public:
+  RegionMap() = default;
+  /// No entries where the image describes its frames otherwise, or its table cannot be read.
+  explicit RegionMap(const Image& image);
+
+  /// The start of the entry that holds `address`, or nullopt. Binary search.
+  std::optional<uint64_t> start_of_entry(uint64_t address) const;
+
+ private:
+  std::vector<RegionEntry> entries_;  // by start
+};
+
 }  // namespace respike

@@ -196,6 +196,7 @@ Program lift(const Image& image, Diagnostics& diagnostics) {
   build_blocks(lifter);         // from here on block numbers are fixed
   keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
+  join_exception_tables(lifter.program);  // from here on the tables of unwinding are fixed
   connect_blocks(lifter);  // edges and symbolic references
   find_returns(lifter.program, lifter.target);
   glue_sequences(lifter.program, lifter.target);

@@ -173,6 +173,7 @@ void find_gp_values(Lifter&);   // program.gp_values; Procedure::gp or gp_unknow
 void find_references(Lifter&);  // found, tables, program.code_pointers (unresolved targets)
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
+void join_exception_tables(Program&);
 void connect_blocks(Lifter&);                // edges, references, call sites, code pointers
 void check_landing_pads(Lifter&);            // procedures whose gp depends on a distance
 void find_returns(Program&, const Target&);  // drops the edges behind calls that never return

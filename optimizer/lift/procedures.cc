@@ -58,11 +58,14 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
   }
-  // The widest of those that start together comes first, and of equal ones the first global one.
+  // Of those that start together one names the procedure: one with a size, of these a global one,
+  // of these the first. A rewriting keeps all that (move_symbol() in emitter_tables.cc); how wide
+  // symbols are it does not keep.
   std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
     if (a.start != b.start) return a.start < b.start;
-    if (a.end != b.end) return a.end > b.end;
-    return (symbols[a.symbol].binding != 0) > (symbols[b.symbol].binding != 0);
+    const Symbol &x = symbols[a.symbol], &y = symbols[b.symbol];
+    if ((x.size != 0) != (y.size != 0)) return x.size != 0;
+    return (x.binding != 0) > (y.binding != 0);
   });
   std::vector<Piece> merged;
   for (const Piece& piece : pieces) {

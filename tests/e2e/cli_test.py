@@ -465,6 +465,25 @@ leave:
 """
 
 
+def check_verify_coverage(program, scratch):
+    """How much was compared is said; where it is less than half, that is too little."""
+    output = scratch.file("output")
+    common.optimize(program.image, output)
+    text = common.respike_ok("image", "verify", program.image, output).stdout.decode()
+    counts = re.search(r" \((\d+) of its (\d+) basic blocks were compared\)$", text.strip())
+    common.expect(counts and 0.9 * int(counts[2]) < int(counts[1]) <= int(counts[2]), text)
+
+    folder = scratch.folder()
+    dead = "".join(f" beq $1,{n}f\n lda $2,{n}($2)\n{n}:\n lda $3,{n}($3)\n" for n in range(1, 20))
+    source = f".text\n.globl _start\n.ent _start\n_start:\n ldgp $29,0($27)\n lda $0,1($31)\n callsys\n1: br 1b\n{dead} br 1b\n.end _start\n"
+    (folder / "dead.s").write_text(source)
+    command = ["alpha-linux-gnu-gcc", "-nostdlib", "-static", "-Wl,-q", "dead.s", "-o", "dead"]
+    common.expect(common.run_command(command, cwd=folder).status == 0, "dead.s cannot be assembled")
+    common.optimize(folder / "dead", output)
+    outcome = common.respike("image", "verify", folder / "dead", output)
+    common.expect(outcome.status == 1 and b"basic blocks could be compared" in outcome.stderr, f"{outcome}")
+
+
 def check_verify_rebuilt(scratch):
     """The same code out of objects of other names, as compilers make them up, is the same."""
     folder, images = scratch.folder(), []
@@ -532,6 +551,7 @@ def main():
                 "verify what another Respike made",
                 lambda: check_verify_other_respike(program, scratch),
             ),
+            common.Case("verify says how much", lambda: check_verify_coverage(program, scratch)),
             common.Case("verify a rebuilt program", lambda: check_verify_rebuilt(scratch)),
             common.Case("usage messages", lambda: check_usage_messages(image, scratch)),
             common.Case("disasm --profile", lambda: check_disasm_counts(program, scratch)),

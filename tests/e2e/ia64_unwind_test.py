@@ -4,7 +4,11 @@
 A program in assembler has procedures with descriptors for predicates, another convention, saves that unwinders take
 for something else, and one with handlers. In all layouts, counted and rewritten again these stay, readelf lists the
 same descriptors for the same addresses, everything else moves, and the program does the same. Tables that nobody could
-write again are refused in one sentence."""
+write again are refused in one sentence.
+
+Unwinders look up return addresses as they are: a call and the bundle behind it must be in one region, also where a layout
+joins what an earlier one parted. Libraries whose symbols move keep the distance between symbols and names, by which the
+dynamic linker measures them."""
 
 import functools
 import json
@@ -127,9 +131,154 @@ def refused():
     expect(outcome.status == 1 and len(text.splitlines()) == 1 and "would be lost" in text, f"{outcome.status}: {text}")
 
 
+# --- Return addresses -------------------------------------------------------------------------------
+
+THROWS_STATUS = 12
+
+
+def throws():
+    """A C++ program without a runtime: its procedures have exception tables, but nothing is thrown."""
+    folder, objects = scratch.folder(), []
+    unwind = ia64_programs.ASSEMBLER_SOURCES / "unwind"
+    for source in (FREESTANDING / "start.s", FREESTANDING / "runtime.s", unwind / "throws.s", unwind / "throws_stubs.s"):
+        objects.append(folder / f"{source.stem}.o")
+        ia64_programs.tool("as", "-o", objects[-1], source)
+    image = folder / "throws"
+    ia64_programs.tool("ld", "-q", "--build-id", "-o", image, *objects)
+    return image
+
+
+def segments(data):
+    first = struct.unpack_from("<Q", data, 32)[0]
+    return [struct.unpack_from("<IIQQQQQQ", data, first + 56 * i) for i in range(struct.unpack_from("<H", data, 56)[0])]
+
+
+def regions(image):
+    """(start, end) of all entries of the table that unwinders search."""
+    data = image.read_bytes()
+    headers = segments(data)
+    base = min(h[3] for h in headers if h[0] == 1)
+    (table,) = [h for h in headers if h[0] == 0x70000001]
+    entries = [struct.unpack_from("<QQ", data, at) for at in range(table[2], table[2] + table[5], 24)]
+    return sorted((base + start, base + end) for start, end in entries)
+
+
+def calls(image):
+    """Addresses of the bundles that end with a call, as objdump lists them."""
+    result, bundle = set(), 0
+    for line in ia64_programs.tool("objdump", "-d", image).splitlines():
+        place = re.match(r"\s*([0-9a-f]+):\t", line)
+        if place:
+            bundle = int(place[1], 16) & ~15
+        if re.search(r"\bbrl?\.call", line):
+            result.add(bundle)
+    return sorted(result)
+
+
+def check_return_addresses(image, what):
+    table = regions(image)
+    region = lambda address: next((r for r in table if r[0] <= address < r[1]), None)
+    lost = [hex(c) for c in calls(image) if region(c) is not None and region(c) != region(c + 16)]
+    expect(not lost, f"{what}: calls at {', '.join(lost)} return into another unwind region")
+    expect(emulate(image).status == THROWS_STATUS, f"{what}: status {emulate(image).status}")
+
+
+def return_addresses():
+    image = throws()
+    check_return_addresses(image, "the program itself")
+    for number, first in enumerate((("scatter", "--seed", "1"), ("random", "--seed", "1"), ("random", "--seed", "2"))):
+        once, twice = scratch.file("once"), scratch.file("twice")
+        common.optimize(image, once, "--layout", *first)
+        check_return_addresses(once, " ".join(first))
+        for second in (("original",), ("ext-tsp",), ("random", "--seed", str(number + 3))):
+            common.optimize(once, twice, "--layout", *second)
+            check_return_addresses(twice, f"{' '.join(first)}, then {' '.join(second)}")
+
+
+def listed_addresses():
+    """readelf counts addresses from the segment that holds the table: it shows the right ones where the table found room in the
+    first segment."""
+    image, once, twice = throws(), scratch.file("once"), scratch.file("twice")
+    common.optimize(image, once)
+    common.optimize(once, twice)
+    for output in (once, twice):
+        text = ia64_programs.tool("readelf", "-u", output)
+        starts = {int(start, 16) for start in re.findall(r": \[0x(\w+)-0x\w+\], info at", text)}
+        expect(starts == {start for start, _ in regions(output)}, f"readelf lists {sorted(map(hex, starts))}")
+        check_return_addresses(output, "the default layout")
+
+
+def thrown():
+    """With a real runtime: exceptions are caught after one layout and another one."""
+    toolchain = ia64_programs.toolchain()
+    if toolchain is None:
+        raise common.Skip(ia64_programs.MISSING)
+    image = scratch.file("caught")
+    source = ia64_programs.ASSEMBLER_SOURCES / "c" / "caught.cc"
+    command = [toolchain / "bin" / "ia64-linux-gnu-g++", "-O2", "-static", "-Wl,-q,-S", "-o", image, source]
+    built = common.run_command(command, timeout=common.TOOL_TIMEOUT)
+    expect(built.status == 0, f"{built.stderr}")
+    once, twice = scratch.file("once"), scratch.file("twice")
+    common.optimize(image, once, "--layout", "scatter", "--seed", "1")
+    common.optimize(once, twice)
+    emulate(twice).same_as(emulate(image), "scatter, then the default")
+
+
+# --- Symbols and their names ------------------------------------------------------------------------
+
+
+# The unwind tables need a segment of their own, and that needs a program header.
+FEW_SYMBOLS = """
+	.text
+	.global answer#
+	.proc answer#
+answer:
+	.prologue
+	.save pr, r14
+	mov r14 = pr
+	.body
+	br.sptk.many hidden#
+	.endp answer#
+	.global hidden#
+	.hidden hidden#
+	.proc hidden#
+hidden:
+	.prologue
+	.body
+	mov r8 = 42
+	br.ret.sptk.many b0
+	.endp hidden#
+"""
+
+
+def library(style):
+    folder = scratch.folder()
+    source, image = folder / "few.s", folder / f"libfew.{style}.so"
+    source.write_text(FEW_SYMBOLS)
+    ia64_programs.tool("as", "-o", folder / "few.o", source)
+    ia64_programs.tool("ld", "-shared", "-q", f"--hash-style={style}", "-o", image, folder / "few.o")
+    return image
+
+
+def symbols_and_names():
+    """glibc's elf/dl-fptr.c takes DT_STRTAB - DT_SYMTAB for the size of the dynamic symbols."""
+    for style in ("gnu", "sysv", "both"):
+        image = library(style)
+        for layout in ("ext-tsp", "random"):
+            output = scratch.file("few.so")
+            common.optimize(image, output, "--layout", layout)
+            headers = ia64_programs.tool("readelf", "-SW", output)
+            places = dict(re.findall(r"\] (\.dyn\w+) +\w+ +([0-9a-f]+)", headers))
+            size = int(re.search(r"\] \.dynsym +\w+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+)", headers)[1], 16)
+            distance = int(places[".dynstr"], 16) - int(places[".dynsym"], 16)
+            expect(distance == size, f"{style}: names are {distance} bytes behind symbols of {size} bytes")
+            common.respike_ok("image", "verify", image, output)
+            image = output
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
-    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, refused)]
+    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, refused, return_addresses, listed_addresses, thrown, symbols_and_names)]
     with scratch:
         return common.run_cases(cases, args)
 

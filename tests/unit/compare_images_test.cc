@@ -29,6 +29,16 @@ answer:
  lda $0,42($31)
  ret
 .end answer
+.globl odd
+.ent odd
+odd:
+ br $31,1f
+ .gprel32 answer
+1:
+ lda $1,7($31)
+ addq $1,8,$1
+ jmp $31,($1)
+.end odd
 .section foreign,"ax"
 away:
 .cfi_startproc
@@ -82,6 +92,30 @@ TEST(CompareImages, AddressInTheMiddleOfWhatMoved) {
   from.value += 2;  // no instruction is there
   to.value = from.value;
   EXPECT_NE(pair.difference().find("the symbol answer is"), std::string::npos);
+}
+
+/// A word of 4 bytes between the code of a procedure that stays excuses nothing behind it.
+TEST(CompareImages, CodeBehindAnInlinePointer) {
+  Pair pair;
+  const auto in_odd = [&](Instruction& changed) {
+    const Instruction good = changed;
+    changed.immediate += 1;
+    EXPECT_NE(pair.difference().find("differ"), std::string::npos);
+    changed = good;
+    EXPECT_EQ(pair.difference(), "");
+  };
+  int places = 0;
+  for (Procedure& procedure : pair.after.procedures) {
+    if (procedure.name != "odd") continue;
+    EXPECT_EQ(procedure.state, Procedure::State::opaque);
+    for (BasicBlock& block : procedure.blocks)
+      for (uint32_t i = 0; i < block.instructions.size(); ++i)
+        if (const int64_t number = block.instructions[i].immediate; number == 7 || number == 8) {
+          in_odd(block.instructions[i]);
+          ++places;
+        }
+  }
+  EXPECT_EQ(places, 2);
 }
 
 TEST(CompareImages, CodeBehindACallIsLost) {

@@ -192,6 +192,23 @@ TEST(ElfWriter, MovesTablesOfTheDynamicSectionWhenThereAreNoNotes) {
   }
 }
 
+/// Loaders take the distance between the two for the size of the first one.
+TEST(ElfWriter, MovesSymbolsAndTheirNamesTogether) {
+  for (const std::string style : {"gnu", "sysv", "both"}) {
+    const Library library("h" + style, "-Wl,--build-id=none -Wl,--hash-style=" + style);
+    Image input = read_image(library.path);
+    for (const std::string round : {"first-", "second-"}) {
+      NewImage changes = unchanged(input);
+      add_sections(input, changes);
+      Image output = read_image(write_output(input, changes, round + "names-" + style));
+      const Section *symbols = output.section_named(".dynsym"),
+                    *names = output.section_named(".dynstr");
+      EXPECT_EQ(names->address, symbols->address + symbols->size) << style;
+      input = std::move(output);
+    }
+  }
+}
+
 TEST(ElfWriter, GivesUpTheNoteHeaderWhenTheNoteIsReferredTo) {
   const std::string source = R"(
     .section .note.test, "a", @note
