@@ -94,7 +94,8 @@ struct Meaning {
   uint8_t uses = 0, size = 0;            // of places, reads first
   ControlFlow flow = ControlFlow::none;  // if the fields do not matter
   bool flow_depends = false;             // on fields
-  bool may_be_nop = false;               // if the register in field `result` is 31
+  bool software_completion = false;
+  bool may_be_nop = false;  // if the register in field `result` is 31
   uint8_t result = 0;
 };
 
@@ -144,6 +145,7 @@ consteval std::array<Meaning, kEncodingCount> make_meanings() {
     add_places(meaning, roles, roles.writes, roles.writes_fpcr, roles.writes_lock);
     set_flow(meaning, encoding.codec.match >> 26);
     set_nop(meaning, encoding);
+    meaning.software_completion = encoding.software_completion;
   }
   return meanings;
 }
@@ -297,8 +299,8 @@ SequenceRole sequence_role(const Instruction& instruction) {
     case kCfiState:
       return SequenceRole::none;
     default:
-      return encoding_of(instruction).software_completion ? SequenceRole::shadow_begin
-                                                          : SequenceRole::none;
+      return meaning_of(instruction).software_completion ? SequenceRole::shadow_begin
+                                                         : SequenceRole::none;
   }
 }
 
