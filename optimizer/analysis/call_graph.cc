@@ -119,8 +119,8 @@ class CallGraphBuilder {
         const Operands operands = target_.operands(last);
         const auto pv = target_.abi().procedure_value;
         const unsigned predicates = last.predicate != 0 ? 1 : 0;
-        call.standard = operands.uses == predicates + 1 &&
-                        (!pv || operands.registers[predicates] == *pv);
+        call.standard =
+            operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv);
         return call;
       }
       default:
@@ -210,12 +210,10 @@ class CallGraphBuilder {
         for (const Instruction& i : block.instructions) {
           if (i.is_pseudo()) continue;
           const Operands operands = target_.operands(i);
-          // A copy of gp reaches the slots as well.
-          if (target_.value_source(i) == ValueSource::copied && operands.uses != 0 &&
-              operands.registers[operands.uses - 1] == *gp)
-            return slots_loaded_.clear();
-          if (i.has_reference() || !target_.is_lower_half(i)) continue;
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
+          // A copy of gp reaches the slots as well.
+          if (target_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
+          if (i.has_reference() || !target_.is_lower_half(i)) continue;
           if (!procedure.gp) return slots_loaded_.clear();
           const uint64_t slot = *procedure.gp +
                                 static_cast<uint64_t>(target_.field(i, ReferenceKind::gp_low)) -

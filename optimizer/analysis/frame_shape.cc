@@ -132,7 +132,9 @@ class FrameAnalysis {
         all_(Set::first(target_.register_count())),
         scratch_(std::span(target_.abi().scratch)),
         preserved_(std::span(target_.abi().preserved)),
-        offsets_(slot_offsets(program, procedure_)) {}
+        offsets_(slot_offsets(program, procedure_)) {
+    find_effects();
+  }
 
   FrameShape run() {
     if (procedure_.state == Procedure::State::opaque) return {};
@@ -201,6 +203,24 @@ class FrameAnalysis {
   }
 
  private:
+  struct Effect {
+    Set uses, defs;
+  };
+
+  /// No-ops have none, but may look like an access to the frame.
+  void find_effects() {
+    first_effect_.reserve(procedure_.blocks.size());
+    for (const BasicBlock& block : procedure_.blocks) {
+      first_effect_.push_back(effects_.size());
+      for (const Instruction& i : block.instructions) {
+        Effect& effect = effects_.emplace_back();
+        if (i.is_pseudo() || target_.is_nop(i)) continue;
+        const Operands operands = target_.operands(i);
+        effect = {uses_of<W>(operands), defs_of<W>(operands)};
+      }
+    }
+  }
+
   bool after_call(BlockId source) const {
     const BasicBlock& block = procedure_.blocks[source];
     if (block.instructions.empty()) return false;
@@ -211,13 +231,32 @@ class FrameAnalysis {
   State interpret(State state) {
     if (!state.reached) return state;
     const auto& list = procedure_.blocks[block_].instructions;
-    for (index_ = 0; index_ < list.size(); ++index_)
-      if (!list[index_].is_pseudo()) step(list[index_], state);
+    const Effect* effect = effects_.data() + first_effect_[block_];
+    for (index_ = 0; index_ < list.size(); ++index_, ++effect) {
+      if (concerns_frame(*effect, state))
+        step(list[index_], state);
+      else
+        compute(*effect, state);
+    }
     return state;
   }
 
+  bool concerns_frame(const Effect& effect, const State& state) const {
+    const auto has = [&](Register r) { return effect.uses.contains(r) || effect.defs.contains(r); };
+    return has(sp_) || (state.fp != kNoRegister && has(state.fp));
+  }
+
+  void compute(const Effect& effect, State& state) {
+    if (collecting_) {
+      used_ |= effect.uses & state.maybe_intact;
+      changed_ |= effect.defs;
+    }
+    state.intact -= effect.defs;
+    state.maybe_intact -= effect.defs;
+  }
+
+  /// Over an instruction that reads or writes a frame register.
   void step(const Instruction& i, State& state) {
-    if (target_.is_nop(i)) return;  // it may look like an access to the frame
     const Operands operands = target_.operands(i);
     bool touches_frame = false;
     for (unsigned k = 0; k < operands.uses; ++k)
@@ -407,6 +446,8 @@ class FrameAnalysis {
   const Register sp_;
   const Set all_, scratch_, preserved_;
   const std::vector<int32_t> offsets_;
+  std::vector<size_t> first_effect_;  // by block, of its instructions in `effects_`
+  std::vector<Effect> effects_;       // decoded once, as blocks are gone over several times
   BlockId block_ = kNone;
   uint32_t index_ = 0;
   std::vector<FrameShape::Slot> slots_;

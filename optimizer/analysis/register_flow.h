@@ -26,7 +26,7 @@ struct RegisterSummary {
 class RegisterFlow {
  public:
   /// Works on the program as it is: later changes of it need a new one. Both must outlive it.
-  /// Linear in the image; about 40 bytes are kept per block.
+  /// Linear in the image; about 55 bytes are kept per block.
   RegisterFlow(const Program& program, const CallGraph& calls);
   ~RegisterFlow();
   RegisterFlow(RegisterFlow&&) noexcept;

@@ -45,6 +45,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     unknown_through_ = all_ - scratch_;
     if (abi.global_pointer) unknown_through_.add(*abi.global_pointer);
     number_blocks();
+    find_ways_out();
     summarize_blocks();
     unwinding_ = std::make_unique<UnwindNeeds<W>>(program, calls, first_);
     restored_ = unwinding_->take_restored();
@@ -139,6 +140,26 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     pending_exit_.resize(procedures);
   }
 
+  /// Edges and landing pads in few bytes, as solving goes over them again and again.
+  void find_ways_out() {
+    successors_.first.reserve(owner_.size() + 1);
+    landing_pad_.reserve(owner_.size());
+    may_skip_end_.reserve(owner_.size());
+    successors_.first.push_back(0);
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
+      for (const BasicBlock& block : program_[p].blocks) {
+        for (const Edge& edge : block.successors)
+          if (edge.kind != Edge::Kind::landing_pad)
+            successors_.targets.push_back(first_[p] + edge.target);
+        successors_.first.push_back(static_cast<uint32_t>(successors_.targets.size()));
+        const BlockId pad =
+            block.call_site == kNone ? kNone : program_[p].call_sites[block.call_site].landing_pad;
+        landing_pad_.push_back(pad == kNone ? kNone : first_[p] + pad);
+        may_skip_end_.push_back(!block.instructions.empty() &&
+                                block.instructions.back().predicate != 0);
+      }
+  }
+
   void summarize_blocks() {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       const Procedure& procedure = program_[p];
@@ -196,16 +217,11 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const uint32_t first = first_[owner_[node]];
       const BasicBlock& block = block_at(node);
       for (const Edge& edge : block.successors) edges.emplace_back(first + edge.target, node);
-      const BlockId pad = landing_pad(node);
+      const uint32_t pad = landing_pad_[node];
       if (pad != kNone && block.edge(Edge::Kind::landing_pad) == nullptr)
-        edges.emplace_back(first + pad, node);
+        edges.emplace_back(pad, node);
     }
     dependents_ = make_adjacency(flow_.size(), edges);
-  }
-
-  BlockId landing_pad(uint32_t node) const {
-    const uint32_t site = block_at(node).call_site;
-    return site == kNone ? kNone : program_[owner_[node]].call_sites[site].landing_pad;
   }
 
   /// Forward: what is written and then read by nobody up to a way out or an unknown call.
@@ -213,6 +229,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     pending_.resize(flow_.size());
     std::vector<uint32_t> order(flow_.size());
     for (uint32_t node = 0; node < order.size(); ++node) order[node] = node;
+    std::vector<bool> standard_call(flow_.size());
+    for (uint32_t node = 0; node < flow_.size(); ++node)
+      standard_call[node] = is_standard_call(node);
     Worklist work(std::move(order), true);
     solve(
         work,
@@ -220,7 +239,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           if (end_[node] == End::anything) return false;
           Set in;
           for (const uint32_t before : dependents_[node])
-            in |= is_standard_call(before) ? pending_[before] - scratch_ : pending_[before];
+            in |= standard_call[before] ? pending_[before] - scratch_ : pending_[before];
           const Local& local = locals_[node];
           const Set out = (in - local.read) | local.pending;
           if (out == pending_[node]) return false;
@@ -244,11 +263,10 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   /// Of what happens in any case.
   bool is_standard_call(uint32_t node) const {
-    const Instruction& last = block_at(node).instructions.back();
-    if (last.predicate != 0) return false;
+    if (may_skip_end_[node]) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
-    const Operands operands = target_.operands(last);
+    const Operands operands = target_.operands(block_at(node).instructions.back());
     return operands.size > operands.uses &&
            operands.registers[operands.uses] == target_.abi().return_address;
   }
@@ -269,14 +287,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   /// entry that is called.
   Flow end_flow(uint32_t node, uint32_t callee) const {
     const End end = end_[node];
-    const uint32_t first = first_[owner_[node]];
     if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
     Flow flow;
-    for (const Edge& edge : block_at(node).successors)
-      if (edge.kind != Edge::Kind::landing_pad) flow |= flow_[first + edge.target];
+    for (const uint32_t next : successors_[node]) flow |= flow_[next];
     const auto through = [&](const Flow& called) {
       const Flow returned = flow.behind(called);
-      if (block_at(node).instructions.back().predicate == 0) return returned;
+      if (!may_skip_end_[node]) return returned;
       flow |= returned;  // or it is skipped
       return flow;
     };
@@ -372,8 +388,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const Local& local = locals_[node];
     flow = {local.used | (flow.used - local.defined), flow.through - local.defined};
     if (end_[node] == End::anything) flow = end_flow(node, callee);
-    const BlockId pad = landing_pad(node);
-    if (pad != kNone) flow |= flow_[first_[p] + pad] & unwound_;
+    const uint32_t pad = landing_pad_[node];
+    if (pad != kNone) flow |= flow_[pad] & unwound_;
     if (flow == flow_[node]) return false;
     flow_[node] = flow;
     entry_changed(node, p, work);
@@ -474,11 +490,11 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     if (call.kind == Call::Kind::tail)
       exit = exit_[p];
     else
-      for (const Edge& edge : block_at(node).successors)
-        if (edge.kind != Edge::Kind::landing_pad) exit |= live_at_start(p, edge.target);
+      for (const uint32_t next : successors_[node]) exit |= live_at_start(p, next - first_[p]);
     if (end_[node] == End::anything) exit = all_;
     Set unwind = unwinding_->passed_on(node, unwind_[p]);
-    if (landing_pad(node) != kNone) unwind |= live_at_start(p, landing_pad(node)) & unwound_;
+    if (const uint32_t pad = landing_pad_[node]; pad != kNone)
+      unwind |= live_at_start(p, pad - first_[p]) & unwound_;
     if (exit_[call.callee].includes(exit) && unwind_[call.callee].includes(unwind)) return false;
     exit_[call.callee] |= exit;
     unwind_[call.callee] |= unwind;
@@ -490,11 +506,10 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const uint32_t node = first_[p] + b;
     if (program_[p].state == Procedure::State::opaque) return all_;
     Set live = sp_ | unwinding_->everywhere(node, unwind_[p]);
-    const BlockId pad = landing_pad(node);
+    const uint32_t pad = landing_pad_[node];
     if (pad != kNone) {
-      const Flow& flow = flow_[first_[p] + pad];
-      live |= (flow.used | (exit_[p] & flow.through) |
-               unwinding_->everywhere(first_[p] + pad, unwind_[p])) &
+      const Flow& flow = flow_[pad];
+      live |= (flow.used | (exit_[p] & flow.through) | unwinding_->everywhere(pad, unwind_[p])) &
               unwound_;
     }
     return live;
@@ -517,8 +532,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     }
     const Flow flow = end_flow(node, callee);
     Set live = flow.used | (flow.through & exit_[p]);
-    for (const Edge& edge : program_[p].blocks[b].successors)
-      if (edge.kind != Edge::Kind::landing_pad) live |= always_live(p, edge.target);
+    for (const uint32_t next : successors_[node]) live |= always_live(p, next - first_[p]);
     return live | unwinding_->at_end(node, unwind_[p]);
   }
 
@@ -534,6 +548,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   std::vector<Flow> flow_;
   std::vector<Set> pending_;  // see find_pending()
   std::vector<End> end_;
+  Adjacency successors_;               // without landing pads
+  std::vector<uint32_t> landing_pad_;  // or kNone
+  std::vector<bool> may_skip_end_;     // by the predicate of the last instruction
   // Only while solving.
   std::vector<Local> locals_;
   std::vector<uint32_t> callee_entry_;

@@ -8,6 +8,7 @@
 
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/register_set.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
@@ -27,8 +28,9 @@ class UnwindNeeds {
         needs_(first.back()),
         holders_(first.back()),
         restored_(program.procedures.size()) {
-    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
-      if (program_[p].state == Procedure::State::opaque) continue;
+    parallel_for(program_.procedures.size(), [&](size_t number) {
+      const auto p = static_cast<ProcedureId>(number);
+      if (program_[p].state == Procedure::State::opaque) return;
       FrameShape shape;
       if (may_have_slots(program_, program_[p])) {
         shape = find_frame_shape(program_, p, calls.calls_of(p), calls.entries_of(p));
@@ -36,7 +38,11 @@ class UnwindNeeds {
         find_saved(p, first[p], shape);
       }
       find_needs(p, first[p], shape);
-    }
+    });
+    for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
+      if (program_[p].state != Procedure::State::opaque)
+        for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
+          holders_[first[p] + b] = holders_in(program_[p].blocks[b]);
   }
 
   /// FrameShape::restored of all procedures. Can be had once.
@@ -112,7 +118,6 @@ class UnwindNeeds {
       const BasicBlock& block = program_[p].blocks[b];
       uint8_t& needs = needs_[first + b];
       needs = needs_of(block.cfi_state);
-      holders_[first + b] = holders_in(block);
       if (!changes_state(block)) continue;
       uint8_t later = kChanges;
       for (const Instruction& i : block.instructions)

@@ -92,11 +92,16 @@ void Placement::find_free_ranges(const Program& program) {
           taken.emplace_back(program.address_of(block) - target_.code_alignment(),
                              program.address_of(block));
   // What control runs through on its way from one staying piece to the next stays, too.
-  for (const auto& [from, to] : program.falls_into)
-    if (!program[from].movable())
-      for (const CodeRange& range : program.ranges)
-        if (range.procedure == from && range.end < program[to].address)
-          taken.emplace_back(range.end, program[to].address);
+  std::vector<std::pair<ProcedureId, uint64_t>> ends;  // of ranges
+  for (const CodeRange& range : program.ranges)
+    if (!program[range.procedure].movable()) ends.emplace_back(range.procedure, range.end);
+  std::sort(ends.begin(), ends.end());
+  for (const auto& [from, to] : program.falls_into) {
+    const uint64_t stop = program[to].address;
+    const auto first = std::lower_bound(ends.begin(), ends.end(), std::pair(from, uint64_t{0}));
+    const auto last = std::lower_bound(first, ends.end(), std::pair(from, stop));
+    for (auto end = first; end != last; ++end) taken.emplace_back(end->second, stop);
+  }
   // Places outside all procedures that code refers to stay as they are.
   for (const Procedure& procedure : program.procedures)
     for (const Reference& reference : procedure.references)

@@ -39,7 +39,7 @@ void ValueWays::follow() {
     uint8_t state = before_[number];
     for (size_t i = 0; i < procedure.blocks[number].code.size(); ++i)
       state = behind(number, i, state);
-    state = written(procedure.changed_by[number], false, state);
+    state = behind_call(number, state);
     for (const uint32_t next : procedure.blocks[number].successors) {
       if ((before_[next] | state) == before_[next]) continue;
       before_[next] |= state;
@@ -50,18 +50,29 @@ void ValueWays::follow() {
 
 uint8_t ValueWays::behind(uint32_t block, size_t index, uint8_t state) const {
   if (block == home_ && index == home_index_) return kReady;
+  if (state == kOther) return kOther;  // whatever the instruction does
   if (writes_ && writes_(procedure_.blocks[block].code[index])) return kOther;
   const Instruction& instruction = procedure_.blocks[block].code[index].instruction;
-  return written(defs_of(procedure_.target().operands(instruction)), instruction.predicate == 0,
-                 state);
+  const Operands operands = procedure_.target().operands(instruction);
+  bool result = false, read = false;
+  for (unsigned k = operands.uses; k < operands.size; ++k) {
+    result |= operands.registers[k] == result_;
+    read |= reads_.contains(operands.registers[k]);
+  }
+  return written(result, instruction.predicate == 0, read, state);
 }
 
-uint8_t ValueWays::written(const RegisterSet& registers, bool certainly, uint8_t state) const {
-  if (result_ && registers.contains(*result_)) {
+uint8_t ValueWays::behind_call(uint32_t block, uint8_t state) const {
+  const RegisterSet& changed = procedure_.changed_by[block];
+  return written(result_ && changed.contains(*result_), false, !(changed & reads_).empty(), state);
+}
+
+uint8_t ValueWays::written(bool result, bool certainly, bool read, uint8_t state) {
+  if (result) {
     if (certainly) return kOther;
     state |= kOther;
   }
-  if ((state & kReady) == 0 || (registers & reads_).empty()) return state;
+  if ((state & kReady) == 0 || !read) return state;
   return static_cast<uint8_t>((state & ~kReady) | kLost);
 }
 

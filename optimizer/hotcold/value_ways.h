@@ -33,7 +33,9 @@ class ValueWays {
 
  private:
   void follow();
-  uint8_t written(const RegisterSet& registers, bool certainly, uint8_t state) const;
+  uint8_t behind_call(uint32_t block, uint8_t state) const;
+  /// `result`, `read`: whether the result's register is written, and one that the instruction read.
+  static uint8_t written(bool result, bool certainly, bool read, uint8_t state);
 
   const HotProcedure& procedure_;
   const uint32_t home_;

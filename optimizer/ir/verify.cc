@@ -52,7 +52,6 @@ class Verifier {
   Violation ending() const;
   Violation call_ending() const;
   Violation sequences(BlockId id) const;
-  bool unfinished(const BasicBlock& block, SequenceRole begin, SequenceRole end) const;
   Violation sequence(BlockId id, SequenceRole begin, SequenceRole end) const;
 
   /// Why a place cannot be referred to, or nullopt.
@@ -419,23 +418,10 @@ Violation Verifier::call_ending() const {
   return std::nullopt;
 }
 
-/// Whether the block has a `begin` with no `end` behind it.
-bool Verifier::unfinished(const BasicBlock& block, SequenceRole begin, SequenceRole end) const {
-  bool open = false;
-  for (const Instruction& instruction : block.instructions) {
-    if (instruction.is_pseudo()) continue;
-    const SequenceRole role = program_.target->sequence_role(instruction);
-    if (role == begin) open = true;
-    if (role == end) open = false;
-  }
-  return open;
-}
-
 /// Follows the fall-through path from a block that begins a sequence. If it gets to the end of the
 /// sequence, every block it passes must be glued to the next.
 Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) const {
   constexpr unsigned kLongest = 16;
-  if (!unfinished(procedure_->blocks[id], begin, end)) return std::nullopt;
   BlockId loose = kNone;
   BlockId at = id;
   for (unsigned steps = 1; steps < kLongest; ++steps) {
@@ -463,10 +449,23 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
   return std::nullopt;
 }
 
+/// Checks the sequences that the block has the beginning of and no end behind it.
 Violation Verifier::sequences(BlockId id) const {
-  if (auto violation = sequence(id, SequenceRole::reservation_begin, SequenceRole::reservation_end))
-    return violation;
-  return sequence(id, SequenceRole::shadow_begin, SequenceRole::shadow_end);
+  bool reservation = false, shadow = false;
+  for (const Instruction& instruction : procedure_->blocks[id].instructions) {
+    if (instruction.is_pseudo()) continue;
+    const SequenceRole role = program_.target->sequence_role(instruction);
+    if (role == SequenceRole::reservation_begin) reservation = true;
+    if (role == SequenceRole::reservation_end) reservation = false;
+    if (role == SequenceRole::shadow_begin) shadow = true;
+    if (role == SequenceRole::shadow_end) shadow = false;
+  }
+  Violation violation;
+  if (reservation)
+    violation = sequence(id, SequenceRole::reservation_begin, SequenceRole::reservation_end);
+  if (shadow && !violation)
+    violation = sequence(id, SequenceRole::shadow_begin, SequenceRole::shadow_end);
+  return violation;
 }
 
 class LayoutVerifier {

@@ -56,11 +56,13 @@ class Colouring {
   }
 
  private:
+  uint32_t behind(uint32_t set) const { return set + 1 == sets_ ? 0 : set + 1; }
+
   double gain(uint32_t row, uint32_t set) const {
     double cost = 0;
     for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
       cost += static_cast<double>(cost_[size_t{line} * sets_ + set]);
-      set = set + 1 == sets_ ? 0 : set + 1;
+      set = behind(set);
     }
     return mean_[row] - cost;
   }
@@ -98,7 +100,7 @@ class Colouring {
         cost_[size_t{other} * sets_ + set] += static_cast<float>(turns) * static_cast<float>(sign);
         mean_[row_of_[other]] += static_cast<double>(turns) / sets_ * sign;
       }
-      set = set + 1 == sets_ ? 0 : set + 1;
+      set = behind(set);
     }
   }
 
@@ -130,16 +132,20 @@ class Colouring {
   /// The turns that a row meets at a set, but for those of row `other`.
   double met_without(uint32_t row, uint32_t set, uint32_t other) const {
     double sum = 0;
-    for (uint32_t i = 0; i < lines_[row]; ++i)
-      sum += static_cast<double>(cost_[size_t{first_[row] + i} * sets_ + (set + i) % sets_]);
-    return sum - met_by(row, set, other, set_of_[other]);
+    const uint32_t at = set;
+    for (uint32_t line = first_[row]; line < first_[row + 1]; ++line) {
+      sum += static_cast<double>(cost_[size_t{line} * sets_ + set]);
+      set = behind(set);
+    }
+    return sum - met_by(row, at, other, set_of_[other]);
   }
   /// The turns that two rows take in sets that they share.
   double met_by(uint32_t a, uint32_t set_a, uint32_t b, uint32_t set_b) const {
     double sum = 0;
+    uint32_t j = set_a < set_b ? set_a + sets_ - set_b : set_a - set_b;  // line of b
     for (uint32_t i = 0; i < lines_[a]; ++i) {
-      const uint32_t j = (set_a + i + sets_ - set_b) % sets_;
       if (j < lines_[b]) sum += turns_.between(first_[a] + i, first_[b] + j);
+      j = behind(j);
     }
     return sum;
   }

@@ -114,6 +114,7 @@ class Builder {
       return;
     }
     for (const Part part : {Part::hot, Part::cold, Part::idle}) {
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) continue;
       std::vector<bool> wanted;
       for (const Part each : parts) wanted.push_back(each == part);
       add_pieces(id, chains_of(id, wanted), part);

@@ -17,7 +17,7 @@ constexpr uint64_t kMostTurns = 100'000'000;  // that are counted
 class Recent {
  public:
   Recent(uint32_t lines, std::span<const uint32_t> weights)
-      : weights_(weights), list_(2 * weights.size() + 2), listed_(lines), turns_(lines) {}
+      : weights_(weights), list_(kStride + 2 * weights.size() + 2), listed_(lines), turns_(lines) {}
 
   void clear() {
     while (first_ != end_) listed_[list_[first_++]] = false;
@@ -26,17 +26,16 @@ class Recent {
   void run(uint32_t line) {
     if (first_ != end_ && list_[end_ - 1] == line) return;
     if (listed_[line]) {
-      size_t at = end_ - 1;
-      while (list_[at] != line) --at;
+      const size_t at = find_last(line);
       count_turns(line, at + 1);
       std::copy(list_.data() + at + 1, list_.data() + end_, list_.data() + at);
       list_[end_ - 1] = line;
       return;
     }
     if (end_ == list_.size()) {
-      std::copy(list_.data() + first_, list_.data() + end_, list_.data());
-      end_ -= first_;
-      first_ = 0;
+      std::copy(list_.data() + first_, list_.data() + end_, list_.data() + kStride);
+      end_ -= first_ - kStride;
+      first_ = kStride;
     }
     list_[end_++] = line;
     listed_[line] = true;
@@ -47,6 +46,21 @@ class Recent {
   Turns& turns() { return turns_; }
 
  private:
+  static constexpr size_t kStride = 16;  // lines that are looked at together
+
+  /// Where a line is in the list that has it.
+  size_t find_last(uint32_t line) const {
+    for (size_t end = end_;; end -= kStride) {
+      const uint32_t* some = list_.data() + end - kStride;
+      uint32_t found = 0;  // counted, for a branch for each would keep compilers from using vectors
+      for (size_t i = 0; i < kStride; ++i) found += some[i] == line;
+      if (found == 0) continue;
+      size_t at = end - 1;
+      while (list_[at] != line) --at;
+      return at;
+    }
+  }
+
   /// Of a line with those from `behind` on.
   void count_turns(uint32_t line, size_t behind) {
     const uint32_t weight = weights_[end_ - behind];
@@ -58,7 +72,7 @@ class Recent {
 
   const std::span<const uint32_t> weights_;
   std::vector<uint32_t> list_;
-  size_t first_ = 0, end_ = 0;  // of the list
+  size_t first_ = kStride, end_ = kStride;  // of the list, which starts with a stride of nothing
   std::vector<bool> listed_;
   uint64_t counted_ = 0;
   Turns turns_;

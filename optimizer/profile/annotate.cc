@@ -95,7 +95,7 @@ std::optional<uint64_t> way_out(const Program& program, const Procedure& procedu
 
 AnnotateResult annotate(Program& program, const Profile& profile) {
   clear_counts(program);
-  const std::vector<ProcedureSignature> signatures = sign(program);
+  const std::vector<uint64_t> signatures = sign_graphs(program);
   AnnotateResult result;
   result.known.resize(program.procedures.size());
   for (const ProcedureProfile& counted : profile.procedures) {
@@ -109,7 +109,7 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
                          [](const Procedure& p, uint64_t a) { return p.address < a; });
     if (procedure == program.procedures.end() || procedure->address != counted.address ||
         procedure->name != counted.name ||
-        signatures[procedure - program.procedures.begin()].value != counted.signature ||
+        signatures[procedure - program.procedures.begin()] != counted.signature ||
         !same_blocks(program, *procedure, counted))
       continue;
     set_counts(*procedure, counted);

@@ -120,12 +120,12 @@ void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
       continue;
     const uint64_t kind = mnemonic(instruction.opcode);
     loose_ += kind;
-    ByteWriter text;
-    text.write(kind);
-    text.write(instruction.predicate);
-    for (const uint8_t field : instruction.registers) text.write(field);
-    text.write(static_cast<uint32_t>(instruction.immediate));
-    strict_ += hash64(text.bytes());
+    uint8_t text[17];
+    store(text, kind);
+    text[8] = instruction.predicate;
+    std::ranges::copy(instruction.registers, text + 9);
+    store(text + 13, instruction.immediate);
+    strict_ += hash64(text);
   }
 }
 

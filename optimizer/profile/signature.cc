@@ -101,11 +101,9 @@ class Signer {
   Signer(Context& context, ProcedureId id)
       : context_(context), id_(id), procedure_(context.program()[id]) {}
 
-  ProcedureSignature sign() {
-    ProcedureSignature signature;
+  uint64_t sign_graph() {
     const size_t size = procedure_.blocks.size();
-    signature.node.assign(size, kNone);
-    if (size == 0) return signature;
+    if (size == 0) return 0;
     skips_.assign(size, kNone);
     successors_.resize(size);
     ends_.resize(size);
@@ -114,7 +112,13 @@ class Signer {
     number_.assign(size, kNone);
     number_from(skip(0));
     number_others();
-    signature.value = hash64(text_of_nodes().bytes());
+    return hash64(text_of_nodes().bytes());
+  }
+
+  ProcedureSignature sign() {
+    ProcedureSignature signature;
+    signature.value = sign_graph();
+    signature.node.assign(procedure_.blocks.size(), kNone);
     for (uint32_t node = 0; node < order_.size(); ++node) {
       for (BlockId b = order_[node]; b != kNone; b = chain_[b]) {
         signature.node[b] = node;
@@ -381,6 +385,15 @@ class Signer {
 };
 
 }  // namespace
+
+std::vector<uint64_t> sign_graphs(const Program& program) {
+  Context context(program);
+  std::vector<uint64_t> signatures;
+  signatures.reserve(program.procedures.size());
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    signatures.push_back(Signer(context, id).sign_graph());
+  return signatures;
+}
 
 std::vector<ProcedureSignature> sign(const Program& program) {
   Context context(program);

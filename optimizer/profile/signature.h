@@ -19,5 +19,7 @@ struct ProcedureSignature {
 /// The signatures of all procedures. They depend neither on the layout of blocks nor on registers,
 /// constants and straight-line code. Close to linear time.
 std::vector<ProcedureSignature> sign(const Program& program);
+/// ProcedureSignature::value of all procedures alone.
+std::vector<uint64_t> sign_graphs(const Program& program);
 
 }  // namespace respike

@@ -31,13 +31,12 @@ class AlphaCodeMotion final : public CodeMotion {
   bool is_pure(const Instruction& instruction) const override {
     if (instruction.opcode < kFirstTargetOpcode) return false;
     const Encoding& encoding = encoding_of(instruction);
-    const bool qualified = std::string_view(encoding.name).find('/') != std::string_view::npos;
     switch (encoding.format) {
       case Format::memory:
         return instruction.opcode == opcode("lda") || instruction.opcode == opcode("ldah");
       case Format::operate:
       case Format::literal:
-        return !qualified;
+        return !encoding.qualified;
       case Format::floating:
         for (const uint16_t op :
              {opcode("cpys"), opcode("cpysn"), opcode("cpyse"), opcode("itoft"), opcode("ftoit")})

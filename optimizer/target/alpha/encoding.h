@@ -114,6 +114,7 @@ struct Encoding {
   Text syntax;  // without marks
   Format format = Format::invalid;
   bool software_completion = false;  // qualifier /s
+  bool qualified = false;            // has any, as addt/su and addq/v have
   Roles roles;
   Codec codec;
 };
@@ -248,6 +249,7 @@ constexpr Encoding make_encoding(const Row& row, const Qualifier& qualifier, For
   encoding.name.append(qualifier.suffix);
   encoding.format = format;
   encoding.software_completion = qualifier.suffix.starts_with("/s");
+  encoding.qualified = std::string_view(encoding.name).find('/') != std::string_view::npos;
   encoding.codec = make_codec(format, opcode, function + qualifier.bits);
   read_syntax(encoding, row.syntax);
   return encoding;

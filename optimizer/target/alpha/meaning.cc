@@ -21,6 +21,7 @@
 #include "optimizer/target/alpha/meaning.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "optimizer/target/alpha/codec.h"
@@ -81,16 +82,87 @@ void append(Operands& operands, std::span<const Register> registers) {
   for (Register r : registers) operands.registers[operands.size++] = r;
 }
 
-/// Appends the registers that the fields in the set `fields` name.
-void append_fields(Operands& operands, const Instruction& instruction, unsigned fields,
-                   unsigned floating) {
-  for (unsigned field = 0; field < 3; ++field) {
-    const unsigned bit = 1u << field;
-    const uint8_t number = instruction.registers[field];
-    if ((fields & bit) == 0 || number == kZero) continue;
-    const bool is_floating = (floating & bit) != 0;
-    operands.registers[operands.size++] =
-        static_cast<Register>(is_floating ? kFloating + number : number);
+/// Where a register that an instruction reads or writes is found: `base` plus a field. That of one
+/// that no field names is 0.
+struct OperandPlace {
+  uint8_t field = 0, mask = 0, base = 0;
+};
+
+/// What can be told from the row alone, in few bytes: analyses ask for it all the time.
+struct Meaning {
+  std::array<OperandPlace, 6> places;
+  uint8_t uses = 0, size = 0;            // of places, reads first
+  ControlFlow flow = ControlFlow::none;  // if the fields do not matter
+  bool flow_depends = false;             // on fields
+  bool software_completion = false;
+  bool may_be_nop = false;  // if the register in field `result` is 31
+  uint8_t result = 0;
+};
+
+constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
+                          bool lock) {
+  const auto add = [&](OperandPlace place) { meaning.places.at(meaning.size++) = place; };
+  for (uint8_t field = 0; field < 3; ++field)
+    if ((fields >> field & 1) != 0)
+      add({field, 31, static_cast<uint8_t>((roles.floating >> field & 1) != 0 ? kFloating : 0)});
+  if (fpcr) add({0, 0, kFpcr});
+  if (lock) add({0, 0, kLockFlag});
+}
+
+constexpr void set_flow(Meaning& meaning, unsigned major) {
+  meaning.flow_depends = major == kBr || major == kJump || major == kCallPal;
+  if (major == kPal1e) meaning.flow = ControlFlow::stop;  // jumps of PALmode
+  if (major > kBr)
+    meaning.flow = major == kBsr ? ControlFlow::call : ControlFlow::conditional_branch;
+}
+
+constexpr void set_nop(Meaning& meaning, const Encoding& encoding) {
+  const Roles& roles = encoding.roles;
+  const std::string_view name = encoding.name;
+  switch (encoding.format) {
+    case Format::memory:
+      meaning.may_be_nop = name == "lda" || name == "ldah" || name == "ldq_u";
+      break;
+    case Format::operate:
+    case Format::literal:
+    case Format::floating:
+      meaning.result = 2;
+      meaning.may_be_nop = !encoding.qualified && !roles.reads_fpcr && !roles.writes_fpcr;
+      break;
+    default:
+      break;
+  }
+}
+
+consteval std::array<Meaning, kEncodingCount> make_meanings() {
+  std::array<Meaning, kEncodingCount> meanings;
+  for (size_t row = 1; row < kEncodingCount; ++row) {
+    const Encoding& encoding = kEncodings[row];
+    const Roles& roles = encoding.roles;
+    Meaning& meaning = meanings[row];
+    add_places(meaning, roles, roles.reads, roles.reads_fpcr, roles.reads_lock);
+    meaning.uses = meaning.size;
+    add_places(meaning, roles, roles.writes, roles.writes_fpcr, roles.writes_lock);
+    set_flow(meaning, encoding.codec.match >> 26);
+    set_nop(meaning, encoding);
+    meaning.software_completion = encoding.software_completion;
+  }
+  return meanings;
+}
+
+constexpr std::array<Meaning, kEncodingCount> kMeanings = make_meanings();
+
+const Meaning& meaning_of(const Instruction& instruction) {
+  return kMeanings[row_of(instruction.opcode)];
+}
+
+/// Appends the registers at some places, but for those that are always zero.
+void append(Operands& operands, const Instruction& instruction,
+            std::span<const OperandPlace> places) {
+  for (const OperandPlace& place : places) {
+    const unsigned number = instruction.registers[place.field] & place.mask;
+    operands.registers[operands.size] = static_cast<Register>(place.base + number);
+    operands.size += number != kZero;
   }
 }
 
@@ -152,22 +224,16 @@ bool is_get_pc(const Instruction& instruction) {
 
 ControlFlow control_flow(const Instruction& instruction) {
   if (instruction.opcode < kFirstTargetOpcode) return ControlFlow::none;
-  const unsigned major = major_opcode(instruction);
-  if (major > kBr) {
-    return major == kBsr ? ControlFlow::call : ControlFlow::conditional_branch;
-  }
-  switch (major) {
+  const Meaning& meaning = meaning_of(instruction);
+  if (!meaning.flow_depends) return meaning.flow;
+  switch (major_opcode(instruction)) {
     case kBr:
       if (instruction.registers[0] == kZero) return ControlFlow::branch;
       return is_get_pc(instruction) ? ControlFlow::none : ControlFlow::call;
     case kJump:
       return jump_flow(instruction);
-    case kCallPal:
-      return instruction.immediate == kHalt ? ControlFlow::stop : ControlFlow::none;
-    case kPal1e:  // jumps of PALmode
-      return ControlFlow::stop;
     default:
-      return ControlFlow::none;
+      return instruction.immediate == kHalt ? ControlFlow::stop : ControlFlow::none;
   }
 }
 
@@ -181,14 +247,11 @@ Operands operands(const Instruction& instruction) {
     append(result, pal.defs);
     return result;
   }
-  const Roles& roles = encoding_of(instruction).roles;
-  append_fields(result, instruction, roles.reads, roles.floating);
-  if (roles.reads_fpcr) result.registers[result.size++] = kFpcr;
-  if (roles.reads_lock) result.registers[result.size++] = kLockFlag;
+  const Meaning& meaning = meaning_of(instruction);
+  const auto places = std::span(meaning.places).first(meaning.size);
+  append(result, instruction, places.first(meaning.uses));
   result.uses = result.size;
-  append_fields(result, instruction, roles.writes, roles.floating);
-  if (roles.writes_fpcr) result.registers[result.size++] = kFpcr;
-  if (roles.writes_lock) result.registers[result.size++] = kLockFlag;
+  append(result, instruction, places.subspan(meaning.uses));
   return result;
 }
 
@@ -201,24 +264,8 @@ bool is_system_call(const Instruction& instruction) {
 
 bool is_nop(const Instruction& instruction) {
   if (instruction.opcode < kFirstTargetOpcode) return false;
-  const Encoding& encoding = encoding_of(instruction);
-  switch (encoding.format) {
-    case Format::memory: {
-      const uint16_t op = instruction.opcode;
-      return instruction.registers[0] == kZero &&
-             (op == opcode("lda") || op == opcode("ldah") || op == opcode("ldq_u"));
-    }
-    case Format::operate:
-    case Format::literal:
-    case Format::floating: {
-      const bool qualified = std::string_view(encoding.name).find('/') != std::string_view::npos;
-      const Roles& roles = encoding.roles;
-      return instruction.registers[2] == kZero && !qualified && !roles.reads_fpcr &&
-             !roles.writes_fpcr;
-    }
-    default:
-      return false;
-  }
+  const Meaning& meaning = meaning_of(instruction);
+  return meaning.may_be_nop && instruction.registers[meaning.result] == kZero;
 }
 
 ValueSource value_source(const Instruction& instruction) {
@@ -252,8 +299,8 @@ SequenceRole sequence_role(const Instruction& instruction) {
     case kCfiState:
       return SequenceRole::none;
     default:
-      return encoding_of(instruction).software_completion ? SequenceRole::shadow_begin
-                                                          : SequenceRole::none;
+      return meaning_of(instruction).software_completion ? SequenceRole::shadow_begin
+                                                         : SequenceRole::none;
   }
 }
 

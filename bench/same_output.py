@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Whether two builds of respike write the same images, byte for byte: for changes that are to make it faster only.
+
+  same_output.py BEFORE AFTER [--manifest build/programs/manifest.json] [--filter REGEX] [IMAGE[=PROFILE] ...]
+
+BEFORE and AFTER are programs `respike`. Every image of the manifest and every IMAGE is written as it is, in random
+orders, scattered, by estimates, instrumented in two ways, and by a profile with and without hot-cold optimization. The
+profile of an IMAGE without one, and of those of the manifest, is of a short run of it, where an emulator runs it.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EMULATORS = {"alpha": ["qemu-alpha", "-L", "/usr/alpha-linux-gnu"], "ia64": [str(ROOT / "build" / "respike-ia64")]}
+
+
+def commands(profile):
+    """Command lines without input and output."""
+    for order in ("original", "random", "scatter"):
+        yield ["image", "optimize", "--layout", order]
+    yield ["image", "optimize"]
+    yield ["image", "instrument", "--spool", "spool"]
+    yield ["image", "instrument", "--spool", "spool", "--counters", "atomic"]
+    if profile:
+        yield ["image", "optimize", "--profile", profile]
+        yield ["image", "optimize", "--profile", profile, "--hot-cold", "off"]
+        yield ["image", "instrument", "--spool", "spool", "--weights", profile]
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, **options)
+
+
+def make_profile(respike, image, runs, folder):
+    """A profile of one run of an image; None when there is no way to run it."""
+    info = run(respike, "image", "info", image).stdout.decode()
+    machine = re.search(r"^machine\s+(\S+)", info, re.M)
+    if machine is None or "library" in info.split("\n")[0]:
+        return None
+    counting, spool, profile = folder / "counting", folder / "spool", folder / "profile"
+    if run(respike, "image", "instrument", image, "-o", counting, "--spool", spool).returncode != 0:
+        return None
+    args = runs[0].get("args", []) if runs else []
+    stdin = open(runs[0]["stdin"], "rb") if runs and runs[0].get("stdin") else subprocess.DEVNULL
+    libraries = ":".join(sorted({str(p.parent) for p in image.parent.glob("lib*/*.so*")}))
+    try:
+        run(*EMULATORS[machine[1]], counting, *args, stdin=stdin, timeout=60, cwd=folder,
+            env={**os.environ, "LD_LIBRARY_PATH": libraries})
+    except (subprocess.TimeoutExpired, OSError):
+        pass
+    counts = sorted(spool.glob("*.counts")) if spool.exists() else []
+    if not counts or run(respike, "image", "collect", *counts, "-o", profile).returncode != 0:
+        return None
+    return profile
+
+
+def outcome(respike, command, image, folder):
+    """All that a command leaves behind: status, what it says, and what it writes."""
+    out = folder / "out"
+    out.unlink(missing_ok=True)
+    result = run(respike, *command, image, "-o", out, cwd=folder)
+    written = out.read_bytes() if out.exists() else None
+    return result.returncode, result.stdout, result.stderr, written
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("before", type=pathlib.Path)
+    parser.add_argument("after", type=pathlib.Path)
+    parser.add_argument("images", nargs="*")
+    parser.add_argument("--manifest", type=pathlib.Path)
+    parser.add_argument("--filter", default="")
+    args = parser.parse_args()
+    before, after = args.before.resolve(), args.after.resolve()
+    jobs = []
+    if args.manifest:
+        for program in json.loads(args.manifest.read_text())["programs"]:
+            for image in [program["image"], *(library["path"] for library in program["libraries"])]:
+                jobs.append((pathlib.Path(image), None, program["runs"] if image == program["image"] else []))
+    for each in args.images:
+        image, _, profile = each.partition("=")
+        jobs.append((pathlib.Path(image).resolve(), pathlib.Path(profile).resolve() if profile else None, []))
+    jobs = [job for job in jobs if re.search(args.filter, str(job[0]))]
+    same = different = profiles = 0
+    seen = set()
+    for image, profile, runs in jobs:
+        if image in seen or not image.exists():
+            continue
+        seen.add(image)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            profile = profile or make_profile(before, image, runs, folder)
+            profiles += profile is not None
+            for command in commands(profile):
+                if outcome(before, command, image, folder) == outcome(after, command, image, folder):
+                    same += 1
+                else:
+                    different += 1
+                    print(f"{image.name}: {' '.join(map(str, command))}: different")
+    print(f"{len(seen)} images, {profiles} with a profile: {same} outputs the same, {different} different")
+    sys.exit(different != 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+// Work on several threads: all of it is done, once, whatever the number of threads, and exceptions
+// come out as if it had been done in order.
+
+#include "optimizer/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace respike {
+namespace {
+
+TEST(Parallel, EachIsDoneOnce) {
+  for (const size_t count : {0, 1, 2, 3, 64, 1000, 100'000})
+    for (const size_t workers : {1, 2, 3, 8}) {
+      std::vector<int> done(count);
+      parallel_for(
+          count, [&](size_t i) { ++done[i]; }, workers);
+      EXPECT_EQ(std::accumulate(done.begin(), done.end(), size_t{0}), count);
+      EXPECT_EQ(std::count(done.begin(), done.end(), 1), static_cast<ptrdiff_t>(count));
+    }
+}
+
+TEST(Parallel, TheLowestExceptionComesOutAndTheRestIsDone) {
+  for (const size_t workers : {1, 2, 8}) {
+    std::vector<int> done(1000);
+    std::string caught;
+    try {
+      parallel_for(
+          done.size(),
+          [&](size_t i) {
+            done[i] = 1;
+            if (i % 100 == 37) throw std::runtime_error(std::to_string(i));
+          },
+          workers);
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    EXPECT_EQ(caught, "37") << workers;
+    EXPECT_EQ(std::accumulate(done.begin(), done.end(), 0), 1000);
+  }
+}
+
+}  // namespace
+}  // namespace respike
