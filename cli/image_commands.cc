@@ -151,11 +151,35 @@ Json hot_cold_to_json(const HotColdResult& result) {
           {"stubs_entered", result.stubs_entered}};
 }
 
+Json cost_to_json(const Forecast::Cost& cost) {
+  return {{"instructions", cost.executed.instructions},
+          {"taken_branches", cost.executed.taken},
+          {"miss_cycles", cost.misses},
+          {"cycles", cost.cycles}};
+}
+
+Json forecast_to_json(const OptimizeResult& result) {
+  Json procedures = Json::array();
+  for (const Forecast::Change& each : result.forecast.procedures)
+    procedures.push_back({{"name", each.name},
+                          {"instructions_before", each.input.instructions},
+                          {"instructions_after", each.output.instructions},
+                          {"taken_branches_before", each.input.taken},
+                          {"taken_branches_after", each.output.taken},
+                          {"other_order", each.kept}});
+  return {{"left_as_it_is", result.left_as_it_is},
+          {"before", cost_to_json(result.forecast.input)},
+          {"after", cost_to_json(result.forecast.output)},
+          {"unknown_calls", result.forecast.unknown_calls},
+          {"procedures", std::move(procedures)}};
+}
+
 std::string report_text(const OptimizeArguments& arguments, const Image& image,
                         const FittedProfile& fitted, const OptimizeResult& result,
                         const Diagnostics& diagnostics) {
   Json timings = Json::object();
-  for (const Timing& timing : result.timings) timings[timing.step] = timing.seconds;
+  for (const Timing& timing : result.timings)  // a step may be taken twice
+    timings[timing.step] = timings.value(timing.step, 0.0) + timing.seconds;
   const AnnotateResult& annotated = result.annotated;
   const auto& match = fitted.match;
   const double known = share(annotated.instructions_matched, annotated.instructions);
@@ -176,6 +200,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
                {"changed_hints", result.changed_hints},
                {"dropped_gp_loads", result.dropped_gp_loads},
                {"hot_cold", hot_cold_to_json(result.hot_cold)},
+               {"expected", forecast_to_json(result)},
                {"fragments", result.emitted.fragments},
                {"text_bytes", result.emitted.text_bytes},
                {"added_text_bytes", result.emitted.added_text_bytes},
@@ -209,6 +234,8 @@ void run_optimize(OptimizeArguments& arguments) {
   FittedProfile fitted;
   if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
+  // Who asks for a layout gets it; who asks for the best one gets what gains something.
+  arguments.options.only_if_gained = arguments.layout.empty();
   if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
   parse_layout(arguments.layout, arguments.options);
   arguments.options.hot_cold = arguments.hot_cold != "off";
@@ -237,6 +264,8 @@ void run_optimize(OptimizeArguments& arguments) {
     outputs.push_back({arguments.report, bytes_of(report), {}});
   }
   write_files(outputs);
+  if (result.annotated.entered != 0)
+    fmt::print("expected by the profile: {}\n", describe_gain(result));
   print_warnings(diagnostics);
 }
 

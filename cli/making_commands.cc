@@ -98,9 +98,10 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
   print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
     if (outcome.confidence == 0) return std::string("optimized by static estimates");
     const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
-    if (outcome.runs == 0) return "optimized by the profile of an older build: " + carried;
-    return fmt::format("optimized by a profile of {}{}", runs_text(outcome.runs),
-                       outcome.carried_runs > 0 ? ", and " + carried : std::string());
+    const std::string gain = outcome.gain.empty() ? std::string() : ": " + outcome.gain;
+    if (outcome.runs == 0) return "optimized by the profile of an older build, " + carried + gain;
+    return fmt::format("optimized by a profile of {}{}{}", runs_text(outcome.runs),
+                       outcome.carried_runs > 0 ? ", and " + carried : std::string(), gain);
   });
 }
 

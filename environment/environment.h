@@ -47,6 +47,7 @@ struct ImageOutcome {
   double confidence = 0;           // optimized: in the profile; 0: none, by static estimates
   double carried_runs = 0;         // optimized: of older builds, in its profile
   double carried_confidence = 0;
+  std::string gain;  // optimized by a profile: what is expected (describe_gain())
 };
 
 struct ExportPlace {

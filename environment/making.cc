@@ -162,6 +162,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   if (profile.runs > 0) options.profile = &profile;
   const char* layout = best_layout(profile);
   parse_layout(layout, options);
+  options.only_if_gained = true;
   options.description = fmt::format("--layout {}", layout);
   if (use.half_life_days > 0)
     options.description += fmt::format(" --half-life {}", use.half_life_days);
@@ -195,6 +196,7 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   database_.add_optimized(build.id, facts);
   outcome.state = State::made;
   outcome.procedures = result.moved;
+  if (result.annotated.entered != 0) outcome.gain = describe_gain(result);
 }
 
 bool Environment::has_derived(Id image, DerivedKind kind) const {

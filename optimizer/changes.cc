@@ -54,10 +54,10 @@ std::optional<HotParts> find_parts(const Program& program, const Provenance& not
 
 }  // namespace
 
-void pin(Program& program, const std::vector<ProcedureId>& left_out) {
+void pin(Program& program, const std::vector<ProcedureId>& left_out, std::string_view reason) {
   for (const ProcedureId id : left_out) {
     program[id].state = Procedure::State::pinned;
-    program[id].reason = "left out on request";
+    program[id].reason = reason;
   }
   pin_followers(program);
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/hotcold/hot_cold.h"
@@ -14,7 +15,8 @@
 namespace respike {
 
 /// Leaves procedures where they are, and those that control runs into or out of with them.
-void pin(Program& program, const std::vector<ProcedureId>& left_out);
+void pin(Program& program, const std::vector<ProcedureId>& left_out,
+         std::string_view reason = "left out on request");
 
 /// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
 void forget_changed(DroppedGpLoads& loads, const HotParts& changed);

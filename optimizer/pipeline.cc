@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -27,6 +28,8 @@
 
 namespace respike {
 namespace {
+
+constexpr const char* kNoGain = "nothing is expected to be gained";
 
 class Stopwatch {
  public:
@@ -72,7 +75,21 @@ void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult
   set_static_counts(program);
 }
 
-Layout make_layout(const Program& program, const OptimizeOptions& options) {
+/// The wanted layout or, where that costs more than the input, one that keeps procedures together
+/// in the input's order, if it costs less.
+Layout make_profiled_layout(const Program& program, const LayoutOptions& wanted,
+                            std::span<const ExecutedCode> input, Forecast* forecast) {
+  Layout layout = profiled_layout(program, wanted, input, forecast);
+  if (forecast == nullptr || !forecast->is_costlier()) return layout;
+  Forecast other;
+  Layout instead = profiled_layout(program, {.blocks = wanted.blocks}, input, &other);
+  if (other.output.cycles >= forecast->output.cycles) return layout;
+  *forecast = std::move(other);
+  return instead;
+}
+
+Layout make_layout(const Program& program, const OptimizeOptions& options,
+                   std::span<const ExecutedCode> input, Forecast* forecast) {
   switch (options.order) {
     case OptimizeOptions::Order::original:
       return original_layout(program);
@@ -81,12 +98,104 @@ Layout make_layout(const Program& program, const OptimizeOptions& options) {
     case OptimizeOptions::Order::scatter:
       return scattered_layout(program, options.seed);
     case OptimizeOptions::Order::profiled:
-      return profiled_layout(program, options.layout);
+      return make_profiled_layout(program, options.layout, input, forecast);
   }
   return {};
 }
 
+/// A program in its new order, to be written.
+struct Draft {
+  Program program;
+  Layout layout;
+  DroppedGpLoads gp_loads;
+  std::vector<ProcedureId> left_out;  // by the user's wish, and because they would cost more
+};
+
+/// `unwanted`: procedures that are to stay as they are, since they would cost more.
+Draft make_draft(const Image& image, const OptimizeOptions& options,
+                 const std::vector<ProcedureId>& unwanted, OptimizeResult& result,
+                 Diagnostics& diagnostics, Stopwatch& watch) {
+  Draft draft{.program = lift(image, diagnostics), .layout = {}, .gp_loads = {}, .left_out = {}};
+  Program& program = draft.program;
+  check(program, nullptr);
+  watch.lap("lift");
+  draft.left_out = left_out_procedures(program, options);
+  pin(program, draft.left_out);
+  pin(program, unwanted, kNoGain);
+  draft.left_out.insert(draft.left_out.end(), unwanted.begin(), unwanted.end());
+  std::sort(draft.left_out.begin(), draft.left_out.end());
+  std::vector<ExecutedCode> executed;  // in the input
+  if (options.order == OptimizeOptions::Order::profiled) {
+    set_counts(program, options, result, diagnostics);
+    result.warning = describe_opaque(program);
+    executed = executed_in_input(program);
+    watch.lap("counts");
+    draft.gp_loads = drop_gp_loads(program);
+    result.dropped_gp_loads = draft.gp_loads.loads;
+    result.dropped_nops = drop_nops(program);
+    if (options.hot_cold && result.annotated.entered != 0) {
+      result.hot_cold = optimize_hot_cold(program);
+      forget_changed(draft.gp_loads, result.hot_cold.parts);
+      watch.lap("hot-cold");
+    }
+    if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
+    check(program, nullptr);  // from here on no instruction changes
+  }
+  Forecast* forecast = result.annotated.entered != 0 ? &result.forecast : nullptr;
+  draft.layout = make_layout(program, options, executed, forecast);
+  check(program, &draft.layout);
+  watch.lap("layout");
+  return draft;
+}
+
+/// The program as the image has it, with nothing that may move.
+Draft make_copy(const Image& image, OptimizeResult& result) {
+  Diagnostics ignored;  // said already
+  Draft draft{.program = lift(image, ignored), .layout = {}, .gp_loads = {}, .left_out = {}};
+  for (Procedure& procedure : draft.program.procedures)
+    if (procedure.movable()) {
+      procedure.state = Procedure::State::pinned;
+      procedure.reason = kNoGain;
+    }
+  result.left_as_it_is = true;
+  result.dropped_gp_loads = result.dropped_nops = result.changed_hints = 0;
+  result.hot_cold = {};
+  return draft;
+}
+
+/// Procedures for which no order was found that costs no more than the input's, such as a loop
+/// whose end has a name of its own: the two are parted. Little losses are left.
+std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Target& target) {
+  constexpr double kLittle = 1e-4;  // of all cycles
+  const ExecutionCosts costs = target.execution_costs();
+  std::vector<ProcedureId> losing;
+  for (const Forecast::Change& each : forecast.procedures)
+    if (each.output.cycles(costs) - each.input.cycles(costs) >
+        kLittle * forecast.input.executed.cycles(costs))
+      losing.push_back(each.procedure);
+  return losing;
+}
+
+/// A draft that costs nowhere more than the input, by the counts, and gains something in all; or
+/// the input as it is.
+Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, OptimizeResult& result,
+                         Diagnostics& diagnostics, Stopwatch& watch) {
+  Draft draft = make_draft(image, options, {}, result, diagnostics, watch);
+  if (!options.only_if_gained || result.annotated.entered == 0) return draft;
+  const Target& target = *draft.program.target;
+  if (const auto losing = losing_procedures(result.forecast, target); !losing.empty()) {
+    Diagnostics ignored;  // said already
+    draft = make_draft(image, options, losing, result, ignored, watch);
+  }
+  return is_worth_it(result.forecast, target) ? std::move(draft) : make_copy(image, result);
+}
+
 }  // namespace
+
+bool is_worth_it(const Forecast& forecast, const Target& target) {
+  const double risk = forecast.unknown_calls * target.instruction_cache().miss;
+  return forecast.input.cycles - forecast.output.cycles > risk;
+}
 
 std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list) {
   std::vector<bool> named(program.procedures.size());
@@ -168,44 +277,23 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
     if (options.progress) options.progress(step, done);
   };
   progress("lift", 0.0);
-  Program program = lift(image, diagnostics);
-  check(program, nullptr);
-  watch.lap("lift");
-
-  const std::vector<ProcedureId> left_out = left_out_procedures(program, options);
-  pin(program, left_out);
-  DroppedGpLoads gp_loads;
-  if (options.order == OptimizeOptions::Order::profiled) {
-    set_counts(program, options, result, diagnostics);
-    result.warning = describe_opaque(program);
-    watch.lap("counts");
-    gp_loads = drop_gp_loads(program);
-    result.dropped_gp_loads = gp_loads.loads;
-    result.dropped_nops = drop_nops(program);
-    if (options.hot_cold && result.annotated.entered != 0) {
-      result.hot_cold = optimize_hot_cold(program);
-      forget_changed(gp_loads, result.hot_cold.parts);
-      watch.lap("hot-cold");
-    }
-    if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
-    check(program, nullptr);  // from here on no instruction changes
-  }
-  Layout layout = make_layout(program, options);  // from here on the order is fixed
-  check(program, &layout);
-  watch.lap("layout");
+  Draft draft = make_gainful_draft(image, options, result, diagnostics, watch);
+  Program& program = draft.program;
 
   progress("emit", 0.3);
-  Provenance note = describe_changes(program, left_out, result.hot_cold.parts);
+  Provenance note = describe_changes(program, draft.left_out, result.hot_cold.parts);
   note.options = options.description;
   note.fingerprint = options.fingerprint;
-  result.bytes = emit(program, std::move(layout), std::move(note), diagnostics, &result.emitted);
+  result.bytes =
+      emit(program, std::move(draft.layout), std::move(note), diagnostics, &result.emitted);
   watch.lap("emit");
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
   progress("verify", 0.55);
   const Image written = view_image(result.bytes, "the rewritten image");
-  put_back(program, gp_loads);  // the comparison has to find out for itself that they are needless
-  Diagnostics ignored;          // of the second lift: the same as those of the first
+  put_back(program,
+           draft.gp_loads);  // the comparison has to find out for itself that they are needless
+  Diagnostics ignored;       // of the second lift: the same as those of the first
   if (const auto broken = find_broken_rule(image, written))
     throw Error("the rewritten image would not work: " + *broken, image.path);
   const Program lifted = lift(written, ignored);
@@ -219,6 +307,20 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   result.pinned = summary.pinned;
   result.moved = summary.procedures - summary.opaque.size() - summary.pinned.size();
   return result;
+}
+
+std::string describe_gain(const OptimizeResult& result) {
+  if (result.left_as_it_is) return "no gain; the code stays as it is";
+  const auto change = [](double before, double after, std::string_view what) {
+    const double percent = before == 0 ? 0 : 100 * (after / before - 1);
+    return fmt::format("{:.1f}% {} {}", std::abs(percent), percent > 0 ? "more" : "fewer", what);
+  };
+  const Forecast::Cost &input = result.forecast.input, &output = result.forecast.output;
+  return fmt::format(
+      "{}, {}, {}",
+      change(input.executed.instructions, output.executed.instructions, "instructions"),
+      change(input.executed.taken, output.executed.taken, "taken branches"),
+      change(input.cycles, output.cycles, "cycles"));
 }
 
 std::optional<std::string> verify_images(const Image& before, const Image& after,

@@ -26,6 +26,8 @@ struct OptimizeOptions {
   LayoutOptions layout;              // Order::profiled
   const Profile* profile = nullptr;  // nullptr, or nothing ran in it: static estimates
   bool hot_cold = true;              // optimize_hot_cold(), where a profile says what is hot
+  /// With a profile: code stays as it is where nothing is expected to be gained (is_worth_it()).
+  bool only_if_gained = false;
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
@@ -63,6 +65,8 @@ struct OptimizeResult {
   uint64_t changed_hints = 0;  // of branches
   uint64_t dropped_gp_loads = 0;
   HotColdResult hot_cold;
+  Forecast forecast;           // Order::profiled, with a profile
+  bool left_as_it_is = false;  // nothing is gained: see OptimizeOptions::only_if_gained
   uint64_t procedures = 0;
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;
@@ -91,10 +95,19 @@ ProgramSummary summarize(const Program& program);
 /// One sentence when much of the code is opaque (left_out.h).
 std::optional<std::string> describe_opaque(const Program& program);
 
+/// Whether a layout gains more than it risks. Each call of code that the forecast knows no place of
+/// may find a line of the cache thrown out by it that was there before, and it may as well be the
+/// other way round; so moving code has to gain more than such a miss at each of these calls.
+bool is_worth_it(const Forecast& forecast, const Target& target);
+
 /// Rewrites `image`. The result is checked: it is read and lifted again and compared with the
 /// input. Throws Error when the image cannot be rewritten; procedures that cannot are left alone.
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics);
+
+/// What the forecast of a profiled layout says, in a few words: "3.5% fewer instructions, 46.1%
+/// fewer taken branches, 17.0% fewer cycles", or "no gain; the code stays as it is".
+std::string describe_gain(const OptimizeResult& result);
 
 /// Lifts both and compares; the first difference in one sentence, or nullopt. Where hot-cold
 /// optimization changed procedures of `after`, its note says so, and the change is proven anew.

@@ -104,16 +104,23 @@ bool Packing::has_opposites(ProcedureId id) {
   return *known;
 }
 
+/// Whether the conditional branch at the end of a block can be turned round.
+bool Packing::has_inverse(ProcedureId procedure, const BasicBlock& block) {
+  Instruction inverse = block.instructions.back();
+  const auto before = block.instructions.span().first(block.instructions.size() - 1);
+  return has_opposites(procedure) && target_.invert(inverse, before);
+}
+
 BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
   const BasicBlock& block = program_[procedure].blocks[id];
   const Edge* taken = block.edge(Edge::Kind::taken);
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (fall != nullptr && fall->target != next) {
-    Instruction inverse = block.instructions.back();
-    const auto before = block.instructions.span().first(block.instructions.size() - 1);
-    const bool inverted = taken != nullptr && taken->target == next && has_opposites(procedure) &&
-                          target_.invert(inverse, before);
-    return inverted ? BlockEnd::inverted : BlockEnd::branch_appended;
+    const bool follows = taken != nullptr && taken->target == next;
+    // The branch that is appended is executed on its side only: let that be the rare one.
+    const bool turns = follows || (taken != nullptr && taken->count < fall->count);
+    if (!turns || !has_inverse(procedure, block)) return BlockEnd::branch_appended;
+    return follows ? BlockEnd::inverted : BlockEnd::inverted_and_appended;
   }
   if (fall != nullptr && has_regions_ && is_call(target_.control_flow(block.instructions.back())) &&
       !shares_region(program_[procedure], id, next))
@@ -222,7 +229,7 @@ void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruc
     code.pop_back();
     if (code.size() > start && target_.is_prefix(code.back())) code.pop_back();
   }
-  if (how == BlockEnd::branch_appended) code.push_back(target_.branch());
+  if (appends_branch(how)) code.push_back(target_.branch());
   if (how == BlockEnd::padded) code.push_back(target_.stop());
 }
 

@@ -15,11 +15,26 @@ namespace respike {
 /// What happens to the end of a block, given what follows it.
 enum class BlockEnd : uint8_t {
   kept,
-  branch_dropped,   // an unconditional branch to the block that follows
-  inverted,         // the taken side follows: sense reversed, target exchanged
-  branch_appended,  // to the fall-through successor
-  padded,           // a call that does not return gets something behind it
+  branch_dropped,         // an unconditional branch to the block that follows
+  inverted,               // the taken side follows: sense reversed, target exchanged
+  branch_appended,        // to the fall-through successor
+  inverted_and_appended,  // no side follows; the frequent one gets the conditional branch
+  padded,                 // a call that does not return gets something behind it
 };
+
+constexpr bool is_inverted(BlockEnd end) {
+  return end == BlockEnd::inverted || end == BlockEnd::inverted_and_appended;
+}
+constexpr bool appends_branch(BlockEnd end) {
+  return end == BlockEnd::branch_appended || end == BlockEnd::inverted_and_appended;
+}
+/// The edges along which a block's own branch and the appended branch lead.
+constexpr Edge::Kind side_of_own_branch(BlockEnd end) {
+  return is_inverted(end) ? Edge::Kind::fall_through : Edge::Kind::taken;
+}
+constexpr Edge::Kind side_of_appended_branch(BlockEnd end) {
+  return is_inverted(end) ? Edge::Kind::taken : Edge::Kind::fall_through;
+}
 
 /// Blocks as they are written: their instructions without pseudo-instructions, without dropped
 /// branches and with appended ones, whose displacements are yet to be set.
@@ -63,6 +78,7 @@ class Packing {
   bool has_opposites(ProcedureId procedure);
   bool shares_region(const Procedure& procedure, BlockId id, BlockId next) const;
   bool needs_padding(const Procedure& procedure, BlockId id, BlockId next) const;
+  bool has_inverse(ProcedureId procedure, const BasicBlock& block);
   BlockEnd choose_end(ProcedureId procedure, BlockId id, BlockId next);
   bool may_join(ProcedureId procedure, BlockId id, BlockId next) const;
   void join(ProcedureId procedure, std::span<const BlockId> blocks);

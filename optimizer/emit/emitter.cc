@@ -201,18 +201,17 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const BlockEnd how = placement_.packing().end(id, block_id);
-  const Edge* taken = block.edge(Edge::Kind::taken);
-  const Edge* fall = block.edge(Edge::Kind::fall_through);
+  const bool has_branch = block.edge(Edge::Kind::taken) != nullptr;
   find_relocations(block);
   std::vector<Instruction>& code = run_.code;
   const uint64_t start = placement_.address(id, run_.blocks.front().first);
-  const bool longer = how == BlockEnd::branch_appended || how == BlockEnd::padded;
+  const bool longer = appends_branch(how) || how == BlockEnd::padded;
   const size_t own_end = end - (longer ? 1 : 0);
   const bool ends_in_branch =
       own_end != begin && target_.control_flow(code[own_end - 1]) != ControlFlow::none;
-  const auto branch_to = [&](size_t index, BlockId to) {
+  const auto branch_along = [&](size_t index, Edge::Kind side) {
     const uint64_t place = start + run_.places[index];
-    const CodeLocation location{.procedure = id, .block = to};
+    const CodeLocation location{.procedure = id, .block = block.edge(side)->target};
     if (!target_.apply(code[index], ReferenceKind::branch, place,
                        placement_.branch_target(place, location), 0))
       throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
@@ -228,14 +227,13 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
       branch_target = resolve(procedure.references[instruction.immediate].target);
-    if (last && taken != nullptr) {
-      if (how == BlockEnd::inverted)
-        target_.invert(code[i], std::span(code).subspan(begin, i - begin));
-      branch_target = branch_to(i, how == BlockEnd::inverted ? fall->target : taken->target);
+    if (last && has_branch) {
+      if (is_inverted(how)) target_.invert(code[i], std::span(code).subspan(begin, i - begin));
+      branch_target = branch_along(i, side_of_own_branch(how));
     }
     carry_relocations(id, instruction, place, branch_target);
   }
-  if (how == BlockEnd::branch_appended) branch_to(own_end, fall->target);
+  if (appends_branch(how)) branch_along(own_end, side_of_appended_branch(how));
 }
 
 /// Everything stays in place; fields that refer to code elsewhere follow it.

@@ -59,7 +59,8 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   };
   set_call_site(block.call_site);
   const uint64_t start = range.start;
-  const bool appended = placement_.packing().end(id, block_id) == BlockEnd::branch_appended;
+  const BlockEnd how = placement_.packing().end(id, block_id);
+  const bool appended = appends_branch(how);
   const bool changes = std::any_of(block.instructions.begin(), block.instructions.end(),
                                    [](const Instruction& i) { return i.is_pseudo(); });
   if (procedure.movable() && (changes || appended))
@@ -86,7 +87,7 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   if (!appended) return;
   // The appended branch is already in the state of the block that it leads to, unless that is one
   // of another CIE: a call before the branch returns to it, so both must be in one entry.
-  const BlockId next = block.edge(Edge::Kind::fall_through)->target;
+  const BlockId next = block.edge(side_of_appended_branch(how))->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
   const uint32_t state = procedure.blocks[next].cfi_state;

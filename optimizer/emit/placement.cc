@@ -52,7 +52,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
   const uint64_t start = address(procedure, block);
   const BlockEnd how = packing_.end(procedure, block);
-  if (how != BlockEnd::branch_appended && how != BlockEnd::padded)
+  if (!appends_branch(how) && how != BlockEnd::padded)
     return start + packing_.size(procedure, block);
   BlockRun run;
   packing_.arrange(procedure, block, run);
@@ -214,19 +214,17 @@ void Placement::for_each_branch(const Layout&, F f) const {
       const BlockEnd how = packing_.end(id, b);
       uint64_t last_place = target_.grid().previous(return_point(id, b));
       uint64_t appended_place = 0;
-      if (how == BlockEnd::branch_appended) {
+      if (appends_branch(how)) {
         packing_.arrange(id, b, run);
         appended_place = address(id, b) + run.places.back();
         if (run.places.size() > 1) last_place = address(id, b) + run.places.end()[-2];
       }
-      const Edge* taken = block.edge(Edge::Kind::taken);
-      const Edge* fall = block.edge(Edge::Kind::fall_through);
-      if (taken != nullptr && how != BlockEnd::branch_dropped)
-        f(last_place,
-          CodeLocation{.procedure = id,
-                       .block = how == BlockEnd::inverted ? fall->target : taken->target});
-      if (how == BlockEnd::branch_appended)
-        f(appended_place, CodeLocation{.procedure = id, .block = fall->target});
+      const auto target_of = [&](Edge::Kind side) {
+        return CodeLocation{.procedure = id, .block = block.edge(side)->target};
+      };
+      if (block.edge(Edge::Kind::taken) != nullptr && how != BlockEnd::branch_dropped)
+        f(last_place, target_of(side_of_own_branch(how)));
+      if (appends_branch(how)) f(appended_place, target_of(side_of_appended_branch(how)));
       const Instruction& last = block.instructions.back();
       if (last.has_reference() &&
           procedure.references[last.immediate].kind == ReferenceKind::branch)

@@ -118,8 +118,18 @@ struct Abi {
 struct CacheShape {
   uint32_t line = 0;  // bytes
   uint32_t sets = 0;
-  uint32_t ways = 1;        // the least recently used one is replaced
-  uint32_t prefetched = 0;  // lines behind one that misses
+  uint32_t ways = 1;           // the least recently used one is replaced
+  uint32_t prefetched = 0;     // lines behind one that misses
+  double miss = 8;             // cycles of a line from the second level
+  double prefetched_miss = 2;  // cycles of a line that was prefetched
+};
+
+/// What the execution of code costs, for choosing between layouts; cycles.
+struct ExecutionCosts {
+  double instruction = 1;
+  double taken = 1;  // of a branch that is taken and predicted
+  /// Of a branch instruction that is added to a block, in taken branches: it issues beside others.
+  double added_branch = 0;
 };
 
 /// Names code addresses for the printer: "name" or "name+0x8"; nullopt prints a number.
@@ -230,6 +240,7 @@ class Target {
   virtual std::optional<RegisterRange> kept_registers(const Instruction&) const = 0;
   virtual const Abi& abi() const = 0;
   virtual CacheShape instruction_cache() const = 0;
+  virtual ExecutionCosts execution_costs() const = 0;
   /// Code that kernels' signal delivery relies on and unwinders match by bytes.
   virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
 

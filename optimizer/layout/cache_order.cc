@@ -22,6 +22,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/layout/colour.h"
+#include "optimizer/layout/layout_cost.h"
 
 namespace respike {
 namespace {
@@ -34,10 +35,7 @@ constexpr double kLongestRows[] = {1.0 / 8, 3.0 / 32};
 constexpr double kLongestRowsWithWays[] = {1.0 / 4, 1.0 / 8};
 constexpr uint64_t kMostColoured = 96 << 10;  // bytes, of the hottest rows
 
-// Cycles of a line from the second level, and of one that a miss before it prefetched (model C).
-constexpr double kMiss = 8, kPrefetched = 2;
-constexpr double kLeastGain = 0.02;         // cycles of a block, which takes four or five
-constexpr uint64_t kMostLines = 4'000'000;  // that the trace runs through, to know the cost
+constexpr double kLeastGain = 0.02;  // cycles of a block, which takes four or five
 
 uint32_t lines_of(std::span<const CodePiece> pieces, std::span<const uint32_t> row,
                   const CacheShape& cache) {
@@ -156,32 +154,7 @@ Rows whole_procedures(std::span<const CodePiece> pieces, const std::vector<Affin
 
 double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
                   const Trace& trace, const CacheShape& cache) {
-  const auto places = place_blocks(pieces, rows, count_blocks(pieces, trace), cache);
-  // By set, the latest first.
-  std::vector<uint32_t> held(size_t{cache.sets} * cache.ways, std::numeric_limits<uint32_t>::max());
-  uint32_t from = 0, ahead = 0;  // lines that were prefetched, half-open
-  double cycles = 0, blocks = 0;
-  uint64_t lines = 0;
-  for (const uint32_t block : trace) {
-    if (block == kNone) continue;
-    if (lines > kMostLines) break;
-    lines += places[block].second - places[block].first;
-    ++blocks;
-    for (uint32_t line = places[block].first; line < places[block].second; ++line) {
-      const auto set = held.begin() + ptrdiff_t{line % cache.sets} * cache.ways;
-      if (*set == line) continue;
-      const auto last = set + cache.ways - 1, found = std::find(set, last, line);
-      const bool held_already = *found == line;
-      std::rotate(set, found, found + 1);
-      *set = line;
-      if (held_already) continue;
-      const bool prefetched = from <= line && line < ahead;
-      cycles += prefetched ? kPrefetched : kMiss;
-      from = line + 1;
-      ahead = from + cache.prefetched;
-    }
-  }
-  return blocks == 0 ? 0 : cycles / blocks;
+  return fetch_cost(trace, place_blocks(pieces, rows, count_blocks(pieces, trace), cache), cache);
 }
 
 std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
@@ -196,7 +169,10 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pi
   Rows best = whole_procedures(pieces, affinities);
   double least = fetch_cost(pieces, best, trace, cache) - kLeastGain;
   const double cache_size = static_cast<double>(cache.line) * cache.sets * cache.ways;
-  for (const double share : cache.ways == 1 ? kLongestRows : kLongestRowsWithWays) {
+  const std::span<const double> shares = cache.ways == 1
+                                             ? std::span<const double>(kLongestRows)
+                                             : std::span<const double>(kLongestRowsWithWays);
+  for (const double share : shares) {
     const auto longest = static_cast<uint64_t>(share * cache_size);
     Rows rows = by_heat(rows_by_affinity(sizes, affinities, longest), sizes, heat);
     rows = coloured(pieces, std::move(rows), trace, cache);

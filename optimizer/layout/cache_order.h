@@ -28,8 +28,7 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pi
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache);
 
-/// The cycles that an order costs in misses when `trace` runs through an empty cache, per block.
-/// Looks at the beginning of the trace only where blocks are very large.
+/// fetch_cost() of rows of pieces that stand one behind the other.
 double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
                   const Trace& trace, const CacheShape& cache);
 

@@ -55,9 +55,11 @@ constexpr std::ptrdiff_t kMostForExtTsp = 2000;
 
 class Builder {
  public:
-  Builder(const Program& program, const LayoutOptions& options)
+  Builder(const Program& program, const LayoutOptions& options, std::span<const ExecutedCode> input)
       : program_(program),
         options_(options),
+        input_(input),
+        kept_(program.procedures.size()),
         calls_(find_calls(program)),
         threshold_(options.split ? hot_threshold(program, options.cold_share,
                                                  program.target->branch_reach() / 4)
@@ -78,7 +80,7 @@ class Builder {
         if (!known[b]) order.push_back(b);
     }
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
-      if (program_[id].movable()) cut(id);
+      if (program_[id].movable()) choose_pieces(id);
     find_pieces();
     const bool apart = options_.split || options_.pieces != Pieces::original;
     std::vector<uint32_t> hot, others;
@@ -98,7 +100,49 @@ class Builder {
 
   // ---- pieces ----
 
-  void cut(ProcedureId id) {
+  /// Pieces by the wanted order or, where that costs more than the input, by the cheapest of some.
+  void choose_pieces(ProcedureId id) {
+    const size_t first = pieces_.size();
+    cut(id, options_.blocks, options_.split);
+    if (input_.empty()) return;
+    double least = costs_more(id);
+    if (least <= 0) return;
+    kept_[id] = true;
+    std::vector<Piece> best(pieces_.begin() + static_cast<ptrdiff_t>(first), pieces_.end());
+    const std::pair<Blocks, bool> others[] = {{Blocks::chain, options_.split},
+                                              {Blocks::original, options_.split},
+                                              {Blocks::chain, false},
+                                              {Blocks::original, false}};
+    for (const auto& [blocks, split] : others) {
+      pieces_.resize(first);
+      cut(id, blocks, split);
+      const double more = costs_more(id);
+      if (more < least) {
+        least = more;
+        best.assign(pieces_.begin() + static_cast<ptrdiff_t>(first), pieces_.end());
+      }
+      if (least <= 0) break;
+    }
+    pieces_.resize(first);
+    for (Piece& piece : best) {
+      packing_.pack(id, piece.blocks);
+      pieces_.push_back(std::move(piece));
+    }
+  }
+
+  /// How many more cycles the procedure would take than in the input, at least for its
+  /// instructions. Where several share a group, one more often takes the place of a no-op, and next
+  /// to nothing is not worth another order.
+  double costs_more(ProcedureId id) const {
+    constexpr double kNextToNothing = 0.01;  // of its cycles
+    const ExecutedCode now = executed_in(program_, id, packing_);
+    const ExecutionCosts costs = program_.target->execution_costs();
+    const double before = input_[id].cycles(costs), more = now.cycles(costs) - before;
+    if (program_.target->grid().slots != 1) return more > kNextToNothing * before ? more : 0;
+    return std::max(more, (now.instructions - input_[id].instructions) * costs.instruction);
+  }
+
+  void cut(ProcedureId id, Blocks how, bool split) {
     const Procedure& procedure = program_[id];
     std::vector<Part> parts(procedure.blocks.size());
     for (const auto& run : glued_runs(procedure)) {
@@ -107,24 +151,24 @@ class Builder {
       for (const BlockId b : run)
         parts[b] = most >= threshold_ ? Part::hot : most != 0 ? Part::cold : Part::idle;
     }
-    if (!options_.split) {
+    if (!split) {
       const Part hottest =
           parts.empty() ? Part::idle : *std::min_element(parts.begin(), parts.end());
-      add_pieces(id, chains_of(id, std::vector<bool>(parts.size(), true)), hottest);
+      add_pieces(id, chains_of(id, how, std::vector<bool>(parts.size(), true)), hottest);
       return;
     }
     for (const Part part : {Part::hot, Part::cold, Part::idle}) {
       if (std::find(parts.begin(), parts.end(), part) == parts.end()) continue;
       std::vector<bool> wanted;
       for (const Part each : parts) wanted.push_back(each == part);
-      add_pieces(id, chains_of(id, wanted), part);
+      add_pieces(id, chains_of(id, how, wanted), part);
     }
   }
 
-  std::vector<std::vector<BlockId>> chains_of(ProcedureId id,
+  std::vector<std::vector<BlockId>> chains_of(ProcedureId id, Blocks how,
                                               const std::vector<bool>& wanted) const {
     const Procedure& procedure = program_[id];
-    switch (options_.blocks) {
+    switch (how) {
       case Blocks::chain:
         return chain_blocks(procedure, wanted);
       case Blocks::ext_tsp:
@@ -248,20 +292,18 @@ class Builder {
                                        const std::vector<Affinity>& affinities) {
     const CacheShape cache = program_.target->instruction_cache();
     std::vector<CodePiece> pieces;
-    uint64_t blocks = 0;
     for (const uint32_t p : hot) {
       const Piece& piece = pieces_[p];
       CodePiece& code = pieces.emplace_back();
       code.procedure = piece.procedure;
       code.size = piece.size;
       code.heat = piece.heat;
-      blocks += piece.blocks.size();
       for (const BlockId b : piece.blocks)
         code.blocks.emplace_back(first_[piece.procedure] + b, packing_.size(piece.procedure, b));
     }
-    const Trace trace = walk(program_, calls_, std::min(kLongestWalk, blocks * kWalkPerBlock));
+    trace_ = make_trace();
     std::vector<uint32_t> order;
-    for (const auto& row : order_for_cache(pieces, affinities, trace, cache)) {
+    for (const auto& row : order_for_cache(pieces, affinities, trace_, cache)) {
       pieces_[hot[row.front()]].alignment = cache.line;
       order.insert(order.end(), row.begin(), row.end());
     }
@@ -302,8 +344,48 @@ class Builder {
     blocks.insert(blocks.end(), piece.blocks.begin(), piece.blocks.end());
   }
 
+  // ---- what to expect ----
+
+ public:
+  /// As long as hot code is large.
+  Trace make_trace() const {
+    uint64_t blocks = 0;
+    for (const Piece& piece : pieces_)
+      if (piece.part == Part::hot) blocks += piece.blocks.size();
+    return walk(program_, calls_, std::min(kLongestWalk, blocks * kWalkPerBlock));
+  }
+
+  Forecast forecast(const Layout& layout) {
+    Forecast result;
+    const ExecutionCosts costs = program_.target->execution_costs();
+    if (trace_.empty()) trace_ = make_trace();
+    double blocks = 0;  // executed
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+      if (!program_[id].movable()) continue;
+      const ExecutedCode output = executed_in(program_, id, packing_);
+      for (const BasicBlock& block : program_[id].blocks)
+        blocks += static_cast<double>(block.count);
+      result.input.executed += input_[id];
+      result.output.executed += output;
+      if (output.instructions != 0)
+        result.procedures.push_back({id, program_[id].name, input_[id], output, kept_[id]});
+    }
+    for (const CodeCall& call : calls_)
+      if (!call.known()) result.unknown_calls += static_cast<double>(call.count);
+    const CacheShape cache = program_.target->instruction_cache();
+    result.input.misses = blocks * fetch_cost(trace_, lines_in_input(program_, cache.line), cache);
+    result.output.misses =
+        blocks * fetch_cost(trace_, lines_in_layout(program_, layout, packing_, cache.line), cache);
+    for (Forecast::Cost* cost : {&result.input, &result.output})
+      cost->cycles = cost->executed.cycles(costs) + cost->misses;
+    return result;
+  }
+
+ private:
   const Program& program_;
   const LayoutOptions& options_;
+  const std::span<const ExecutedCode> input_;  // by procedure, or empty
+  std::vector<bool> kept_;                     // by procedure: another order costs less
   const std::vector<CodeCall> calls_;
   const uint64_t threshold_;
   Packing packing_;                                // of the pieces
@@ -311,12 +393,17 @@ class Builder {
   std::vector<Piece> pieces_;
   std::vector<uint32_t> first_;     // by procedure, of piece_of_
   std::vector<uint32_t> piece_of_;  // by block
+  Trace trace_;                     // Pieces::colour
 };
 
 }  // namespace
 
-Layout profiled_layout(const Program& program, const LayoutOptions& options) {
-  return Builder(program, options).build();
+Layout profiled_layout(const Program& program, const LayoutOptions& options,
+                       std::span<const ExecutedCode> input, Forecast* forecast) {
+  Builder builder(program, options, input);
+  Layout layout = builder.build();
+  if (forecast != nullptr && !input.empty()) *forecast = builder.forecast(layout);
+  return layout;
 }
 
 }  // namespace respike

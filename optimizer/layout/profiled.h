@@ -1,7 +1,12 @@
 #pragma once
 // Layouts by counts.
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "optimizer/ir/program.h"
+#include "optimizer/layout/layout_cost.h"
 
 namespace respike {
 
@@ -24,10 +29,35 @@ struct LayoutOptions {
   double cold_share = 0.002;  // of all executed instructions that cold code may run, see hotness.h
 };
 
+/// What a layout is expected to cost, by the counts, and the input beside it.
+struct Forecast {
+  struct Cost {
+    ExecutedCode executed;
+    double misses = 0;  // cycles, by a made-up trace
+    double cycles = 0;  // of both
+  };
+  struct Change {
+    ProcedureId procedure = kNone;
+    std::string name;
+    ExecutedCode input, output;
+    bool kept = false;  // the order that was asked for costs more: another one was taken
+  };
+  Cost input, output;              // of all movable code
+  std::vector<Change> procedures;  // of those that ran
+  double unknown_calls = 0;        // calls into code that has no place in this layout
+
+  bool is_costlier() const { return output.cycles > input.cycles; }
+};
+
 /// An order of all movable code by the counts that `program` carries. Hot code comes first; then,
 /// in the order of the input, with `split` all cold code, what else there is of procedures that
 /// ran, and what never ran. Of a large text, half of what is not hot comes before hot code,
 /// mirrored.
-Layout profiled_layout(const Program& program, const LayoutOptions& options);
+///
+/// `input`: what the input executed, by procedure (executed_in_input()), or empty. A procedure for
+/// which the wanted order costs more than that gets another order that does not, if there is one.
+/// `forecast`, if not null and `input` is given, gets what is expected.
+Layout profiled_layout(const Program& program, const LayoutOptions& options,
+                       std::span<const ExecutedCode> input = {}, Forecast* forecast = nullptr);
 
 }  // namespace respike

@@ -147,6 +147,7 @@ class FakeTarget final : public Target {
     return i.opcode < kFirstTargetOpcode ? SequenceRole::none : row(i).role;
   }
   CacheShape instruction_cache() const override { return {.line = 16, .sets = 8}; }
+  ExecutionCosts execution_costs() const override { return {.instruction = 1, .taken = 1}; }
   const Abi& abi() const override {
     static const Abi abi{};
     return abi;

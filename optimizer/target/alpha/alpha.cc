@@ -199,6 +199,10 @@ class AlphaTarget final : public Target {
   CacheShape instruction_cache() const override {
     return {.line = 32, .sets = 256, .prefetched = 4};
   }
+  /// Model C (simulator/README.md).
+  ExecutionCosts execution_costs() const override {
+    return {.instruction = 1.1, .taken = 1.0, .added_branch = 0.25};
+  }
   bool is_system_call(const Instruction& instruction) const override {
     return alpha::is_system_call(instruction);
   }

@@ -232,6 +232,8 @@ class Ia64Target final : public Target {
   }
   /// Of the Itanium 2: 16 KB.
   CacheShape instruction_cache() const override { return {.line = 64, .sets = 64, .ways = 4}; }
+  /// Up to six instructions issue in a cycle; a taken branch ends the group that issues.
+  ExecutionCosts execution_costs() const override { return {.instruction = 0.2, .taken = 0.5}; }
   /// Linux returns from handlers through a page of the kernel's own.
   bool is_signal_return(std::span<const Instruction>) const override { return false; }
 
