@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
 # counters, 500 random programs that no night before had, a million operands for each operation of IA-64, the speed
-# of its emulator, 500 random programs for it, GCC's execution tests (16,000 cases, five hours on two processors), the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer,
-# and the fuzzers.
+# of its emulator, 500 random programs for it, GCC's execution tests (16,000 cases, five hours on two processors) and
+# GMP's, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the eleven fuzzers, default 3600
 set -euo pipefail
@@ -41,6 +41,8 @@ RESPIKE_EMULATION_RUNS=200000 build/tests/fuzz/emulation_smoke_test --gtest_brie
 echo "== GCC's execution tests for both machines: another set of options for each test every night"
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs \
   tests/peers/gcc_tests.py --seed "$(date +%Y%m%d)" --fresh
+echo "== GMP's tests for both machines"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs tests/peers/gmp_tests.py --fresh
 
 echo "== all tests under the sanitizers"
 cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON

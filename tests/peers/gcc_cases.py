@@ -13,6 +13,7 @@ import gcc_sources
 import common
 import dejagnu
 import machines
+import runner
 import steps
 
 STUB = pathlib.Path(__file__).resolve().parent / "stub.c"
@@ -144,8 +145,6 @@ def run(case, folder, kept, chosen=None, measures=True):
         record.update(status="failed", wrong={"-": traceback.format_exc()[-1500:]})
     record["seconds"] = round(time.monotonic() - start, 2)
     if record["status"] == "failed":
-        place = kept / re.sub(r"[^\w.+-]+", "_", case.name)
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(folder, place, symlinks=True)
+        runner.keep(case, folder, kept)
     shutil.rmtree(folder, ignore_errors=True)
     return record

@@ -8,13 +8,11 @@ goes on; `--report` prints what is there. Originals that cannot be compiled or r
 Environment: RESPIKE, RESPIKE_PROGRAMS, RESPIKE_IA64 and RESPIKE_JOBS as for the end-to-end tests (docs/testing.md)."""
 
 import argparse
-import concurrent.futures
 import hashlib
 import itertools
 import pathlib
 import re
 import sys
-import tempfile
 import time
 
 import gcc_sources
@@ -22,9 +20,8 @@ import common
 import gcc_cases
 import machines
 import results
+import runner
 import steps
-
-WORK = pathlib.Path(common.RESPIKE).resolve().parent / "peers"
 
 
 def parse():
@@ -37,7 +34,8 @@ def parse():
     parser.add_argument("--sample", type=int, help="so many cases that can be run, of all suites and sets")
     parser.add_argument("--step", action="append", help="only these steps, and what they need (repeatable)")
     parser.add_argument("--no-measure", action="store_true", help="without the model's cycles")
-    parser.add_argument("--results", type=pathlib.Path, default=WORK / "gcc.jsonl", help="the file of results")
+    parser.add_argument("--results", type=pathlib.Path, default=runner.WORK / "gcc.jsonl", help="the file of results")
+    parser.add_argument("--kept", type=pathlib.Path, default=runner.WORK / "failed", help="where images that fail are kept")
     parser.add_argument("--fresh", action="store_true", help="do not go on where a run was stopped")
     parser.add_argument("--report", action="store_true", help="only print what is in the file of results")
     parser.add_argument("--most", type=int, default=40, help="lines of each list of the report")
@@ -69,38 +67,6 @@ def _spread(cases):
     return [case for row in itertools.zip_longest(*kinds.values()) for case in row if case]
 
 
-def run_all(cases, args, kept):
-    """Runs what is not in the file of results yet; of a sample, until enough cases could be run."""
-    found = results.Results(args.results, args.fresh)
-    waiting = iter([case for case in cases if case.name not in found.records])
-    done = [found.records[case.name] for case in cases if case.name in found.records]
-    ran = sum(r["status"] != "left out" for r in done)
-    start = last = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="respike-peers-") as scratch, concurrent.futures.ThreadPoolExecutor(common.jobs()) as pool:
-        running, number = set(), 0
-        while True:
-            while len(running) < common.jobs() and (args.sample is None or ran + len(running) < args.sample):
-                case = next(waiting, None)
-                if case is None:
-                    break
-                number += 1
-                folder = pathlib.Path(scratch) / f"{number:06}"
-                running.add(pool.submit(gcc_cases.run, case, folder, kept, args.step, not args.no_measure))
-            if not running:
-                return done
-            ended, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in ended:
-                record = future.result()
-                found.add(record)
-                done.append(record)
-                ran += record["status"] != "left out"
-                if record["status"] == "failed":
-                    print(f"FAILED {record['case']}: {record['wrong']}", flush=True)
-            if time.monotonic() - last > 60:
-                last = time.monotonic()
-                print(f"  {len(done)} of {len(cases)} cases, {ran} run, {last - start:.0f} s", flush=True)
-
-
 def main():
     args = parse()
     if unknown := set(args.step or ()) - {step.name for step in steps.STEPS}:
@@ -121,7 +87,11 @@ def main():
         print("\n".join(case.name for case in cases))
         return 0
     start = time.monotonic()
-    done = run_all(cases, args, WORK / "failed")
+
+    def run(case, folder):
+        return gcc_cases.run(case, folder, args.kept, args.step, not args.no_measure)
+
+    done = runner.run_all(cases, results.Results(args.results, args.fresh), run, args.sample)
     failed = results.report(done, args.most)
     slower = len(results.offenders(done)[1]) if args.never_slower else 0
     ran = sum(r["status"] != "left out" for r in done)
