@@ -136,7 +136,7 @@ def run(case, folder, kept, chosen=None, measures=True):
         wrong = {name: result for name, result in walk.results.items() if result != "ok"}
         failed = any(not r.startswith("not taken") for r in wrong.values())
         record.update(status="failed" if failed else "passed", steps=len(walk.results), wrong=wrong, figures=figures)
-        record.update(warnings=dict(walk.warnings), opaque=walk.opaque, seed=case.seed)
+        record.update(warnings=dict(walk.warnings), opaque=walk.opaque, seed=case.seed, compared=walk.compared)
     except LeftOut as reason:
         record.update(status="left out", reason=str(reason).replace(str(folder), "")[:400])
     except common.Failure as failure:

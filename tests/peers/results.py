@@ -97,8 +97,9 @@ def report(records, most=40):
     for record in records:
         warnings.update(record.get("warnings", {}).keys())
     _table("what respike said on the way, in how many cases", warnings, most)
+    print(f"\ncounts of blocks compared with the emulator's: {sum(r.get('compared', 0) for r in records):,}")
     parted = [r for r in records if r.get("opaque") and any(len(v) > len(r["opaque"].get("count", [])) for v in r["opaque"].values())]
-    print(f"\nprocedures left out of counting only in outputs: {len(parted)} cases")
+    print(f"procedures left out of counting only in outputs: {len(parted)} cases")
     failed = [r for r in records if r["status"] == "failed"]
     kinds = collections.Counter((r["machine"], step, _kind(m)) for r in failed for step, m in r["wrong"].items() if not m.startswith("not taken"))
     _table("failures, by machine, step and kind", collections.Counter({" ".join(k): n for k, n in kinds.items()}), most)

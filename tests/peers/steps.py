@@ -94,6 +94,7 @@ class Walk:
         self.subject, self.seed = subject, seed
         self.outputs, self.profiles = {"": subject.image}, {}
         self.results, self.warnings, self.opaque = {}, collections.Counter(), {}
+        self.compared = 0  # counts of blocks
 
     def take(self, step):
         missing = [n for n in (step.of,) if n not in self.outputs] + [n for n in (step.by,) if n and n not in self.profiles]
@@ -166,6 +167,7 @@ class Walk:
                 known.add(address)
                 if address == 0 or not procedure["exact"] or shared[places[address]] > 1:
                     continue  # 0: made up by the lifter
+                self.compared += 1
                 seen = counts.get(places[address], 0)
                 if block["count"] != seen:
                     wrong.append(f"{procedure['name']} {address:#x}: {block['count']} instead of {seen}")
