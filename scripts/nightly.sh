@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
 # counters, 500 random programs that no night before had, a million operands for each operation of IA-64, the speed
-# of its emulator, 500 random programs for it, GCC's execution tests (16,000 cases, five hours on two processors) and
+# of its emulator, 500 random programs for it, GCC's execution tests (16,000 cases, some three hours on two processors) and
 # GMP's, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the eleven fuzzers, default 3600
