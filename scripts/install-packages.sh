@@ -14,7 +14,7 @@ packages=(
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
-  python3 dpkg-dev tcl make util-linux                 # tests, Debian sources, SQLite's amalgamation
+  python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   python3-matplotlib                                   # the figures of bench/paper
 )
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every change: 20 seeds on all programs, more damaged inputs, all programs with atomic
 # counters, 500 random programs that no night before had, a million operands for each operation of IA-64, the speed
-# of its emulator, 500 random programs for it, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer,
-# and the fuzzers.
+# of its emulator, 500 random programs for it, GCC's execution tests (16,000 cases, some three hours on two processors) and
+# GMP's, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the fuzzers.
 #
 # usage: scripts/nightly.sh [FUZZ-SECONDS]     for each of the eleven fuzzers, default 3600
 set -euo pipefail
@@ -37,6 +37,12 @@ echo "== IA-64: 500 random C programs at three levels, 200,000 random pieces of 
 RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs RESPIKE_IA64_SEEDS=500 \
   python3 tests/e2e/ia64_run_test.py --filter '^random'
 RESPIKE_EMULATION_RUNS=200000 build/tests/fuzz/emulation_smoke_test --gtest_brief=1
+
+echo "== GCC's execution tests for both machines: another set of options for each test every night"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs \
+  tests/peers/gcc_tests.py --seed "$(date +%Y%m%d)" --fresh
+echo "== GMP's tests for both machines"
+RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs tests/peers/gmp_tests.py --fresh
 
 echo "== all tests under the sanitizers"
 cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON

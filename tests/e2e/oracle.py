@@ -110,7 +110,7 @@ def count(
         outcome = common.run_command(
             command, stdin=stdin, timeout=timeout, cwd=folder or scratch / "work", env=settings
         )
-        codes = [(i, _Code(i)) for i in ([image] if images is None else images)]
+        codes = [(i, Code(i)) for i in ([image] if images is None else images)]
         processes = [_read_process(f, codes) for f in (scratch / "counts").iterdir()]
     if not processes:
         raise common.Failure(f"nothing was counted: {outcome.stderr.decode(errors='replace')}")
@@ -126,7 +126,7 @@ def count(
 # --- Reading --------------------------------------------------------------------------------------
 
 
-class _Code:
+class Code:
     """The segments with code of a 64-bit little-endian ELF image."""
 
     def __init__(self, path):
@@ -176,7 +176,7 @@ def _read_file(path):
 
 
 def _read_process(path, images):
-    """What a process counted, with its header. `images` are pairs of an image and its _Code.
+    """What a process counted, with its header. `images` are pairs of an image and its Code.
 
     When the processor's pages are larger than the host's and a file ends early in its last page,
     QEMU copies that page instead of mapping it, and its code seems to come from no file. It is that
