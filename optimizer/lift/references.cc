@@ -2,44 +2,21 @@
 //
 // The linker keeps every relocation, but its addends are wrong for section symbols, so position,
 // type and symbol come from the relocation and the value from the contents: a gp-relative address
-// from the two halves in the instructions, a slot's from the global offset table, a word's from the
-// data. Whether a value means code is decided by the section of the relocation's symbol, never by
-// the number alone: an address formed just below an array may well fall into the text before it.
+// from the two halves in the instructions (see halves.cc), a slot's from the global offset table,
+// a word's from the data. Whether a value means code is decided by the section of the relocation's
+// symbol, never by the number alone: an address formed just below an array may well fall into the
+// text before it.
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/lift/halves.h"
 #include "optimizer/lift/lifter.h"
+#include "optimizer/lift/references.h"
 
 namespace respike {
-namespace {
-
-/// One half of a gp-relative address. Halves of one address share symbol and addend, right or
-/// wrong.
-struct Half {
-  ProcedureId procedure = kNone;
-  uint32_t symbol = 0;
-  int64_t addend = 0;
-  bool low = false;
-  uint64_t place = 0;
-
-  auto key() const { return std::tuple(procedure, symbol, addend); }
-  bool operator<(const Half& other) const {
-    return std::tuple(key(), low, place) < std::tuple(other.key(), other.low, other.place);
-  }
-};
-
-/// A gp-relative reference to code of a procedure whose gp is not known.
-struct UnknownReference {
-  uint64_t place = 0;
-  int64_t offset = 0;
-};
 
 bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
   if (lifter.is_code_symbol(symbol)) return true;
@@ -49,15 +26,12 @@ bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
          is_unwind_section(lifter.image.sections[s.section].name);
 }
 
-/// The unwind tables move, so that what may refer to them must be understood.
 void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol) {
   if (!lifter.is_code_symbol(symbol))
     throw Error(fmt::format("{:#x} refers to unwind tables relative to an unknown gp", place),
                 lifter.image.path);
 }
 
-/// Whether the address is the end of the section that its symbol belongs to, such as __stop_NAME:
-/// code that another section starts with is not meant.
 bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target) {
   if (symbol >= lifter.image.symbols.size()) return false;
   const Symbol& s = lifter.image.symbols[symbol];
@@ -83,125 +57,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
   lifter.found.push_back({place, target, 0, kind});
 }
 
-/// The register that an upper half defines, or that a lower half is based on.
-Register register_of(const Lifter& lifter, const Half& half) {
-  const Operands operands = lifter.target.operands(*lifter.instruction_at(half.place));
-  if (!half.low) return operands.size > operands.uses ? operands.registers[operands.uses] : 0;
-  // A store's base follows the value it stores.
-  return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
-}
-
-/// Upper halves by the register that they define, then by place.
-std::multimap<std::pair<Register, uint64_t>, const Half*> by_register(const Lifter& lifter,
-                                                                      std::span<const Half> highs) {
-  std::multimap<std::pair<Register, uint64_t>, const Half*> result;
-  for (const Half& high : highs)
-    result.emplace(std::pair(register_of(lifter, high), high.place), &high);
-  return result;
-}
-
-/// The upper half that `low` adds to: defines its register, nearest before it, else nearest behind.
-const Half* partner_of(const Lifter& lifter, std::span<const Half> highs,
-                       const std::multimap<std::pair<Register, uint64_t>, const Half*>& sorted,
-                       const Half& low) {
-  const Register base = register_of(lifter, low);
-  const auto behind = sorted.lower_bound({base, low.place});
-  if (behind != sorted.begin() && std::prev(behind)->first.first == base)
-    return std::prev(behind)->second;
-  if (behind != sorted.end() && behind->first.first == base) return behind->second;
-  return highs.empty() ? nullptr : &highs.front();
-}
-
-/// `halves`: all with one symbol and addend in one procedure, upper halves first. They are nearly
-/// always of one address; but input sections of one object that went to the same output section
-/// may use the same wrong addend.
-void pair_halves(Lifter& lifter, std::span<const Half> halves,
-                 std::vector<UnknownReference>& unknown) {
-  Procedure& procedure = lifter.program[halves.front().procedure];
-  const bool moving = refers_to_moving(lifter, halves.front().symbol);
-  const bool gp_unknown = lifter.is_gp_unknown(procedure);
-  if (gp_unknown && !moving) return;
-  const auto middle =
-      std::find_if(halves.begin(), halves.end(), [](const Half& h) { return h.low; });
-  const auto highs = halves.first(static_cast<size_t>(middle - halves.begin()));
-  const auto lows = halves.subspan(highs.size());
-  const auto value = [&](const Half& h) {
-    return static_cast<uint64_t>(lifter.target.field(
-        *lifter.instruction_at(h.place), h.low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
-  };
-  std::vector<std::optional<uint64_t>> target_of(highs.size());
-  const auto alone = [&](const Half& h) {
-    lifter.make_opaque(procedure,
-                       fmt::format("half of an address of code stands alone at {:#x}", h.place));
-  };
-  const auto sorted = by_register(lifter, highs);
-  for (const Half& low : lows) {
-    const Half* high = partner_of(lifter, highs, sorted, low);
-    if (high == nullptr) {
-      if (!moving) continue;
-      throw Error(
-          fmt::format("half of an address of code stands alone at {:#x}, so that nobody can "
-                      "tell which code must stay",
-                      low.place),
-          lifter.image.path);
-    }
-    if (gp_unknown) {
-      refuse_unknown(lifter, low.place, low.symbol);
-      lifter.make_opaque(
-          procedure,
-          fmt::format("it refers to code relative to an unknown gp at {:#x}", low.place));
-      unknown.push_back({low.place, static_cast<int64_t>(value(*high) + value(low))});
-      continue;
-    }
-    const uint64_t target = lifter.gp_of(procedure) + value(*high) + value(low);
-    if (std::binary_search(lifter.table_words.begin(), lifter.table_words.end(), target))
-      lifter.tables.push_back({low.place, target});
-    if (!moving) continue;
-    if (!is_border(lifter, low.symbol, target))
-      add_gp_relative(lifter, procedure, low.place, target, ReferenceKind::gp_low);
-    auto& of_high = target_of[static_cast<size_t>(high - highs.data())];
-    if (of_high && *of_high != target) alone(*high);
-    of_high = target;
-  }
-  if (!moving || gp_unknown) return;
-  std::unordered_map<uint64_t, uint64_t> target_of_value;
-  for (size_t i = 0; i < highs.size(); ++i)
-    if (target_of[i]) target_of_value.emplace(value(highs[i]), *target_of[i]);
-  for (size_t i = 0; i < highs.size(); ++i) {
-    // An upper half whose lower half was taken for another's: theirs is the same address.
-    const auto same = target_of_value.find(value(highs[i]));
-    if (!target_of[i] && same != target_of_value.end()) target_of[i] = same->second;
-    if (!target_of[i])
-      alone(highs[i]);
-    else if (!is_border(lifter, highs[i].symbol, *target_of[i]))
-      add_gp_relative(lifter, procedure, highs[i].place, *target_of[i], ReferenceKind::gp_high);
-  }
-}
-
-std::vector<UnknownReference> find_gp_relative(Lifter& lifter) {
-  std::vector<UnknownReference> unknown;
-  std::vector<Half> halves;
-  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    const RelocationRole role = lifter.target.relocation_role(relocation.type);
-    if (role != RelocationRole::gp_high && role != RelocationRole::gp_low) return;
-    const ProcedureId procedure = lifter.program.ranges[range].procedure;
-    const bool low = role == RelocationRole::gp_low;
-    if (lifter.is_half(relocation.address, low))
-      halves.push_back({procedure, relocation.symbol, relocation.addend, low, relocation.address});
-    else
-      lifter.make_opaque(
-          lifter.program[procedure],
-          fmt::format("the relocation at {:#x} does not fit its instruction", relocation.address));
-  });
-  std::sort(halves.begin(), halves.end());
-  for (size_t i = 0; i < halves.size();) {
-    size_t j = i;
-    while (j < halves.size() && halves[j].key() == halves[i].key()) ++j;
-    pair_halves(lifter, std::span(halves).subspan(i, j - i), unknown);
-    i = j;
-  }
-  return unknown;
-}
+namespace {
 
 /// Whether everything that is computed relative to gp is in a procedure whose gp is known.
 bool all_gps_are_known(const Lifter& lifter) {
@@ -433,7 +289,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::branch:  // decoded, like those without a relocation
     case RelocationRole::hint:
     case RelocationRole::gp_load:  // see gp.cc
-    case RelocationRole::gp_high:  // see find_gp_relative
+    case RelocationRole::gp_high:  // see halves.cc
     case RelocationRole::gp_low:
       break;
     case RelocationRole::gp_relative16:
@@ -536,10 +392,10 @@ void find_references(Lifter& lifter) {
   collect_table_words(lifter);
   Program& program = lifter.program;
 
-  const std::vector<UnknownReference> unknown = find_gp_relative(lifter);
+  GpHalves halves(lifter);
+  halves.find();
   WordGps gps(lifter);
-  for (const UnknownReference& reference : unknown)
-    gps.keep_targets(reference.place, reference.offset);
+  halves.keep_unknown(gps);
   check_get_pc(lifter);
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
     find_code_reference(lifter, program[program.ranges[range].procedure], relocation, gps);
@@ -548,6 +404,7 @@ void find_references(Lifter& lifter) {
   find_dynamic_words(lifter);
   find_descriptors(lifter);
   sweep_data(lifter);
+  halves.settle();
   std::sort(lifter.tables.begin(), lifter.tables.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });
   for (const TableReference& table : lifter.tables) lifter.table_starts.push_back(table.table);

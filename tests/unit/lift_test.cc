@@ -402,6 +402,130 @@ TEST(Lift, LabelsThatAreComputedWithOutOfSight) {
   }
 }
 
+// ---- halves of addresses ----
+
+/// A function in a section of its own: its address is the section's symbol, without an addend.
+std::string section_of(const std::string& name, const std::string& body) {
+  return ".section .text." + name + ",\"ax\",@progbits\n.align 4\n.globl " + name + "_\n.ent " +
+         name + "\n" + name + "_:\n" + name + ":\n" + body + ".end " + name + "\n";
+}
+
+/// Exits with what `pick` gives for 0 and three times what it gives for 1. The addresses of `low`,
+/// which is 11, and `high`, 22, differ in both halves, but not by their relocations.
+Path two_addresses(const std::string& name, const std::string& pick, const std::string& data = "") {
+  return assembled(name,
+                   section_of("low", " lda $0,11($31)\n ret\n") + ".space 0x28000\n" +
+                       section_of("high", " lda $0,22($31)\n ret\n") + ".space 0x9000\n" +
+                       section_of("pick", " ldgp $29,0($27)\n" + pick) + R"(
+.text
+.globl _start
+.ent _start
+_start:
+ br $29,1f
+1: ldgp $29,0($29)
+ lda $30,-32($30)
+ lda $16,1($31)
+ ldq $27,pick_($29) !literal!1
+ jsr $26,($27),pick_ !lituse_jsr!1
+ ldgp $29,0($26)
+ s4subq $0,$0,$9
+ lda $16,0($31)
+ ldq $27,pick_($29) !literal!2
+ jsr $26,($27),pick_ !lituse_jsr!2
+ ldgp $29,0($26)
+ addq $9,$0,$16
+ lda $0,1($31)
+ callsys
+.end _start
+)" + data,
+                   "-Wl,--no-relax");
+}
+
+/// Each lower half is nearest to the upper half of the other address. `kept`, `again`: what stands
+/// behind the upper and in front of the lower halves, `base`: their register.
+std::string crossed(const std::string& kept, const std::string& again, const std::string& base) {
+  return " lda $30,-16($30)\n beq $16,2f\n br $31,1f\n"
+         "2: ldah $1,high($29) !gprelhigh\n" +
+         kept +
+         " br $31,4f\n"
+         "3: " +
+         again + " lda $27,low(" + base +
+         ") !gprellow\n br $31,5f\n"
+         "1: ldah $1,low($29) !gprelhigh\n" +
+         kept +
+         " br $31,3b\n"
+         "4: " +
+         again + " lda $27,high(" + base +
+         ") !gprellow\n"
+         "5: lda $30,16($30)\n jmp $31,($27)\n";
+}
+
+TEST(Lift, HalvesOfTwoAddresses) {
+  const Path path = two_addresses("halves", crossed("", "", "$1"));
+  for (const char* name : {"pick", "low", "high"}) expect_movable(Lifted(path), name);
+  expect_same_behaviour(path, 55);
+  const Path copied = two_addresses("halves_copied", crossed(" mov $1,$2\n", "", "$2"));
+  for (const char* name : {"pick", "low", "high"}) expect_movable(Lifted(copied), name);
+  expect_same_behaviour(copied, 55);
+}
+
+TEST(Lift, HalfThatComesOutOfMemory) {
+  const Path path =
+      two_addresses("halves_stored", crossed(" stq $1,8($30)\n", "ldq $1,8($30)\n", "$1"));
+  const Lifted lifted(path);
+  expect_left_alone(lifted, "pick", "which upper half");
+  for (const char* name : {"low", "high"})
+    expect_left_alone(lifted, name, "by which upper half is not known");
+  expect_same_behaviour(path, 55);
+}
+
+TEST(Lift, HalvesThatServeSeveral) {
+  const Path path = two_addresses("halves_shared", R"(
+ beq $16,2f
+ cmpeq $16,1,$2
+ bne $2,1f
+ ldah $1,low($29) !gprelhigh
+ br $31,3f
+2: ldah $1,high($29) !gprelhigh
+ br $31,4f
+3: lda $27,low($1) !gprellow
+ jmp $31,($27)
+1: ldah $1,low($29) !gprelhigh
+ bne $16,3b
+ lda $27,low($1) !gprellow
+ jmp $31,($27)
+4: lda $27,high($1) !gprellow
+ jmp $31,($27)
+)");
+  for (const char* name : {"pick", "low", "high"}) expect_movable(Lifted(path), name);
+  expect_same_behaviour(path, 55);
+}
+
+TEST(Lift, HalvesOfTwoTables) {
+  const std::string dispatch = " ldl $1,0($1)\n addq $1,$29,$1\n jmp ($1)\n";
+  const Path path = two_addresses("halves_tables",
+                                  " beq $16,2f\n br $31,1f\n"
+                                  "2: ldah $1,bottom($29) !gprelhigh\n br $31,4f\n"
+                                  "3: lda $1,top($1) !gprellow\n" +
+                                      dispatch +
+                                      "1: ldah $1,top($29) !gprelhigh\n br $31,3b\n"
+                                      "4: lda $1,bottom($1) !gprellow\n" +
+                                      dispatch +
+                                      "case_top: lda $0,11($31)\n ret\n"
+                                      "case_bottom: lda $0,22($31)\n ret\n",
+                                  ".section .rodata.top,\"a\",@progbits\n.align 2\n"
+                                  "top: .gprel32 case_top\n.space 0x18000\n"
+                                  ".section .rodata.bottom,\"a\",@progbits\n.align 2\n"
+                                  "bottom: .gprel32 case_bottom\n");
+  const Lifted lifted(path);
+  expect_movable(lifted, "pick");
+  std::vector<uint64_t> tables;
+  for (const JumpTable& table : lifted["pick"].jump_tables) tables.push_back(table.address);
+  std::sort(tables.begin(), tables.end());
+  EXPECT_EQ(tables, (std::vector<uint64_t>{lifted.symbol("top"), lifted.symbol("bottom")}));
+  expect_same_behaviour(path, 55);
+}
+
 // ---- sequences ----
 
 /// Adds 2 to 40 by load-locked and store-conditional; between the two lies `border`.
