@@ -223,9 +223,10 @@ void Emitter::write_region_tables() {
 void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   auto range = program_.ranges.begin();
   for (size_t i = 0; i < ranges.size(); ++i) {
-    while (range != program_.ranges.end() && range->end <= ranges[i].start) ++range;
+    // The piece of code that its end is in: adjacent pieces in one state are one range.
+    while (range != program_.ranges.end() && range->end < ranges[i].end) ++range;
     if (range == program_.ranges.end()) return;
-    if (ranges[i].start < range->start || program_[range->procedure].movable()) continue;
+    if (ranges[i].end <= range->start || program_[range->procedure].movable()) continue;
     if (unwind_.states[ranges[i].state].opaque) continue;
     uint64_t end = range->end;
     if (i + 1 < ranges.size()) end = std::min(end, ranges[i + 1].start);

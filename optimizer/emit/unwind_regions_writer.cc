@@ -15,6 +15,8 @@
 #include "optimizer/emit/unwind_regions_writer.h"
 
 #include <algorithm>
+
+#include <fmt/format.h>
 #include <map>
 #include <string>
 
@@ -94,7 +96,9 @@ bool TableWriter::may_share(const UnwindRange& head, const UnwindRange& before,
 void TableWriter::add_entry(std::span<const UnwindRange> ranges, uint32_t lsda) {
   RegionEntry entry{ranges.front().start, ranges.back().end, 0};
   if (entry.start % kBundleSize != 0 || entry.end % kBundleSize != 0)
-    throw Error("code with unwind regions starts or ends inside of a bundle");
+    throw Error(
+        fmt::format("the unwind region of code at {:#x} to {:#x} starts or ends inside of a bundle",
+                    entry.start, entry.end));
   write_descriptors_of(ranges);
   if (lsda == kNone) {
     const auto [known, added] = blocks_.try_emplace(descriptors_.bytes(), 0);
