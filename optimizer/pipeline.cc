@@ -193,8 +193,10 @@ Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, Opt
 }  // namespace
 
 bool is_worth_it(const Forecast& forecast, const Target& target) {
+  constexpr double kMuch = 0.04;  // of the cycles
+  const double gain = forecast.input.cycles - forecast.output.cycles;
   const double risk = forecast.unknown_calls * target.instruction_cache().miss;
-  return forecast.input.cycles - forecast.output.cycles > risk;
+  return gain > std::min(risk, kMuch * forecast.input.cycles);
 }
 
 std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list) {

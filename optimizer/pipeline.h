@@ -95,9 +95,9 @@ ProgramSummary summarize(const Program& program);
 /// One sentence when much of the code is opaque (left_out.h).
 std::optional<std::string> describe_opaque(const Program& program);
 
-/// Whether a layout gains more than it risks. Each call of code that the forecast knows no place of
-/// may find a line of the cache thrown out by it that was there before, and it may as well be the
-/// other way round; so moving code has to gain more than such a miss at each of these calls.
+/// Whether a layout gains more than it risks. At each call of code that the forecast knows no place
+/// of, caller and callee may throw a line of the other one out of the cache, in the input as in the
+/// output. So moving code has to gain more than one such miss for each of these calls, or much.
 bool is_worth_it(const Forecast& forecast, const Target& target);
 
 /// Rewrites `image`. The result is checked: it is read and lifted again and compared with the

@@ -188,7 +188,8 @@ def check_report(program, scratch):
 def check_profile_report(program, scratch):
     output, report, profile = (scratch.file(n) for n in ("output", "report.json", "profile"))
     profiles.make("random", "1", program.image, profile)
-    common.optimize(program.image, output, "--profile", profile, "--report", report)
+    layout = ["--layout", "ext-tsp,split,colour"]  # also where nothing is gained
+    common.optimize(program.image, output, "--profile", profile, "--report", report, *layout)
     data = json.loads(report.read_text())
     common.expect(data["profile"] == str(profile), f"profile {data['profile']!r}")
     common.expect(data["profiled_procedures"] == data["procedures"], "not all procedures matched")
