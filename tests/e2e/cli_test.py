@@ -188,8 +188,7 @@ def check_report(program, scratch):
 def check_profile_report(program, scratch):
     output, report, profile = (scratch.file(n) for n in ("output", "report.json", "profile"))
     profiles.make("random", "1", program.image, profile)
-    layout = ["--layout", "ext-tsp,split,colour"]  # also where nothing is gained
-    common.optimize(program.image, output, "--profile", profile, "--report", report, *layout)
+    common.optimize(program.image, output, "--profile", profile, "--report", report)
     data = json.loads(report.read_text())
     common.expect(data["profile"] == str(profile), f"profile {data['profile']!r}")
     common.expect(data["profiled_procedures"] == data["procedures"], "not all procedures matched")
@@ -383,7 +382,7 @@ def check_empty_profile(program, scratch):
     profile = profiles.make("random", "1", program.image, scratch.file("profile"))
     common.respike_ok("profile", "merge", f"{profile}:0", "-o", zero)
     options = ["--profile", zero, "--report", report]
-    outcome = common.optimize(program.image, scratch.file("out"), *options)
+    outcome = common.optimize(program.image, scratch.file("out"), *options, as_users_do=True)
     common.expect(b"nothing ran in the profile" in outcome.stderr, f"{outcome.stderr!r}")
     data = json.loads(report.read_text())
     common.expect("nothing ran" in data["warnings"][0], f"{data['warnings']}")

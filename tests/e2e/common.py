@@ -211,7 +211,15 @@ def respike_ok(*args, **options):
     return outcome
 
 
-def optimize(image, output, *options, **keywords):
+# What a profile is for; by name, so that code moves even where nothing is gained.
+BEST_LAYOUT = ["--layout", "ext-tsp,split,colour"]
+
+
+def optimize(image, output, *options, as_users_do=False, **keywords):
+    """With a profile and no layout, in the best layout, whether that gains something or not;
+    `as_users_do`: only if it does."""
+    if "--profile" in options and "--layout" not in options and not as_users_do:
+        options += tuple(BEST_LAYOUT)
     return respike_ok("image", "optimize", image, "-o", output, *options, **keywords)
 
 

@@ -57,7 +57,7 @@ def check(program, scratch):
     optimized = {}
     for role, path in program.images():
         optimized[role] = after if role == "main" else folder / f"optimized-{role}"
-        common.optimize(path, optimized[role], "--profile", counted[role])
+        common.optimize(path, optimized[role], "--profile", counted[role], as_users_do=True)
     first = total(before, program, common.link_libraries(program, folder / "0" / "lib"))
     second = total(after, program, common.link_libraries(program, folder / "1" / "lib", optimized))
     instructions, cycles = (b / a for a, b in zip(first, second))

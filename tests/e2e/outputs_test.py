@@ -220,7 +220,7 @@ def check_messages_unread(setup):
     """That nobody can read a message changes no exit status and no output."""
     seen, zero = setup.scratch.file("seen"), setup.scratch.file("zero")
     common.respike_ok("profile", "merge", f"{setup.profile}:0", "-o", zero)
-    outcome = common.optimize(setup.image, seen, "--profile", zero)
+    outcome = common.optimize(setup.image, seen, "--profile", zero, as_users_do=True)
     expect(b"warning" in outcome.stderr, "this was to make a warning")
     for kind in ("full", "closed"):
         out = setup.scratch.file("out")

@@ -203,8 +203,10 @@ def check_verify_believes_no_note(program, scratch):
     refused = 0
     for _ in range(40):
         bad = bytearray(good)
-        # Hot parts come last.
-        bad[start + size - 1 - generator.randrange(size // 2)] ^= 1 << generator.randrange(8)
+        # Hot parts come last, but for the fingerprint of who made the image and for padding.
+        behind = 36
+        place = behind + generator.randrange((size - behind) // 2)
+        bad[start + size - 1 - place] ^= 1 << generator.randrange(8)
         broken = scratch.file("broken")
         broken.write_bytes(bad)
         outcome = common.respike("image", "verify", program.image, broken)
