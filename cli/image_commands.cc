@@ -234,8 +234,9 @@ void run_optimize(OptimizeArguments& arguments) {
   FittedProfile fitted;
   if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
-  // Who asks for a layout gets it; who asks for the best one gets what gains something.
-  arguments.options.only_if_gained = arguments.layout.empty();
+  // Who asks for a layout or for procedures gets them; others get what gains something.
+  arguments.options.only_if_gained =
+      arguments.layout.empty() && arguments.options.only.empty() && arguments.options.skip.empty();
   if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
   parse_layout(arguments.layout, arguments.options);
   arguments.options.hot_cold = arguments.hot_cold != "off";

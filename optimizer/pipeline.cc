@@ -29,7 +29,7 @@
 namespace respike {
 namespace {
 
-constexpr const char* kNoGain = "nothing is expected to be gained";
+constexpr const char* kNoGain = "no order is expected to cost less";
 
 class Stopwatch {
  public:
@@ -78,9 +78,10 @@ void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult
 /// The wanted layout or, where that costs more than the input, one that keeps procedures together
 /// in the input's order, if it costs less.
 Layout make_profiled_layout(const Program& program, const LayoutOptions& wanted,
-                            std::span<const ExecutedCode> input, Forecast* forecast) {
+                            bool only_if_gained, std::span<const ExecutedCode> input,
+                            Forecast* forecast) {
   Layout layout = profiled_layout(program, wanted, input, forecast);
-  if (forecast == nullptr || !forecast->is_costlier()) return layout;
+  if (!only_if_gained || forecast == nullptr || !forecast->is_costlier()) return layout;
   Forecast other;
   Layout instead = profiled_layout(program, {.blocks = wanted.blocks}, input, &other);
   if (other.output.cycles >= forecast->output.cycles) return layout;
@@ -98,7 +99,7 @@ Layout make_layout(const Program& program, const OptimizeOptions& options,
     case OptimizeOptions::Order::scatter:
       return scattered_layout(program, options.seed);
     case OptimizeOptions::Order::profiled:
-      return make_profiled_layout(program, options.layout, input, forecast);
+      return make_profiled_layout(program, options.layout, options.only_if_gained, input, forecast);
   }
   return {};
 }
@@ -158,6 +159,7 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
       procedure.reason = kNoGain;
     }
   result.left_as_it_is = true;
+  result.forecast.output = result.forecast.input;
   result.dropped_gp_loads = result.dropped_nops = result.changed_hints = 0;
   result.hot_cold = {};
   return draft;

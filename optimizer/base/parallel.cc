@@ -9,6 +9,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -59,7 +60,8 @@ class Job {
 }  // namespace
 
 size_t worker_count() {
-  static const size_t count = std::max(1u, std::thread::hardware_concurrency());
+  constexpr unsigned kMost = 8;  // what is shared out takes a fraction of a second
+  static const size_t count = std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
   return count;
 }
 
@@ -68,7 +70,10 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work, size_t 
   Job job(count, work, std::max<size_t>(1, workers));
   {
     std::vector<std::jthread> others;
-    for (size_t w = 1; w < workers; ++w) others.emplace_back([&] { job.run(); });
+    try {
+      for (size_t w = 1; w < workers; ++w) others.emplace_back([&] { job.run(); });
+    } catch (const std::system_error&) {  // no more threads are to be had: those there are will do
+    }
     job.run();
   }
   job.rethrow();

@@ -15,10 +15,10 @@
 #include "optimizer/emit/unwind_regions_writer.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
 #include <map>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "optimizer/base/region_encoding.h"
 #include "optimizer/emit/unwind_descriptor_writer.h"

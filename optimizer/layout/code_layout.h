@@ -11,11 +11,13 @@
 namespace respike {
 
 /// The wanted blocks of a procedure in the order that maximizes the ext-TSP score (Newell and
-/// Pupyrev, "Improved basic block reordering", IEEE TC 2020). Glued blocks stay together.
+/// Pupyrev, "Improved basic block reordering", IEEE TC 2020), with what following an edge gains in
+/// the place of its count. Glued blocks stay together.
 std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 
-/// The ext-TSP score of an order of blocks of a procedure; other blocks do not count.
+/// What an order of blocks of a procedure scores by what ext_tsp_blocks() maximizes; other blocks
+/// do not count. For tests.
 double ext_tsp_score(const Target& target, const Procedure& procedure,
                      std::span<const BlockId> order);
 

@@ -11,17 +11,6 @@ uint64_t code_size(const Target& target, const BasicBlock& block) {
   return target.size(block.instructions.span());
 }
 
-uint64_t placed_size(const Target& target, const BasicBlock& block, BlockId next) {
-  const uint64_t size = code_size(target, block);
-  const Edge* fall = block.edge(Edge::Kind::fall_through);
-  const Edge* taken = block.edge(Edge::Kind::taken);
-  const Instruction jump = target.branch();
-  const uint64_t branch = target.size({&jump, 1});
-  if (fall == nullptr) return taken != nullptr && taken->target == next ? size - branch : size;
-  const bool goes_on = fall->target == next || (taken != nullptr && taken->target == next);
-  return goes_on ? size : size + branch;
-}
-
 uint64_t hot_threshold(const Program& program, double share, uint64_t most) {
   struct Level {
     uint64_t count = 0;

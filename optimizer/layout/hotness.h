@@ -17,8 +17,4 @@ uint64_t hot_threshold(const Program& program, double share, uint64_t most = ~ui
 /// Bytes of a block's own instructions.
 uint64_t code_size(const Target& target, const BasicBlock& block);
 
-/// Bytes of a block with `next` (or kNone) behind it: a branch to what follows is dropped, and one
-/// to a fall-through successor that does not follow is added.
-uint64_t placed_size(const Target& target, const BasicBlock& block, BlockId next);
-
 }  // namespace respike

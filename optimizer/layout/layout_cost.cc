@@ -1,6 +1,6 @@
 // The counts say how often each block and edge runs, so what an order executes is a sum: blocks as
 // large as they are written, without branches that are dropped, with appended branches on their
-// side only. In the input, blocks have the size that they had there, no-ops included.
+// side only. In the input, blocks have the instructions that they had there, no-ops included.
 //
 // Example: a block of 5 instructions that runs 100 times ends in a conditional branch, 90 times to
 // A and 10 times to B. In front of A it executes 500 instructions and 10 taken branches; where
@@ -8,9 +8,11 @@
 //
 // Misses cannot be summed up like that: a trace runs through a cache (cache_order.cc).
 //
-// Limits. Where a group holds several instructions, an appended branch that shares a group with
-// the block costs nothing, and otherwise it is counted as if it always ran. Code that does not
-// move, and that of other images, has no place in the cache.
+// Where a group holds several instructions, no-ops only fill it, and how many there are follows
+// from the packing. They do not count there, and an added branch counts although it often takes the
+// place of a no-op.
+//
+// Limits. Code that does not move, and that of other images, has no place in the cache.
 
 #include "optimizer/layout/layout_cost.h"
 

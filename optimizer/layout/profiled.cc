@@ -371,7 +371,8 @@ class Builder {
         result.procedures.push_back({id, program_[id].name, input_[id], output, kept_[id]});
     }
     for (const CodeCall& call : calls_)
-      if (!call.known()) result.unknown_calls += static_cast<double>(call.count);
+      if (!call.known() && program_[call.caller].movable())
+        result.unknown_calls += static_cast<double>(call.count);
     const CacheShape cache = program_.target->instruction_cache();
     result.input.misses = blocks * fetch_cost(trace_, lines_in_input(program_, cache.line), cache);
     result.output.misses =

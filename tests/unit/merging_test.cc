@@ -419,10 +419,12 @@ TEST(MergingTogether, KilledAtAnyInstant) {
   Random random(6);
   uint64_t files = 0;
   int killed = 0;
+  std::chrono::microseconds longest(0);  // that a merge takes
   for (int i = 0; i < 100; ++i) {
     const uint64_t more = 1 + below(random, 6);
     leave_files(program, expected, more, 1000 + files);
     files += more;
+    const auto start = std::chrono::steady_clock::now();
     const pid_t child = fork();
     if (child == 0) {
       try {
@@ -432,11 +434,16 @@ TEST(MergingTogether, KilledAtAnyInstant) {
       }
       _exit(0);
     }
-    usleep(below(random, 1 + static_cast<uint32_t>(i % 10) * 2000));
-    kill(child, SIGKILL);
+    if (i > 0) {  // the first one says how long a merge takes here
+      usleep(below(random, 1 + static_cast<uint32_t>(longest.count() * (i % 10) / 8)));
+      kill(child, SIGKILL);
+    }
     int status = 0;
     waitpid(child, &status, 0);
     killed += WIFSIGNALED(status);
+    if (i == 0)
+      longest = std::chrono::duration_cast<std::chrono::microseconds>(
+          std::chrono::steady_clock::now() - start);
     if (!WIFSIGNALED(status)) {
       EXPECT_EQ(status, 0);
     }

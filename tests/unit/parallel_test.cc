@@ -4,6 +4,9 @@
 #include "optimizer/base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -43,6 +46,23 @@ TEST(Parallel, TheLowestExceptionComesOutAndTheRestIsDone) {
     EXPECT_EQ(caught, "37") << workers;
     EXPECT_EQ(std::accumulate(done.begin(), done.end(), 0), 1000);
   }
+}
+
+/// A container may allow no more threads; root is not refused any, so another user asks for them.
+TEST(Parallel, WorksWithTheThreadsThereAre) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr rlimit kNone = {1, 1};
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);
+    if (setrlimit(RLIMIT_NPROC, &kNone) != 0) _exit(2);
+    std::vector<int> done(1000);
+    parallel_for(
+        done.size(), [&](size_t i) { done[i] = 1; }, 8);
+    _exit(std::accumulate(done.begin(), done.end(), 0) == 1000 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
