@@ -105,9 +105,9 @@ class Builder {
     const size_t first = pieces_.size();
     cut(id, options_.blocks, options_.split);
     if (input_.empty()) return;
-    double least = costs_more(id);
-    if (least <= 0) return;
-    kept_[id] = true;
+    const double wanted = costs_more(id);
+    if (wanted <= 0) return;
+    double least = wanted;
     std::vector<Piece> best(pieces_.begin() + static_cast<ptrdiff_t>(first), pieces_.end());
     const std::pair<Blocks, bool> others[] = {{Blocks::chain, options_.split},
                                               {Blocks::original, options_.split},
@@ -117,8 +117,10 @@ class Builder {
       pieces_.resize(first);
       cut(id, blocks, split);
       const double more = costs_more(id);
-      if (more < least) {
+      // What no order helps much, such as a loop that leaves the procedure, has the wanted one.
+      if (more < least && more <= wanted / 2) {
         least = more;
+        kept_[id] = true;
         best.assign(pieces_.begin() + static_cast<ptrdiff_t>(first), pieces_.end());
       }
       if (least <= 0) break;
