@@ -266,7 +266,7 @@ void run_optimize(OptimizeArguments& arguments) {
   }
   write_files(outputs);
   if (result.annotated.entered != 0)
-    fmt::print("expected by the profile: {}\n", describe_gain(result));
+    fmt::print("expected of this image's code by the profile: {}\n", describe_gain(result));
   print_warnings(diagnostics);
 }
 
