@@ -30,6 +30,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/hotcold/caught_faults.h"
 #include "optimizer/hotcold/copies.h"
 #include "optimizer/hotcold/decided_branches.h"
 #include "optimizer/hotcold/proof.h"
@@ -70,6 +71,8 @@ uint64_t size_of(const Procedure& procedure) {
   return size;
 }
 
+constexpr const char* kFaultsAreCaught = "an instruction that is no call may throw";
+
 /// One round.
 class HotColdOptimizer {
  public:
@@ -78,7 +81,8 @@ class HotColdOptimizer {
         options_(options),
         calls_(program),
         flow_(program, calls_),
-        taken_(program) {}
+        taken_(program),
+        caught_faults_(program) {}
 
   /// `last`: what the last round made, or nothing.
   HotColdResult run(size_t round, const HotColdResult& last) {
@@ -119,6 +123,7 @@ class HotColdOptimizer {
         return fmt::format("the hot part of {} cannot be told: {}", procedure.name, what);
       };
       if (!procedure.movable()) return says("it is " + procedure.reason);
+      if (caught_faults_.concern(procedure)) return says(kFaultsAreCaught);
       std::vector<bool> wanted(procedure.blocks.size());
       for (const BlockId block : part.blocks) {
         if (block >= wanted.size()) return says("it has no such blocks");
@@ -147,6 +152,10 @@ class HotColdOptimizer {
     note.category = Category::not_provable;
     note.reason = program_[id].reason;
     if (!program_[id].movable()) return;
+    if (caught_faults_.concern(program_[id])) {
+      note.reason = kFaultsAreCaught;
+      return;
+    }
     std::optional<Candidate> best;
     size_t size = 0;  // of the region tried last
     for (const double share : shares) {
@@ -227,6 +236,7 @@ class HotColdOptimizer {
   const CallGraph calls_;
   const RegisterFlow flow_;
   const AddressTaken taken_;
+  const CaughtFaults caught_faults_;
   HotColdResult result_;
 };
 

@@ -61,7 +61,24 @@ def check_again(program, scratch):
     common.check_behaviour(program, twice, None, what="the output of the output")
 
 
+def check_caught_faults(scratch):
+    """Where a load may throw, what its landing pad finds is as it was."""
+    folder = scratch.folder()
+    source, image = common.ROOT / "tests" / "programs" / "rare" / "caught_faults.cc", folder / "image"
+    command = ["alpha-linux-gnu-g++", "-O1", "-fnon-call-exceptions", "-Wl,-q", source, "-o", image]
+    common.expect(common.run_command(command).status == 0, "it does not compile")
+    run = common.Run((), None)
+    profile = profiles.count_image(image, folder, lambda counting: common.run_program(counting, run))
+    common.optimize(image, folder / "optimized", "--profile", profile)
+    expected, actual = (common.run_program(each, run) for each in (image, folder / "optimized"))
+    common.expect(b"caught 49" in expected.stdout, f"the program itself: {expected}")
+    common.expect(
+        actual.behaviour() == expected.behaviour(), common.describe_difference(expected, actual)
+    )
+
+
 def cases(args, scratch):
+    yield common.Case("caught faults", lambda: check_caught_faults(scratch))
     for program in common.load_programs():
         if not is_heavy(program) or args.heavy_seeds > 1:
             yield common.Case(

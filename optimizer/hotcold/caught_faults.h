@@ -1,0 +1,20 @@
+#pragma once
+// Exceptions that instructions throw which are no calls.
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+class CaughtFaults {
+ public:
+  explicit CaughtFaults(const Program& program);
+
+  /// Whether an instruction of the procedure that is no call, such as a load of a bad address, may
+  /// lead to a landing pad.
+  bool concern(const Procedure& procedure) const;
+
+ private:
+  bool found_ = false;  // in some procedure of the program
+};
+
+}  // namespace respike
