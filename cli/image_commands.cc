@@ -278,9 +278,11 @@ struct VerifyArguments {
 
 /// What was made by another Respike may have been changed in steps that this one does not take: a
 /// difference need not be that Respike's fault, nor the image's.
-std::string made_by_another(const Image& image) {
+std::string made_by_another(const Image& before, const Image& image) {
   const auto note = read_provenance(image);
-  if (!note || note->fingerprint == kFingerprint) return "";
+  if (!note || note->type != NoteType::rewritten || note->fingerprint == kFingerprint ||
+      before.machine != image.machine)
+    return "";
   return fmt::format(
       "; {} Respike made the image, which may have taken steps that this one cannot "
       "follow: make it again, or let that one verify it",
@@ -305,7 +307,7 @@ void run_verify(const VerifyArguments& arguments) {
   const Image after = read_image(std::filesystem::path(arguments.after));
   CompareCounts counts;
   if (const auto difference = verify_images(before, after, diagnostics, &counts))
-    throw Error(*difference + made_by_another(after), arguments.after);
+    throw Error(*difference + made_by_another(before, after), arguments.after);
   require_coverage(counts, arguments.before);
   fmt::print("{} behaves as {} ({} of its {} basic blocks were compared)\n", arguments.after,
              arguments.before, counts.blocks_reached, counts.blocks);
