@@ -166,7 +166,7 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
 }
 
 /// Procedures for which no order was found that costs no more than the input's, such as a loop
-/// whose end has a name of its own: the two are parted. Little losses are left.
+/// whose end has a name of its own: the two are parted. Small losses are accepted.
 std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Target& target) {
   constexpr double kLittle = 1e-4;  // of all cycles
   const ExecutionCosts costs = target.execution_costs();
@@ -295,9 +295,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
   progress("verify", 0.55);
   const Image written = view_image(result.bytes, "the rewritten image");
-  put_back(program,
-           draft.gp_loads);  // the comparison has to find out for itself that they are needless
-  Diagnostics ignored;       // of the second lift: the same as those of the first
+  // The comparison has to find out for itself that these are needless.
+  put_back(program, draft.gp_loads);
+  Diagnostics ignored;  // of the second lift: the same as those of the first
   if (const auto broken = find_broken_rule(image, written))
     throw Error("the rewritten image would not work: " + *broken, image.path);
   const Program lifted = lift(written, ignored);

@@ -388,7 +388,7 @@ class Builder {
   const Program& program_;
   const LayoutOptions& options_;
   const std::span<const ExecutedCode> input_;  // by procedure, or empty
-  std::vector<bool> kept_;                     // by procedure: another order costs less
+  std::vector<bool> kept_;                     // by procedure: it has another order than wanted
   const std::vector<CodeCall> calls_;
   const uint64_t threshold_;
   Packing packing_;                                // of the pieces
@@ -396,7 +396,7 @@ class Builder {
   std::vector<Piece> pieces_;
   std::vector<uint32_t> first_;     // by procedure, of piece_of_
   std::vector<uint32_t> piece_of_;  // by block
-  Trace trace_;                     // Pieces::colour
+  Trace trace_;                     // of Pieces::colour, and of the forecast
 };
 
 }  // namespace
