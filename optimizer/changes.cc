@@ -66,9 +66,9 @@ void forget_changed(DroppedGpLoads& loads, const HotParts& changed) {
   std::unordered_set<ProcedureId> procedures;
   for (const auto& round : changed)
     for (const HotPart& part : round) procedures.insert(part.procedure);
-  std::erase_if(loads.blocks, [&](const DroppedGpLoads::Block& block) {
-    return procedures.contains(block.procedure);
-  });
+  const auto is_changed = [&](const auto& at) { return procedures.contains(at.procedure); };
+  std::erase_if(loads.blocks, is_changed);
+  std::erase_if(loads.loads, is_changed);
 }
 
 Provenance describe_changes(const Program& program, const std::vector<ProcedureId>& left_out,

@@ -34,8 +34,12 @@ class CallGraphBuilder {
 
   void build() {
     graph_.outside_.assign(program_.procedures.size(), CallGraph::Outside::none);
-    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) add_calls(id);
-    graph_.first_call_.push_back(static_cast<uint32_t>(graph_.calls_.size()));
+    graph_.first_call_.resize(program_.procedures.size());
+    graph_.end_call_.resize(program_.procedures.size());
+    for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
+      if (program_[id].state == Procedure::State::opaque) enter_from_opaque(program_[id]);
+      add_calls(id);
+    }
     add_references();
     add_code_pointers();
     add_image_entries();
@@ -43,6 +47,20 @@ class CallGraphBuilder {
     index_callers();
     collect_entries();
     sort_bottom_up();
+  }
+
+  void add_calls(ProcedureId id) {
+    graph_.first_call_[id] = static_cast<uint32_t>(graph_.calls_.size());
+    const Procedure& procedure = program_[id];
+    for (BlockId block = 0; block < procedure.blocks.size(); ++block) {
+      if (procedure.state == Procedure::State::opaque) break;
+      if (const auto call = call_at(procedure, block)) {
+        graph_.calls_.push_back(*call);
+        graph_.calls_.back().caller = id;
+        graph_.calls_.back().block = block;
+      }
+    }
+    graph_.end_call_[id] = static_cast<uint32_t>(graph_.calls_.size());
   }
 
  private:
@@ -77,18 +95,6 @@ class CallGraphBuilder {
       if (to && to->where == CodeLocation::Where::block_start && to->procedure != kNone)
         enter(to->procedure, to->block, Outside::anything);
     }
-  }
-
-  void add_calls(ProcedureId id) {
-    graph_.first_call_.push_back(static_cast<uint32_t>(graph_.calls_.size()));
-    const Procedure& procedure = program_[id];
-    if (procedure.state == Procedure::State::opaque) return enter_from_opaque(procedure);
-    for (BlockId block = 0; block < procedure.blocks.size(); ++block)
-      if (const auto call = call_at(procedure, block)) {
-        graph_.calls_.push_back(*call);
-        graph_.calls_.back().caller = id;
-        graph_.calls_.back().block = block;
-      }
   }
 
   std::optional<Call> call_at(const Procedure& procedure, BlockId id) const {
@@ -318,7 +324,7 @@ class CallGraphBuilder {
       start(root);
       while (!path.empty()) {
         const ProcedureId id = path.back().first;
-        if (path.back().second < graph_.first_call_[id + 1]) {
+        if (path.back().second < graph_.end_call_[id]) {
           const Call& call = graph_.calls_[path.back().second++];
           if (!call.known()) continue;
           if (number[call.callee] == kNone)
@@ -357,6 +363,10 @@ class CallGraphBuilder {
 
 CallGraph::CallGraph(const Program& program) {
   CallGraphBuilder(program, *this).build();
+}
+
+void CallGraph::update(const Program& program, ProcedureId id) {
+  CallGraphBuilder(program, *this).add_calls(id);
 }
 
 }  // namespace respike

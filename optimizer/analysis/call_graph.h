@@ -40,9 +40,14 @@ class CallGraph {
 
   explicit CallGraph(const Program& program);
 
+  /// Finds the calls of a procedure anew, after its blocks changed: calls_of() and calls(), which
+  /// keeps the old ones, too. All else stays as it was: the change must not add ways into a
+  /// procedure, and the entries of the changed one keep their numbers.
+  void update(const Program& program, ProcedureId id);
+
   /// At most one per block, in the order of blocks.
   std::span<const Call> calls_of(ProcedureId caller) const {
-    return {calls_.data() + first_call_[caller], calls_.data() + first_call_[caller + 1]};
+    return {calls_.data() + first_call_[caller], calls_.data() + end_call_[caller]};
   }
   std::span<const Call> calls() const { return calls_; }
   /// Indices of calls().
@@ -72,8 +77,8 @@ class CallGraph {
  private:
   friend class CallGraphBuilder;
 
-  std::vector<Call> calls_;  // by caller
-  std::vector<uint32_t> first_call_;
+  std::vector<Call> calls_;  // by caller, and behind all others those of updated procedures
+  std::vector<uint32_t> first_call_, end_call_;
   std::vector<uint32_t> callers_, first_caller_;
   std::vector<Outside> outside_;
   std::vector<bool> unused_;

@@ -39,6 +39,11 @@
 // through: proven by frame_shape.h within the procedure; and it must not be read by one of its
 // callees, nor changed by one that does not preserve it.
 //
+// Updates. update() solves for the blocks of a single procedure anew, with what was known of its
+// callers and callees. For example: hot-cold optimization takes the save of s0 out of the hot path
+// of f(), which adds blocks to f(); whoever calls f() may go on to believe that f() reads and
+// changes what the old f() did, since the new f() does not more than that.
+//
 // Signal handlers run between any two instructions and change nothing, but need the stack.
 
 #include "optimizer/analysis/register_flow.h"
@@ -57,6 +62,9 @@ RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
 RegisterFlow::~RegisterFlow() = default;
 RegisterFlow::RegisterFlow(RegisterFlow&&) noexcept = default;
 
+void RegisterFlow::update(ProcedureId procedure) {
+  solution_->update(procedure);
+}
 RegisterSet RegisterFlow::live_before(ProcedureId procedure, BlockId block, uint32_t index) const {
   return solution_->live_before(procedure, block, index);
 }

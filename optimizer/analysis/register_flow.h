@@ -25,11 +25,17 @@ struct RegisterSummary {
 
 class RegisterFlow {
  public:
-  /// Works on the program as it is: later changes of it need a new one. Both must outlive it.
-  /// Linear in the image; about 55 bytes are kept per block.
+  /// Works on the program as it is: later changes of it need a new one, or update(). Both must
+  /// outlive it. Linear in the image; about 55 bytes are kept per block.
   RegisterFlow(const Program& program, const CallGraph& calls);
   ~RegisterFlow();
   RegisterFlow(RegisterFlow&&) noexcept;
+
+  /// Finds out about the blocks of a procedure again, after these changed. CallGraph::update() comes
+  /// first. The change must leave true what was known of the procedure: it reads no more than it
+  /// did before it writes it, leaves no live register changed that it kept, and moves no value
+  /// across a call that may change it. Its entries keep their numbers. Linear in the procedure.
+  void update(ProcedureId procedure);
 
   /// Live before instruction `index` of a block. With the number of instructions for `index`:
   /// behind the last one, before a callee or a successor starts. Goes back from the block's end.
@@ -48,7 +54,7 @@ class RegisterFlow {
   class Solution;
 
  private:
-  std::unique_ptr<const Solution> solution_;
+  std::unique_ptr<Solution> solution_;
 };
 
 }  // namespace respike

@@ -9,6 +9,7 @@ namespace respike {
 class RegisterFlow::Solution {
  public:
   virtual ~Solution() = default;
+  virtual void update(ProcedureId procedure) = 0;
   virtual RegisterSet live_before(ProcedureId procedure, BlockId block, uint32_t index) const = 0;
   virtual RegisterSet live_in(ProcedureId procedure, BlockId block) const = 0;
   virtual std::vector<RegisterSet> live_points(ProcedureId procedure, BlockId block) const = 0;

@@ -45,21 +45,57 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     unknown_through_ = all_ - scratch_;
     if (abi.global_pointer) unknown_through_.add(*abi.global_pointer);
     number_blocks();
-    find_ways_out();
-    summarize_blocks();
+    for (ProcedureId p = 0; p < program.procedures.size(); ++p) {
+      find_ways_out(p);
+      summarize_blocks(p, solving_);
+      for (const Call& call : calls.calls_of(p)) note_unknown_call(first_[p] + call.block);
+    }
     unwinding_ = std::make_unique<UnwindNeeds<W>>(program, calls, first_);
     restored_ = unwinding_->take_restored();
     find_custom_returns();
     returns_elsewhere_ = find_other_returns(program, calls);
-    find_dependents();
-    find_pending();
+    find_dependents(solving_);
+    find_pending(solving_);
+    add_pending_exits();
     solve_summaries();
     solve_exits();
-    locals_ = {};
+    solving_ = {};
     outside_entry_ = {};
-    dependents_ = {};
-    callee_entry_ = {};
     unknown_calls_ = {};
+  }
+
+  void update(ProcedureId p) override {
+    if (program_[p].state == Procedure::State::opaque) return;
+    const auto count = static_cast<uint32_t>(program_[p].blocks.size());
+    Solving solving;
+    solving.first = static_cast<uint32_t>(flow_.size());
+    const uint32_t before = first_[p];
+    first_[p] = solving.first;
+    owner_.resize(owner_.size() + count, p);
+    resize_blocks(solving, count);
+    find_ways_out(p);
+    const Set killed = killed_[p];
+    summarize_blocks(p, solving);
+    killed_[p] = killed;
+    for (const Call& call : calls_.calls_of(p))  // calls of itself are like those of others
+      if (call.callee == p) solving.callee_entry[call.block] = before + call.entry;
+    unwinding_->update(p, calls_, first_[p]);
+    find_dependents(solving);
+    find_pending(solving);
+    const BlockGraph graph = make_block_graph(program_[p]);
+    Worklist work(graph.postorder, true);
+    solve(
+        work,
+        [&](uint32_t block) {
+          const uint32_t node = solving.first + block;
+          const Flow flow = flow_before(node, solving);
+          if (flow == flow_[node]) return false;
+          flow_[node] = flow;
+          return true;
+        },
+        [&](uint32_t block, auto push) {
+          for (const uint32_t other : solving.dependents[block]) push(other - solving.first);
+        });
   }
 
   RegisterSet live_before(ProcedureId p, BlockId b, uint32_t index) const override {
@@ -114,6 +150,17 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   using Local = BlockSummary<W>;
 
+  /// What is needed only while solving for the blocks with the flat numbers from `first` on; lists
+  /// are indexed by the distance from `first`.
+  struct Solving {
+    uint32_t first = 0;
+    std::vector<Local> locals;
+    std::vector<uint32_t> callee_entry;  // flat numbers, or kNone
+    Adjacency dependents;                // flat numbers; see find_dependents()
+
+    const Local& local(uint32_t node) const { return locals[node - first]; }
+  };
+
   const BasicBlock& block_at(uint32_t node) const {
     const ProcedureId p = owner_[node];
     return program_[p].blocks[node - first_[p]];
@@ -131,57 +178,64 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     owner_.reserve(count);
     for (ProcedureId p = 0; p < procedures; ++p)
       owner_.insert(owner_.end(), program_[p].blocks.size(), p);
-    flow_.resize(count);
-    end_.resize(count);
-    locals_.resize(count);
-    callee_entry_.assign(count, kNone);
+    resize_blocks(solving_, count);
+    successors_.first.reserve(count + 1);
+    successors_.first.push_back(0);
+    landing_pad_.reserve(count);
+    may_skip_end_.reserve(count);
     killed_.resize(procedures);
     restored_.resize(procedures);
     pending_exit_.resize(procedures);
   }
 
-  /// Edges and landing pads in few bytes, as solving goes over them again and again.
-  void find_ways_out() {
-    successors_.first.reserve(owner_.size() + 1);
-    landing_pad_.reserve(owner_.size());
-    may_skip_end_.reserve(owner_.size());
-    successors_.first.push_back(0);
-    for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
-      for (const BasicBlock& block : program_[p].blocks) {
-        for (const Edge& edge : block.successors)
-          if (edge.kind != Edge::Kind::landing_pad)
-            successors_.targets.push_back(first_[p] + edge.target);
-        successors_.first.push_back(static_cast<uint32_t>(successors_.targets.size()));
-        const BlockId pad =
-            block.call_site == kNone ? kNone : program_[p].call_sites[block.call_site].landing_pad;
-        landing_pad_.push_back(pad == kNone ? kNone : first_[p] + pad);
-        may_skip_end_.push_back(!block.instructions.empty() &&
-                                block.instructions.back().predicate != 0);
-      }
+  void resize_blocks(Solving& solving, uint32_t count) {
+    const uint32_t end = solving.first + count;
+    flow_.resize(end);
+    pending_.resize(end);
+    end_.resize(end);
+    solving.locals.resize(count);
+    solving.callee_entry.assign(count, kNone);
   }
 
-  void summarize_blocks() {
-    for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
-      const Procedure& procedure = program_[p];
-      if (procedure.state == Procedure::State::opaque) {
-        for (uint32_t node = first_[p]; node < first_[p + 1]; ++node) end_[node] = End::anything;
-        killed_[p] = all_;
-        continue;
-      }
-      for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
-        const BasicBlock& block = procedure.blocks[b];
-        locals_[first_[p] + b] = summarize(target_, block, killed_[p]);
-        end_[first_[p] + b] = end_of(target_, procedure, block);
-      }
-      for (const Call& call : calls_.calls_of(p)) {
-        const uint32_t node = first_[p] + call.block;
-        if (end_[node] == End::anything) continue;
-        end_[node] = end_of(call);
-        if (call.known()) callee_entry_[node] = first_[call.callee] + call.entry;
-        if (end_[node] == End::unknown_call || end_[node] == End::unknown_tail)
-          unknown_calls_.push_back(node);
-      }
+  /// Edges and landing pads in few bytes, as solving goes over them again and again.
+  void find_ways_out(ProcedureId p) {
+    for (const BasicBlock& block : program_[p].blocks) {
+      for (const Edge& edge : block.successors)
+        if (edge.kind != Edge::Kind::landing_pad)
+          successors_.targets.push_back(first_[p] + edge.target);
+      successors_.first.push_back(static_cast<uint32_t>(successors_.targets.size()));
+      const BlockId pad =
+          block.call_site == kNone ? kNone : program_[p].call_sites[block.call_site].landing_pad;
+      landing_pad_.push_back(pad == kNone ? kNone : first_[p] + pad);
+      may_skip_end_.push_back(!block.instructions.empty() &&
+                              block.instructions.back().predicate != 0);
     }
+  }
+
+  void summarize_blocks(ProcedureId p, Solving& solving) {
+    const Procedure& procedure = program_[p];
+    if (procedure.state == Procedure::State::opaque) {
+      for (BlockId b = 0; b < procedure.blocks.size(); ++b) end_[first_[p] + b] = End::anything;
+      killed_[p] = all_;
+      return;
+    }
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      solving.locals[first_[p] + b - solving.first] = summarize(target_, block, killed_[p]);
+      end_[first_[p] + b] = end_of(target_, procedure, block);
+    }
+    for (const Call& call : calls_.calls_of(p)) {
+      const uint32_t node = first_[p] + call.block;
+      if (end_[node] == End::anything) continue;
+      end_[node] = end_of(call);
+      if (call.known())
+        solving.callee_entry[node - solving.first] = first_[call.callee] + call.entry;
+    }
+  }
+
+  void note_unknown_call(uint32_t node) {
+    if (end_[node] == End::unknown_call || end_[node] == End::unknown_tail)
+      unknown_calls_.push_back(node);
   }
 
   /// Procedures that return through another register than the standard's, themselves or by way of
@@ -210,46 +264,53 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   }
 
   /// Per block, those before it in its procedure, and those that its landing pad covers.
-  void find_dependents() {
+  void find_dependents(Solving& solving) const {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
-    edges.reserve(flow_.size() + flow_.size() / 2);
-    for (uint32_t node = 0; node < flow_.size(); ++node) {
-      const uint32_t first = first_[owner_[node]];
+    const size_t count = solving.locals.size();
+    edges.reserve(count + count / 2);
+    for (uint32_t node = solving.first; node < flow_.size(); ++node) {
+      const uint32_t first = first_[owner_[node]] - solving.first;
       const BasicBlock& block = block_at(node);
       for (const Edge& edge : block.successors) edges.emplace_back(first + edge.target, node);
       const uint32_t pad = landing_pad_[node];
       if (pad != kNone && block.edge(Edge::Kind::landing_pad) == nullptr)
-        edges.emplace_back(pad, node);
+        edges.emplace_back(pad - solving.first, node);
     }
-    dependents_ = make_adjacency(flow_.size(), edges);
+    solving.dependents = make_adjacency(count, edges);
   }
 
   /// Forward: what is written and then read by nobody up to a way out or an unknown call.
-  void find_pending() {
-    pending_.resize(flow_.size());
-    std::vector<uint32_t> order(flow_.size());
-    for (uint32_t node = 0; node < order.size(); ++node) order[node] = node;
-    std::vector<bool> standard_call(flow_.size());
-    for (uint32_t node = 0; node < flow_.size(); ++node)
-      standard_call[node] = is_standard_call(node);
+  void find_pending(const Solving& solving) {
+    std::vector<uint32_t> order(solving.locals.size());
+    std::vector<bool> standard_call(order.size());
+    for (uint32_t b = 0; b < order.size(); ++b) {
+      order[b] = b;
+      standard_call[b] = is_standard_call(solving.first + b);
+    }
     Worklist work(std::move(order), true);
     solve(
         work,
-        [&](uint32_t node) {
+        [&](uint32_t b) {
+          const uint32_t node = solving.first + b;
           if (end_[node] == End::anything) return false;
           Set in;
-          for (const uint32_t before : dependents_[node])
-            in |= standard_call[before] ? pending_[before] - scratch_ : pending_[before];
-          const Local& local = locals_[node];
+          for (const uint32_t before : solving.dependents[b])
+            in |= standard_call[before - solving.first] ? pending_[before] - scratch_
+                                                        : pending_[before];
+          const Local& local = solving.locals[b];
           const Set out = (in - local.read) | local.pending;
           if (out == pending_[node]) return false;
           pending_[node] = out;
           return true;
         },
-        [&](uint32_t node, auto push) {
+        [&](uint32_t b, auto push) {
+          const uint32_t node = solving.first + b;
           for (const Edge& edge : block_at(node).successors)
-            push(first_[owner_[node]] + edge.target);
+            push(first_[owner_[node]] - solving.first + edge.target);
         });
+  }
+
+  void add_pending_exits() {
     for (uint32_t node = 0; node < flow_.size(); ++node) {
       const ProcedureId p = owner_[node];
       if (end_[node] == End::leaves || end_[node] == End::unknown_tail ||
@@ -320,6 +381,17 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return flow;
   }
 
+  /// At the start of a block.
+  Flow flow_before(uint32_t node, const Solving& solving) const {
+    Flow flow = end_flow(node, solving.callee_entry[node - solving.first]);
+    const Local& local = solving.local(node);
+    if (end_[node] != End::anything)
+      flow = {local.used | (flow.used - local.defined), flow.through - local.defined};
+    const uint32_t pad = landing_pad_[node];
+    if (pad != kNone) flow |= flow_[pad] & unwound_;
+    return flow;
+  }
+
   // First phase. What unknown calls may read is found by a round that leaves out what is only
   // assumed to be read: one opaque procedure would make all of them read everything. Its solution
   // is where the final round starts.
@@ -349,7 +421,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     solve(
         work, [&](uint32_t node) { return evaluate(node, work); },
         [&](uint32_t node, auto push) {
-          for (const uint32_t other : dependents_[node]) push(other);
+          for (const uint32_t other : solving_.dependents[node]) push(other);
         });
   }
 
@@ -382,14 +454,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   bool evaluate(uint32_t node, Worklist& work) {
     const ProcedureId p = owner_[node];
-    const uint32_t callee = callee_entry_[node];
-    note_callee(node, p, callee, work);
-    Flow flow = end_flow(node, callee);
-    const Local& local = locals_[node];
-    flow = {local.used | (flow.used - local.defined), flow.through - local.defined};
-    if (end_[node] == End::anything) flow = end_flow(node, callee);
-    const uint32_t pad = landing_pad_[node];
-    if (pad != kNone) flow |= flow_[pad] & unwound_;
+    note_callee(node, p, solving_.callee_entry[node], work);
+    const Flow flow = flow_before(node, solving_);
     if (flow == flow_[node]) return false;
     flow_[node] = flow;
     entry_changed(node, p, work);
@@ -542,7 +608,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   const Set all_, scratch_, preserved_;
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
 
-  // Blocks have flat numbers: first_[procedure] + block.
+  // Blocks have flat numbers: first_[procedure] + block. Those of a procedure that was updated are
+  // behind all others; what other procedures know of its entries stays with the numbers it had.
   std::vector<uint32_t> first_;
   std::vector<ProcedureId> owner_;
   std::vector<Flow> flow_;
@@ -552,12 +619,10 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   std::vector<uint32_t> landing_pad_;  // or kNone
   std::vector<bool> may_skip_end_;     // by the predicate of the last instruction
   // Only while solving.
-  std::vector<Local> locals_;
-  std::vector<uint32_t> callee_entry_;
+  Solving solving_;
   std::vector<uint32_t> unknown_calls_;
   std::vector<bool> outside_entry_;  // what unknown calls of the standard may call
   bool certain_only_ = false;        // see solve_summaries()
-  Adjacency dependents_;
   // Per procedure.
   std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;
   std::unique_ptr<UnwindNeeds<W>> unwinding_;

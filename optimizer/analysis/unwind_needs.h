@@ -30,19 +30,21 @@ class UnwindNeeds {
         restored_(program.procedures.size()) {
     parallel_for(program_.procedures.size(), [&](size_t number) {
       const auto p = static_cast<ProcedureId>(number);
-      if (program_[p].state == Procedure::State::opaque) return;
-      FrameShape shape;
-      if (may_have_slots(program_, program_[p])) {
-        shape = find_frame_shape(program_, p, calls.calls_of(p), calls.entries_of(p));
-        restored_[p] = Set(shape.restored);
-        find_saved(p, first[p], shape);
-      }
-      find_needs(p, first[p], shape);
+      if (program_[p].state != Procedure::State::opaque) restored_[p] = find(p, calls, first[p]);
     });
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
-      if (program_[p].state != Procedure::State::opaque)
-        for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
-          holders_[first[p] + b] = holders_in(program_[p].blocks[b]);
+      if (program_[p].state != Procedure::State::opaque) find_holders(p, first[p]);
+  }
+
+  /// Finds the needs of a procedure anew, which is not opaque. Its blocks have flat numbers from
+  /// `first` on, higher than all others.
+  void update(ProcedureId p, const CallGraph& calls, uint32_t first) {
+    const size_t end = first + program_[p].blocks.size();
+    in_frame_.resize(end);
+    needs_.resize(end);
+    holders_.resize(end);
+    find(p, calls, first);
+    find_holders(p, first);
   }
 
   /// FrameShape::restored of all procedures. Can be had once.
@@ -90,6 +92,22 @@ class UnwindNeeds {
     for (const Instruction& i : block.instructions)
       if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(target_.operands(i));
     return defined;
+  }
+
+  /// All but the holders; returns FrameShape::restored.
+  Set find(ProcedureId p, const CallGraph& calls, uint32_t first) {
+    FrameShape shape;
+    if (may_have_slots(program_, program_[p])) {
+      shape = find_frame_shape(program_, p, calls.calls_of(p), calls.entries_of(p));
+      find_saved(p, first, shape);
+    }
+    find_needs(p, first, shape);
+    return Set(shape.restored);
+  }
+
+  void find_holders(ProcedureId p, uint32_t first) {
+    for (BlockId b = 0; b < program_[p].blocks.size(); ++b)
+      holders_[first + b] = holders_in(program_[p].blocks[b]);
   }
 
   void find_saved(ProcedureId p, uint32_t first, const FrameShape& shape) {

@@ -311,7 +311,10 @@ bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
 }
 
 bool Comparison::is_needless(const CodeCursor& at) {
-  if (!needless_loads_) needless_loads_ = find_needless_gp_loads(before_.program);
+  if (needless_loads_ == nullptr) {
+    found_loads_ = find_needless_gp_loads(before_.program);
+    needless_loads_ = &found_loads_;
+  }
   const auto place = std::tie(at.procedure, at.block, at.index);
   const auto load = std::lower_bound(
       needless_loads_->begin(), needless_loads_->end(), place,
@@ -593,9 +596,10 @@ void Comparison::run(CompareCounts& counts) {
 }
 
 std::optional<std::string> find_difference(const Program& before, const Program& after,
-                                           CompareCounts* counts) {
+                                           CompareCounts* counts,
+                                           const std::vector<GpLoad>* needless) {
   CompareCounts ignored;
-  Comparison comparison(before, after);
+  Comparison comparison(before, after, needless);
   comparison.run(counts != nullptr ? *counts : ignored);
   return comparison.take_difference();
 }

@@ -85,8 +85,9 @@ std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section&
 
 }  // namespace
 
-Comparison::Comparison(const Program& before, const Program& after)
-    : before_(before, classes_), after_(after, classes_) {
+Comparison::Comparison(const Program& before, const Program& after,
+                       const std::vector<GpLoad>* needless)
+    : before_(before, classes_), after_(after, classes_), needless_loads_(needless) {
   if (before.image == nullptr) return;
   if (auto note = read_provenance(*before.image)) dead_ends_ = std::move(note->dead_ends);
 }

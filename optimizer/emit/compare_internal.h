@@ -81,7 +81,7 @@ class ComparedProgram {
 /// The walk over pairs of places. Functions that find a difference keep the first one.
 class Comparison {
  public:
-  Comparison(const Program& before, const Program& after);
+  Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless);
 
   void run(CompareCounts& counts);
   std::optional<std::string> take_difference() { return std::move(difference_); }
@@ -186,7 +186,8 @@ class Comparison {
   std::vector<uint32_t> path_;                                           // of settle()
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
   // Loads of gp that the input could do without, by procedure, block and place; found when needed.
-  std::optional<std::vector<GpLoad>> needless_loads_;
+  const std::vector<GpLoad>* needless_loads_;  // null: not found yet
+  std::vector<GpLoad> found_loads_;
   int32_t dropped_load_ = -1;    // the reference of the load whose first half was passed over
   unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
   uint64_t compared_ = 0;        // instructions

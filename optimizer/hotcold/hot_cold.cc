@@ -19,9 +19,11 @@
 // what the last one made: first the line is low, then the hottest part of a hot procedure is parted
 // from it.
 //
-// All procedures of a round are looked at with one solution of the whole program's registers. That
-// is right although procedures change: none reads more than it did, none leaves a live register
-// changed that it kept, and no value of a procedure is moved to where a callee might change it.
+// All procedures of all rounds are looked at with one solution of the whole program's registers.
+// That is right although procedures change: none reads more than it did, none leaves a live register
+// changed that it kept, and no value of a procedure is moved to where a callee might change it. For
+// the blocks that a procedure has become, the next round solves again, by what was known of callers
+// and callees.
 
 #include "optimizer/hotcold/hot_cold.h"
 
@@ -73,7 +75,7 @@ uint64_t size_of(const Procedure& procedure) {
 
 constexpr const char* kFaultsAreCaught = "an instruction that is no call may throw";
 
-/// One round.
+/// Rounds, one after the other.
 class HotColdOptimizer {
  public:
   HotColdOptimizer(Program& program, const HotColdOptions& options)
@@ -86,6 +88,7 @@ class HotColdOptimizer {
 
   /// `last`: what the last round made, or nothing.
   HotColdResult run(size_t round, const HotColdResult& last) {
+    result_ = {};
     std::vector<bool> is_changed(program_.procedures.size(), round == 0);
     for (const HotColdNote& note : last.notes) is_changed[note.procedure] = is_optimized(note);
     const std::vector<double>& shares = options_.cold_shares[round];
@@ -113,6 +116,7 @@ class HotColdOptimizer {
         optimize(note, is_changed[id] ? shares : new_shares);
       result_.notes.push_back(std::move(note));
     }
+    update(result_.parts.back());
     return std::move(result_);
   }
 
@@ -135,6 +139,7 @@ class HotColdOptimizer {
       CommittedBlocks committed;
       if (const auto fault = commit_proven(candidate, committed)) return says(*fault);
     }
+    update(parts);
     return std::nullopt;
   }
 
@@ -180,6 +185,14 @@ class HotColdOptimizer {
         std::min(options_.least_gain * static_cast<double>(note.executed),
                  options_.least_gain_of_all * static_cast<double>(result_.executed));
     if (best && static_cast<double>(best->gain) >= least) replace(note, *best);
+  }
+
+  /// Follows the changes of a round.
+  void update(const std::vector<HotPart>& parts) {
+    for (const HotPart& part : parts) {
+      calls_.update(program_, part.procedure);
+      flow_.update(part.procedure);
+    }
   }
 
   Candidate make_candidate(Region region) const {
@@ -233,8 +246,8 @@ class HotColdOptimizer {
 
   Program& program_;
   const HotColdOptions options_;
-  const CallGraph calls_;
-  const RegisterFlow flow_;
+  CallGraph calls_;
+  RegisterFlow flow_;
   const AddressTaken taken_;
   const CaughtFaults caught_faults_;
   HotColdResult result_;
@@ -320,8 +333,9 @@ std::string_view name_of(HotColdNote::Category category) {
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options) {
   if (program.target->code_motion() == nullptr) return {};
   HotColdResult result;
+  HotColdOptimizer optimizer(program, options);
   for (size_t round = 0; round < options.cold_shares.size(); ++round)
-    add(result, HotColdOptimizer(program, options).run(round, result));
+    add(result, optimizer.run(round, result));
   add_up(result);
   return result;
 }
@@ -329,8 +343,10 @@ HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options)
 std::optional<std::string> split_alike(Program& program, const HotParts& parts) {
   if (!parts.empty() && program.target->code_motion() == nullptr)
     return fmt::format("{} images have no hot parts", program.target->name());
+  if (parts.empty()) return std::nullopt;
+  HotColdOptimizer optimizer(program, {});
   for (const std::vector<HotPart>& round : parts)
-    if (auto fault = HotColdOptimizer(program, {}).split_alike(round)) return fault;
+    if (auto fault = optimizer.split_alike(round)) return fault;
   return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/layout/nops.h"
 
@@ -49,7 +48,7 @@ DroppedGpLoads drop_gp_loads(Program& program) {
     if (untouchable[load.block] || block.has(BasicBlock::kAddressTaken) ||
         !does_something(*program.target, block, loads))
       continue;
-    dropped.loads += loads.size();
+    dropped.loads.insert(dropped.loads.end(), loads.begin(), loads.end());
     dropped.blocks.push_back({procedure, load.block, block.instructions});
     std::vector<Instruction> kept;
     for (uint32_t i = 0; i < block.instructions.size(); ++i)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
@@ -15,7 +16,7 @@ struct DroppedGpLoads {
     BlockId block;
     ArenaList<Instruction> instructions;  // that it had
   };
-  uint64_t loads = 0;
+  std::vector<GpLoad> loads;  // by procedure, block and place
   std::vector<Block> blocks;
 };
 
