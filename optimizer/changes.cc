@@ -98,9 +98,10 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
   const auto parts = find_parts(program, note);
   if (!parts) return kOther;
   pin(program, left_out);
-  DroppedGpLoads gp_loads = drop_gp_loads(program);
+  std::optional<CallGraph> calls;
+  DroppedGpLoads gp_loads = drop_gp_loads(program, calls);
   drop_nops(program);
-  if (auto fault = split_alike(program, *parts)) return fault;
+  if (auto fault = split_alike(program, *parts, std::move(calls))) return fault;
   forget_changed(gp_loads, *parts);
   put_back(program, gp_loads);
   return std::nullopt;

@@ -131,11 +131,12 @@ Draft make_draft(const Image& image, const OptimizeOptions& options,
     result.warning = describe_opaque(program);
     executed = executed_in_input(program);
     watch.lap("counts");
-    draft.gp_loads = drop_gp_loads(program);
+    std::optional<CallGraph> calls;
+    draft.gp_loads = drop_gp_loads(program, calls);
     result.dropped_gp_loads = draft.gp_loads.loads.size();
     result.dropped_nops = drop_nops(program);
     if (options.hot_cold && result.annotated.entered != 0) {
-      result.hot_cold = optimize_hot_cold(program);
+      result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
       forget_changed(draft.gp_loads, result.hot_cold.parts);
       watch.lap("hot-cold");
     }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 
-#include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/gp_validity.h"
 #include "optimizer/ir/target.h"
 
@@ -81,7 +80,8 @@ class LoadFinder {
 
 }  // namespace
 
-std::vector<GpLoad> find_needless_gp_loads(const Program& program) {
+std::vector<GpLoad> find_needless_gp_loads(const Program& program,
+                                           std::optional<CallGraph>& calls) {
   std::vector<GpLoad> loads;
   const auto gp = program.target->abi().global_pointer;
   if (!gp) return loads;
@@ -92,8 +92,8 @@ std::vector<GpLoad> find_needless_gp_loads(const Program& program) {
   for (const GpLoad& load : loads)
     if (procedures.empty() || procedures.back() != load.procedure)
       procedures.push_back(load.procedure);
-  const CallGraph calls(program);
-  const GpValidity validity(program, calls, procedures);
+  if (!calls) calls.emplace(program);
+  const GpValidity validity(program, *calls, procedures);
   std::erase_if(loads, [&](const GpLoad& load) {
     return !validity.before(load.procedure, load.block, load.upper) ||
            !validity.before(load.procedure, load.block, load.lower + 1);

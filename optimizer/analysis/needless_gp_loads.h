@@ -2,8 +2,10 @@
 // Loads of the global pointer that change nothing.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "optimizer/analysis/call_graph.h"
 #include "optimizer/ir/program.h"
 
 namespace respike {
@@ -21,6 +23,13 @@ struct GpLoad {
 /// Loads behind calls for which it is proven that the register holds the same value already: the
 /// callee and all that it calls are known and leave gp as it is, or load the same again. All of
 /// them together may be left out. By procedure, block and place. Linear.
-std::vector<GpLoad> find_needless_gp_loads(const Program& program);
+///
+/// `calls`: the call graph of the program, which is made if it is needed and absent.
+std::vector<GpLoad> find_needless_gp_loads(const Program& program,
+                                           std::optional<CallGraph>& calls);
+inline std::vector<GpLoad> find_needless_gp_loads(const Program& program) {
+  std::optional<CallGraph> calls;
+  return find_needless_gp_loads(program, calls);
+}
 
 }  // namespace respike

@@ -78,10 +78,10 @@ constexpr const char* kFaultsAreCaught = "an instruction that is no call may thr
 /// Rounds, one after the other.
 class HotColdOptimizer {
  public:
-  HotColdOptimizer(Program& program, const HotColdOptions& options)
+  HotColdOptimizer(Program& program, const HotColdOptions& options, std::optional<CallGraph> calls)
       : program_(program),
         options_(options),
-        calls_(program),
+        calls_(calls ? std::move(*calls) : CallGraph(program)),
         flow_(program, calls_),
         taken_(program),
         caught_faults_(program) {}
@@ -330,21 +330,23 @@ std::string_view name_of(HotColdNote::Category category) {
   return {};
 }
 
-HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options) {
+HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options,
+                                std::optional<CallGraph> calls) {
   if (program.target->code_motion() == nullptr) return {};
   HotColdResult result;
-  HotColdOptimizer optimizer(program, options);
+  HotColdOptimizer optimizer(program, options, std::move(calls));
   for (size_t round = 0; round < options.cold_shares.size(); ++round)
     add(result, optimizer.run(round, result));
   add_up(result);
   return result;
 }
 
-std::optional<std::string> split_alike(Program& program, const HotParts& parts) {
+std::optional<std::string> split_alike(Program& program, const HotParts& parts,
+                                       std::optional<CallGraph> calls) {
   if (!parts.empty() && program.target->code_motion() == nullptr)
     return fmt::format("{} images have no hot parts", program.target->name());
   if (parts.empty()) return std::nullopt;
-  HotColdOptimizer optimizer(program, {});
+  HotColdOptimizer optimizer(program, {}, std::move(calls));
   for (const std::vector<HotPart>& round : parts)
     if (auto fault = optimizer.split_alike(round)) return fault;
   return std::nullopt;

@@ -80,12 +80,14 @@ struct HotColdResult {
 /// Changes the movable procedures that it pays for; needs counts. What is not proven to do the same
 /// (proof.h) stays as it is. The blocks that procedures had keep their numbers; others come behind
 /// them. Does nothing on machines without Target::code_motion(). Linear in the program, quadratic
-/// in hot procedures.
-HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {});
+/// in hot procedures. `calls`: the call graph of the program, if there is one already.
+HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {},
+                                std::optional<CallGraph> calls = {});
 
 /// Changes a program, without counts, as another one like it was changed: afterwards both have the
 /// same blocks. Everything is proven as if nothing were known of the parts. Returns what prevents
 /// it in one sentence, or nullopt. In a round each procedure has one part at most.
-std::optional<std::string> split_alike(Program& program, const HotParts& parts);
+std::optional<std::string> split_alike(Program& program, const HotParts& parts,
+                                       std::optional<CallGraph> calls = {});
 
 }  // namespace respike

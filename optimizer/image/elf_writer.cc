@@ -17,13 +17,16 @@
 // The added segment has the same distance between address and file offset as the first one, when
 // the hole in the file that this leaves is small; otherwise its offset only agrees with its address
 // modulo the alignment. The build-id is a hash of the finished file, so equal inputs to this
-// function give equal files.
+// function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it, since
+// SHA-1 of all bytes took 3% of the time of a rewriting.
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/MC/StringTableBuilder.h>
 #include <llvm/Support/SHA1.h>
+#include <llvm/Support/xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 
@@ -39,6 +42,20 @@ namespace ELF = llvm::ELF;
 namespace {
 
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
+constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
+
+/// 20 bytes that tell a file from others.
+std::array<uint8_t, 20> hash_of(std::span<const uint8_t> file) {
+  std::vector<uint8_t> hashes;
+  for (size_t at = 0; at < file.size(); at += kHashedPart) {
+    const auto part = file.subspan(at, std::min(kHashedPart, file.size() - at));
+    const auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(part.data(), part.size()));
+    for (const uint64_t half : {hash.low64, hash.high64})
+      for (unsigned shift = 0; shift < 64; shift += 8)
+        hashes.push_back(static_cast<uint8_t>(half >> shift));
+  }
+  return llvm::SHA1::hash(hashes);
+}
 
 /// Bytes [start, end) of a file.
 struct Extent {
@@ -468,7 +485,7 @@ void Writer::write_build_id() {
     require(id.has_value(), "the build-id got lost");
     const auto descriptor = std::span(file_).subspan(id->data() - file_.data(), id->size());
     std::fill(descriptor.begin(), descriptor.end(), 0);
-    const auto hash = llvm::SHA1::hash(llvm::ArrayRef<uint8_t>(file_));
+    const auto hash = hash_of(file_);
     for (size_t i = 0; i < descriptor.size(); ++i) descriptor[i] = hash[i % hash.size()];
     return;
   }

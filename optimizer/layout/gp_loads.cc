@@ -27,9 +27,9 @@ bool does_something(const Target& target, const BasicBlock& block, std::span<con
 
 }  // namespace
 
-DroppedGpLoads drop_gp_loads(Program& program) {
+DroppedGpLoads drop_gp_loads(Program& program, std::optional<CallGraph>& calls) {
   DroppedGpLoads dropped;
-  const std::vector<GpLoad> all = find_needless_gp_loads(program);
+  const std::vector<GpLoad> all = find_needless_gp_loads(program, calls);
   std::vector<bool> untouchable;
   ProcedureId procedure = kNone;
   for (auto first = all.begin(); first != all.end();) {

@@ -19,6 +19,11 @@
 namespace respike {
 namespace {
 
+DroppedGpLoads drop(Program& program) {
+  std::optional<CallGraph> calls;
+  return drop_gp_loads(program, calls);
+}
+
 /// gp loads: at the entry of procedure `p`, and behind the call at the end of its block `call`.
 std::string entry_load(int p) {
   return fmt::format(
@@ -196,12 +201,12 @@ TEST(GpLoads, AreDroppedAndPutBack) {
   const std::string leaf = "procedure 1 \"f\" gp=0x10000\n  block 0 entry\n    ret\n";
   const std::string text = caller(leaf, "bsr ra,0 !branch!1(1#0)", "    mov a0,t1\n");
   Program program = parse_alpha(text);
-  const DroppedGpLoads dropped = drop_gp_loads(program);
+  const DroppedGpLoads dropped = drop(program);
   EXPECT_EQ(dropped.loads.size(), 1u);
   EXPECT_EQ(program[0].blocks[1].instructions.size(), 3u);
   EXPECT_EQ(program[0].blocks[0].instructions.size(), 3u);
   EXPECT_EQ(find_violation(program), std::nullopt);
-  EXPECT_TRUE(drop_gp_loads(program).loads.empty());
+  EXPECT_TRUE(drop(program).loads.empty());
   const Program original = parse_alpha(text);
   EXPECT_EQ(find_difference(original, program), std::nullopt);
   EXPECT_NE(find_difference(program, original), std::nullopt);
@@ -218,7 +223,7 @@ TEST(GpLoads, AreKeptWhereSomethingElseRestsOnThem) {
                                   "\n  block 0 entry\n" + entry_load(0) +
                                   "    bsr ra,0 !branch!1(1#0)\n    -> 1 fall_through\n  block 1 " +
                                   flags + "\n" + reload(0, 0, 2) + rest + leaf);
-    return drop_gp_loads(program).loads.size();
+    return drop(program).loads.size();
   };
   EXPECT_EQ(dropped("", "    mov t0,t1\n    ret\n"), 1u);
   EXPECT_EQ(dropped("address_taken", "    mov t0,t1\n    ret\n"), 0u);
