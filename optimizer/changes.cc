@@ -5,7 +5,7 @@
 //
 // What the changes depend on beside the hot blocks is made alike, too: what the user wanted left
 // out, and the loads of gp and no-ops that go first. Those loads are put back where nothing else
-// changed, so that the comparison finds out for itself that they are needless.
+// changed: a comparison that is not told which loads are needless finds out for itself.
 //
 // Limit: only the Respike whose optimizations take the same steps can follow them.
 

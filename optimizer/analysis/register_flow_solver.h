@@ -69,7 +69,6 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const auto count = static_cast<uint32_t>(program_[p].blocks.size());
     Solving solving;
     solving.first = static_cast<uint32_t>(flow_.size());
-    const uint32_t before = first_[p];
     first_[p] = solving.first;
     owner_.resize(owner_.size() + count, p);
     resize_blocks(solving, count);
@@ -77,8 +76,6 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const Set killed = killed_[p];
     summarize_blocks(p, solving);
     killed_[p] = killed;
-    for (const Call& call : calls_.calls_of(p))  // calls of itself are like those of others
-      if (call.callee == p) solving.callee_entry[call.block] = before + call.entry;
     unwinding_->update(p, calls_, first_[p]);
     find_dependents(solving);
     find_pending(solving);
@@ -124,7 +121,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   }
 
   RegisterSummary summary(ProcedureId p, BlockId entry) const override {
-    const Flow flow = entry_flow(p, first_[p] + entry);
+    const Flow flow = entry_flow(p, entry_of(p, entry));
     return {RegisterSet(flow.used), RegisterSet(all_ - flow.through), RegisterSet(killed_[p])};
   }
   RegisterSet live_at_exit(ProcedureId p) const override { return RegisterSet(exit_[p]); }
@@ -175,6 +172,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       count += static_cast<uint32_t>(procedure.blocks.size());
     }
     first_.push_back(count);
+    first_for_callers_ = first_;
     owner_.reserve(count);
     for (ProcedureId p = 0; p < procedures; ++p)
       owner_.insert(owner_.end(), program_[p].blocks.size(), p);
@@ -229,7 +227,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (end_[node] == End::anything) continue;
       end_[node] = end_of(call);
       if (call.known())
-        solving.callee_entry[node - solving.first] = first_[call.callee] + call.entry;
+        solving.callee_entry[node - solving.first] = entry_of(call.callee, call.entry);
     }
   }
 
@@ -331,6 +329,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return operands.size > operands.uses &&
            operands.registers[operands.uses] == target_.abi().return_address;
   }
+
+  /// The flat number of an entry as callers see it.
+  uint32_t entry_of(ProcedureId p, BlockId entry) const { return first_for_callers_[p] + entry; }
 
   /// What a caller sees of an entry.
   Flow entry_flow(ProcedureId p, uint32_t node) const {
@@ -594,7 +595,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const auto calls = calls_.calls_of(p);
       const auto call = std::lower_bound(calls.begin(), calls.end(), b,
                                          [](const Call& c, BlockId id) { return c.block < id; });
-      callee = first_[call->callee] + call->entry;
+      callee = entry_of(call->callee, call->entry);
     }
     const Flow flow = end_flow(node, callee);
     Set live = flow.used | (flow.through & exit_[p]);
@@ -609,8 +610,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
 
   // Blocks have flat numbers: first_[procedure] + block. Those of a procedure that was updated are
-  // behind all others; what other procedures know of its entries stays with the numbers it had.
-  std::vector<uint32_t> first_;
+  // behind all others; what callers know of its entries stays with the numbers it had, since
+  // `killed_` and `restored_` are of that time, too.
+  std::vector<uint32_t> first_, first_for_callers_;
   std::vector<ProcedureId> owner_;
   std::vector<Flow> flow_;
   std::vector<Set> pending_;  // see find_pending()

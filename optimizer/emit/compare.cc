@@ -13,10 +13,10 @@
 // conditional branch and its inverse; the targets of branches and references are new pairs, the
 // unwind states must be equal in content, and calls must be covered alike by call sites.
 //
-// A layout may also drop a load of gp that does nothing. The walk passes over the two halves of one
-// that the output has not, and only if the analysis of the input (needless_gp_loads.h) proves that
-// the register holds the same before. Up to there both programs did the same, so it holds that in
-// the output, too.
+// A layout may also drop a load of gp that does nothing. The walk passes over both halves of such a
+// load only if the analysis of the input (needless_gp_loads.h), which the optimizer may have made
+// already, proves that the register holds the same value before the load. Up to the load both
+// programs did the same, so the register holds that value in the output, too.
 //
 // A pair is remembered when the input's side enters a block: every infinite walk does that again
 // and again, so the walk ends. Nearly every block has one partner, which is kept in a flat array; a

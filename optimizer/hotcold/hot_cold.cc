@@ -116,7 +116,7 @@ class HotColdOptimizer {
         optimize(note, is_changed[id] ? shares : new_shares);
       result_.notes.push_back(std::move(note));
     }
-    update(result_.parts.back());
+    if (round + 1 < options_.cold_shares.size()) update(result_.parts.back());
     return std::move(result_);
   }
 

@@ -58,18 +58,20 @@ void PairRun::compare_call_sites(const BasicBlock& before, const BasicBlock& aft
 }
 
 void PairRun::compare_tables(const BasicBlock& before, const BasicBlock& after) {
-  const auto [first, last] =
-      std::ranges::equal_range(before_.table_entries, pair_.before, {},
-                               [](const ProcedureBefore::TableEntry& e) { return e.jump; });
+  // Clang 14 does not understand the ranges of the standard library's equal_range().
+  const auto& entries = before_.table_entries;
+  const auto jump = [](const ProcedureBefore::TableEntry& e) { return e.jump; };
+  const auto first = std::ranges::lower_bound(entries, pair_.before, {}, jump);
+  const auto last = std::ranges::upper_bound(entries, pair_.before, {}, jump);
   const bool own = first != last;
   std::set<std::pair<BlockId, BlockId>> followed;  // by an edge
   for (size_t e = 0; e < before.successors.size() && own; ++e)
     if (before.successors[e].kind == Edge::Kind::indirect)
       followed.emplace(before.successors[e].target, after.successors[e].target);
-  for (const ProcedureBefore::TableEntry& entry : std::ranges::subrange(first, last)) {
-    const CodeLocation& to = program_.code_pointers[entry.pointer].target;
-    expect(followed.contains({entry.target.block, to.block}) && to.procedure == before_.id &&
-               to.where == entry.target.where,
+  for (auto entry = first; entry != last; ++entry) {
+    const CodeLocation& to = program_.code_pointers[entry->pointer].target;
+    expect(followed.contains({entry->target.block, to.block}) && to.procedure == before_.id &&
+               to.where == entry->target.where,
            "a jump table leads elsewhere");
   }
   for (size_t e = 0; e < before.successors.size() && !own; ++e)

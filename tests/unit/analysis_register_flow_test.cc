@@ -621,6 +621,65 @@ TEST(RegisterFlow, NeverCallsDeadWhatARunNeeds) {
   EXPECT_GT(dead, 1000u);  // and it does not call everything live
 }
 
+TEST(RegisterFlow, UpdatesProcedures) {
+  Random random(2027);
+  size_t same = 0, points = 0;
+  for (int round = 0; round < 500; ++round) {
+    const RandomProgram source(random);
+    const Analysed before(source.text());
+    Analysed a(source.text());
+    for (ProcedureId p = 0; p < a.program.procedures.size(); ++p)
+      if (random() % 2 == 0) {
+        a.calls.update(a.program, p);
+        a.flow.update(p);
+      }
+    for (ProcedureId p = 0; p < a.program.procedures.size(); ++p)
+      for (BlockId b = 0; b < a.program[p].blocks.size(); ++b) {
+        const auto old = before.flow.live_points(p, b), now = a.flow.live_points(p, b);
+        ASSERT_EQ(old.size(), now.size());
+        for (size_t i = 0; i < old.size(); ++i) {
+          ASSERT_TRUE(old[i].includes(now[i])) << source.text();
+          same += old[i] == now[i] ? 1 : 0;
+          ++points;
+        }
+      }
+    for (int walk = 0; walk < 20; ++walk)
+      ASSERT_TRUE(Walk(a.program, a.calls, a.flow, random).run(60)) << source.text();
+  }
+  EXPECT_GT(same, points * 99 / 100);
+}
+
+TEST(RegisterFlow, UpdatesLeaveWhatCallersKnow) {
+  const std::string caller = R"(
+procedure 0 "main"
+  block 0 entry
+    bsr ra,0 !branch(1#0)
+    -> 1 fall_through
+  block 1
+    ret
+procedure 1 "f"
+  block 0 entry
+)";
+  const std::string rest = "    ret\n";
+  Analysed a(caller + "    addq a0,t0,v0\n" + rest);
+  const RegisterSummary before = a.flow.summary(1, 0);
+  // The procedure comes to compute in t7, which nobody expects it to keep.
+  const Program other = parse_alpha(caller + "    addq a0,t0,t7\n    mov t7,v0\n" + rest);
+  BasicBlock& block = a.program[1].blocks[0];
+  std::vector<Instruction> instructions(other[1].blocks[0].instructions.begin(),
+                                        other[1].blocks[0].instructions.end());
+  block.instructions.assign(*a.program.arena, instructions);
+  a.calls.update(a.program, 1);
+  a.flow.update(1);
+  const RegisterSummary after = a.flow.summary(1, 0);
+  EXPECT_EQ(names(after.used), names(before.used));
+  EXPECT_EQ(names(after.defined), names(before.defined));
+  EXPECT_EQ(names(after.killed), names(before.killed));
+  EXPECT_TRUE(after.killed.includes(after.defined));  // or it would not return
+  EXPECT_TRUE(a.is_live("t7", 1, 0, 1));
+  EXPECT_FALSE(a.is_live("t7", 1, 0, 0));
+}
+
 TEST(RegisterFlow, IsTheSameForLargerSets) {
   Random random(64);
   for (int round = 0; round < 200; ++round) {
