@@ -18,7 +18,8 @@ struct Affinity {
 /// to each other as can be, unless the row would become longer than `longest` bytes. Affinities
 /// between the same pieces add up, whichever way they go. Those between the same rows do not,
 /// unlike in Pettis and Hansen's rule: rows that grew by chance would draw in everything that has
-/// a little to do with each of their pieces, and programs get slower by it (docs/measurements.md).
+/// a little to do with each of their pieces, and programs get slower by it
+/// (bench/journal/hot-code-order.md).
 /// O((pieces + affinities) log pieces).
 std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> sizes,
                                                     std::vector<Affinity> affinities,
