@@ -201,15 +201,27 @@ bool Comparison::is_inside_moved(uint64_t address) const {
 }
 
 /// The output may have more local symbols, for fragments; all others keep their order. Symbols of
-/// sections have no names to match; those of dropped debug sections are gone. Names of source files
-/// say nothing about code, and for objects without one linkers make up the temporary object's.
+/// sections have no names to match. Names of source files say nothing about code, and for objects
+/// without a name linkers make up the temporary object's. Symbols in debug sections that the output
+/// has dropped, such as those that link-time optimization puts into .debug_info, have become null
+/// symbols there.
 void Comparison::symbols() {
-  const auto &before = before_.program.image->symbols, &after = after_.program.image->symbols;
+  const Image &input = *before_.program.image, &output = *after_.program.image;
+  const auto &before = input.symbols, &after = output.symbols;
+  const auto is_dropped = [&](const Symbol& symbol) {
+    if (!symbol.defined_in_section() || symbol.section >= input.sections.size()) return false;
+    const Section& section = input.sections[symbol.section];
+    return !section.allocated() && output.section_named(section.name) == nullptr;
+  };
+  const auto is_added = [](const Symbol& symbol) {
+    return symbol.binding == kLocalBinding ||
+           (symbol.name.empty() && !symbol.defined_in_section());
+  };
   size_t j = 0;
   for (const Symbol& expected : before) {
     if (expected.type == Symbol::Type::section || expected.type == Symbol::Type::file) continue;
-    while (j < after.size() && !same_kind(expected, after[j]) && after[j].binding == kLocalBinding)
-      ++j;
+    if (is_dropped(expected)) continue;
+    while (j < after.size() && !same_kind(expected, after[j]) && is_added(after[j])) ++j;
     if (j == after.size() || !same_kind(expected, after[j]))
       return differ(name_of(expected) + " is missing");
     symbol(expected, after[j++]);
