@@ -108,11 +108,19 @@ def _run_original(subject, test):
     return None
 
 
+def _text_of(path):
+    """A test's source, with the files of its folder that it includes (not those that they include)."""
+    text = path.read_bytes()
+    names = re.findall(rb'^\s*#\s*include\s+"([^"]+)"', text, re.M)
+    included = [path.parent / name.decode(errors="replace") for name in names]
+    return b"\n".join([text, *(file.read_bytes() for file in included if file.is_file())])
+
+
 def _subject(case, folder):
     machine = machines.MACHINES[case.machine]
     test, link = _compile(case, machine, folder)
     image = link()
-    text = b"".join(p.read_bytes() for p in [case.source.path])
+    text = _text_of(case.source.path)
     stub = _stub(machine, case.source.suite.language, folder) if "-shared" in machine.sets[case.set] else None
     subject = steps.Subject(
         machine, folder, image, stub, test.environment, bool(THREADS.search(text)), bool(SIGNALS.search(text))
