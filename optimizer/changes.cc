@@ -1,7 +1,8 @@
 // A comparison of input and output has to know how hot-cold optimization changed procedures: their
 // blocks have no counterparts in the input. The output's note says which blocks were hot, no more.
-// From that the changes are made again on the input, and proven again (hotcold/proof.h); then the
-// comparison goes from the changed input to the output. A note that lies can only make this fail.
+// From that the changes are made again on the input, and proven again (check/hot_cold_proof.h);
+// then the comparison goes from the changed input to the output. A note that lies can only make
+// this fail.
 //
 // What the changes depend on beside the hot blocks is made alike, too: what the user wanted left
 // out, and the loads of gp and no-ops that go first. Those loads are put back where nothing else
@@ -15,7 +16,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "optimizer/layout/nops.h"
+#include "optimizer/transform/nops.h"
 
 namespace respike {
 namespace {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/hotcold/hot_cold.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/layout/gp_loads.h"
+#include "optimizer/transform/gp_loads.h"
+#include "optimizer/transform/hotcold/hot_cold.h"
 
 namespace respike {
 

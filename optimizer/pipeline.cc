@@ -14,17 +14,17 @@
 #include <fmt/format.h>
 
 #include "optimizer/changes.h"
-#include "optimizer/emit/compare.h"
+#include "optimizer/check/invariants.h"
+#include "optimizer/check/same_program.h"
 #include "optimizer/image/image_rules.h"
 #include "optimizer/ir/procedure_name.h"
-#include "optimizer/ir/verify.h"
-#include "optimizer/layout/gp_loads.h"
-#include "optimizer/layout/nops.h"
 #include "optimizer/layout/orders.h"
-#include "optimizer/layout/predictions.h"
 #include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
+#include "optimizer/transform/gp_loads.h"
+#include "optimizer/transform/nops.h"
+#include "optimizer/transform/predictions.h"
 
 namespace respike {
 namespace {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
-#include "optimizer/emit/compare.h"
+#include "optimizer/check/same_program.h"
 #include "optimizer/emit/emit.h"
-#include "optimizer/hotcold/hot_cold.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/layout/profiled.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/profile.h"
+#include "optimizer/transform/hotcold/hot_cold.h"
 
 namespace respike {
 

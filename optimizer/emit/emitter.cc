@@ -9,6 +9,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 namespace {

@@ -53,15 +53,4 @@ struct UnwindSections {
 UnwindSections write_unwind(const UnwindTables& tables, std::span<const UnwindRange> ranges,
                             uint64_t address, bool with_header);
 
-/// Where a reference to `address` in the table that was `from` leads when the table is written anew
-/// at `to` with `size` bytes. References are to the start (start-up code of static images means the
-/// entries behind those of its own object, so any place inside counts as the start), to the end,
-/// or to the terminating word before it.
-inline uint64_t moved_table_address(uint64_t address, const Section& from, uint64_t to,
-                                    uint64_t size) {
-  constexpr uint64_t kTerminator = 4;
-  const uint64_t behind = from.address + from.size - address;
-  return behind <= kTerminator ? to + size - behind : to;
-}
-
 }  // namespace respike

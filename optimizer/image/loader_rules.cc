@@ -11,7 +11,7 @@
 // addresses and alignments, sections outside of segments) is not repeated.
 //
 // Limits: contents that a rewriter never changes, such as chains of hash tables and the records of
-// symbol versions, are compared byte by byte with the input's (emit/compare_data.cc).
+// symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 // end; neither checks what it finds. Example: a table that is not sorted hides half of its entries,
 // and an exception that passes through them ends the program.
 //
-// What tables say about each place is compared with the input elsewhere (emit/compare.cc), and so
-// is the rule of unwinders that look up return addresses as they are, which needs to know calls
-// (Comparison::return_region).
+// What tables say about each place is compared with the input elsewhere (check/same_program.cc),
+// and so is the rule of unwinders that look up return addresses as they are, which needs to know
+// calls (Comparison::return_region).
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // Problem: the conventions of some machines give each unwind region a table of its own, and an
 // emitter that parts a procedure writes one for each part. Lifted again, the procedure has many
 // tables that were one, and wherever blocks with different tables meet, a region ends, which must
-// not happen behind a call (return_region() in emit/compare.cc).
+// not happen behind a call (return_region() in check/same_program.cc).
 //
 // Idea: what a call site keeps of its table is an offset into the table of actions; actions hold
 // numbers of types and offsets of specifications. A table that continues another one in all three

@@ -37,10 +37,10 @@
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
+#include "optimizer/check/invariants.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/target.h"
-#include "optimizer/ir/verify.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/lift/lift.h"
 

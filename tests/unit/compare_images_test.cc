@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "elf_test_files.h"
-#include "optimizer/emit/compare.h"
+#include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"

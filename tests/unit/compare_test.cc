@@ -1,6 +1,6 @@
 // Programs that differ only in their layout compare equal; every other difference is told.
 
-#include "optimizer/emit/compare.h"
+#include "optimizer/check/same_program.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "elf_test_files.h"
 #include "optimizer/base/bytes.h"
+#include "optimizer/check/invariants.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/verify.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 

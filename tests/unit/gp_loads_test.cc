@@ -11,9 +11,9 @@
 
 #include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/analysis/plain_returns.h"
-#include "optimizer/emit/compare.h"
-#include "optimizer/ir/verify.h"
-#include "optimizer/layout/gp_loads.h"
+#include "optimizer/check/invariants.h"
+#include "optimizer/check/same_program.h"
+#include "optimizer/transform/gp_loads.h"
 #include "tests/unit/analysis_testing.h"
 
 namespace respike {

@@ -2,7 +2,7 @@
 // it did, and at every instruction its unwind state finds the caller's registers. And the proof of
 // that: it accepts what the optimizer makes, and of what is spoiled only what still does the same.
 
-#include "optimizer/hotcold/hot_cold.h"
+#include "optimizer/transform/hotcold/hot_cold.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/hotcold/proof.h"
-#include "optimizer/ir/verify.h"
+#include "optimizer/check/hot_cold_proof.h"
+#include "optimizer/check/invariants.h"
 #include "tests/unit/alpha_machine.h"
 #include "tests/unit/analysis_testing.h"
 

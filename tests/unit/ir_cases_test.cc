@@ -9,11 +9,11 @@
 #include <random>
 #include <sstream>
 
-#include "optimizer/emit/compare.h"
-#include "optimizer/hotcold/hot_cold.h"
+#include "optimizer/check/invariants.h"
+#include "optimizer/check/same_program.h"
 #include "optimizer/ir/text.h"
-#include "optimizer/ir/verify.h"
 #include "optimizer/target/targets.h"
+#include "optimizer/transform/hotcold/hot_cold.h"
 #include "tests/unit/fake_target.h"
 
 namespace respike {

@@ -1,6 +1,6 @@
 // One broken program for each invariant; the good ones are accepted.
 
-#include "optimizer/ir/verify.h"
+#include "optimizer/check/invariants.h"
 
 #include <gtest/gtest.h>
 

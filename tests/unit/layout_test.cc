@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "optimizer/ir/verify.h"
+#include "optimizer/check/invariants.h"
 #include "tests/unit/fake_target.h"
 
 namespace respike {

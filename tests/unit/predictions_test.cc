@@ -1,6 +1,6 @@
 // Branches say what the counts say.
 
-#include "optimizer/layout/predictions.h"
+#include "optimizer/transform/predictions.h"
 
 #include <gtest/gtest.h>
 

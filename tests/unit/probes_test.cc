@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/ir/verify.h"
+#include "optimizer/check/invariants.h"
 #include "tests/unit/alpha_machine.h"
 #include "tests/unit/analysis_testing.h"
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "optimizer/check/invariants.h"
 #include "optimizer/ir/text.h"
-#include "optimizer/ir/verify.h"
 #include "optimizer/layout/hotness.h"
-#include "optimizer/layout/nops.h"
+#include "optimizer/transform/nops.h"
 #include "tests/unit/layout_testing.h"
 
 namespace respike {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
+#include "optimizer/check/invariants.h"
 #include "optimizer/ir/text.h"
-#include "optimizer/ir/verify.h"
 #include "optimizer/layout/calls.h"
 #include "tests/unit/layout_testing.h"
 

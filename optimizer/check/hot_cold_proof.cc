@@ -1,0 +1,102 @@
+// A proof that shares no steps with the optimizations: the procedure as it was and as it is run
+// side by side, and what is known of their values at each pair of blocks is found by a forward
+// dataflow problem (known_values.h). Then, at each pair,
+//
+//  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
+//    values; they branch by equal values and in the same directions, but for branches whose
+//    direction is known from the value: from how it was computed, or from a branch on the way;
+//  - callees find what they read, and the stack pointer where it was;
+//  - where control leaves for good, all registers that are live in the original hold the same, and
+//    preserved ones the caller's values if they did in the original;
+//  - wherever unwind information was right in the original it is right now.
+//
+// Hot blocks and clones are walked together with what they are copies of. A stub runs while the
+// original waits in front of the cold block; a hot block of which nothing is left may be skipped,
+// but no loop of them.
+//
+// Slots of saved registers (frame_shape.h) and private ones (private_slots.h) are places like
+// registers: what is stored there is found there again, and other accesses that might meet them are
+// not allowed. They count from the stack pointer at the entry, and nothing is read from below the
+// stack pointer. Callees find private slots as they were, and may leave anything in them; behind a
+// call, stores to them have to be done alike.
+//
+// A callee is the procedure as it is now, which by its own proof leaves what was live behind the
+// call as it was left, and preserved registers as they were. Other registers may be changed by it.
+// As in the dataflow of registers, control comes back from calls alone, and code behind a call that
+// never returns is not reached; landing pads are reached by calls, not by loads that trap.
+//
+// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: to what is
+// paired with what it led to, at every copy of that jump. Entries of other tables lead where they
+// led. The addresses that entries hold depend on the layout anyway and are for the jump alone.
+//
+// Left to the comparison behind emission: that all other pointers to code lead where they led, and
+// loads of gp from where code is.
+//
+// Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
+// prove each result instead of the optimizer.
+
+#include "optimizer/check/hot_cold_proof.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "optimizer/check/proof_step.h"
+
+namespace respike {
+namespace {
+
+/// Follows both sides from the entries on until nothing new is learnt, then checks all pairs.
+std::optional<std::string> prove(const Program& program, const ProcedureBefore& before,
+                                 std::span<const BlockId> copies) {
+  constexpr size_t kRounds = 64;
+  PairRun pairs(program, before, copies);
+  std::map<BlockPair, KnownValues> known;
+  std::set<BlockPair> due;
+  for (const BlockId entry : before.entries) {
+    known[{entry, entry}] = pairs.at_entry();
+    due.insert({entry, entry});
+  }
+  size_t left = kRounds * copies.size();
+  while (!due.empty()) {
+    const BlockPair pair = *due.begin();
+    due.erase(due.begin());
+    if (left-- == 0) return "it takes too long to prove";
+    for (auto& [next, values] : pairs.run(pair, known.at(pair), false)) {
+      const auto [at, fresh] = known.try_emplace(next, values);
+      if (!fresh) {
+        KnownValues both = pairs.simplified(join(at->second, values));
+        if (both == at->second) continue;
+        at->second = std::move(both);
+      }
+      due.insert(next);
+    }
+  }
+  for (const auto& entry : before.table_entries)
+    if (entry.jump == kNone && program.code_pointers[entry.pointer].target != entry.target)
+      return "a jump table that others may use leads elsewhere";
+  std::map<BlockPair, BlockPair> skips;
+  for (const auto& [pair, values] : known) {
+    const PairRun::Reached reached = pairs.run(pair, values, true);
+    if (pairs.fault()) return pairs.fault();
+    if (pairs.skips()) skips[pair] = reached.front().first;
+  }
+  for (const auto& [pair, behind] : skips) {
+    BlockPair at = pair;
+    for (size_t steps = 0; skips.contains(at); at = skips.at(at))
+      if (steps++ > skips.size()) return "a loop was left out";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+HotColdProof::HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
+                           const RegisterFlow& flow)
+    : program_(program), before_(program, id, calls, flow) {}
+
+std::optional<std::string> HotColdProof::find_fault(std::span<const BlockId> copies) const {
+  return prove(program_, before_, copies);
+}
+
+}  // namespace respike

@@ -1,0 +1,68 @@
+#pragma once
+// Operations by number, for the proof of a hot procedure (hot_cold_proof.h). Private to this
+// folder.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// Of the proof: the procedure as it was, and as it is.
+enum Side : uint8_t { kBefore, kAfter };
+
+/// Numbers operations by what they do but for their registers.
+class Operations {
+ public:
+  Operations(const Target& target, ProcedureId id, std::span<const BlockId> copies)
+      : target_(target), id_(id), copies_(copies) {}
+
+  uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
+    // Which fields are operands follows from those that are none.
+    Key key{i.opcode, i.predicate, target_.code_motion()->zero_fields(i), 0, {}};
+    const ControlFlow flow = target_.control_flow(i);
+    const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
+                        flow == ControlFlow::conditional_branch;
+    if (i.has_reference())
+      std::get<4>(key) =
+          target_of(side, procedure, procedure.references[static_cast<uint32_t>(i.immediate)]);
+    else if (!direct)
+      std::get<3>(key) = i.immediate;
+    const auto next = static_cast<uint32_t>(numbers_.size());
+    return kFirst + kWidest * numbers_.try_emplace(key, next).first->second;
+  }
+
+ private:
+  using Key = std::tuple<uint16_t, uint8_t, uint8_t, int32_t, std::array<uint64_t, 4>>;
+  static constexpr uint32_t kFirst = 16;   // below are kinds of Computation
+  static constexpr uint32_t kWidest = 16;  // results of one operation, which have numbers, too
+
+  std::array<uint64_t, 4> target_of(Side side, const Procedure& procedure,
+                                    const Reference& reference) const {
+    if (reference.kind == ReferenceKind::branch_hint) return {};
+    CodeLocation to = reference.target;
+    if (side == kAfter && to.procedure == id_ && to.block < copies_.size() &&
+        depends_on_place(procedure, to))
+      to.block = copies_[to.block];
+    return {
+        uint64_t{1} + static_cast<uint64_t>(reference.kind) * 8 + static_cast<uint64_t>(to.where),
+        to.procedure, to.block, to.address};
+  }
+
+  /// Where control is when it gets there by itself; calls and pointers lead to hot code alone.
+  static bool depends_on_place(const Procedure& procedure, const CodeLocation& to) {
+    return to.where == CodeLocation::Where::return_point ||
+           procedure.blocks[to.block].has(BasicBlock::kLandingPad);
+  }
+
+  const Target& target_;
+  const ProcedureId id_;
+  const std::span<const BlockId> copies_;
+  std::map<Key, uint32_t> numbers_;
+};
+
+}  // namespace respike

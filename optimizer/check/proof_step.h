@@ -1,0 +1,167 @@
+#pragma once
+// One step of the proof of a hot procedure (hot_cold_proof.h): a pair of blocks is run on what is
+// known of values, and what both do is compared. Private to this folder.
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "optimizer/check/known_values.h"
+#include "optimizer/check/procedure_before.h"
+#include "optimizer/check/proof_operations.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// Something that both have to do alike.
+struct SharedEvent {
+  uint32_t operation = 0;
+  std::vector<ValueId> reads, results;
+  RegisterSet unwinds;  // of the caller's registers, those that an unwinder would find
+};
+
+/// Two blocks that run together, or one that runs while the other side waits in front of its own.
+struct BlockPair {
+  BlockId before = kNone, after = kNone;
+  auto operator<=>(const BlockPair&) const = default;
+};
+
+/// Runs a pair of blocks on what is known of values, and compares.
+class PairRun {
+ public:
+  PairRun(const Program& program, const ProcedureBefore& before, std::span<const BlockId> copies);
+
+  /// At an entry of the procedure.
+  KnownValues at_entry() const;
+
+  /// Without what the changed procedure could not compute again.
+  KnownValues simplified(const KnownValues& known) const;
+
+  using Reached = std::vector<std::pair<BlockPair, KnownValues>>;
+
+  /// What follows a pair. `check`: notes the first fault, too.
+  Reached run(const BlockPair& pair, const KnownValues& known, bool check);
+
+  /// Whether the changed procedure waited in the last run.
+  bool skips() const { return skips_; }
+  const std::optional<std::string>& fault() const { return fault_; }
+
+ private:
+  // Places: registers and slots of both sides, and one that changes with each call; then registers
+  // and that one at the entry.
+  size_t places_of_side() const { return used_.size() + before_.slots.size() + 1; }
+  size_t place(Side side, Register r) const { return side * places_of_side() + number_[r]; }
+  size_t slot_place(Side side, size_t slot) const;
+  size_t calls_place(Side side) const { return (side + 1) * places_of_side() - 1; }
+  size_t entry_place(Register r) const { return 2 * places_of_side() + number_[r]; }
+  /// Whether something may have been called since the entry.
+  bool called(Side side) const { return at_[calls_place(side)] != at_.back(); }
+  ValueId& at(Side side, Register r) { return at_[place(side, r)]; }
+  bool equal(Register r) { return at(kBefore, r) == at(kAfter, r); }
+  const Procedure& procedure(Side side) const;
+  void expect(bool condition, std::string_view fault);
+  Reached run_stub();
+  Reached run_skipped();
+  Reached run_both();
+  KnownValues result() const { return simplified(table_->known(at_)); }
+
+  // Conditional branches that end a block.
+
+  struct Branch {
+    std::optional<ValueId> value;  // that decides where it goes; nullopt: not understood
+    ValueClasses taken = 0;        // for these
+  };
+
+  bool is_decided(Side side) const;
+
+  /// Where control may go on.
+  std::vector<Edge> ways_of(Side side, const BasicBlock& block) const;
+
+  /// The value that a branch of both went by is known better behind it. Returns what it was.
+  ValueClasses narrow(const Edge& edge);
+  ValueClasses narrow(ValueId value, unsigned to);
+
+  /// Notes what a block's last instruction goes by; true when that decides where it goes.
+  bool branch(Side side, const Instruction& i, const Operands& operands);
+
+  // One side.
+
+  void execute(Side side, const BasicBlock& block);
+  void step(Side side, const Instruction& i);
+
+  /// Of slots below the stack pointer.
+  void forget_slots(Side side);
+  std::optional<int64_t> constant_added(const Instruction& i, const Operands& operands) const;
+  bool is_copy(const Instruction& i, const Operands& operands) const;
+  void compute(Side side, const Instruction& i, const Operands& operands);
+
+  /// Saves and restores; false for what is no access of a slot.
+  bool access_slot(Side side, const Instruction& i, const Operands& operands);
+
+  /// What an instruction stores that stores no register.
+  ValueId zero(Side side, const Instruction& i);
+  void note_event(Side side, const Instruction& i, const Operands& operands);
+
+  /// Places of private slots of the frame, if an instruction enters code that may read and write
+  /// them.
+  std::vector<size_t> slots_seen_by(Side side, const Instruction& i) const;
+
+  // Unwind information.
+
+  void note_unwinding(Side side, uint32_t state);
+
+  /// The caller's registers that an unwinder would find.
+  RegisterSet unwound_by(Side side, uint32_t state);
+
+  /// What an unwinder takes for the caller's value of a register.
+  std::optional<ValueId> unwound(Side side, uint32_t number, Register r);
+  void compare_unwinding(const RegisterSet& before, const RegisterSet& after);
+  void compare_unwinding() { compare_unwinding(unwinds_[kBefore], unwinds_[kAfter]); }
+
+  void compare_call_sites(const BasicBlock& before, const BasicBlock& after);
+
+  // Behind the last instruction.
+
+  /// That jumps by tables of their own go where the edges say, others where they went.
+  void compare_tables(const BasicBlock& before, const BasicBlock& after);
+
+  const Call* call() const;
+  bool calls_at_end() const { return call() != nullptr && call()->kind == Call::Kind::call; }
+
+  /// What is written on all ways back may hold another value there, or there is no way back.
+  bool comes_back() const;
+  void compare_end();
+
+  /// What the callee leaves, or an unwinder in front of a landing pad.
+  void return_to(const Edge& edge);
+
+  const Program& program_;
+  const Target& target_;
+  const Abi& abi_;
+  const ProcedureBefore& before_;
+  const Procedure& after_;
+  const std::span<const BlockId> copies_;
+  Operations operations_;
+  std::vector<Register> used_;    // that either mentions, by their numbers here
+  std::vector<uint32_t> number_;  // per register
+  RegisterSet preserved_;         // of these: what unwinding restores
+
+  BlockPair pair_;
+  bool checks_ = false;
+  std::optional<ValueTable> table_;
+  std::vector<ValueId> at_;
+  ValueId stack_ = 0;  // the stack pointer at the entry
+  std::vector<SharedEvent> events_;
+  size_t next_event_ = 0;
+  bool skips_ = false;
+  std::array<Branch, 2> branches_;  // per side, at the end of the block
+  uint32_t state_ = kNone;          // of unwinding, where the side is
+  RegisterSet unwinds_[2];          // of preserved_, those found at each instruction so far
+  std::optional<std::string> fault_;
+};
+
+}  // namespace respike

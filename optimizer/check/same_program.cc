@@ -1,0 +1,606 @@
+// Comparing two programs: the walk over their code.
+//
+// An optimizer that moves every block of a program needs a judge that does not share its errors.
+// This one takes the original and the written image, both lifted anew, believes no map from one to
+// the other, and proves that they do the same by bisimulation (Park 1981; Milner 1989): a relation
+// of code places such that related places hold the same instruction and lead to related places,
+// and that contains all pairs of entries.
+//
+// The relation is built by a worklist, starting with what same_program_data.cc finds. From a pair
+// of places both programs advance together. What a layout may add or drop does not count: no-ops,
+// fall-throughs and unconditional branches are followed on either side alone, so blocks may be cut
+// differently. Then the two instructions must be the same but for their displacements, or be a
+// conditional branch and its inverse; the targets of branches and references are new pairs, the
+// unwind states must be equal in content, and calls must be covered alike by call sites.
+//
+// A layout may also drop a load of gp that does nothing. The walk passes over both halves of such a
+// load only if the analysis of the input (needless_gp_loads.h), which the optimizer may have made
+// already, proves that the register holds the same value before the load. Up to the load both
+// programs did the same, so the register holds that value in the output, too.
+//
+// A pair is remembered when the input's side enters a block: every infinite walk does that again
+// and again, so the walk ends. Nearly every block has one partner, which is kept in a flat array; a
+// hash set keeps the others. Time and memory are linear in the size of the programs; the price is
+// cache misses, about five for a block of either side.
+//
+// Between a load-locked and its store-conditional, and in the shadow of a trap, no branch may be
+// inserted either: such a sequence is followed a second time over fall-throughs alone.
+//
+// Limits: code that no entry leads to is not compared, only counted. A code address that is
+// computed without a relocation is unknown to both lifted programs.
+
+#include "optimizer/check/same_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "optimizer/check/same_program_internal.h"
+#include "optimizer/image/image.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kNoPartner = ~uint64_t{0};
+constexpr size_t kMostPartners = 1'000'000;  // besides 8 per block; nearly all blocks have one
+
+const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
+  if (!instruction.has_reference()) return nullptr;
+  const auto index = static_cast<uint32_t>(instruction.immediate);
+  return index < procedure.references.size() ? &procedure.references[index] : nullptr;
+}
+
+CodeLocation block_start(ProcedureId procedure, BlockId block) {
+  return {.where = CodeLocation::Where::block_start, .procedure = procedure, .block = block};
+}
+
+bool is_absent(const CodeLocation& location) {
+  return location.where != CodeLocation::Where::address && location.procedure == kNone;
+}
+
+/// Where the direct branch or call that ends a block goes.
+CodeLocation branch_target(const Procedure& procedure, ProcedureId id, const BasicBlock& block,
+                           const Instruction& branch) {
+  if (const Edge* edge = block.edge(Edge::Kind::taken)) return block_start(id, edge->target);
+  const Reference* reference = reference_of(procedure, branch);
+  return reference != nullptr && reference->kind == ReferenceKind::branch ? reference->target
+                                                                          : CodeLocation{};
+}
+
+CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind kind) {
+  const Edge* edge = block.edge(kind);
+  return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
+}
+
+/// Same flags but for how the instructions stand in memory.
+bool same_flags(const Target& target, const Instruction& a, const Instruction& b) {
+  return ((a.flags ^ b.flags) & ~target.standing_flags()) == 0;
+}
+
+/// Whether the number in an instruction is a part of a displacement: those are compared by target.
+bool is_part_of_branch(const Target& target, std::span<const Instruction> list, uint32_t index) {
+  return target.is_prefix(list[index]) && index + 1 < list.size() &&
+         target.control_flow(list[index + 1]) != ControlFlow::none;
+}
+
+/// Same operation on the same registers.
+bool same_operation(const Instruction& a, const Instruction& b) {
+  return a.opcode == b.opcode && a.predicate == b.predicate &&
+         std::memcmp(a.registers, b.registers, sizeof a.registers) == 0;
+}
+
+/// The same but for what it predicts.
+bool same_branch(const Target& target, Instruction a, Instruction b) {
+  target.predict(a, 0, 0);
+  target.predict(b, 0, 0);
+  return same_operation(a, b);
+}
+
+}  // namespace
+
+Comparison::Cursor Comparison::cursor_at(const ComparedProgram& side, const CodeCursor& at) const {
+  Cursor cursor;
+  enter(side, cursor, at.procedure, at.block);
+  cursor.at.index = at.index;
+  if (at.index == 0) return cursor;
+  cursor.entered = kNone;  // the middle of a block
+  for (const Instruction& instruction : cursor.block->instructions.span().first(at.index))
+    if (instruction.is_pseudo()) cursor.state = side.state_class(instruction.immediate);
+  return cursor;
+}
+
+void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
+                       BlockId block) const {
+  cursor.at = {procedure, block, 0};
+  cursor.procedure = &side.program[procedure];
+  cursor.block = &cursor.procedure->blocks[block];
+  cursor.state = side.state_class(cursor.block->cfi_state);
+  cursor.entered = side.number(procedure, block);
+}
+
+/// Moves the cursor to the next instruction that does something. Cycles of empty blocks and
+/// branches are found by Brent's method: a marker is moved to the current block at every power of
+/// two steps.
+Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
+  constexpr uint32_t kLong = 64;  // blocks and no-ops
+  auto& known = &side == &before_ ? before_rests_ : after_rests_;
+  std::vector<uint32_t>& path = path_;  // blocks entered at their start
+  path.clear();
+  uint32_t cost = 0;
+  const auto rest = [&](Rest result) {
+    if (cost > kLong)
+      for (const uint32_t block : path) known.try_emplace(block, cursor, result);
+    return result;
+  };
+  uint32_t marker = kNone, steps = 0, limit = 2;
+  for (;;) {
+    if (&side == &before_ && cursor.entered != kNone) reached_[cursor.entered] = true;
+    if (cursor.entered != kNone && cursor.at.index == 0) {
+      if (const auto before = known.find(cursor.entered); before != known.end()) {
+        cursor = before->second.first;
+        return rest(before->second.second);
+      }
+      path.push_back(cursor.entered);
+    }
+    ++cost;
+    const auto list = cursor.block->instructions.span();
+    CodeLocation next;
+    for (; cursor.at.index < list.size(); ++cursor.at.index) {
+      const Instruction& instruction = list[cursor.at.index];
+      if (instruction.is_pseudo()) {
+        cursor.state = side.state_class(instruction.immediate);
+        continue;
+      }
+      if (instruction.opcode == kInvalid || is_inline_pointer(side, cursor))
+        return rest(Rest::instruction);
+      if (side.target.is_nop(instruction)) {
+        ++cost;
+        continue;
+      }
+      if (cursor.at.index + 1 != list.size() ||
+          side.target.control_flow(instruction) != ControlFlow::branch)
+        return rest(Rest::instruction);
+      next = branch_target(*cursor.procedure, cursor.at.procedure, *cursor.block, instruction);
+      if (is_absent(next)) return rest(Rest::instruction);
+      break;
+    }
+    if (is_absent(next)) next = successor(cursor.at, *cursor.block, Edge::Kind::fall_through);
+    if (is_absent(next)) return rest(Rest::nothing);
+    if (next.where == CodeLocation::Where::address) {
+      cursor.outside = next.address;
+      return rest(Rest::outside);
+    }
+    enter(side, cursor, next.procedure, next.block);
+    if (cursor.entered == marker) return rest(Rest::spin);
+    if (++steps == limit) {
+      marker = cursor.entered;
+      limit *= 2;
+      steps = 0;
+    }
+  }
+}
+
+/// False when this pair was visited before.
+bool Comparison::visit(uint32_t before, const CodeCursor& after) {
+  const uint64_t place = uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
+  if (partner_[before] == place) return false;
+  if (partner_[before] == kNoPartner) {
+    partner_[before] = place;
+    return true;
+  }
+  if (more_partners_.size() > kMostPartners + 8 * partner_.size())
+    return differ("the same code appears at too many places"), false;
+  return more_partners_.insert({before, place}).second;
+}
+
+void Comparison::walk(const Item& item) {
+  Cursor x = cursor_at(before_, item.before);
+  Cursor y = cursor_at(after_, item.after);
+  open_sequences_ = 0;
+  dropped_load_ = -1;
+  do {
+    const Rest rest = settle(before_, x);
+    if (rest != settle(after_, y)) return differ(x, y, "code ends in one place only");
+    if (rest == Rest::outside && !same_outside(x.outside, y.outside))
+      return differ(x, y, "branches lead to different places");
+    if (rest != Rest::instruction) return;
+    if (x.entered != kNone && !visit(x.entered, y.at)) return;
+    x.entered = kNone;
+  } while (step(x, y));
+}
+
+/// Compares the two instructions. True when both walks go on behind them.
+bool Comparison::step(Cursor& x, Cursor& y) {
+  const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
+  const Instruction &i = x_list[x.at.index], &j = y_list[y.at.index];
+  if (is_inline_pointer(before_, x)) return step_over_pointer(x), false;
+  if (is_dropped(x, y)) return ++x.at.index, true;
+  ++compared_;
+  if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
+  const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
+    return index + 1 == list.size() && list[index].opcode != kInvalid
+               ? side.target.control_flow(list[index])
+               : ControlFlow::none;
+  };
+  const ControlFlow flow = flow_of(before_, x_list, x.at.index);
+  if (flow != flow_of(after_, y_list, y.at.index))
+    return differ(x, y, "the instructions differ"), false;
+  if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
+  if (!same_operation(i, j)) return differ(x, y, "the instructions differ"), false;
+
+  switch (flow) {
+    case ControlFlow::none: {
+      const bool partial = is_part_of_branch(before_.target, x_list, x.at.index) &&
+                           is_part_of_branch(after_.target, y_list, y.at.index);
+      if (!partial &&
+          (!same_flags(before_.target, i, j) || (!i.has_reference() && i.immediate != j.immediate)))
+        return differ(x, y, "the operands differ"), false;
+      if (i.has_reference() && !partial) references(x, y);
+      const SequenceRole role = before_.target.sequence_role(i);
+      if (role != SequenceRole::none) sequence(x, y, role);
+      if (x.at.index + 1 == x_list.size() && y.at.index + 1 == y_list.size() &&
+          before_.target.is_get_pc(i))
+        remember_call(x, y);
+      ++x.at.index;
+      ++y.at.index;
+      return !difference_;
+    }
+    case ControlFlow::branch:  // one whose target is not known, or settle() would have followed it
+      if (i.immediate != j.immediate) differ(x, y, "the operands differ");
+      return false;
+    case ControlFlow::call:
+    case ControlFlow::indirect_call:
+      call(x, y);
+      return false;
+    case ControlFlow::indirect_jump:
+      indirect_jump(x, y);
+      way_past(x, y);
+      return false;
+    default:
+      if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
+        differ(x, y, "the operands differ");
+      way_past(x, y);
+      return false;
+  }
+}
+
+/// Data between the code of an opaque procedure is taken for instructions. Whether this is a word
+/// of it that may change: code_pointers() compares those.
+bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const {
+  const Instruction& instruction = cursor.block->instructions[cursor.at.index];
+  return cursor.procedure->state == Procedure::State::opaque && !instruction.is_pseudo() &&
+         is_code_pointer(side.program.origin_base + instruction.origin);
+}
+
+/// Goes on behind the word. What it was taken for may end a block on either side, but such code
+/// stays, so that the same place is at the same address.
+void Comparison::step_over_pointer(const Cursor& x) {
+  const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
+  const uint64_t next = before_.target.grid().next(place);
+  const auto from = before_.find(next), to = after_.find(next);
+  if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
+}
+
+/// Whether the instruction of the input is half of a needless gp load that the output has not. Both
+/// halves are in one block, with nothing between them that leaves it.
+bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Reference* load = reference_of(*x.procedure, i);
+  if (load == nullptr ||
+      (load->kind != ReferenceKind::gp_load_high && load->kind != ReferenceKind::gp_load_low))
+    return false;
+  if (!before_.target.is_upper_half(i)) {
+    if (i.immediate != dropped_load_) return false;
+    dropped_load_ = -1;
+    return true;
+  }
+  const Instruction& j = y.block->instructions[y.at.index];
+  const Reference* other = reference_of(*y.procedure, j);
+  const bool kept = other != nullptr && other->kind == load->kind && same_operation(i, j) &&
+                    (other->target.where != load->target.where ||
+                     load->target.where != CodeLocation::Where::return_point ||
+                     same_call(load->target, other->target));
+  if (kept || !is_needless(x.at)) return false;
+  dropped_load_ = i.immediate;
+  return true;
+}
+
+bool Comparison::is_needless(const CodeCursor& at) {
+  if (needless_loads_ == nullptr) {
+    found_loads_ = find_needless_gp_loads(before_.program);
+    needless_loads_ = &found_loads_;
+  }
+  const auto place = std::tie(at.procedure, at.block, at.index);
+  const auto load = std::lower_bound(
+      needless_loads_->begin(), needless_loads_->end(), place,
+      [](const GpLoad& l, const auto& p) { return std::tie(l.procedure, l.block, l.upper) < p; });
+  return load != needless_loads_->end() &&
+         std::tie(load->procedure, load->block, load->upper) == place;
+}
+
+void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  CodeLocation x_taken = branch_target(*x.procedure, x.at.procedure, *x.block, i);
+  CodeLocation y_taken = branch_target(*y.procedure, y.at.procedure, *y.block, j);
+  CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
+  CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
+  if (!same_branch(before_.target, i, j)) {
+    Instruction inverse = j;
+    const auto before_branch = y.block->instructions.span().first(y.at.index);
+    if (!after_.target.invert(inverse, before_branch) || !same_branch(before_.target, i, inverse))
+      return differ(x, y, "the instructions differ");
+    std::swap(y_taken, y_next);
+  }
+  if (is_absent(x_taken) && is_absent(y_taken) && i.immediate != j.immediate)
+    return differ(x, y, "the operands differ");
+  pair(x_taken, y_taken, x, y, "the branch");
+  pair(x_next, y_next, x, y, "the way past the branch");
+}
+
+/// The return points of the two blocks correspond.
+void Comparison::remember_call(const Cursor& x, const Cursor& y) {
+  const uint32_t before = before_.number(x.at.procedure, x.at.block);
+  const uint32_t after = after_.number(y.at.procedure, y.at.block);
+  if (call_partner_[before] == kNone)
+    call_partner_[before] = after;
+  else if (call_partner_[before] != after)
+    more_call_partners_.insert({before, after});
+}
+
+/// Whether it is right that nothing follows a call of the input: there is no code, an earlier
+/// rewriting noted that none of it follows, or the callee has no way back.
+bool Comparison::returns_nowhere(const Cursor& x) {
+  if (x.procedure->state == Procedure::State::opaque || x.block->origin == kNone) return true;
+  // Behind the end of a piece of the procedure there is other code, or none.
+  const uint64_t place = before_.program.address_of(*x.block);
+  const auto& ranges = before_.program.ranges;
+  const auto range = std::upper_bound(ranges.begin(), ranges.end(), place,
+                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  const BlockId next = x.at.block + 1;
+  if (range == ranges.begin() || next >= (range - 1)->end_block ||
+      before_.program.address_of(x.procedure->blocks[next]) != place + x.block->origin_size ||
+      std::binary_search(dead_ends_.begin(), dead_ends_.end(), place + x.block->origin_size))
+    return true;
+  const CodeLocation callee =
+      branch_target(*x.procedure, x.at.procedure, *x.block, x.block->instructions[x.at.index]);
+  return callee.where == CodeLocation::Where::block_start && !is_absent(callee) &&
+         !before_.may_return(callee.procedure);
+}
+
+void Comparison::call(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  remember_call(x, y);
+  if (before_.target.control_flow(i) == ControlFlow::call) {
+    const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
+    const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
+    if (is_absent(x_target) && is_absent(y_target) && i.immediate != j.immediate)
+      return differ(x, y, "the operands differ");
+    pair(x_target, y_target, x, y, "the call");
+  } else if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate) {
+    return differ(x, y, "the operands differ");
+  }
+  call_site(x, y);
+  return_region(x, y);
+  const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
+  const CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
+  if (!is_absent(x_next)) return pair(x_next, y_next, x, y, "the return of the call");
+  if (returns_nowhere(x)) return;
+  differ(x, y, "the code behind the call is lost, but its callee may return");
+}
+
+void Comparison::call_site(const Cursor& x, const Cursor& y) {
+  if (x.block->call_site == kNone && y.block->call_site == kNone) return;
+  if (x.block->call_site >= x.procedure->call_sites.size() ||
+      y.block->call_site >= y.procedure->call_sites.size())
+    return differ(x, y, "exceptions are handled in one place only");
+  const CallSite& before = x.procedure->call_sites[x.block->call_site];
+  const CallSite& after = y.procedure->call_sites[y.block->call_site];
+  if (before.terminate != after.terminate)
+    return differ(x, y, "an exception of the call ends the program in one of them only");
+  if (before_.action_class(before.lsda, before.action) !=
+      after_.action_class(after.lsda, after.action))
+    return differ(x, y, "exceptions of the call are handled differently");
+  const auto landing_pad = [](const Cursor& cursor, const CallSite& site) {
+    return site.landing_pad == kNone ? CodeLocation{}
+                                     : block_start(cursor.at.procedure, site.landing_pad);
+  };
+  pair(landing_pad(x, before), landing_pad(y, after), x, y, "the landing pad");
+}
+
+/// Unwinders of some machines look up the region by the return address as it is, and take what that
+/// region says for the caller (libgcc config/ia64/unwind-ia64.c, uw_frame_state_for). Where the
+/// input has the return address of a call in the region of the call, so must the output.
+void Comparison::return_region(const Cursor& x, const Cursor& y) {
+  if (!after_.describes_return(y.at) && before_.describes_return(x.at))
+    differ(x, y, "the return address of the call lies outside of the unwind region of the call");
+}
+
+/// The words of its table are compared as code pointers. How many blocks they lead to may differ: a
+/// block of nothing but a branch vanishes when its target follows.
+void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate)
+    return differ(x, y, "the operands differ");
+}
+
+/// Where control goes when a predicate skips a jump.
+void Comparison::way_past(const Cursor& x, const Cursor& y) {
+  pair(successor(x.at, *x.block, Edge::Kind::fall_through),
+       successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past the jump");
+}
+
+/// Whether the calls at the ends of two blocks were compared, or may still be.
+bool Comparison::same_call(const CodeLocation& before, const CodeLocation& after) const {
+  const uint32_t call = before_.number(before.procedure, before.block);
+  const uint32_t partner = after_.number(after.procedure, after.block);
+  return call_partner_[call] == kNone || call_partner_[call] == partner ||
+         more_call_partners_.contains({call, partner});
+}
+
+void Comparison::references(const Cursor& x, const Cursor& y) {
+  const Reference* before = reference_of(*x.procedure, x.block->instructions[x.at.index]);
+  const Reference* after = reference_of(*y.procedure, y.block->instructions[y.at.index]);
+  if (before == nullptr || after == nullptr || before->kind != after->kind)
+    return differ(x, y, "the kinds of the references differ");
+  if (x.procedure->gp && y.procedure->gp && *x.procedure->gp != *y.procedure->gp)
+    return differ(x, y, "gp differs");
+  if (before->target.where != CodeLocation::Where::return_point)
+    return pair(before->target, after->target, x, y, "the reference");
+  if (after->target.where != CodeLocation::Where::return_point)
+    return differ(x, y, "the references have different anchors");
+  // Most come right behind their call, which was compared just now.
+  const uint32_t call = before_.number(before->target.procedure, before->target.block);
+  const uint32_t partner = after_.number(after->target.procedure, after->target.block);
+  if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
+}
+
+/// Everything between the beginning and the end of an untouchable sequence lies on fall-through
+/// edges of the input; then it does so in the output. Sequences that run into a call or never end
+/// are not untouchable.
+void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
+  const bool reservation =
+      role == SequenceRole::reservation_begin || role == SequenceRole::reservation_end;
+  const unsigned bit = reservation ? 1 : 2;
+  if (role == SequenceRole::reservation_end || role == SequenceRole::shadow_end) {
+    open_sequences_ &= ~bit;
+    return;
+  }
+  if ((open_sequences_ & bit) != 0 && !reservation) return;  // inside one that was checked
+  open_sequences_ |= bit;
+  const SequenceRole end = reservation ? SequenceRole::reservation_end : SequenceRole::shadow_end;
+
+  constexpr unsigned kLongest = 16;  // blocks
+  CodeCursor a = x.at, b = y.at;
+  unsigned a_blocks = 1, b_blocks = 1;
+  // Moves to the next instruction that does something, over fall-throughs alone.
+  const auto advance = [](const ComparedProgram& side, CodeCursor& at, unsigned& blocks) {
+    for (++at.index;; ++at.index) {
+      const BasicBlock* block = &side.block(at);
+      while (at.index >= block->instructions.size()) {
+        const Edge* edge = block->edge(Edge::Kind::fall_through);
+        if (edge == nullptr || ++blocks > kLongest) return false;
+        at.block = edge->target;
+        at.index = 0;
+        block = &side.block(at);
+      }
+      const Instruction& instruction = block->instructions[at.index];
+      if (instruction.opcode == kInvalid) return false;
+      if (!instruction.is_pseudo() && !side.target.is_nop(instruction)) return true;
+    }
+  };
+  std::vector<CodeCursor> path;
+  for (;;) {
+    if (!advance(before_, a, a_blocks)) return;
+    const Instruction& instruction = before_.block(a).instructions[a.index];
+    const ControlFlow flow = before_.target.control_flow(instruction);
+    if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
+    path.push_back(a);
+    if (before_.target.sequence_role(instruction) == role && reservation) return;
+    if (before_.target.sequence_role(instruction) == end) break;
+  }
+  for (const CodeCursor& at : path)
+    if (!advance(after_, b, b_blocks) || !same_operation(before_.block(at).instructions[at.index],
+                                                         after_.block(b).instructions[b.index]))
+      return differ(x, y, "a sequence that must stay contiguous is interrupted");
+}
+
+/// A gp load behind a call computes gp from the return address: its call must be the partner of
+/// the call of the other side.
+void Comparison::expected_calls() {
+  for (const auto& [before, after] : expected_calls_) {
+    if (call_partner_[before] == kNone) continue;  // nothing leads to the call, so nor behind it
+    if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
+    const auto first =
+        std::upper_bound(before_.first_block.begin(), before_.first_block.end(), before) - 1;
+    const CodeCursor call{static_cast<ProcedureId>(first - before_.first_block.begin()),
+                          before - *first, 0};
+    return differ(
+        fmt::format("gp is loaded as if a call had returned that is not the one in the "
+                    "block at {}",
+                    before_.describe(call)));
+  }
+}
+
+/// Adds a pair of places that must behave alike.
+void Comparison::pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x,
+                      const Cursor& y, std::string_view what) {
+  const auto outside = [](const CodeLocation& location) {
+    return location.where == CodeLocation::Where::address;
+  };
+  if (is_absent(before) && is_absent(after)) return;
+  if (is_absent(before) || is_absent(after))
+    return differ(x, y, fmt::format("{} leads on in one of them only", what));
+  if (!outside(before) && !outside(after)) {
+    if (partner_[before_.number(before.procedure, before.block)] !=
+        uint64_t{after_.number(after.procedure, after.block)} << 32)
+      push(before, after);
+    return;
+  }
+  // A branch may lead outside by way of another branch.
+  const auto resolve = [&](const ComparedProgram& side, const CodeLocation& location) {
+    if (outside(location)) return std::optional(location.address);
+    Cursor cursor = cursor_at(side, {location.procedure, location.block, 0});
+    return settle(side, cursor) == Rest::outside ? std::optional(cursor.outside) : std::nullopt;
+  };
+  const auto from = resolve(before_, before), to = resolve(after_, after);
+  if (!from || !to || !same_outside(*from, *to))
+    differ(x, y, fmt::format("{} leads to different places", what));
+}
+
+/// Addresses without blocks are equal, unless they lie in a section that moved: then the output's
+/// is the start of that section. (Static images register their unwind tables from behind those of
+/// the first object; registering all of them does the same.)
+bool Comparison::same_outside(uint64_t before, uint64_t after) const {
+  const Image *old_image = before_.program.image, *new_image = after_.program.image;
+  if (old_image == nullptr || new_image == nullptr) return before == after;
+  const Section* from = old_image->section_at(before);
+  const Section* moved = nullptr;
+  if (from != nullptr) {
+    const auto [known, fresh] = sections_.try_emplace(from, nullptr);
+    if (fresh) known->second = new_image->section_named(from->name);
+    moved = known->second;
+  }
+  if (moved == nullptr || moved->address == from->address) return before == after;
+  return after == moved_table_address(before, *from, moved->address, moved->size);
+}
+
+void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what) {
+  if (difference_) return;
+  difference_ =
+      fmt::format("{}: input {}, output {}", what, before_.describe(x.at), after_.describe(y.at));
+}
+
+void Comparison::run(CompareCounts& counts) {
+  partner_.assign(before_.block_count, kNoPartner);
+  call_partner_.assign(before_.block_count, kNone);
+  reached_.assign(before_.block_count, false);
+  find_entries();
+  std::reverse(work_.begin(), work_.end());  // walk in the order of the input
+  while (!difference_ && !work_.empty()) {
+    const Item item = work_.back();
+    work_.pop_back();
+    walk(item);
+  }
+  if (!difference_) expected_calls();
+  counts.instructions = compared_;
+  counts.blocks = before_.block_count;
+  counts.blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true));
+}
+
+std::optional<std::string> find_difference(const Program& before, const Program& after,
+                                           CompareCounts* counts,
+                                           const std::vector<GpLoad>* needless) {
+  CompareCounts ignored;
+  Comparison comparison(before, after, needless);
+  comparison.run(counts != nullptr ? *counts : ignored);
+  return comparison.take_difference();
+}
+
+}  // namespace respike

@@ -1,0 +1,461 @@
+// Comparing two programs: everything but the walk over their code (compare.cc).
+//
+// The walk is as good as its set of entries. Control enters code from outside at the image's entry,
+// at symbols and through words of data that hold addresses; code that was not understood may be
+// entered at any of its blocks. Each such place has a partner that depends on nothing the emitter
+// says: the symbol of the same name at the same position in the table, the word at the same
+// address, since data does not move, the same address for code that does not move.
+//
+// All other data must be equal byte by byte. Left out are sections that describe where code is:
+// unwind tables are compared by what they say about each instruction, relocations and dynamic
+// entries by their meaning.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/check/same_program_internal.h"
+#include "optimizer/image/provenance.h"
+
+namespace respike {
+namespace {
+
+constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
+constexpr uint8_t kLocalBinding = 0;
+constexpr uint8_t kPcRelative32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
+
+/// Sections whose contents say where code is.
+bool describes_code(std::string_view name) {
+  return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
+         name.starts_with(".rela.") || name.starts_with(".note");
+}
+
+/// Bytes of the word.
+uint64_t size_of(const CodePointer& pointer) {
+  const bool wide =
+      pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
+  return wide ? 8 : 4;
+}
+
+/// Read-only sections that only a program header or the dynamic section tells of: they may move.
+bool is_found_by_headers(std::string_view name) {
+  constexpr std::string_view kNames[] = {".interp",       ".hash",        ".gnu.hash",
+                                         ".dynstr",       ".gnu.version", ".gnu.version_r",
+                                         ".gnu.version_d"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+std::string name_of(const Symbol& symbol) {
+  return symbol.name.empty() ? fmt::format("the nameless symbol at {:#x}", symbol.value)
+                             : fmt::format("the symbol {}", symbol.name);
+}
+
+bool in_executable_section(const Image& image, const Symbol& symbol) {
+  return symbol.defined_in_section() && symbol.section < image.sections.size() &&
+         image.sections[symbol.section].executable();
+}
+
+bool same_kind(const Symbol& a, const Symbol& b) {
+  return a.name == b.name && a.binding == b.binding && a.raw_type == b.raw_type;
+}
+
+/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: pairs of
+/// the address that the FDE starts at and its own. Nullopt when the section is not that simple.
+std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section& section) {
+  std::vector<std::pair<uint64_t, uint64_t>> fdes;
+  const auto bytes = section.contents;
+  for (size_t at = 0; at + 4 <= bytes.size();) {
+    const auto length = load<uint32_t>(&bytes[at]);
+    if (length == 0) break;
+    if (length < 8 || length > bytes.size() - at - 4) return std::nullopt;
+    const uint64_t address = section.address + at;
+    if (load<uint32_t>(&bytes[at + 4]) != 0)
+      fdes.emplace_back(address + 8 + static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at + 8])}),
+                        address);
+    at += 4 + size_t{length};
+  }
+  std::sort(fdes.begin(), fdes.end());
+  return fdes;
+}
+
+}  // namespace
+
+Comparison::Comparison(const Program& before, const Program& after,
+                       const std::vector<GpLoad>* needless)
+    : before_(before, classes_), after_(after, classes_), needless_loads_(needless) {
+  if (before.image == nullptr) return;
+  if (auto note = read_provenance(*before.image)) dead_ends_ = std::move(note->dead_ends);
+}
+
+void Comparison::push(const CodeLocation& before, const CodeLocation& after) {
+  work_.push_back({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
+}
+
+/// Compares all that is not code and fills the worklist with the entries.
+void Comparison::find_entries() {
+  code_pointers();
+  const Image *before = before_.program.image, *after = after_.program.image;
+  if (before == nullptr || after == nullptr) return procedures_by_number();
+  pair_addresses(before->entry, after->entry, "the entry of the image");
+  symbols();
+  dynamic_symbols();
+  pinned_blocks();
+  sections();
+  dynamic_relocations();
+  frame_header();
+  foreign_code();
+}
+
+/// Programs that were not lifted (those of tests): the same number is the same procedure.
+void Comparison::procedures_by_number() {
+  const auto &before = before_.program.procedures, &after = after_.program.procedures;
+  if (before.size() != after.size()) return differ("the numbers of procedures differ");
+  for (ProcedureId id = 0; id < before.size(); ++id) {
+    if (before[id].name != after[id].name)
+      return differ(fmt::format("procedure {} is {} in the input and {} in the output", id,
+                                before[id].name, after[id].name));
+    if (!before[id].blocks.empty() && !after[id].blocks.empty())
+      push({.procedure = id, .block = 0}, {.procedure = id, .block = 0});
+  }
+}
+
+/// Code that does not move may be entered anywhere.
+void Comparison::pinned_blocks() {
+  for (ProcedureId id = 0; id < before_.program.procedures.size(); ++id) {
+    const Procedure& procedure = before_.program[id];
+    if (procedure.movable()) continue;
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      if (block.origin == kNone) continue;
+      const auto list = block.instructions.span();
+      const bool padding = std::all_of(list.begin(), list.end(), [&](const Instruction& i) {
+        return i.is_pseudo() || (i.opcode != kInvalid && before_.target.is_nop(i));
+      });
+      const auto partner = after_.find(before_.program.address_of(block));
+      if (partner)
+        work_.push_back({{id, b, 0}, *partner});
+      else if (!padding)
+        return differ(
+            fmt::format("code that must stay is gone: input {}", before_.describe({id, b, 0})));
+    }
+  }
+}
+
+void Comparison::code_pointers() {
+  const auto &before = before_.program.code_pointers, &after = after_.program.code_pointers;
+  const auto outside = [](const CodePointer& pointer) {
+    return pointer.target.where == CodeLocation::Where::address;
+  };
+  for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+    if (i == before.size() || i == after.size() || before[i].address != after[i].address)
+      return differ(fmt::format("the word at {:#x} holds an address of code in one image only",
+                                i == before.size() ? after[i].address
+                                : i == after.size()
+                                    ? before[i].address
+                                    : std::min(before[i].address, after[i].address)));
+    if (before[i].kind != after[i].kind || before[i].gp != after[i].gp ||
+        outside(before[i]) != outside(after[i]) ||
+        (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
+      return differ(
+          fmt::format("the word at {:#x} refers to code in different ways", before[i].address));
+    if (!outside(before[i])) push(before[i].target, after[i].target);
+  }
+}
+
+/// Whether a word that overlaps the unit of code at `address` is a code pointer of the input.
+bool Comparison::is_code_pointer(uint64_t address) const {
+  const auto& pointers = before_.program.code_pointers;
+  auto after = std::upper_bound(pointers.begin(), pointers.end(), address,
+                                [](uint64_t a, const CodePointer& p) { return a < p.address; });
+  return after != pointers.begin() && address - (after - 1)->address < size_of(*(after - 1));
+}
+
+/// Two addresses that outsiders know: the same code, or the same place outside of all code. The end
+/// of a procedure that was moved is no place of its own.
+void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
+  const auto from = before_.find(before), to = after_.find(after);
+  if (from && to) {
+    work_.push_back({*from, *to});
+    return;
+  }
+  if (!from && !to && !is_inside_moved(before) && same_outside(before, after)) return;
+  differ(
+      fmt::format("{} is {:#x} in the input and {:#x} in the output, which are not the same "
+                  "code",
+                  what, before, after));
+}
+
+/// Whether an address that is no instruction's lies in a procedure that need not be where it was.
+bool Comparison::is_inside_moved(uint64_t address) const {
+  const auto& ranges = before_.program.ranges;
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  if (after == ranges.begin()) return false;
+  const CodeRange& range = *(after - 1);
+  return address < range.end && before_.program[range.procedure].movable();
+}
+
+/// The output may have more local symbols, for fragments; all others keep their order. Symbols of
+/// sections have no names to match. Names of source files say nothing about code, and for objects
+/// without a name linkers make up the temporary object's. Symbols in debug sections that the output
+/// has dropped, such as those that link-time optimization puts into .debug_info, have become null
+/// symbols there.
+void Comparison::symbols() {
+  const Image &input = *before_.program.image, &output = *after_.program.image;
+  const auto &before = input.symbols, &after = output.symbols;
+  const auto is_dropped = [&](const Symbol& symbol) {
+    if (!symbol.defined_in_section() || symbol.section >= input.sections.size()) return false;
+    const Section& section = input.sections[symbol.section];
+    return !section.allocated() && output.section_named(section.name) == nullptr;
+  };
+  const auto is_added = [](const Symbol& symbol) {
+    return symbol.binding == kLocalBinding || (symbol.name.empty() && !symbol.defined_in_section());
+  };
+  size_t j = 0;
+  for (const Symbol& expected : before) {
+    if (expected.type == Symbol::Type::section || expected.type == Symbol::Type::file) continue;
+    if (is_dropped(expected)) continue;
+    while (j < after.size() && !same_kind(expected, after[j]) && is_added(after[j])) ++j;
+    if (j == after.size() || !same_kind(expected, after[j]))
+      return differ(name_of(expected) + " is missing");
+    symbol(expected, after[j++]);
+    if (difference_) return;
+  }
+}
+
+void Comparison::dynamic_symbols() {
+  const auto& before = before_.program.image->dynamic_symbols;
+  const auto& after = after_.program.image->dynamic_symbols;
+  if (before.size() != after.size()) return differ("the numbers of dynamic symbols differ");
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!same_kind(before[i], after[i]))
+      return differ(fmt::format("dynamic symbol {} is {} in the input and {} in the output", i,
+                                before[i].name, after[i].name));
+    symbol(before[i], after[i]);
+    if (difference_) return;
+  }
+}
+
+void Comparison::symbol(const Symbol& before, const Symbol& after) {
+  const Image& image = *before_.program.image;
+  const auto what = [&] { return name_of(before); };
+  if (before.defined_in_section() != after.defined_in_section() ||
+      (!before.defined_in_section() && before.section != after.section))
+    return differ(what() + " is defined in one image only");
+  const bool code = in_executable_section(image, before);
+  if (!code && (before.size != after.size || before.other != after.other))
+    return differ(what() + " has another size or visibility");
+  if (!before.defined_in_section() || before.type == Symbol::Type::tls) {
+    if (before.value != after.value) differ(what() + " has another value");
+    return;
+  }
+  if (!code || before.type == Symbol::Type::section ||
+      !image.sections[before.section].contains(before.value)) {
+    const bool inside_moved = image.section_at(before.value) != nullptr &&
+                              describes_code(image.section_at(before.value)->name);
+    if (!inside_moved && !same_outside(before.value, after.value))
+      differ(fmt::format("{} is {:#x} in the input and {:#x} in the output", what(), before.value,
+                         after.value));
+    return;
+  }
+  if (after.other != before.other &&
+      after.other != before_.target.without_local_entry(before.other))
+    return differ(what() + " announces another entry");
+  pair_addresses(before.value, after.value, what());
+  const uint64_t local_entry = before_.target.local_entry_offset(after.other);
+  if (local_entry == 0 || after.other != before.other) return;
+  const auto from = before_.block_at(before.value + local_entry);
+  const auto to = after_.find(after.value + local_entry);
+  if (from && !to) return differ(what() + " announces an entry that is not there");
+  if (from) work_.push_back({{from->procedure, from->block, 0}, *to});
+}
+
+void Comparison::sections() {
+  const Image &before = *before_.program.image, &after = *after_.program.image;
+  std::multimap<std::string_view, const Section*> named;  // keeps the order of equal names
+  for (const Section& each : after.sections)
+    if (each.allocated()) named.emplace(each.name, &each);
+  for (const Section& each : before.sections) {
+    if (!each.allocated() || difference_) continue;
+    const auto partner = named.find(each.name);
+    if (partner != named.end()) {
+      section(each, *partner->second);
+      named.erase(partner);
+    } else if (!describes_code(each.name)) {
+      differ(fmt::format("the section {} is missing", each.name));
+    }
+  }
+  for (size_t i = 0; i < before.dynamic_entries.size() && !difference_; ++i) {
+    const auto& [tag, value] = before.dynamic_entries[i];
+    if (i >= after.dynamic_entries.size() || after.dynamic_entries[i].first != tag)
+      return differ(fmt::format("dynamic entry {} has another tag", i));
+    const uint64_t now = after.dynamic_entries[i].second;
+    if (tag == kDtInit || tag == kDtFini)
+      pair_addresses(value, now, tag == kDtInit ? "DT_INIT" : "DT_FINI");
+    else if ((value != now || tag == kDtGnuHash) && !same_outside(value, now))
+      differ(fmt::format("dynamic entry {} is {:#x} in the input and {:#x} in the output", i, value,
+                         now));
+  }
+}
+
+void Comparison::section(const Section& before, const Section& after) {
+  if (describes_code(before.name)) return;
+  const auto& ranges = before_.program.ranges;
+  const auto code =
+      std::lower_bound(ranges.begin(), ranges.end(), before.address,
+                       [](const CodeRange& range, uint64_t a) { return range.start < a; });
+  if (before.executable() && code != ranges.end() && before.contains(code->start)) return;
+  if (!is_found_by_headers(before.name) && before.address != after.address)
+    return differ(fmt::format("the section {} moved", before.name));
+  if (before.size != after.size || before.contents.size() != after.contents.size())
+    return differ(fmt::format("the section {} has another size", before.name));
+  const uint64_t end = before.address + before.contents.size();
+  const auto compare = [&](uint64_t from, uint64_t to) {  // addresses
+    const uint8_t* old_bytes = before.contents.data() + (from - before.address);
+    const uint8_t* new_bytes = after.contents.data() + (from - before.address);
+    if (std::memcmp(old_bytes, new_bytes, to - from) == 0) return true;
+    while (*old_bytes == *new_bytes) ++old_bytes, ++new_bytes, ++from;
+    differ(fmt::format("the data at {:#x} in {} differs", from, before.name));
+    return false;
+  };
+  const auto& pointers = before_.program.code_pointers;
+  auto pointer = std::lower_bound(pointers.begin(), pointers.end(), before.address,
+                                  [](const CodePointer& p, uint64_t a) { return p.address < a; });
+  uint64_t at = before.address;
+  for (; pointer != pointers.end() && pointer->address < end; ++pointer) {
+    if (at < pointer->address && !compare(at, pointer->address)) return;
+    at = std::min(end, pointer->address + size_of(*pointer));
+  }
+  if (at < end) compare(at, end);
+}
+
+void Comparison::dynamic_relocations() {
+  const auto& before = before_.program.image->dynamic_relocations;
+  const auto& after = after_.program.image->dynamic_relocations;
+  if (before.size() != after.size())
+    return differ("the numbers of dynamic relocation sections differ");
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (before[i].relocations.size() != after[i].relocations.size())
+      return differ("the numbers of dynamic relocations differ");
+    for (size_t j = 0; j < before[i].relocations.size() && !difference_; ++j)
+      dynamic_relocation(before[i].relocations[j], after[i].relocations[j]);
+  }
+}
+
+/// Code that is in no procedure is not walked over, but unwound all the same; where the input's
+/// descriptors are not understood, they count from the same places.
+void Comparison::foreign_code() {
+  const auto differs = [&](uint64_t address) {
+    differ(fmt::format("the unwind information of the code at {:#x} differs", address));
+  };
+  const auto& after = after_.program.foreign_fdes;  // sorted, as those of `before` are
+  for (const Fde& fde : before_.program.foreign_fdes) {
+    std::vector<uint64_t> places = {fde.start};  // where something changes
+    for (const Fde::Row& row : fde.rows) places.push_back(row.address);
+    for (const Fde::CallSite& site : fde.call_sites)
+      places.insert(places.end(), {site.start, site.end});
+    for (const uint64_t at : places) {
+      if (at < fde.start || at >= fde.end) continue;
+      const auto next =
+          std::upper_bound(after.begin(), after.end(), at,
+                           [](uint64_t a, const Fde& candidate) { return a < candidate.start; });
+      if (next == after.begin() || at >= (next - 1)->end) return differs(at);
+      if (!same_unwinding(fde, *(next - 1), at)) return differs(at);
+      const bool same_range = fde.start == (next - 1)->start && fde.end == (next - 1)->end;
+      if (is_opaque(before_.program.unwind, fde) && !same_range) return differs(at);
+    }
+  }
+}
+
+/// At the address both FDEs say the same, and exceptions lead to the same code.
+bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t address) {
+  const auto state_at = [&](const ComparedProgram& side, const Fde& fde) {
+    const auto next =
+        std::upper_bound(fde.rows.begin(), fde.rows.end(), address,
+                         [](uint64_t a, const Fde::Row& row) { return a < row.address; });
+    return side.state_class(next == fde.rows.begin() ? kNone : (next - 1)->state);
+  };
+  if (state_at(before_, before) != state_at(after_, after)) return false;
+  const auto site_at = [&](const Fde& fde) -> const Fde::CallSite* {
+    const auto site =
+        std::lower_bound(fde.call_sites.begin(), fde.call_sites.end(), address,
+                         [](const Fde::CallSite& s, uint64_t a) { return s.end <= a; });
+    return site != fde.call_sites.end() && site->start <= address ? &*site : nullptr;
+  };
+  const Fde::CallSite *from = site_at(before), *to = site_at(after);
+  if (before.lsda == kNone || after.lsda == kNone) {
+    // A record without a landing pad says as much as no table does.
+    const bool passes =
+        before.lsda == kNone ? after.lsda == kNone || to != nullptr : from != nullptr;
+    return passes && (from == nullptr || from->landing_pad == 0) &&
+           (to == nullptr || to->landing_pad == 0);
+  }
+  if (from == nullptr || to == nullptr) return from == to;
+  if ((from->landing_pad == 0) != (to->landing_pad == 0)) return false;
+  if (from->landing_pad != 0) pair_addresses(from->landing_pad, to->landing_pad, "a landing pad");
+  return before_.action_class(before.lsda, from->action) ==
+         after_.action_class(after.lsda, to->action);
+}
+
+/// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders believe
+/// it.
+void Comparison::frame_header() {
+  const Image& image = *after_.program.image;
+  const Section* header = image.section_named(".eh_frame_hdr");
+  const Section* frames = image.section_named(".eh_frame");
+  if (header == nullptr || frames == nullptr) {
+    if (before_.program.image->section_named(".eh_frame_hdr") != nullptr)
+      differ("the section .eh_frame_hdr is missing");
+    return;
+  }
+  const auto& cies = after_.program.unwind.cies;
+  const auto fdes = fdes_of(*frames);
+  const bool simple = std::all_of(cies.begin(), cies.end(), [](const Cie& cie) {
+    return cie.address_encoding == kPcRelative32;
+  });
+  const auto bytes = header->contents;
+  // Version 1, the address of .eh_frame, a count, a table relative to the header.
+  constexpr std::array<uint8_t, 4> kForm = {1, kPcRelative32, 0x03, 0x3b};
+  if (!fdes || !simple) return;
+  const auto word = [&](size_t at) {
+    return static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at])});
+  };
+  if (bytes.size() != 12 + 8 * fdes->size() ||
+      !std::equal(kForm.begin(), kForm.end(), bytes.begin()) ||
+      header->address + 4 + word(4) != frames->address || word(8) != fdes->size())
+    return differ(".eh_frame_hdr does not describe .eh_frame");
+  for (size_t i = 0; i < fdes->size(); ++i)
+    if (header->address + word(12 + 8 * i) != (*fdes)[i].first ||
+        header->address + word(16 + 8 * i) != (*fdes)[i].second)
+      return differ(fmt::format("the search table of .eh_frame_hdr does not list the FDE of {:#x}",
+                                (*fdes)[i].first));
+}
+
+/// Without a symbol the addend is an address, which may be one of code; with one, symbol and addend
+/// together are.
+void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
+  const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
+  if (before.address != after.address || before.type != after.type || before.symbol != after.symbol)
+    return differ(what() + " is another one in the output");
+  if (before.symbol == 0 && before_.block_at(static_cast<uint64_t>(before.addend)) &&
+      is_code_pointer(before.address))
+    return pair_addresses(static_cast<uint64_t>(before.addend), static_cast<uint64_t>(after.addend),
+                          what());
+  if (before.addend != after.addend) return differ(what() + " has another addend");
+  const auto &old_symbols = before_.program.image->dynamic_symbols,
+             &new_symbols = after_.program.image->dynamic_symbols;
+  if (before.symbol == 0 || before.addend == 0 || before.symbol >= old_symbols.size() ||
+      before.symbol >= new_symbols.size())
+    return;
+  const Symbol &from = old_symbols[before.symbol], &to = new_symbols[before.symbol];
+  if (!in_executable_section(*before_.program.image, from)) return;
+  const auto addend = static_cast<uint64_t>(before.addend);
+  pair_addresses(from.value + addend, to.value + addend, what());
+}
+
+}  // namespace respike

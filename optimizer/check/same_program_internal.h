@@ -1,0 +1,197 @@
+#pragma once
+// Shared by the parts of the comparison: compare.cc walks code, same_program_data.cc compares what
+// is not code and finds the places where the walk begins, same_program_sides.cc says what the walk
+// has to know of each program. Private to this folder.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "optimizer/analysis/needless_gp_loads.h"
+#include "optimizer/check/same_program.h"
+#include "optimizer/image/image.h"
+#include "optimizer/image/unwind_table.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/ir/target.h"
+
+namespace respike {
+
+/// Numbers contents; shared by both programs.
+using ContentClasses = std::unordered_map<std::string, uint32_t>;
+
+/// A place in one of the two programs' code: an instruction of a block.
+struct CodeCursor {
+  ProcedureId procedure = kNone;
+  BlockId block = kNone;
+  uint32_t index = 0;  // of the instruction; may be one past the last
+};
+
+/// One of the two programs with what the walk needs to know of it.
+class ComparedProgram {
+ public:
+  ComparedProgram(const Program& p, ContentClasses& classes);
+
+  const Program& program;
+  const Target& target;
+  std::vector<uint32_t> first_block;  // per procedure: its block 0 in a numbering of all blocks
+  std::vector<uint32_t>
+      state_classes;  // per unwind state: equal for equal states of either program
+  uint32_t block_count = 0;
+
+  const BasicBlock& block(const CodeCursor& at) const {
+    return program[at.procedure].blocks[at.block];
+  }
+  uint32_t number(ProcedureId procedure, BlockId block) const {
+    return first_block[procedure] + block;
+  }
+  uint32_t state_class(uint32_t state) const {
+    return state < state_classes.size() ? state_classes[state] : kNone;
+  }
+  /// A number of what an exception does at a call with this action; equal for equal actions of
+  /// either program.
+  uint32_t action_class(uint32_t lsda, uint64_t action);
+  /// The instruction at an address of the image, or nullopt when none starts there. Binary search.
+  std::optional<CodeCursor> find(uint64_t address) const;
+  /// The same when it starts a block.
+  std::optional<CodeLocation> block_at(uint64_t address) const;
+  /// Whether there is anything in the procedure, or in those that it branches to, by which control
+  /// could come back to a caller.
+  bool may_return(ProcedureId procedure);
+  /// Whether unwinders that look up return addresses as they are find what describes the call.
+  bool describes_return(const CodeCursor& call) const;
+  /// "0x120000460 in main (`addq a0,a1,v0`)".
+  std::string describe(const CodeCursor& at) const;
+
+ private:
+  uint32_t class_of(std::string key);
+  void find_returns();
+
+  ContentClasses& classes_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
+  RegionMap regions_;
+  std::vector<bool> may_return_;                  // per procedure; empty until asked for
+  uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
+};
+
+/// The walk over pairs of places. Functions that find a difference keep the first one.
+class Comparison {
+ public:
+  Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless);
+
+  void run(CompareCounts& counts);
+  std::optional<std::string> take_difference() { return std::move(difference_); }
+
+ private:
+  /// Where a cursor comes to rest.
+  enum class Rest : uint8_t {
+    instruction,  // at one that does something
+    outside,      // at an unconditional branch to an address without blocks
+    nothing,      // behind the last instruction of a block without successor
+    spin,         // in a cycle of branches
+  };
+  struct Cursor {
+    CodeCursor at;
+    const Procedure* procedure = nullptr;
+    const BasicBlock* block = nullptr;
+    uint32_t state = kNone;    // class of the unwind state here
+    uint64_t outside = 0;      // Rest::outside: the address
+    uint32_t entered = kNone;  // number of the block entered last
+  };
+  struct Item {
+    CodeCursor before;
+    CodeCursor after;
+  };
+  struct Visit {
+    uint32_t before = 0;
+    uint64_t after = 0;
+    bool operator==(const Visit&) const = default;
+  };
+  struct VisitHash {
+    size_t operator()(const Visit& v) const {
+      return (v.after ^ uint64_t{v.before} << 32) * 0x9e3779b97f4a7c15u >> 7;
+    }
+  };
+
+  // compare.cc
+  Cursor cursor_at(const ComparedProgram& side, const CodeCursor& at) const;
+  void enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
+             BlockId block) const;
+  Rest settle(const ComparedProgram& side, Cursor& cursor);
+  bool visit(uint32_t before, const CodeCursor& after);
+  void walk(const Item& item);
+  bool step(Cursor& x, Cursor& y);
+  bool is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const;
+  void step_over_pointer(const Cursor& x);
+  bool is_dropped(const Cursor& x, const Cursor& y);
+  bool is_needless(const CodeCursor& at);
+  void conditional_branch(const Cursor& x, const Cursor& y);
+  void remember_call(const Cursor& x, const Cursor& y);
+  bool returns_nowhere(const Cursor& x);
+  void call(const Cursor& x, const Cursor& y);
+  void call_site(const Cursor& x, const Cursor& y);
+  void return_region(const Cursor& x, const Cursor& y);
+  void indirect_jump(const Cursor& x, const Cursor& y);
+  void way_past(const Cursor& x, const Cursor& y);
+  bool same_call(const CodeLocation& before, const CodeLocation& after) const;
+  void references(const Cursor& x, const Cursor& y);
+  void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
+  void expected_calls();
+  void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x, const Cursor& y,
+            std::string_view what);
+  bool same_outside(uint64_t before, uint64_t after) const;
+  void differ(const Cursor& x, const Cursor& y, std::string_view what);
+  void differ(std::string text) {
+    if (!difference_) difference_ = std::move(text);
+  }
+
+  // same_program_data.cc
+  void push(const CodeLocation& before, const CodeLocation& after);
+  void find_entries();
+  void procedures_by_number();
+  void pinned_blocks();
+  void code_pointers();
+  void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
+  bool is_inside_moved(uint64_t address) const;
+  void symbols();
+  void dynamic_symbols();
+  void symbol(const Symbol& before, const Symbol& after);
+  void sections();
+  void section(const Section& before, const Section& after);
+  bool is_code_pointer(uint64_t address) const;
+  void frame_header();
+  void foreign_code();
+  bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
+  void dynamic_relocations();
+  void dynamic_relocation(const Relocation& before, const Relocation& after);
+
+  ContentClasses classes_;
+  ComparedProgram before_;
+  ComparedProgram after_;
+  std::vector<uint64_t> dead_ends_;  // of the input, see Provenance
+  std::vector<Item> work_;
+  std::vector<uint64_t> partner_;  // per block of `before`: the place of `after` it was walked with
+  std::unordered_set<Visit, VisitHash> more_partners_;  // when there are several
+  std::vector<uint32_t> call_partner_;  // per block of `before`: the block whose call was compared
+  std::unordered_set<Visit, VisitHash> more_call_partners_;
+  std::vector<std::pair<uint32_t, uint32_t>> expected_calls_;  // pairs of calls, block numbers
+  std::vector<bool> reached_;                                  // per block of `before`
+  // Where the walk comes to rest behind a block, for those from which it is a long way.
+  using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
+  Rests before_rests_, after_rests_;
+  std::vector<uint32_t> path_;                                           // of settle()
+  mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
+  // Loads of gp that the input could do without, by procedure, block and place; found when needed.
+  const std::vector<GpLoad>* needless_loads_;  // null: not found yet
+  std::vector<GpLoad> found_loads_;
+  int32_t dropped_load_ = -1;    // the reference of the load whose first half was passed over
+  unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
+  uint64_t compared_ = 0;        // instructions
+  std::optional<std::string> difference_;
+};
+
+}  // namespace respike

@@ -1,0 +1,67 @@
+#include "optimizer/transform/gp_loads.h"
+
+#include <algorithm>
+
+#include "optimizer/ir/target.h"
+#include "optimizer/transform/nops.h"
+
+namespace respike {
+namespace {
+
+bool is_in(const GpLoad& load, uint32_t index) {
+  return index == load.upper || index == load.lower;
+}
+
+/// Whether anything is left of a block without its loads, besides no-ops and a branch.
+bool does_something(const Target& target, const BasicBlock& block, std::span<const GpLoad> loads) {
+  for (uint32_t i = 0; i < block.instructions.size(); ++i) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo() || target.is_nop(instruction) ||
+        target.control_flow(instruction) == ControlFlow::branch)
+      continue;
+    if (std::none_of(loads.begin(), loads.end(), [&](const GpLoad& l) { return is_in(l, i); }))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+DroppedGpLoads drop_gp_loads(Program& program, std::optional<CallGraph>& calls) {
+  DroppedGpLoads dropped;
+  const std::vector<GpLoad> all = find_needless_gp_loads(program, calls);
+  std::vector<bool> untouchable;
+  ProcedureId procedure = kNone;
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const GpLoad& l) {
+      return l.procedure != first->procedure || l.block != first->block;
+    });
+    const std::span<const GpLoad> loads(first, last);
+    first = last;
+    const GpLoad& load = loads.front();
+    if (!program[load.procedure].movable()) continue;
+    if (procedure != load.procedure) {
+      procedure = load.procedure;
+      untouchable = untouchable_blocks(*program.target, program[procedure]);
+    }
+    BasicBlock& block = program[procedure].blocks[load.block];
+    if (untouchable[load.block] || block.has(BasicBlock::kAddressTaken) ||
+        !does_something(*program.target, block, loads))
+      continue;
+    dropped.loads.insert(dropped.loads.end(), loads.begin(), loads.end());
+    dropped.blocks.push_back({procedure, load.block, block.instructions});
+    std::vector<Instruction> kept;
+    for (uint32_t i = 0; i < block.instructions.size(); ++i)
+      if (std::none_of(loads.begin(), loads.end(), [&](const GpLoad& l) { return is_in(l, i); }))
+        kept.push_back(block.instructions[i]);
+    block.instructions.assign(*program.arena, kept);
+  }
+  return dropped;
+}
+
+void put_back(Program& program, const DroppedGpLoads& dropped) {
+  for (const DroppedGpLoads::Block& block : dropped.blocks)
+    program[block.procedure].blocks[block.block].instructions = block.instructions;
+}
+
+}  // namespace respike

@@ -1,0 +1,66 @@
+// A program that is compiled with -fnon-call-exceptions may turn a fault into an exception: its
+// handler of SIGSEGV throws, and a landing pad finds the registers as they were at the load that
+// faulted. Hot-cold optimization moves such instructions and changes registers between calls, so it
+// has to leave these procedures alone.
+//
+// Exception tables do not say what throws; they give a landing pad to a range of code, in which
+// calls and anything else may stand. But compilers let a range begin and end with instructions that
+// throw (GCC, except.cc, convert_to_eh_region_ranges), so a range whose last instruction is no call
+// tells how the program was compiled. For example `int get(H h, int* p) { return *p; }` has a range
+// that is the load alone. Where one is found, all procedures with landing pads are taken to be
+// such.
+//
+// Limits. A program all of whose ranges begin and end with calls is not recognized. In images that
+// were rewritten before, ranges may end anywhere, and more is left alone than needs to be.
+
+#include "optimizer/transform/hotcold/caught_faults.h"
+
+#include <algorithm>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+namespace {
+
+uint32_t landing_pad_of(const Procedure& procedure, const BasicBlock& block) {
+  return block.call_site == kNone ? kNone : procedure.call_sites[block.call_site].landing_pad;
+}
+
+/// A reload of gp behind a call may belong to the call's range.
+bool only_loads_gp(const Target& target, const Procedure& procedure, const BasicBlock& block) {
+  return std::ranges::all_of(block.instructions, [&](const Instruction& i) {
+    return i.is_pseudo() || target.is_nop(i) ||
+           (i.has_reference() &&
+            procedure.references[i.immediate].kind == ReferenceKind::gp_load_high);
+  });
+}
+
+}  // namespace
+
+CaughtFaults::CaughtFaults(const Program& program) {
+  const Target& target = *program.target;
+  for (const CodeRange& range : program.ranges) {
+    const Procedure& procedure = program[range.procedure];
+    bool calls = false;  // what comes before the next block ends in a call
+    for (BlockId b = range.first_block; b < range.end_block; ++b) {
+      const BasicBlock& block = procedure.blocks[b];
+      if (block.instructions.empty()) continue;
+      if (!only_loads_gp(target, procedure, block))
+        calls = is_call(target.control_flow(block.instructions.back()));
+      const bool ends =
+          b + 1 == range.end_block || procedure.blocks[b + 1].call_site != block.call_site;
+      if (ends && landing_pad_of(procedure, block) != kNone && !calls) {
+        found_ = true;
+        return;
+      }
+    }
+  }
+}
+
+bool CaughtFaults::concern(const Procedure& procedure) const {
+  return found_ && std::ranges::any_of(procedure.call_sites, [](const CallSite& site) {
+           return site.landing_pad != kNone;
+         });
+}
+
+}  // namespace respike

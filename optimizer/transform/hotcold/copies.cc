@@ -1,0 +1,88 @@
+// Copy propagation (Aho, Sethi, Ullman: Compilers, section 10.7).
+//
+// Compilers move arguments to preserved registers, to have them behind calls. In the hot procedure
+// the call may be gone and the register another one, but the copy is still there. Where on all ways
+// to an instruction the copy was made, and neither register written since, the original is read
+// instead; when nobody hot reads the copy any more, it is partially dead.
+
+#include "optimizer/transform/hotcold/copies.h"
+
+#include <algorithm>
+
+#include "optimizer/transform/hotcold/value_ways.h"
+
+namespace respike {
+namespace {
+
+class CopyPropagation {
+ public:
+  explicit CopyPropagation(HotProcedure& procedure)
+      : procedure_(procedure), target_(procedure.target()) {}
+
+  Removed run() {
+    for (uint32_t b = 0; b < procedure_.hot; ++b) {
+      if (procedure_.blocks[b].untouchable) continue;
+      for (size_t i = 0; i < procedure_.blocks[b].code.size(); ++i) propagate(b, i);
+    }
+    remove_self_assignments();
+    return removed_;
+  }
+
+ private:
+  /// Only between registers of which one may take the other's place.
+  std::optional<Copy> copy_in(const HotInstruction& i) const {
+    const auto copy = i.role ? std::nullopt : as_copy(target_, i.instruction);
+    const RegisterSet fixed = registers_with_a_role(target_.abi());
+    if (!copy || fixed.contains(copy->from) || fixed.contains(copy->to)) return std::nullopt;
+    return copy;
+  }
+
+  void propagate(uint32_t block, size_t index) {
+    const auto copy = copy_in(procedure_.blocks[block].code[index]);
+    if (!copy || copy->from == copy->to) return;
+    const auto [from, to] = *copy;
+    const ValueWays ways(procedure_, block, index, to);
+    for (uint32_t b = 0; b < procedure_.hot; ++b) {
+      if (procedure_.blocks[b].untouchable) continue;
+      std::vector<HotInstruction>& code = procedure_.blocks[b].code;
+      uint8_t state = ways.at_start(b);
+      for (size_t i = 0; i < code.size(); ++i) {
+        if (state == ValueWays::kReady && !code[i].role && may_read_other(code[i].instruction) &&
+            uses_of(target_.operands(code[i].instruction)).contains(to))
+          target_.code_motion()->rename(code[i].instruction, to, from, true, false);
+        state = ways.behind(b, i, state);
+      }
+    }
+  }
+
+  /// By which register a call or jump goes may be known to where it leads.
+  bool may_read_other(const Instruction& instruction) const {
+    const ControlFlow flow = target_.control_flow(instruction);
+    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;
+  }
+
+  void remove_self_assignments() {
+    for (uint32_t b = 0; b < procedure_.hot; ++b) {
+      HotBlock& block = procedure_.blocks[b];
+      if (block.untouchable) continue;
+      std::erase_if(block.code, [&](const HotInstruction& i) {
+        const auto copy = copy_in(i);
+        if (!copy || copy->from != copy->to) return false;
+        removed_.add(block.count);
+        return true;
+      });
+    }
+  }
+
+  HotProcedure& procedure_;
+  const Target& target_;
+  Removed removed_;
+};
+
+}  // namespace
+
+Removed propagate_copies(HotProcedure& procedure) {
+  return CopyPropagation(procedure).run();
+}
+
+}  // namespace respike

@@ -1,0 +1,156 @@
+// Conditional constant propagation (Wegman, Zadeck: Constant Propagation with Conditional Branches,
+// TOPLAS 13(2), 1991), with classes of values in place of constants.
+//
+// Of a register, branches ask no more than its sign, its lowest bit and whether it is zero, so that
+// is what is followed: the set of classes that it may be in (code_motion.h). Constants and results
+// of comparisons start small sets; each branch leaves on either way those for which it goes there.
+// A way on which a register can be in no class is never gone, and what lies behind it does not
+// count, so that one decided branch decides others. Cold code which came back and brought other
+// values is parted from hot code already; that is what makes branches decided that compilers had to
+// leave.
+//
+// Copies pass sets on, but a branch on the copy says nothing of the original. Blocks that nothing
+// reaches stay as they are.
+
+#include "optimizer/transform/hotcold/decided_branches.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace respike {
+namespace {
+
+/// Per register: the classes it may be in. Empty: control does not get there.
+using Knowledge = std::vector<ValueClasses>;
+
+class BranchDecisions {
+ public:
+  explicit BranchDecisions(HotProcedure& procedure)
+      : procedure_(procedure), target_(procedure.target()), before_(procedure.blocks.size()) {}
+
+  Removed run() {
+    follow();
+    Removed removed;
+    for (uint32_t b = 0; b < procedure_.hot; ++b) {
+      const auto edge = only_edge(b);
+      if (!edge) continue;
+      HotBlock& block = procedure_.blocks[b];
+      block.code.pop_back();
+      block.successors = {block.successors[*edge]};
+      block.only_edge = edge;
+      removed.add(block.count);
+    }
+    if (removed.instructions != 0) renew_graph(procedure_);
+    return removed;
+  }
+
+ private:
+  void follow() {
+    for (const uint32_t entry : procedure_.entries)
+      before_[entry].assign(target_.register_count(), kAnyClass);
+    std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
+    while (!work.empty()) {
+      const uint32_t b = work.back();
+      work.pop_back();
+      const Knowledge behind = behind_code(b);
+      const std::vector<uint32_t>& successors = procedure_.blocks[b].successors;
+      for (uint32_t e = 0; e < successors.size(); ++e)
+        if (!procedure_.is_stub(successors[e]) && meet(successors[e], along(b, e, behind)))
+          work.push_back(successors[e]);
+    }
+  }
+
+  /// True when more is possible at the block than before.
+  bool meet(uint32_t block, const Knowledge& more) {
+    Knowledge& known = before_[block];
+    if (more.empty()) return false;
+    if (known.empty()) {
+      known = more;
+      return true;
+    }
+    bool changed = false;
+    for (size_t r = 0; r < known.size(); ++r) {
+      changed |= (known[r] | more[r]) != known[r];
+      known[r] |= more[r];
+    }
+    return changed;
+  }
+
+  Knowledge behind_code(uint32_t block) const {
+    Knowledge known = before_[block];
+    for (const HotInstruction& i : procedure_.blocks[block].code) step(i.instruction, known);
+    procedure_.changed_by[block].for_each([&](Register r) { known[r] = kAnyClass; });
+    return known;
+  }
+
+  void step(const Instruction& i, Knowledge& known) const {
+    const Operands operands = target_.operands(i);
+    ValueClasses result = kAnyClass;
+    const bool computes = i.predicate == 0 && !i.has_reference() &&
+                          operands.size == operands.uses + 1 && target_.code_motion()->is_pure(i);
+    if (computes) result = target_.code_motion()->possible_results(i);
+    if (computes && operands.uses != 0 && target_.value_source(i) == ValueSource::copied)
+      result &= known[operands.registers[operands.uses - 1]];
+    for (unsigned k = operands.uses; k < operands.size; ++k) known[operands.registers[k]] = result;
+  }
+
+  /// The branch at the end of a block, if it is understood.
+  struct Branch {
+    std::optional<Register> reads;  // else zero
+    ValueClasses taken = 0;
+  };
+  std::optional<Branch> branch_of(uint32_t b) const {
+    const HotBlock& block = procedure_.blocks[b];
+    if (block.code.empty() || block.successors.size() != 2 || procedure_.calls[b])
+      return std::nullopt;
+    const Instruction& last = block.code.back().instruction;
+    if (target_.control_flow(last) != ControlFlow::conditional_branch || last.predicate != 0)
+      return std::nullopt;
+    const Operands operands = target_.operands(last);
+    const auto taken = target_.code_motion()->taken_for(last);
+    if (!taken || operands.uses > 1 || operands.size != operands.uses) return std::nullopt;
+    Branch branch{std::nullopt, *taken};
+    if (operands.uses == 1) branch.reads = operands.registers[0];
+    return branch;
+  }
+
+  /// The classes for which control leaves along an edge.
+  ValueClasses classes_along(uint32_t block, uint32_t edge, const Branch& branch) const {
+    const Procedure& procedure = (*procedure_.program)[procedure_.id];
+    const Edge& original = procedure.blocks[procedure_.blocks[block].place].successors[edge];
+    return original.kind == Edge::Kind::taken ? branch.taken : kAnyClass & ~branch.taken;
+  }
+
+  Knowledge along(uint32_t block, uint32_t edge, Knowledge known) const {
+    const auto branch = branch_of(block);
+    if (!branch) return known;
+    const ValueClasses classes = classes_along(block, edge, *branch);
+    ValueClasses zero = kZeroValue;
+    ValueClasses& value = branch->reads ? known[*branch->reads] : zero;
+    value &= classes;
+    return value == 0 ? Knowledge() : known;
+  }
+
+  /// Of a branch that goes one way: which one.
+  std::optional<uint32_t> only_edge(uint32_t block) const {
+    if (before_[block].empty() || procedure_.blocks[block].untouchable) return std::nullopt;
+    if (!branch_of(block)) return std::nullopt;
+    const Knowledge behind = behind_code(block);
+    const bool first = !along(block, 0, behind).empty();
+    const bool second = !along(block, 1, behind).empty();
+    if (first == second) return std::nullopt;
+    return first ? 0 : 1;
+  }
+
+  HotProcedure& procedure_;
+  const Target& target_;
+  std::vector<Knowledge> before_;  // per hot block
+};
+
+}  // namespace
+
+Removed remove_decided_branches(HotProcedure& procedure) {
+  return BranchDecisions(procedure).run();
+}
+
+}  // namespace respike

@@ -1,0 +1,114 @@
+// Partial dead code elimination.
+//
+// An instruction that does nothing but compute a register which no hot code reads can wait until
+// control leaves for the cold part. It is moved over all ways that lead from it to stubs, which is
+// right for a stub if
+//
+//  - on every way to the stub the register's last writer is this instruction, and
+//  - nothing it reads is written behind it, so that the stub computes the same.
+//
+// Where the last writer is another on all ways, the stub needs nothing; where neither holds and the
+// register is live in the stub, the instruction stays. One instruction is moved at a time, and the
+// program is right after each; copies are put at the start of the stubs, so what moved before finds
+// what it reads. Going backward over the code, what fed only moved code follows it.
+//
+// A register that is live nowhere at all needs no stub: dead code goes the same way.
+//
+// Source: Knoop, Ruething, Steffen: Partial Dead Code Elimination, PLDI 1994, restricted to the
+// edges that leave the hot part. Limits: loads stay, since nothing is known of memory.
+
+#include "optimizer/transform/hotcold/partial_dead_code.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "optimizer/transform/hotcold/value_ways.h"
+
+namespace respike {
+namespace {
+
+class Sinker {
+ public:
+  explicit Sinker(HotProcedure& procedure)
+      : procedure_(procedure),
+        target_(procedure.target()),
+        fixed_(registers_with_a_role(target_.abi())) {
+    const auto& states = procedure.program->unwind.states;
+    for (const HotBlock& block : procedure.blocks)
+      if (block.end_state < states.size() &&
+          states[block.end_state].cfa_register < target_.register_count())
+        fixed_.add(static_cast<Register>(states[block.end_state].cfa_register));
+  }
+
+  Removed run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const uint32_t block : procedure_.graph.postorder)
+        if (!procedure_.is_stub(block) && !procedure_.blocks[block].untouchable)
+          changed |= sink_from(block);
+    }
+    return removed_;
+  }
+
+ private:
+  /// The register that an instruction computes, if that is all it does.
+  std::optional<Register> result_of(const HotInstruction& moved) const {
+    const Instruction& instruction = moved.instruction;
+    if (moved.role || instruction.predicate != 0 || instruction.has_reference() ||
+        !target_.code_motion()->is_pure(instruction))
+      return std::nullopt;
+    const Operands operands = target_.operands(instruction);
+    if (operands.size != operands.uses + 1) return std::nullopt;
+    const Register result = operands.registers[operands.uses];
+    if (fixed_.contains(result)) return std::nullopt;
+    return result;
+  }
+
+  bool sink_from(uint32_t number) {
+    bool changed = false;
+    HotBlock& block = procedure_.blocks[number];
+    if (live_.empty()) live_ = live_at_starts(procedure_, false);
+    RegisterSet live = live_at_end(procedure_, number, live_);
+    for (size_t i = block.code.size(); i-- > 0;) {
+      const HotInstruction candidate = block.code[i];
+      const auto result = result_of(candidate);
+      if (result && !live.contains(*result) && sink(number, i, *result)) {
+        removed_.add(block.count);
+        changed = true;
+        continue;  // what was live behind it is live before it
+      }
+      step_back(procedure_, candidate, live);
+    }
+    if (changed) live_.clear();
+    return changed;
+  }
+
+  /// Moves instruction `index` of a block to the stubs that need it; false if it has to stay.
+  bool sink(uint32_t number, size_t index, Register result) {
+    const ValueWays ways(procedure_, number, index, result);
+    return move_to_stubs(procedure_, number, index, ways,
+                         [&](uint32_t stub) { return is_live(stub, result); });
+  }
+
+  /// At the start of a stub.
+  bool is_live(uint32_t stub, Register reg) const {
+    RegisterSet live = procedure_.live_behind_stub(stub);
+    const std::vector<HotInstruction>& code = procedure_.blocks[stub].code;
+    for (size_t i = code.size(); i-- > 0;) step_back(procedure_, code[i], live);
+    return live.contains(reg);
+  }
+
+  HotProcedure& procedure_;
+  const Target& target_;
+  RegisterSet fixed_;              // have a role, here the frame pointer, too
+  std::vector<RegisterSet> live_;  // at starts, as if stubs were never taken; empty: not known
+  Removed removed_;
+};
+
+}  // namespace
+
+Removed sink_partial_dead_code(HotProcedure& procedure) {
+  return Sinker(procedure).run();
+}
+
+}  // namespace respike

@@ -1,0 +1,30 @@
+#pragma once
+// Partial dead code: what only cold code needs.
+
+#include <cstdint>
+
+#include "optimizer/transform/hotcold/hot_procedure.h"
+
+namespace respike {
+
+/// What an optimization took out of the hot procedure.
+struct Removed {
+  uint64_t instructions = 0;
+  uint64_t executed = 0;  // times they ran, by the counts
+
+  void add(uint64_t count) {
+    ++instructions;
+    executed += count;
+  }
+  Removed& operator+=(const Removed& other) {
+    instructions += other.instructions;
+    executed += other.executed;
+    return *this;
+  }
+};
+
+/// Removes instructions whose results no hot code reads, and puts copies of them at the start of
+/// those stubs behind which they are read. Quadratic at worst in the size of the hot procedure.
+Removed sink_partial_dead_code(HotProcedure& procedure);
+
+}  // namespace respike

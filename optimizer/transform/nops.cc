@@ -1,0 +1,55 @@
+#include "optimizer/transform/nops.h"
+
+#include <algorithm>
+
+#include "optimizer/ir/target.h"
+
+namespace respike {
+namespace {
+
+uint64_t drop_from(const Target& target, BasicBlock& block) {
+  const auto is_nop = [&](const Instruction& i) {
+    return !i.is_pseudo() && !i.has_reference() && target.is_nop(i);
+  };
+  const auto begin = block.instructions.begin();
+  const auto end = block.instructions.end();
+  const auto kept = static_cast<uint64_t>(std::count_if(
+      begin, end, [&](const Instruction& i) { return !i.is_pseudo() && !is_nop(i); }));
+  if (kept == 0) return 0;
+  const auto last = std::remove_if(begin, end, is_nop);
+  const auto dropped = static_cast<uint32_t>(end - last);
+  block.instructions = ArenaList<Instruction>::adopt(begin, block.instructions.size() - dropped);
+  return dropped;
+}
+
+}  // namespace
+
+std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure) {
+  std::vector<bool> result(procedure.blocks.size());
+  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+    const BasicBlock& block = procedure.blocks[b];
+    if (std::any_of(block.instructions.begin(), block.instructions.end(),
+                    [&](const Instruction& i) {
+                      return !i.is_pseudo() && target.sequence_role(i) != SequenceRole::none;
+                    }))
+      result[b] = true;
+    if (!block.has(BasicBlock::kGluedToNext)) continue;
+    result[b] = true;
+    if (const Edge* next = block.edge(Edge::Kind::fall_through)) result[next->target] = true;
+  }
+  return result;
+}
+
+uint64_t drop_nops(Program& program) {
+  uint64_t dropped = 0;
+  if (program.target->drops_nops()) return 0;
+  for (Procedure& procedure : program.procedures) {
+    if (!procedure.movable()) continue;
+    const std::vector<bool> untouchable = untouchable_blocks(*program.target, procedure);
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b)
+      if (!untouchable[b]) dropped += drop_from(*program.target, procedure.blocks[b]);
+  }
+  return dropped;
+}
+
+}  // namespace respike
