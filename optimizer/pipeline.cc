@@ -1,5 +1,6 @@
 // The pipeline is one straight function. From lift to emit nothing but the named steps changes the
-// program; in debug builds the IR's invariants are checked after each of them.
+// program; unless Respike was built without RESPIKE_CHECKS, the invariants of the IR are checked
+// after each step.
 
 #include "optimizer/pipeline.h"
 
