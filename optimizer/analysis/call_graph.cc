@@ -52,14 +52,13 @@ class CallGraphBuilder {
   void add_calls(ProcedureId id) {
     graph_.first_call_[id] = static_cast<uint32_t>(graph_.calls_.size());
     const Procedure& procedure = program_[id];
-    for (BlockId block = 0; block < procedure.blocks.size(); ++block) {
-      if (procedure.state == Procedure::State::opaque) break;
+    const bool opaque = procedure.state == Procedure::State::opaque;
+    for (BlockId block = 0; !opaque && block < procedure.blocks.size(); ++block)
       if (const auto call = call_at(procedure, block)) {
         graph_.calls_.push_back(*call);
         graph_.calls_.back().caller = id;
         graph_.calls_.back().block = block;
       }
-    }
     graph_.end_call_[id] = static_cast<uint32_t>(graph_.calls_.size());
   }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Checks of the IR's invariants (see program.h). They run after every step in debug builds.
+// Checks of the IR's invariants (see program.h). They run after every step, unless Respike was built
+// without RESPIKE_CHECKS.
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Comparing two programs: everything but the walk over their code (compare.cc).
+// Comparing two programs: everything but the walk over their code (same_program.cc).
 //
 // The walk is as good as its set of entries. Control enters code from outside at the image's entry,
 // at symbols and through words of data that hold addresses; code that was not understood may be

@@ -1,4 +1,4 @@
-// Comparing two programs: what the walk (compare.cc) has to know of each of them.
+// Comparing two programs: what the walk (same_program.cc) has to know of each of them.
 //
 // Unwind states and the actions of LSDAs are numbered by content, in one numbering for both
 // programs, so that the walk compares numbers. Content means what the runtime does with it: a
