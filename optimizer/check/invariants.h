@@ -1,6 +1,6 @@
 #pragma once
-// Checks of the IR's invariants (see program.h). They run after every step, unless Respike was built
-// without RESPIKE_CHECKS.
+// Checks of the IR's invariants (see program.h). They run after every step, unless Respike was
+// built without RESPIKE_CHECKS.
 
 #include <optional>
 #include <string>
