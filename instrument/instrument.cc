@@ -21,6 +21,7 @@
 
 #include "instrument/always_cut.h"
 #include "instrument/counter_map.h"
+#include "instrument/runtime/start_code.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/check/invariants.h"
@@ -32,7 +33,6 @@
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/signature.h"
-#include "optimizer/target/start_code.h"
 
 namespace respike {
 namespace {

@@ -1,7 +1,7 @@
 // The start code as the decoder reads it: nothing in it depends on where it is, on registers nobody
 // set up, or on memory of its own.
 
-#include "optimizer/target/start_code.h"
+#include "instrument/runtime/start_code.h"
 
 #include <gtest/gtest.h>
 
