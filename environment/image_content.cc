@@ -1,5 +1,5 @@
-// Reading images, also those that Respike can do nothing with: an application's libraries are
-// listed with the reason why they are left alone.
+// Reading images, also images that Respike cannot rewrite: those are listed with the reason why
+// they are left alone.
 
 #include "environment/image_content.h"
 
