@@ -35,7 +35,7 @@ Instruction decode_word(uint32_t word) {
   return decode(code).front();
 }
 
-/// "uses -> defs", by name, in the order given by the target.
+/// "uses -> defs" by name, in the target's order.
 std::string effect(const Instruction& instruction) {
   const Operands operands = target().operands(instruction);
   std::string text;
@@ -262,7 +262,7 @@ TEST(AlphaTarget, GpFields) {
     EXPECT_EQ(
         target().field(high, ReferenceKind::gp_high) + target().field(low, ReferenceKind::gp_low),
         offset);
-    // gp - anchor is `offset` when gp is `address` and the anchor kGp.
+    // If gp is `address` and the anchor is kGp, gp - anchor is `offset`.
     ASSERT_TRUE(target().apply(high, ReferenceKind::gp_load_high, kPlace, kGp, address));
     ASSERT_TRUE(target().apply(low, ReferenceKind::gp_load_low, kPlace, kGp, address));
     EXPECT_EQ(target().field(high, ReferenceKind::gp_load_high) +
