@@ -1,7 +1,7 @@
 // Checks the start code as the decoder reads it: it depends neither on its address, nor on
 // registers that nothing has set, nor on memory of its own.
 
-#include "optimizer/target/start_code.h"
+#include "instrument/runtime/start_code.h"
 
 #include <gtest/gtest.h>
 
