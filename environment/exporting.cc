@@ -27,10 +27,10 @@
 
 #include "environment/environment.h"
 #include "environment/image_content.h"
+#include "host/platform.h"
 #include "optimizer/base/disjoint_sets.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
-#include "optimizer/target/platform.h"
 #include "tas/libraries.h"
 
 namespace respike {

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
-#include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
 #include "tas/loader_view.h"
 #include "tas/private_mounts.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/platform.h"
+#include "host/platform.h"
 #include "tas/loader_view.h"
 
 namespace respike {

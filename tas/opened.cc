@@ -13,7 +13,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/image/image.h"
-#include "optimizer/target/audit_module.h"
+#include "tas/runtime/audit_module.h"
 
 namespace respike {
 namespace {

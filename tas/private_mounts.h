@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/platform.h"
+#include "host/platform.h"
 
 namespace respike {
 

@@ -84,7 +84,7 @@ def is_current(scratch):
     if toolchain is None:
         raise Skip(ia64_programs.MISSING)
     project = SOURCE.parents[3]
-    committed = project / "optimizer" / "target" / "ia64" / "runtime" / "start.s"
+    committed = project / "instrument" / "runtime" / "ia64" / "start.s"
     head, _, body = committed.read_text().partition("\t.file")
     flags = re.search(r"ia64-linux-gnu-gcc ([^$]*?) instrument/runtime", head.replace("//", " "))[1].split()
     output = scratch.file("start.s")

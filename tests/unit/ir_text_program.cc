@@ -22,10 +22,26 @@ namespace {
 
 using text::Words;
 
-constexpr std::array<std::string_view, 16> kRoleNames = {
-    "ignored",       "branch",        "hint",          "gp_high",    "gp_low",    "gp_relative16",
-    "gp_offset",     "absolute",      "gp_load",       "got_load",   "address64", "address32",
-    "gp_relative32", "pc_relative32", "pc_relative64", "unsupported"};
+constexpr std::array<std::string_view, 18> kRoleNames = {"unsupported",
+                                                         "ignored",
+                                                         "branch",
+                                                         "hint",
+                                                         "gp_high",
+                                                         "gp_low",
+                                                         "gp_relative16",
+                                                         "gp_offset",
+                                                         "absolute",
+                                                         "gp_load",
+                                                         "got_load",
+                                                         "address64",
+                                                         "address32",
+                                                         "gp_relative32",
+                                                         "pc_relative32",
+                                                         "pc_relative64",
+                                                         "unwind_gp_relative64",
+                                                         "unwind_segment_relative64"};
+static_assert(kRoleNames.size() ==
+              static_cast<size_t>(RelocationRole::unwind_segment_relative64) + 1);
 
 constexpr uint64_t kFirstAddress = 0x1000, kAlignment = 16;
 
@@ -89,7 +105,7 @@ void TextProgram::read_line(std::string_view line) {
     symbol.name = names_.emplace_back(words.next());
     symbol.value = words.next_number<uint64_t>();
     symbol.type = Symbol::Type::procedure;
-    symbol.binding = words.take("local") ? 0 : 1;
+    symbol.local = words.take("local");
     words.take_number("size", symbol.size);
     if (words.take("object")) symbol.type = Symbol::Type::object;
     image.symbols.push_back(symbol);
@@ -98,7 +114,8 @@ void TextProgram::read_line(std::string_view line) {
     named.relocation.address = words.next_number<uint64_t>();
     const std::string_view role = words.next();
     const auto found = std::ranges::find(kRoleNames, role);
-    named.relocation.type = static_cast<uint32_t>(found - kRoleNames.begin());
+    if (found == kRoleNames.end()) throw Error(fmt::format("'{}' is no role", role));
+    named.relocation.role = static_cast<RelocationRole>(found - kRoleNames.begin());
     named.symbol = words.next();
     words.take_number("addend", named.relocation.addend);
     relocations_.push_back(named);
@@ -230,7 +247,6 @@ void TextProgram::make_symbols() {
       symbol.value = procedure.address;
       symbol.size = procedure.size;
       symbol.type = Symbol::Type::procedure;
-      symbol.binding = 1;
       image.symbols.push_back(symbol);
     }
   std::vector<Symbol> sections;
@@ -240,6 +256,7 @@ void TextProgram::make_symbols() {
     symbol.value = image.sections[i].address;
     symbol.section = i;
     symbol.type = Symbol::Type::section;
+    symbol.local = true;
   }
   image.symbols.insert(image.symbols.begin() + 1, sections.begin(), sections.end());
   for (uint32_t i = 1; i < image.symbols.size(); ++i) {
@@ -333,8 +350,8 @@ class Lister {
     for (const Symbol& symbol : image_.symbols)
       if (symbol.section == section && symbol.value == address &&
           symbol.type != Symbol::Type::section && !symbol.name.empty())
-        out_ += fmt::format("{}:  // {}{} bytes\n", symbol.name,
-                            symbol.binding == 0 ? "local, " : "", symbol.size);
+        out_ += fmt::format("{}:  // {}{} bytes\n", symbol.name, symbol.local ? "local, " : "",
+                            symbol.size);
   }
 
   /// The closest symbol before an address.
@@ -358,8 +375,7 @@ class Lister {
         const std::string_view what = symbol.type == Symbol::Type::section
                                           ? image_.sections[symbol.section].name
                                           : symbol.name;
-        out_ += fmt::format("  // {} {}{:+}", name_of(target_.relocation_role(relocation.type)),
-                            what, relocation.addend);
+        out_ += fmt::format("  // {} {}{:+}", name_of(relocation.role), what, relocation.addend);
       }
     }
   }
