@@ -11,8 +11,8 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/image/image.h"
+#include "optimizer/machine/listing.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/listing.h"
 
 namespace respike::cli {
 
@@ -38,7 +38,7 @@ void refuse_overwriting(const std::string& written, const std::vector<std::strin
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
 /// else, so that an image for another machine is not told how to be linked.
-void require_target(const Image& image);
+void require_machine(const Image& image);
 /// How code of the image is listed; throws the same Error when it cannot even be listed.
 const Listing& require_listing(const Image& image);
 

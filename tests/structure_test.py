@@ -2,7 +2,7 @@
 """The folders depend on each other as their CMake files say, and no machine is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
-others. Only profiledb/database* know SOCI. Names of machines belong to target/, simulator/, the readers of containers, the interface's list of
+others. Only profiledb/database* know SOCI. Names of machines belong to machine/, simulator/, the readers of containers, the interface's list of
 machines, and tests.
 """
 
@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
-MACHINES_ALLOWED = ("optimizer/target/", "simulator/", "tests/", "optimizer/image/elf", "optimizer/base/machine.h")
+MACHINES_ALLOWED = ("optimizer/machine/", "optimizer/target/", "simulator/", "tests/", "optimizer/image/elf", "optimizer/base/machine_id.h")
 
 
 def libraries():

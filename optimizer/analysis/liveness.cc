@@ -25,10 +25,10 @@ struct Problem {
 
 }  // namespace
 
-std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Target& target,
+std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Machine& machine,
                                     const RegisterSet& at_exit) {
-  const RegisterSet all = RegisterSet::first(target.register_count());
-  const Abi& abi = target.abi();
+  const RegisterSet all = RegisterSet::first(machine.register_count());
+  const Abi& abi = machine.abi();
   RegisterSet call_uses(std::span(abi.arguments));
   call_uses.add(abi.stack_pointer);
   call_uses.add(abi.return_address);
@@ -39,10 +39,10 @@ std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Target& ta
     const BasicBlock& block = procedure.blocks[id];
     if (block.instructions.empty()) continue;
     const Instruction& last = block.instructions.back();
-    switch (target.control_flow(last)) {
+    switch (machine.control_flow(last)) {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
-        const Operands operands = target.operands(last);
+        const Operands operands = machine.operands(last);
         const bool standard = operands.size > operands.uses &&
                               operands.registers[operands.uses] == abi.return_address;
         if (standard)
@@ -71,7 +71,7 @@ std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Target& ta
   return ends;
 }
 
-Liveness find_liveness(const Procedure& procedure, const Target& target,
+Liveness find_liveness(const Procedure& procedure, const Machine& machine,
                        const std::vector<BlockEnd>& ends) {
   const size_t blocks = procedure.blocks.size();
   Problem problem{procedure, ends, std::vector<RegisterSet>(blocks),
@@ -79,9 +79,9 @@ Liveness find_liveness(const Procedure& procedure, const Target& target,
   for (BlockId id = 0; id < blocks; ++id) {
     const auto& list = procedure.blocks[id].instructions;
     for (uint32_t i = list.size(); i-- > 0;) {
-      step_back(target, list[i], problem.used[id]);
+      step_back(machine, list[i], problem.used[id]);
       if (!list[i].is_pseudo() && list[i].predicate == 0)
-        problem.defined[id] |= defs_of(target.operands(list[i]));
+        problem.defined[id] |= defs_of(machine.operands(list[i]));
     }
   }
   auto values = solve_blocks<Direction::backward>(make_block_graph(procedure), problem);

@@ -7,7 +7,7 @@
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -20,7 +20,7 @@ struct BlockEnd {
 
 /// Ends by the calling standard alone: a call uses arguments and lets preserved registers through,
 /// a return uses `at_exit`; a jump out of the procedure uses everything.
-std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Target& target,
+std::vector<BlockEnd> standard_ends(const Procedure& procedure, const Machine& machine,
                                     const RegisterSet& at_exit);
 
 struct Liveness {
@@ -29,7 +29,7 @@ struct Liveness {
 };
 
 /// Source: Aho, Sethi, Ullman: Compilers, section 10.6.
-Liveness find_liveness(const Procedure& procedure, const Target& target,
+Liveness find_liveness(const Procedure& procedure, const Machine& machine,
                        const std::vector<BlockEnd>& ends);
 
 }  // namespace respike

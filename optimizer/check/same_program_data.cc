@@ -134,7 +134,7 @@ void Comparison::pinned_blocks() {
       if (block.origin == kNone) continue;
       const auto list = block.instructions.span();
       const bool padding = std::all_of(list.begin(), list.end(), [&](const Instruction& i) {
-        return i.is_pseudo() || (i.opcode != kInvalid && before_.target.is_nop(i));
+        return i.is_pseudo() || (i.opcode != kInvalid && before_.machine.is_nop(i));
       });
       const auto partner = after_.find(before_.program.address_of(block));
       if (partner)
@@ -264,10 +264,10 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
     return;
   }
   if (after.other != before.other &&
-      after.other != before_.target.without_local_entry(before.other))
+      after.other != before_.machine.without_local_entry(before.other))
     return differ(what() + " announces another entry");
   pair_addresses(before.value, after.value, what());
-  const uint64_t local_entry = before_.target.local_entry_offset(after.other);
+  const uint64_t local_entry = before_.machine.local_entry_offset(after.other);
   if (local_entry == 0 || after.other != before.other) return;
   const auto from = before_.block_at(before.value + local_entry);
   const auto to = after_.find(after.value + local_entry);

@@ -89,9 +89,9 @@ void Emitter::move_symbol(Symbol& symbol) const {
     if (symbol.value < entry && entry < end) end = entry;
     symbol.size = end - symbol.value;
   }
-  const uint64_t offset = target_.local_entry_offset(symbol.other);
+  const uint64_t offset = machine_.local_entry_offset(symbol.other);
   if (offset != 0 && new_address(old + offset) != symbol.value + offset)
-    symbol.other = target_.without_local_entry(symbol.other);
+    symbol.other = machine_.without_local_entry(symbol.other);
 }
 
 /// Local symbols for the fragments that do not start with their procedure's entry.
@@ -177,11 +177,11 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
   const auto type_of = [&](UnwindFixup::Kind kind) {
     switch (kind) {
       case UnwindFixup::Kind::data_relative64:
-        return target_.relocation_type(ReferenceKind::gp_relative64);
+        return machine_.relocation_type(ReferenceKind::gp_relative64);
       case UnwindFixup::Kind::segment_relative64:
-        return target_.relocation_type(ReferenceKind::segment_relative64);
+        return machine_.relocation_type(ReferenceKind::segment_relative64);
       default:
-        return target_.relocation_type(ReferenceKind::pc_relative32);
+        return machine_.relocation_type(ReferenceKind::pc_relative32);
     }
   };
   for (const auto& [section, fixups] : unwind_fixups_) {
@@ -321,7 +321,7 @@ void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<
   const Procedure& procedure = program_[fragment.procedure];
   for (size_t i = 0; i + 1 < fragment.blocks.size(); ++i) {
     const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
-    const ControlFlow flow = target_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.control_flow(block.instructions.back());
     if (!is_call(flow) || block.edge(Edge::Kind::fall_through) != nullptr) continue;
     const uint64_t end = program_.address_of(block) + block.origin_size;
     if (program_.address_of(procedure.blocks[fragment.blocks[i + 1]]) != end ||
@@ -367,7 +367,7 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
             [](const auto& a, const auto& b) { return a.start < b.start; });
   for (const FarStub& stub : placement_.stubs()) {
     const uint64_t size =
-        stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+        stub.departure ? machine_.far_departure_size() : machine_.far_landing_size();
     provenance.far_stubs.push_back({stub.address, stub.address + size});
   }
   auto& stubs = provenance.far_stubs;

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
 /// A shared library's bytes; empty when this build of Respike has none for the machine.
-std::span<const uint8_t> audit_module(Machine machine);
+std::span<const uint8_t> audit_module(MachineId machine);
 
 }  // namespace respike

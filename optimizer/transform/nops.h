@@ -8,10 +8,10 @@
 
 namespace respike {
 
-class Target;
+class Machine;
 
 /// Blocks whose instructions stay as they are, whatever may be dropped elsewhere.
-std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure);
+std::vector<bool> untouchable_blocks(const Machine& machine, const Procedure& procedure);
 
 /// Removes no-ops from all movable procedures: the layout aligns anew, and where the linker
 /// resolved a call it left no-ops for what was not needed any more. Blocks keep at least one

@@ -3,7 +3,7 @@
 
 #include "optimizer/transform/predictions.h"
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -17,12 +17,12 @@ uint64_t predict_branches(Program& program) {
       if (taken == nullptr || fall == nullptr || block.instructions.empty()) continue;
       Instruction& branch = block.instructions.back();
       if (branch.is_pseudo() ||
-          program.target->control_flow(branch) != ControlFlow::conditional_branch)
+          program.machine->control_flow(branch) != ControlFlow::conditional_branch)
         continue;
       const uint64_t executed = taken->count + fall->count;
       if (executed < taken->count || executed == 0) continue;  // too often to be added
       const Instruction before = branch;
-      program.target->predict(branch, taken->count, executed);
+      program.machine->predict(branch, taken->count, executed);
       changed += !(branch == before);
     }
   }

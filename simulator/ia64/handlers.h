@@ -6,7 +6,7 @@
 // long as no NaT is about, and a general one that made the first NaT leaves, so that translation
 // begins again with kNatKey.
 
-#include "optimizer/target/ia64/codec.h"
+#include "optimizer/machine/ia64/codec.h"
 #include "simulator/ia64/block_cache.h"
 #include "simulator/ia64/micro_op.h"
 

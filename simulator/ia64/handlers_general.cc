@@ -4,7 +4,7 @@
 // In blocks of specialised handlers one that made the first NaT leaves behind its instruction; the
 // loop goes on with blocks that look at NaT bits.
 
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 

@@ -60,7 +60,7 @@ struct RandomProcedure {
       for (uint64_t i = random() % 4; i > 0; --i)
         procedure.blocks[b].instructions.push_back(
             *program.arena,
-            alpha_target().parse("addq " + name() + "," + name() + "," + name(), 0));
+            alpha_machine().parse("addq " + name() + "," + name() + "," + name(), 0));
       for (uint64_t e = random() % 3; e > 0; --e)
         procedure.blocks[b].successors.push_back(
             *program.arena, {.target = static_cast<BlockId>(random() % blocks)});
@@ -69,7 +69,7 @@ struct RandomProcedure {
 };
 
 TEST(Liveness, IsThatOfSomePath) {
-  const Target& target = alpha_target();
+  const Machine& machine = alpha_machine();
   Random random(7);
   for (int round = 0; round < 400; ++round) {
     const size_t blocks = 1 + random() % 8;
@@ -81,7 +81,7 @@ TEST(Liveness, IsThatOfSomePath) {
         if (random() % 6 == 0) end.used.add(r);
         if (random() % 4 != 0) end.through.add(r);
       }
-    const Liveness live = find_liveness(procedure, target, ends);
+    const Liveness live = find_liveness(procedure, machine, ends);
     for (Register r = 1; r < 7; ++r) {
       // By definition: a walk over (block, instruction) that stops at definitions.
       const auto is_live = [&](BlockId start, uint32_t from) {
@@ -93,7 +93,7 @@ TEST(Liveness, IsThatOfSomePath) {
           const auto& list = procedure.blocks[block].instructions;
           bool defined = false;
           for (uint32_t i = first; i < list.size() && !defined; ++i) {
-            const Operands operands = target.operands(list[i]);
+            const Operands operands = machine.operands(list[i]);
             if (uses_of(operands).contains(r)) return true;
             defined = defs_of(operands).contains(r);
           }
@@ -126,8 +126,8 @@ procedure 0 "f"
     ret
 )");
   const Procedure& f = program[0];
-  const auto ends = standard_ends(f, alpha_target(), RegisterSet(std::vector<Register>{0, 9}));
-  const Liveness live = find_liveness(f, alpha_target(), ends);
+  const auto ends = standard_ends(f, alpha_machine(), RegisterSet(std::vector<Register>{0, 9}));
+  const Liveness live = find_liveness(f, alpha_machine(), ends);
   EXPECT_EQ(names(live.in[1]), "t1 s0 ra");
   EXPECT_EQ(names(live.in[0]), "t0 a0 a1 a2 a3 a4 a5 t12 gp sp $f16 $f17 $f18 $f19 $f20 $f21");
 }

@@ -190,9 +190,9 @@ struct Scores {
     std::vector<BlockId> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     const auto score = [&](const std::vector<BlockId>& o) {
-      return ext_tsp_score(*program.target, procedure, o);
+      return ext_tsp_score(*program.machine, procedure, o);
     };
-    const double best = score(ext_tsp_blocks(*program.target, procedure, all));
+    const double best = score(ext_tsp_blocks(*program.machine, procedure, all));
     if (best == 0) return;
     original += score(order) / best;
     chained += score(joined(chain_blocks(procedure, all))) / best;

@@ -261,7 +261,7 @@ class Committer {
     }
     if (!hot.code.empty() && !ends_in_jump(hot))
       put(list, state, states_.find(hot.end_state, false));
-    if (hot.code.empty()) list.push_back(program_.target->nop());
+    if (hot.code.empty()) list.push_back(program_.machine->nop());
     for (const Instruction& i : block.instructions)
       result_.copied_instructions += i.is_pseudo() ? 0 : 1;
     block.instructions.assign(arena(), list);
@@ -291,7 +291,7 @@ class Committer {
   }
 
   bool ends_in_jump(const HotBlock& hot) const {
-    return program_.target->control_flow(hot.code.back().instruction) != ControlFlow::none;
+    return program_.machine->control_flow(hot.code.back().instruction) != ControlFlow::none;
   }
 
   /// Nothing leads to a block without code any more, but if control enters the procedure there.

@@ -79,9 +79,9 @@ struct HotColdResult {
 
 /// Changes the movable procedures that it pays for; needs counts. What is not proven to do the same
 /// (check/hot_cold_proof.h) stays as it is. The blocks that procedures had keep their numbers;
-/// others come behind them. Does nothing on machines without Target::code_motion(). Linear in the
-/// program, quadratic in hot procedures. `calls`: the call graph of the program, if there is one
-/// already.
+/// others come behind them. Does nothing on machines without Machine::rewrite_facts(). Linear in
+/// the program, quadratic in hot procedures. `calls`: the call graph of the program, if there is
+/// one already.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {},
                                 std::optional<CallGraph> calls = {});
 

@@ -38,7 +38,7 @@ class AddressTaken {
 
 /// The landing pad that a block is, or that it leads to while doing nothing; else kNone. Code in
 /// front of it would be taken for another way to compute gp by whoever reads the program again.
-BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block);
+BlockId pad_behind(const Machine& machine, const Procedure& procedure, BlockId block);
 
 /// count * part / whole, at most count.
 uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);
