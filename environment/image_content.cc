@@ -1,5 +1,5 @@
-// Reading images, also those that Respike can do nothing with: an application's libraries are
-// listed with the reason why they are left alone.
+// Reading images, also images that Respike cannot rewrite: those are listed with the reason why
+// they are left alone.
 
 #include "environment/image_content.h"
 
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
@@ -15,7 +16,6 @@
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
-#include "optimizer/target/platform.h"
 #include "tas/loader_view.h"
 #include "tas/private_mounts.h"
 

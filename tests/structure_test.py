@@ -2,8 +2,8 @@
 """The folders depend on each other as their CMake files say, and no machine is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
-others. Only profiledb/database* know SOCI. Names of machines belong to machine/, simulator/, the readers of containers, the interface's list of
-machines, and tests.
+others. Only profiledb/database* know SOCI. Names of machines belong to target/, host/, the runtime
+folders, simulator/, the readers of containers, the interface's list of machines, and tests.
 """
 
 import pathlib
@@ -12,7 +12,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
-MACHINES_ALLOWED = ("optimizer/machine/", "optimizer/target/", "simulator/", "tests/", "optimizer/image/elf", "optimizer/base/machine_id.h")
+MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
+                    "tests/", "optimizer/image/elf", "optimizer/base/machine_id.h")
 
 
 def libraries():
@@ -50,7 +51,7 @@ def main():
     links = libraries()
     allowed = closure(links)
     problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
-    files = [p for top in ("optimizer", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
+    files = [p for top in ("optimizer", "host", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
              for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc")]
     for file in files:
         name = str(file.relative_to(ROOT))

@@ -111,7 +111,7 @@ const Relocation* Lifter::relocation_at(uint64_t address, RelocationRole role) c
       std::lower_bound(section->relocations->begin(), section->relocations->end(), address,
                        [](const Relocation& r, uint64_t a) { return r.address < a; });
   for (; relocation != section->relocations->end() && relocation->address == address; ++relocation)
-    if (machine.relocation_role(relocation->type) == role) return &*relocation;
+    if (relocation->role == role) return &*relocation;
   return nullptr;
 }
 

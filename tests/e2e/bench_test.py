@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The benchmarks run: on one small program that is there anyway. A table of layouts, what is
-kept and not measured again, the page of figures (when matplotlib is there), the generated
-inputs."""
+"""The benchmarks run, on one small program that needs no download: a table of layouts, measurements
+that are kept, the page of figures (if matplotlib is installed), the generated inputs."""
 
 import importlib.machinery
 import importlib.util
@@ -41,7 +40,7 @@ def check_table():
     rows = [layouts.absolute(original), layouts.relative(optimized, original)]
     expect(all(len(row) == len(layouts.HEAD) - 3 for row in rows), f"rows do not fit: {rows}")
 
-    # Again, by a lab that may start no program.
+    # Again, with a lab that may start no program.
     again = measuring.Lab(lab.folder, common.RESPIKE)
     again._start = lambda *_: expect(False, "something was run again")
     repeated = layouts.measure_all(again, [small_workload()], ["random"], ["different"], 2)
@@ -50,30 +49,30 @@ def check_table():
 
 def check_default():
     """The default layout gains on an input that it was not trained with, and its colouring adds to
-    that."""
+    this gain."""
     program = common.find_program("lua.static")
     if program is None:
         raise Skip("Lua was not built")
     runs = (((workloads.Run((workloads.INPUTS / f"{k}.lua",)),)) for k in workloads.KINDS)
     workload = workloads.Workload("lua", "", program.image, *runs)
     lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
-    names = [measuring.DEFAULT, "ext-tsp,split,segments"]
+    names = [measuring.DEFAULT, "ext-tsp,split,place"]
     figures = layouts.measure_all(lab, [workload], names, ["different"], 2)
-    original, default, segments = (
+    original, default, placed = (
         figures["lua", "different", l] for l in (measuring.ORIGINAL, *names)
     )
     rate = lambda f: f["icache_misses"] / f["instructions"]
     print(
         f"cycles {original['cycles_c'] / default['cycles_c']:.3f} times fewer, misses "
-        f"{rate(default) / rate(original):.2f}, without colours {rate(segments) / rate(original):.2f}"
+        f"{rate(default) / rate(original):.2f}, without colours {rate(placed) / rate(original):.2f}"
     )
     expect(default["cycles_c"] * 1.12 < original["cycles_c"], "the default layout gains too little")
     expect(rate(default) < 0.75 * rate(original), "too many misses are left")
-    expect(rate(default) < rate(segments), "colours gain nothing")
+    expect(rate(default) < rate(placed), "colours gain nothing")
 
 
 def check_path_of_inputs():
-    """Where files are does not show in what a program gets."""
+    """The folder of a file does not show in what a program gets."""
     seen = []
     for name in ("a", "a-longer-name"):
         folder = SCRATCH.folder() / name

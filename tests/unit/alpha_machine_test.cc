@@ -35,7 +35,7 @@ Instruction decode_word(uint32_t word) {
   return decode(code).front();
 }
 
-/// "uses -> defs", by name, in the order given by the target.
+/// "uses -> defs" by name, in the target's order.
 std::string effect(const Instruction& instruction) {
   const Operands operands = machine().operands(instruction);
   std::string text;
@@ -220,29 +220,6 @@ TEST(AlphaMachine, Abi) {
   }
 }
 
-TEST(AlphaMachine, RelocationRoles) {
-  EXPECT_EQ(machine().relocation_role(4), RelocationRole::got_load);
-  EXPECT_EQ(machine().relocation_role(9), RelocationRole::unsupported);
-  EXPECT_EQ(machine().relocation_role(28), RelocationRole::branch);
-  for (uint32_t type = 29; type <= 41; ++type) {
-    EXPECT_EQ(machine().relocation_role(type), RelocationRole::ignored) << type;
-  }
-  for (uint32_t type : {12u, 16u, 20u, 42u, 1000u}) {
-    EXPECT_EQ(machine().relocation_role(type), RelocationRole::unsupported) << type;
-  }
-  EXPECT_EQ(machine().relocation_type(ReferenceKind::branch), 7u);
-  EXPECT_EQ(machine().relocation_type(ReferenceKind::gp_load_high), 6u);
-}
-
-TEST(AlphaMachine, LocalEntries) {
-  EXPECT_EQ(machine().local_entry_offset(0x88), 8u);
-  EXPECT_EQ(machine().local_entry_offset(0x8a), 8u);
-  EXPECT_EQ(machine().local_entry_offset(0x80), 0u);
-  EXPECT_EQ(machine().local_entry_offset(0), 0u);
-  EXPECT_EQ(machine().without_local_entry(0x8a), 0x02);
-  EXPECT_EQ(machine().without_local_entry(0x80), 0x80);
-}
-
 TEST(AlphaMachine, BranchFields) {
   Instruction branch = machine().branch();
   EXPECT_EQ(machine().control_flow(branch), ControlFlow::branch);
@@ -286,7 +263,7 @@ TEST(AlphaMachine, GpFields) {
     EXPECT_EQ(
         machine().field(high, ReferenceKind::gp_high) + machine().field(low, ReferenceKind::gp_low),
         offset);
-    // gp - anchor is `offset` when gp is `address` and the anchor kGp.
+    // If gp is `address` and the anchor is kGp, gp - anchor is `offset`.
     ASSERT_TRUE(machine().apply(high, ReferenceKind::gp_load_high, kPlace, kGp, address));
     ASSERT_TRUE(machine().apply(low, ReferenceKind::gp_load_low, kPlace, kGp, address));
     EXPECT_EQ(machine().field(high, ReferenceKind::gp_load_high) +

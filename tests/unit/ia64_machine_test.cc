@@ -17,7 +17,7 @@ const Machine& machine() {
   return ia64_machine();
 }
 
-/// One instruction a line; `;;` at the end is a stop behind it.
+/// Parses one instruction a line; `;;` at the end is a stop behind the instruction.
 std::vector<Instruction> list(const std::vector<std::string>& lines) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {
