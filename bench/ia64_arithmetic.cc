@@ -1,4 +1,4 @@
-// Measures what the arithmetic of one IA-64 instruction costs the emulator, in nanoseconds.
+// Measures the cost of the arithmetic of one IA-64 instruction in the emulator, in nanoseconds.
 //
 // Each benchmark runs over 256 operand triples, which stay in the first-level cache. Results are
 // independent, as they mostly are in programs, so this is throughput; only `latency` feeds results

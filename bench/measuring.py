@@ -23,7 +23,7 @@ TIMEOUT = 600.0
 ORIGINAL, DEFAULT = (
     "original",
     "default",
-)  # DEFAULT: what `image optimize` does when not told otherwise
+)  # DEFAULT: `image optimize` without options
 HOT_COLD = "+hot-cold"
 
 

@@ -218,8 +218,8 @@ def panels(name, rows, columns):
 
 
 def distributions(name, panels, labels, x_label, y_label):
-    """Small panels, two in a row, each with one cumulative curve per label: panels [(title, [points,
-    ...])], points as in cumulative()."""
+    """Small panels, two in a row, each with a cumulative curve for each label: panels [(title,
+    [points, ...])], points as in cumulative()."""
     rows = (len(panels) + 1) // 2
     figure, grid = plt.subplots(
         rows, 2, figsize=(7.6, 0.6 + 2.4 * rows), sharex=True, sharey=True, squeeze=False

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Instrumented Itanium programs behave like the originals, and what they count is what the emulator counts.
+"""Instrumented Itanium programs behave like the originals, and their counts equal the emulator's counts.
 
 The oracle counts every slot of the instrumented program's own execution, so that both sides count
 the same run. Programs in assembler from the repository are always tested, other programs if the

@@ -58,7 +58,8 @@ void move_frames(const Image& image, NewImage& output, uint64_t free) {
     for (RelocationTable& table : output.relocations) {
       if (table.target != section) continue;
       for (Relocation& relocation : table.relocations) {
-        if (relocation.type == 10) adjust(relocation.address - old.address);  // R_ALPHA_SREL32
+        if (relocation.role == RelocationRole::pc_relative32)
+          adjust(relocation.address - old.address);
         relocation.address += distance;
       }
     }
@@ -300,7 +301,7 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   NewImage output = unchanged(image);
   add_sections(image, output);
   const auto first_global = std::find_if(output.symbols.begin(), output.symbols.end(),
-                                         [](const Symbol& symbol) { return symbol.binding != 0; });
+                                         [](const Symbol& symbol) { return !symbol.local; });
   const auto locals = static_cast<uint32_t>(first_global - output.symbols.begin());
   for (RelocationTable& table : output.relocations)
     for (Relocation& relocation : table.relocations)
@@ -310,9 +311,10 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   symbol.value = output.added[0].address;
   symbol.size = 100;
   symbol.section = static_cast<uint32_t>(image.sections.size());
-  symbol.raw_type = 2;
+  symbol.type = Symbol::Type::procedure;
+  symbol.local = true;
   output.symbols.insert(output.symbols.begin() + locals, symbol);
-  output.relocations.push_back({0, symbol.section, {{output.added[0].address, 0, 0, locals}}});
+  output.relocations.push_back({0, symbol.section, {{output.added[0].address, 0, locals}}});
 
   const auto path = write_output(image, output, "symbols");
   expect_runs(path, run_alpha(dynamic_program()), run_program);
