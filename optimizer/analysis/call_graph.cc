@@ -351,7 +351,7 @@ class CallGraphBuilder {
     }
   }
 
-  // Where addresses are kept that only loads relative to gp reach, one per slot.
+  // The section whose slots hold an address each; code loads slots relative to gp.
   static constexpr const char* kLinkageTable = ".got";
   static constexpr uint64_t kSlot = 8;  // bytes
 

@@ -3,7 +3,7 @@
 // By the calling standard a callee may return with another gp, so callers load theirs again. Where
 // GpValidity can prove, trusting no code, that the register holds the procedure's gp in front of
 // the load, the load changes nothing. Removing such a load changes no register anywhere, so the
-// proofs of the others still hold, and all of them may go.
+// proofs of other such loads still hold, and all may go.
 //
 // Example: `jsr $26,f; ldah $29,2($26); lda $29,-8($29)`: f() is in the same image and never
 // changes $29, so the two instructions behind the call are a needless load.

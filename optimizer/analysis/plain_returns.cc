@@ -2,8 +2,8 @@
 //
 // The summary of a procedure's registers holds behind a call of it only if control gets there by
 // its own returns. But longjmp jumps behind the call of setjmp, and swapcontext goes on behind the
-// call that left another stack. Names do not identify all such procedures, but their code does: who
-// jumps behind a call has to know the return address, which only the callee gets. So plain
+// call that left another stack. Names do not identify all such procedures, but code does: to jump
+// behind a call, code has to know the return address, which only the callee gets. So plain
 // procedures
 //  - do not pass the return address on: they jump through it, compute gp from it, or store it on
 //    their stack, where only unwinders look for it, and those continue in landing pads;
