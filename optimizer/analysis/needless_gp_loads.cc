@@ -5,7 +5,7 @@
 // the load, the load changes nothing. Removing such a load changes no register anywhere, so the
 // proofs of other such loads still hold, and all may go.
 //
-// Example: `jsr $26,f; ldah $29,2($26); lda $29,-8($29)`: f() is in the same image and never
+// Example: `bsr $26,f; ldah $29,2($26); lda $29,-8($29)`: f() is in the same image and never
 // changes $29, so the two instructions behind the call are a needless load.
 //
 // Only loads that compute gp from the return address of a direct call are candidates. The load at a
