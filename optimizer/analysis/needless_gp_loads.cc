@@ -1,14 +1,17 @@
 // Needless loads of the global pointer.
 //
-// By the calling standard a callee may leave another gp behind, so callers load theirs again. Where
-// GpValidity can prove, trusting no code, that the register holds the procedure's gp before the
-// load, the load writes what is there. Leaving out one changes no register at any place, so the
-// proof of the others holds on, and all may go.
+// By the calling standard a callee may return with another gp, so callers load theirs again. Where
+// GpValidity can prove, trusting no code, that the register holds the procedure's gp in front of
+// the load, the load changes nothing. Removing such a load changes no register anywhere, so the
+// proofs of other such loads still hold, and all may go.
 //
-// Only loads that compute gp from the return address of a direct call are looked at. The one at a
-// procedure's entry is there for callers that are not known, and its symbol tells of it; landing
-// pads are entered from everywhere. Both halves must be in one block, and nothing between them may
-// look at the register, which holds only half of the sum there.
+// Example: `bsr $26,f; ldah $29,2($26); lda $29,-8($29)`: f() is in the same image and never
+// changes $29, so the two instructions behind the call are a needless load.
+//
+// Only loads that compute gp from the return address of a direct call are candidates. The load at a
+// procedure's entry is for unknown callers, and the procedure's symbol says that it is there;
+// landing pads are entered from everywhere. Both halves must be in one block, and no instruction
+// between them may use the register, which holds half of the sum there.
 
 #include "optimizer/analysis/needless_gp_loads.h"
 
@@ -25,7 +28,7 @@ class LoadFinder {
   LoadFinder(const Program& program, ProcedureId id, Register gp)
       : machine_(*program.machine), procedure_(program[id]), id_(id), gp_(gp) {}
 
-  /// All loads behind direct calls.
+  /// Adds all loads behind direct calls.
   void find(std::vector<GpLoad>& loads) const {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       const auto& list = procedure_.blocks[b].instructions;
@@ -52,8 +55,8 @@ class LoadFinder {
     return !list.empty() && machine_.control_flow(list.back()) == ControlFlow::call;
   }
 
-  /// The other half of the load at `upper`; kNone when it is not here, or when anything between
-  /// them reads or writes gp.
+  /// The index of the lower half of the load whose upper half is at `upper`; kNone when the lower
+  /// half is not in this block, or when an instruction between them reads or writes gp.
   uint32_t lower_half(std::span<const Instruction> list, uint32_t upper) const {
     const Operands operands = machine_.operands(list[upper]);
     if (operands.size != operands.uses + 1 || operands.registers[operands.uses] != gp_)

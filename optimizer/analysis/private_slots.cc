@@ -1,9 +1,13 @@
 // Private slots, from the shape of the frame.
 //
-// The address of the frame is in the stack pointer alone, so that no other access can mean it, but
-// for those of callees, see PrivateSlots::live. What is left is to see that all accesses of a place
-// are alike. Where a place is read before it was written, nothing is known of what is read, so such
-// places are none. What unwind information speaks of is for saved registers.
+// The address of the frame is in the stack pointer alone, so no access by another register can
+// reach a slot, except in callees, see PrivateSlots::live. So it remains to check that all accesses
+// to a place are loads and stores of whole registers there. A place that is read before it is
+// written is no slot, since the value read is not known. Neither are places in unwind information,
+// which hold saved registers.
+//
+// Example: stq $1,16($30) and ldq $2,16($30) are all accesses near 16($30): a slot. If there is
+// also ldl $3,20($30), which reads half of it, the place is no slot.
 
 #include "optimizer/analysis/private_slots.h"
 
@@ -49,7 +53,7 @@ class SlotSearch {
   }
 
  private:
-  enum : uint8_t { kUp = 1, kDown = 2 };  // the stack pointer: as at the entry, or with the frame
+  enum : uint8_t { kUp = 1, kDown = 2 };  // the stack pointer: as at the entry; with the frame
 
   /// Where the stack pointer is behind an instruction.
   uint8_t behind(BlockId block, uint32_t index, uint8_t position) const {
@@ -79,7 +83,7 @@ class SlotSearch {
     }
   }
 
-  /// False when something is done with the stack pointer that is not understood.
+  /// Finds all accesses to the frame; false when a use of the stack pointer is not understood.
   bool find_accesses() {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       uint8_t position = position_[b];
@@ -112,7 +116,8 @@ class SlotSearch {
     return true;
   }
 
-  /// False when unwinders may read places that are not found by their offsets.
+  /// Adds the places that unwind information names to others_; false when unwinders may read places
+  /// that it does not name by an offset.
   bool find_declared() {
     const auto& states = program_.unwind.states;
     const uint32_t first = procedure_.blocks.front().cfi_state;
@@ -137,7 +142,7 @@ class SlotSearch {
     return understood;
   }
 
-  /// Whether something in a set is less than 8 bytes away, other than at the place itself.
+  /// Whether a place of the set is less than 8 bytes from `offset`. `itself`: `offset` counts, too.
   static bool is_near(const std::set<int64_t>& places, int64_t offset, bool itself) {
     for (auto at = places.lower_bound(offset - kBytes + 1);
          at != places.end() && *at < offset + kBytes; ++at)
@@ -199,7 +204,7 @@ class SlotSearch {
   const FrameShape& shape_;
   const std::span<const BlockId> entries_;
   std::vector<uint8_t> position_;     // per block, at its start
-  std::set<int64_t> found_, others_;  // places of plain accesses, and of all else
+  std::set<int64_t> found_, others_;  // places of plain accesses, and of all other accesses
   PrivateSlots slots_;
   std::vector<uint64_t> live_;  // per block, if calls read nothing
   uint64_t unwritten_ = 0;      // slots that are read before they are written

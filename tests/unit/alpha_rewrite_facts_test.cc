@@ -75,35 +75,35 @@ TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
 
 /// Compares with the machine where branches go, for values of all classes.
 TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
-  const Machine& machine = alpha_machine();
+  const Machine& alpha = alpha_machine();
   for (const char* name : {"beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"})
     for (const int64_t value : {INT64_MIN, INT64_MIN + 1, int64_t{-2}, int64_t{-1}, int64_t{0},
                                 int64_t{1}, int64_t{2}, INT64_MAX - 1, INT64_MAX}) {
       AlphaMachine machine;
-      const Instruction branch = machine.parse(std::string(name) + " t0,0x10018", 0x10000);
+      const Instruction branch = alpha.parse(std::string(name) + " t0,0x10018", 0x10000);
       machine.load(0x10000, {branch});
       machine.registers[1] = static_cast<uint64_t>(value);
       machine.run(0x10000);
-      EXPECT_EQ((*machine.rewrite_facts()->taken_for(branch) & class_of(value)) != 0,
+      EXPECT_EQ((*alpha.rewrite_facts()->taken_for(branch) & class_of(value)) != 0,
                 machine.pc == 0x10018)
           << name << " " << value;
     }
-  EXPECT_FALSE(machine.rewrite_facts()->taken_for(machine.parse("fbeq $f1,0", 0)));
+  EXPECT_FALSE(alpha.rewrite_facts()->taken_for(alpha.parse("fbeq $f1,0", 0)));
 }
 
 /// Results must be in the classes that are possible; a constant has only one class.
 TEST(AlphaCodeMotion, KnowsWhatResultsArePossible) {
-  const Machine& machine = alpha_machine();
+  const Machine& alpha = alpha_machine();
   std::mt19937_64 random(1);
   const auto run = [&](const std::string& text) {
     AlphaMachine machine;
-    const Instruction i = machine.parse(text, 0x10000);
+    const Instruction i = alpha.parse(text, 0x10000);
     machine.load(0x10000, {i});
     for (Register r = 0; r < 31; ++r)
       machine.registers[r] = random() % 2 == 0 ? random() % 5 - 2 : random();
     machine.registers[31] = 0;
     machine.run(0x10000);
-    const ValueClasses possible = machine.rewrite_facts()->possible_results(i);
+    const ValueClasses possible = alpha.rewrite_facts()->possible_results(i);
     EXPECT_NE(possible & class_of(static_cast<int64_t>(machine.registers[1])), 0) << text;
     return possible;
   };

@@ -39,7 +39,7 @@ TEST(RelocationRoles, GiveNewRelocationsTheirNumber) {
 }
 
 TEST(SymbolOther, AnnouncesLocalEntriesOnAlpha) {
-  const auto read = [](Machine machine, uint8_t other) {
+  const auto read = [](MachineId machine, uint8_t other) {
     Symbol symbol;
     read_symbol_other(machine, other, symbol);
     EXPECT_EQ(symbol_other(machine, symbol), other);
