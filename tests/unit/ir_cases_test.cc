@@ -14,7 +14,7 @@
 
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 #include "tests/unit/ir_commands.h"
 #include "tests/unit/ir_text_program.h"
 #include "tests/unit/temporary_folder.h"
@@ -30,7 +30,7 @@ std::string contents(const std::filesystem::path& path) {
 }
 
 Program parse(const std::string& text) {
-  return parse_program(text, target_of(text, fake_target()));
+  return parse_program(text, machine_of(text, fake_machine()));
 }
 
 std::vector<std::string> cases(std::string_view extension) {

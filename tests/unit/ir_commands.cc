@@ -22,15 +22,15 @@
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/emitter.h"
 #include "optimizer/emit/placement.h"
-#include "optimizer/ir/text.h"
-#include "optimizer/ir/text_words.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/ir/text/text_words.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/layout/profiled.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/static_counts.h"
-#include "optimizer/target/targets.h"
 #include "optimizer/transform/gp_loads.h"
 #include "optimizer/transform/hotcold/hot_cold.h"
 #include "optimizer/transform/nops.h"
@@ -190,7 +190,7 @@ std::string run_emit(const TextProgram& text, const Command& command) {
   emitter.write_symbols();
   emitter.write_relocations();
   emitter.write_dynamic_section();
-  return list_image(written_image(text.image, emitter.output()), *text.program.target);
+  return list_image(written_image(text.image, emitter.output()), *text.program.machine);
 }
 
 // ---- counts and what they change ----
@@ -243,9 +243,9 @@ std::string run_addressed(const Command& command, const std::string& first,
 
 std::string run_text_command(const Command& command, const std::string& first,
                              const std::string& second) {
-  const FakeTarget& fake = fake_target();
+  const FakeMachine& fake = fake_machine();
   const auto parse = [&](const std::string& text) {
-    return parse_program(text, target_of(text, fake));
+    return parse_program(text, machine_of(text, fake));
   };
   if (command.name == "print") return print(parse(first));
   if (command.name == "verify") return find_violation(parse(first)).value_or("valid") + "\n";
@@ -278,7 +278,7 @@ std::string run_image_command(const Command& command, const Image& image) {
     const Layout layout = choose_layout(program, command, nullptr);
     const Image output = read_image(emit(program, layout, {}, diagnostics), "the output");
     const Program again = lift(output, diagnostics);
-    return list_image(output, *program.target) +
+    return list_image(output, *program.machine) +
            find_difference(program, again).value_or("same program") + "\n";
   }
   return "unknown command " + command.name + "\n";

@@ -11,11 +11,11 @@
 #include <sstream>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/ir/text.h"
-#include "optimizer/ir/text_words.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/ir/text/text_words.h"
 #include "optimizer/layout/orders.h"
-#include "optimizer/target/listing.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/listing.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike {
 namespace {
@@ -51,14 +51,14 @@ std::string_view name_of(RelocationRole role) {
   return kRoleNames[static_cast<size_t>(role)];
 }
 
-const Target& target_of(const std::string& text, const FakeTarget& fake) {
-  if (text.find("program alpha") != std::string::npos) return alpha_target();
-  if (text.find("program ia64") != std::string::npos) return ia64_target();
+const Machine& machine_of(const std::string& text, const FakeMachine& fake) {
+  if (text.find("program alpha") != std::string::npos) return alpha_machine();
+  if (text.find("program ia64") != std::string::npos) return ia64_machine();
   return fake;
 }
 
 TextProgram::TextProgram(const std::string& text, uint64_t reach)
-    : fake_(reach), program(parse_program(text, target_of(text, fake_))) {
+    : fake_(reach), program(parse_program(text, machine_of(text, fake_))) {
   if (program.ranges.empty()) give_addresses();
   image.path = "case";
   image.sections.emplace_back();
@@ -145,7 +145,7 @@ void TextProgram::give_addresses() {
 
 void TextProgram::give_addresses(ProcedureId id) {
   Procedure& procedure = program[id];
-  const Target& target = *program.target;
+  const Machine& machine = *program.machine;
   if (procedure.address == 0) {
     procedure.address = kFirstAddress;
     if (id != 0)
@@ -161,7 +161,7 @@ void TextProgram::give_addresses(ProcedureId id) {
     if (own.empty()) continue;
     ++blocks;
     places.resize(own.size());
-    const uint64_t size = target.arrange(own, places.data());
+    const uint64_t size = machine.arrange(own, places.data());
     block.origin = static_cast<uint32_t>(at);
     block.origin_size = static_cast<uint32_t>(size);
     auto place = places.begin();
@@ -215,7 +215,7 @@ void TextProgram::make_image() {
 
 /// What the linker would have written: branches lead where the edges say, other references are 0.
 void TextProgram::write_code() {
-  const Target& target = *program.target;
+  const Machine& machine = *program.machine;
   for (const Procedure& procedure : program.procedures)
     for (const BasicBlock& block : procedure.blocks) {
       std::vector<Instruction> code;
@@ -228,10 +228,10 @@ void TextProgram::write_code() {
       if (code.empty()) continue;
       if (const Edge* taken = block.edge(Edge::Kind::taken)) {
         const uint64_t to = program.address_of(procedure.blocks[taken->target]);
-        target.apply(code.back(), ReferenceKind::branch, code.back().origin, to, 0);
+        machine.apply(code.back(), ReferenceKind::branch, code.back().origin, to, 0);
       }
       std::vector<uint8_t> bytes;
-      target.encode(code, bytes);
+      machine.encode(code, bytes);
       const auto offset = image.offset_of(program.address_of(block));
       if (!offset || *offset + bytes.size() > file_.size()) throw Error("no section holds a block");
       std::ranges::copy(bytes, file_.begin() + static_cast<ptrdiff_t>(*offset));
@@ -289,7 +289,7 @@ namespace {
 
 class Lister {
  public:
-  Lister(const Image& image, const Target& target) : image_(image), target_(target) {}
+  Lister(const Image& image, const Machine& machine) : image_(image), machine_(machine) {}
 
   std::string list() {
     if (image_.entry != 0) out_ += fmt::format("entry {:x}\n", image_.entry);
@@ -307,8 +307,8 @@ class Lister {
     out_ += fmt::format("section {} {:x}..{:x}\n", section.name, section.address,
                         section.address + section.size);
     std::vector<ListedLine> lines;
-    if (&target_ == &alpha_target() || &target_ == &ia64_target())
-      find_listing(target_.machine())->list(section.contents, section.address, lines);
+    if (&machine_ == &alpha_machine() || &machine_ == &ia64_machine())
+      find_listing(machine_.machine())->list(section.contents, section.address, lines);
     else
       list_fake(section, lines);
     for (const ListedLine& line : lines) {
@@ -322,12 +322,12 @@ class Lister {
 
   void list_fake(const Section& section, std::vector<ListedLine>& lines) const {
     std::vector<Instruction> code(section.contents.size() / 4);
-    target_.decode(section.contents.first(4 * code.size()), 0, code.data());
+    machine_.decode(section.contents.first(4 * code.size()), 0, code.data());
     for (size_t i = 0; i < code.size(); ++i) {
       const uint64_t at = section.address + 4 * i;
       const std::string text = code[i].opcode == kInvalid
                                    ? fmt::format("{:08x}", static_cast<uint32_t>(code[i].immediate))
-                                   : target_.print(code[i], at);
+                                   : machine_.print(code[i], at);
       lines.push_back({.address = at, .code = "", .text = text, .target = {}});
     }
   }
@@ -381,14 +381,14 @@ class Lister {
   }
 
   const Image& image_;
-  const Target& target_;
+  const Machine& machine_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string list_image(const Image& image, const Target& target) {
-  return Lister(image, target).list();
+std::string list_image(const Image& image, const Machine& machine) {
+  return Lister(image, machine).list();
 }
 
 }  // namespace respike

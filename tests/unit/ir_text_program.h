@@ -10,20 +10,20 @@
 
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 
 /// The roles of relocations, by the names that cases use.
 std::string_view name_of(RelocationRole role);
 
-/// The target that the line `program MACHINE` of a case names; `fake` unless that is a real one.
-const Target& target_of(const std::string& text, const FakeTarget& fake);
+/// The machine that the line `program MACHINE` of a case names; `fake` unless that is a real one.
+const Machine& machine_of(const std::string& text, const FakeMachine& fake);
 
 /// A program that stands somewhere in an image. Blocks without an address follow each other,
 /// procedures without one start at the next multiple of 16, the first at 0x1000.
 class TextProgram {
-  const FakeTarget fake_;  // before `program`, which refers to it
+  const FakeMachine fake_;  // before `program`, which refers to it
 
  public:
   explicit TextProgram(const std::string& text, uint64_t reach = 0x8000);
@@ -60,6 +60,6 @@ class TextProgram {
 };
 
 /// An image as text: code with its relocations, words of data, symbols.
-std::string list_image(const Image& image, const Target& target);
+std::string list_image(const Image& image, const Machine& machine);
 
 }  // namespace respike
