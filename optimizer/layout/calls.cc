@@ -50,8 +50,7 @@ std::vector<CodeCall> find_calls(const Program& program) {
   }
   const std::vector<ProcedureId> callees = observed_callees(program, calls);
   const std::vector<double> entries = unexplained_entries(program, calls);
-  std::vector<double> wanted(
-      program.procedures.size());  // by callee: all that its indirect calls ask of `entries`
+  std::vector<double> wanted(program.procedures.size());  // by callee: its indirect calls
   for (size_t c = 0; c < calls.size(); ++c)
     if (callees[c] != kNone) wanted[callees[c]] += static_cast<double>(calls[c].count);
   std::vector<CodeCall> result;

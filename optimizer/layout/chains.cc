@@ -128,8 +128,7 @@ class Chainer {
     return result;
   }
 
-  using Ways = std::vector<std::vector<std::pair<uint32_t, uint64_t>>>;  // by chain: the other
-                                                                         // chain, the count
+  using Ways = std::vector<std::vector<std::pair<uint32_t, uint64_t>>>;  // by chain: to, count
 
   Ways ways_between(const std::vector<uint32_t>& chain_of, size_t chains) const {
     Ways ways(chains);
@@ -176,10 +175,9 @@ class Chainer {
   std::vector<uint32_t> run_of_;  // by block
   std::vector<bool> wanted_;      // by run
   std::vector<Link> links_;
-  std::vector<uint32_t> next_;  // by run, in its chain
-  std::vector<bool> entered_;   // from the run before it in its chain
-  std::vector<uint32_t> first_,
-      last_;  // of a chain; first_ by its last run, last_ by its first run
+  std::vector<uint32_t> next_;          // by run, in its chain
+  std::vector<bool> entered_;           // from the run before it in its chain
+  std::vector<uint32_t> first_, last_;  // of a chain; kept at its last and at its first run
 };
 
 }  // namespace
