@@ -171,7 +171,7 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   return entries;
 }
 
-/// The gp of the first descriptor that has one: all descriptors hold the image's only gp. Where the
+/// The gp of the first descriptor that is used; they all have the image's only one. Where the
 /// dynamic linker makes the descriptors, as of shared libraries, it takes gp from DT_PLTGOT (Intel
 /// Itanium Processor-specific ABI, section 5.3).
 void find_gp_in_descriptors(Lifter& lifter) {

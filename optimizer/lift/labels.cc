@@ -182,7 +182,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
     if (defines(operands, from.value)) return true;
   }
   const ControlFlow flow = lifter_.machine.control_flow(list.back());
-  // What a call does with its arguments is not looked at, but its result is (from_call()).
+  // What a call does with its arguments is not looked at, but its result is (see from_call()).
   if (is_call(flow) && !Survivors(lifter_, procedure_, block, effort_).contains(from.value))
     return true;
   const auto go_to = [&](BlockId to) { next.push_back({to, 0, from.value}); };

@@ -68,7 +68,7 @@ void drop_returns(Program& program, const Machine& machine) {
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
       if (!last.has_reference() || machine.control_flow(last) != ControlFlow::call) continue;
-      if (last.predicate != 0) continue;  // the call may be skipped
+      if (last.predicate != 0) continue;  // it may be skipped
       const CodeLocation& to = procedure.references[last.immediate].target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
       for (uint32_t i = 0; i < block.successors.size(); ++i)
