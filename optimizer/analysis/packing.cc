@@ -18,7 +18,7 @@
 #include <algorithm>
 
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 namespace {
@@ -36,7 +36,7 @@ uint32_t state_behind(const BasicBlock& block) {
 Packing::Packing(const Program& program)
     : program_(program),
       target_(*program.target),
-      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      has_regions_(program.image != nullptr && looks_up_return_addresses(*program.image)),
       has_opposites_(program.procedures.size()) {
   for (const Procedure& procedure : program.procedures) {
     first_.push_back(static_cast<uint32_t>(sizes_.size()));
@@ -62,7 +62,7 @@ void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
 // ---- ends ----
 
 /// Whether an entry of the unwind table can describe the two blocks, of which `next` is to stand
-/// behind the other: such an entry has one owner, one CIE and one LSDA (unwind_regions_writer.cc).
+/// behind the other: such an entry has one owner, one CIE and one LSDA.
 bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next) const {
   const auto cie_of = [&](uint32_t s) {
     return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;

@@ -9,7 +9,6 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 namespace {
@@ -174,16 +173,6 @@ RelocationTable& Emitter::table_for(std::vector<RelocationTable>& tables, uint32
 }
 
 void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
-  const auto type_of = [&](UnwindFixup::Kind kind) {
-    switch (kind) {
-      case UnwindFixup::Kind::data_relative64:
-        return target_.relocation_type(ReferenceKind::gp_relative64);
-      case UnwindFixup::Kind::segment_relative64:
-        return target_.relocation_type(ReferenceKind::segment_relative64);
-      default:
-        return target_.relocation_type(ReferenceKind::pc_relative32);
-    }
-  };
   for (const auto& [section, fixups] : unwind_fixups_) {
     if (fixups.empty()) continue;
     RelocationTable& table = table_for(tables, section);
@@ -193,7 +182,7 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
       const uint64_t base = symbol == 0 ? 0 : out_.symbols[new_symbol_index(symbol)].value;
       table.relocations.push_back({.address = fixup.address,
                                    .addend = static_cast<int64_t>(fixup.target - base),
-                                   .type = type_of(fixup.kind),
+                                   .type = target_.relocation_type(fixup.kind),
                                    .symbol = new_symbol_index(symbol)});
     }
   }
