@@ -31,10 +31,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/dominators.h"
+#include "bench/loops.h"
 #include "optimizer/analysis/call_graph.h"
-#include "optimizer/analysis/dominators.h"
 #include "optimizer/analysis/frame_shape.h"
-#include "optimizer/analysis/loops.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"

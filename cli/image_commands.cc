@@ -349,7 +349,7 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--layout", optimize_arguments->layout,
                    "original: the order of the input; random: every block of every movable "
                    "procedure moved; scatter: blocks anywhere in the text; or a list out of "
-                   "chain|ext-tsp, split, place|segments|colour|cdsort")
+                   "chain|ext-tsp, split, place|colour|cdsort")
       ->check(CLI::Validator(layout_problem, "LIST"))
       ->default_str(fmt::format("{}; without a profile {}", kBestLayout, kBestLayoutByEstimates));
   optimize

@@ -44,13 +44,12 @@ std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& 
     if (word == "ext-tsp") fine = set(layout.blocks, Blocks::ext_tsp);
     if (word == "split") fine = set(layout.split, true);
     if (word == "place") fine = set(layout.pieces, Pieces::place);
-    if (word == "segments") fine = set(layout.pieces, Pieces::segments);
     if (word == "colour") fine = set(layout.pieces, Pieces::colour);
     if (word == "cdsort") fine = set(layout.pieces, Pieces::cache_sorted);
     if (!fine)
       return fmt::format(
           "\"{}\" is out of place: a layout is original, random, scatter, or a list out of "
-          "chain|ext-tsp, split, place|segments|colour|cdsort",
+          "chain|ext-tsp, split, place|colour|cdsort",
           word);
   }
   return std::nullopt;

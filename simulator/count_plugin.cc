@@ -2,40 +2,43 @@
 //
 //     qemu-alpha -plugin .../respike-count.so,out=FILE program
 //
-// Each process writes a file of its own, FILE.PID.N; N is 0 but for a process that executes another
-// program (N goes on) and for recycled process numbers. tests/e2e/oracle.py starts programs and
-// reads the files.
+// Each process writes a file of its own, FILE.PID.N, where N is 0. A process that executes another
+// program, or that gets a recycled process number, takes the next free N. tests/e2e/oracle.py
+// starts programs and reads the files.
 //
-// Idea. The file is mapped into the emulator, counters and all, before the program starts. The
-// kernel keeps it whatever becomes of the process: exit, a deadly signal, exec. QEMU has no hook
-// for the last two. Each instruction gets a callback that adds atomically. Inline adds would take
-// three quarters of the time, but are not atomic, and QEMU does not always drop them when a second
-// thread is made (see qemu_plugin.h). A forked child maps a new file over the old one, at the same
-// place, where its translations expect the counters; its file starts with the parent's places, all
-// counts 0. Every instruction has a counter, not every block: a block is left in its middle by an
-// instruction that faults.
+// Idea. Before the program starts, the plugin maps the file with its counters into the emulator.
+// The kernel keeps the file whatever becomes of the process: exit, a deadly signal or exec. QEMU
+// has no hook for a deadly signal or exec. Each instruction gets a callback that adds to its
+// counter atomically. Inline adds would take three quarters of the time, but are not atomic, and
+// QEMU does not always drop them when a second thread is made (see qemu_plugin.h). A forked child
+// maps a new file over the old one, at the same place, where the child's translations expect the
+// counters; the new file starts with the parent's places, all counts 0. Every instruction has a
+// counter, not every block, since an instruction that faults leaves its block in the middle.
 //
-// A place is where the code came from: the file that the host has mapped at the instruction's
-// bytes, and the offset in it, found when the instruction is translated. This needs no knowledge of
-// load addresses, and stays right when a library makes room for another one at the same address.
-// When the program changes its mappings QEMU drops the translations there, and this plugin reads
-// /proc/self/maps again before the next translation.
+// A place says where code came from: the file that the host has mapped at the instruction's bytes,
+// and the offset in that file, both found when the instruction is translated. Places need no
+// knowledge of load addresses, and stay right when a library is unmapped and another one is mapped
+// at the same address. When the program changes its mappings, QEMU drops the translations there,
+// and this plugin reads /proc/self/maps again before the next translation.
+//
+// Example: `ldq` at address 0x120000460 of ./hello, mapped from offset 0x460, is the place
+// (0x120000460, offset 0x460, image 1); its counter says how often it began.
 //
 // Format, in the byte order of the host:
 //
 // - Header, padded to 4096 bytes
 // - names of images, 64 KB: absolute paths, each ended by a 0 byte, from image 1 on; image 0 is
 //   memory without a file
-// - places: room for `capacity` of them, of which the first `used` are valid
-// - counts: `capacity` of 64 bits; count i belongs to place i
+// - places: room for `capacity` places, of which the first `used` are valid
+// - counts: `capacity` numbers of 64 bits; count i belongs to place i
 //
-// The file has holes where nothing was written, and may be read while the program runs.
+// The file has holes where nothing was written. It may be read while the program runs.
 //
-// Limits. An instruction that is begun twice counts twice: a faulting one that the signal handler
-// repeats, a system call that a signal interrupted. Threads that still run when another one ends
-// the program are not counted to their last instruction. A process that cannot make its file (its
-// folder is gone, or files may not be 150 MB long, holes included) ends with status 125. A full
-// disk is a bus error.
+// Limits. An instruction that begins twice counts twice: a faulting instruction that the signal
+// handler repeats, a system call that a signal interrupted. Threads that still run when another
+// thread ends the program are not counted to their last instruction. A process that cannot make its
+// file (the folder is gone, or files may not be 150 MB long, holes included) ends with status 125.
+// A full disk is a bus error.
 
 #include <errno.h>
 #include <pthread.h>
@@ -78,9 +81,9 @@ struct Header {
 
 struct Place {
   uint64_t address;  // where the program runs it
-  uint64_t offset;   // in the image; 0 for memory without a file
+  uint64_t offset;   // in the file; 0 for memory without a file
   uint32_t image;
-  uint32_t word;  // its first four bytes: code that was replaced in place has counts of its own
+  uint32_t word;  // the first four bytes: code that was replaced in place has counts of its own
 
   bool operator==(const Place&) const = default;
 };
@@ -107,13 +110,12 @@ uint32_t* g_table;  // hash table of place numbers + 1; 0 is free
 std::vector<std::string> g_images = {""};
 std::vector<Mapping> g_mappings;
 std::atomic<bool> g_mappings_changed = true;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // everything but the flag and the counts
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // not for g_mappings_changed and counts
 bool g_is_alpha;
 
 // --- The file
-// -------------------------------------------------------------------------------------
 
-/// Makes this process's file and maps it, at `where` unless that is null.
+/// Makes this process's file and maps it: at `where`, unless `where` is null.
 File* map_new_file(File* where) {
   return static_cast<File*>(map_process_file(kName, g_path, sizeof(File), where));
 }
@@ -148,7 +150,6 @@ void after_fork_in_child() {
 }
 
 // --- Where code comes from
-// ------------------------------------------------------------------------
 
 uint32_t image_number(const std::string& path) {
   for (uint32_t i = 1; i < g_images.size(); i++)
@@ -182,7 +183,7 @@ void read_mappings() {
   fclose(maps);
 }
 
-/// The mapping of a file that holds the host address, or null.
+/// The mapping of a file that holds the host address; null if there is none.
 const Mapping* find_mapping(uint64_t address) {
   auto after = std::upper_bound(g_mappings.begin(), g_mappings.end(), address,
                                 [](uint64_t a, const Mapping& m) { return a < m.start; });
@@ -209,7 +210,6 @@ uint32_t counter_of(const Place& place) {
 }
 
 // --- What QEMU calls
-// ------------------------------------------------------------------------------
 
 void count_atomically(unsigned, void* counter) {
   __atomic_fetch_add(static_cast<uint64_t*>(counter), 1, __ATOMIC_RELAXED);

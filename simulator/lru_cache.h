@@ -1,8 +1,8 @@
 #pragma once
 // A set-associative cache or translation buffer that replaces the least recently used way.
 //
-// It knows numbers of lines, blocks or pages, whatever their size; nothing of contents. Used by
-// models of processors.
+// The cache knows numbers of lines, blocks or pages of any size, but not their contents. Models of
+// processors use it.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ class LruCache {
     for (auto& set : sets_) set.fill(~uint64_t{0});
   }
 
-  /// Whether `number` was there; afterwards it is. ~0 is no number.
+  /// Says whether the cache held `number`, and inserts `number` if not. ~0 is no number.
   bool access(uint64_t number) {
     std::array<uint64_t, kWays>& set = sets_[number % kSets];
     if (set[0] == number) return true;

@@ -1,10 +1,12 @@
 #pragma once
-// What a model of a processor is, whoever feeds it: an emulator's plugin, a trace, a test.
+// What a model of a processor is, whatever feeds the model: an emulator's plugin, a trace, a test.
 //
-// Whoever feeds it cuts the run into pieces: straight code that is begun at its first instruction
-// and, unless something interrupts it, ends behind its last. Only the last instruction of a piece
-// may change the flow of control. A model reads each piece once and then sees one begin after the
-// other; where a piece went shows in where the next one begins.
+// The feeder cuts the run into pieces. A piece is straight code that begins at its first
+// instruction and, unless something interrupts it, ends behind its last instruction. Only the last
+// instruction of a piece may change the flow of control. A model reads each piece once. Then the
+// feeder tells the model each time a piece begins; the address of the next piece shows where the
+// last instruction of a piece led to. Example: a loop of one piece A that runs twice is read(A),
+// begin(A), begin(A), begin(the piece behind A).
 
 #include <cstdint>
 #include <memory>
@@ -15,34 +17,34 @@
 
 namespace respike::simulator {
 
-/// What happened, as numbers; plain data, so that it can lie in memory that processes share. A
-/// transfer of control is taken when the next instruction is not the one behind it in memory.
+/// Numbers of what happened. Plain data, so that it can lie in memory that processes share. A
+/// transfer of control is taken when the next instruction is not the one that follows it in memory.
 struct Events {
-  uint64_t instructions;          // counted by the feeder, exactly; all others by the processor
-  uint64_t issue_cycles;          // in which an instruction issued or waited for another one
+  uint64_t instructions;          // counted by the feeder, exactly; the processor counts the rest
+  uint64_t issue_cycles;          // in which an instruction issued or had to wait
   uint64_t conditional_branches;  // executed, taken or not
   uint64_t taken_branches;        // all taken transfers: branches, jumps, calls and returns
-  uint64_t taken_jumps;           // those that are neither calls nor returns
+  uint64_t taken_jumps;           // taken transfers that are neither calls nor returns
   uint64_t predicted_taken;       // taken transfers that were predicted right
   uint64_t mispredicts;
-  uint64_t icache_misses;     // of the first level, refill hits among them
+  uint64_t icache_misses;     // of the first level, with refill hits
   uint64_t refill_hits;       // icache misses that the refill buffer answers
   uint64_t l2_icache_misses;  // icache misses whose line comes from behind the second level
   uint64_t itb_misses;
 
-  // Of the Itanium 2 only.
+  // Only for the Itanium 2.
   uint64_t nops;
   uint64_t groups;        // instruction groups that began
   uint64_t split_cycles;  // further cycles of groups that did not issue at once
   uint64_t target_bubbles;
-  uint64_t general_bubbles;  // waits for results
+  uint64_t general_bubbles;  // these five: waits for results
   uint64_t floating_bubbles;
   uint64_t predicate_bubbles;
   uint64_t application_bubbles;
   uint64_t stack_bubbles;
   uint64_t flush_bubbles;
   uint64_t predicted_returns;   // taken and predicted right
-  uint64_t predicted_indirect;  // the same
+  uint64_t predicted_indirect;  // taken and predicted right
   uint64_t l2_itb_misses;
 
   Events& operator+=(const Events& other);
@@ -61,7 +63,7 @@ struct Figure {
   uint64_t number;
 };
 
-/// A piece as a model keeps it. Models derive from it.
+/// A piece as a model keeps it. Models derive their own pieces.
 struct Piece {
   virtual ~Piece() = default;
 
@@ -74,9 +76,9 @@ class Processor {
  public:
   virtual ~Processor() = default;
 
-  /// A piece begins; all of it counts as executed. `completed`: the one before it ended behind its
-  /// last instruction; otherwise a fault left it somewhere, and nothing is learnt from where
-  /// control went.
+  /// Notes that a piece begins; the whole piece counts as executed. `completed` says that the
+  /// previous piece ended behind its last instruction. If not, a fault left the previous piece, and
+  /// the processor learns nothing from where control went.
   virtual void begin(Piece& piece, bool completed) = 0;
 };
 
@@ -86,19 +88,20 @@ class MachineModel {
 
   virtual std::string_view name() const = 0;
 
-  /// Reads a piece of one or more whole instructions, from `address` to before `end`. Where
-  /// instructions come in bundles both have the number of the slot in their low bits, and `code` is
-  /// all bundles that have a part in it. Processors of the model may share it.
+  /// Reads a piece of one or more whole instructions, from `address` up to `end`. If instructions
+  /// come in bundles, `address` and `end` have the number of the slot in their low bits, and `code`
+  /// holds all bundles with a slot of the piece. Processors of the model may share the piece.
   virtual std::unique_ptr<Piece> read(uint64_t address, uint64_t end,
                                       std::span<const uint8_t> code) const = 0;
 
   /// A processor with empty caches that adds to `events`, which must outlive it.
   virtual std::unique_ptr<Processor> make_processor(Events& events) const = 0;
 
-  /// Where the cycles went; their sum is the model's result.
+  /// Cycles by cause; their sum is the model's result.
   virtual std::vector<Component> components(const Events& events) const = 0;
 
-  /// What a report shows of a run, in this order, with the model's result under the key "cycles".
+  /// The numbers that a report shows, in this order, with the model's result under the key
+  /// "cycles".
   virtual std::vector<Figure> figures(const Events& events) const = 0;
 };
 

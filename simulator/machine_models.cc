@@ -1,4 +1,4 @@
-// The table of models, and what does not depend on one of them.
+// The table of models, and the functions that serve all models.
 
 #include "simulator/machine_models.h"
 

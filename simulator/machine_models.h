@@ -1,5 +1,5 @@
 #pragma once
-// The models by name.
+// The models of processors by name.
 
 #include <memory>
 #include <string>
@@ -13,13 +13,13 @@ namespace respike::simulator {
 
 struct ModelInfo {
   std::string_view name;
-  Machine machine;  // of its programs; optimizer/target/platform.h
+  Machine machine;  // of the model's programs
   std::unique_ptr<MachineModel> (*make)();
 };
 
-/// Of several for one machine the first one is the default.
+/// All models. The first one of a machine is the default for that machine.
 const std::vector<ModelInfo>& models();
-/// Null when no model has the name.
+/// The model with this name; null if there is none.
 const ModelInfo* find_model(std::string_view name);
 
 }  // namespace respike::simulator

@@ -6,18 +6,18 @@
 // and reads the files.
 //
 // Idea. A piece of the model is a translation block of QEMU: straight code whose last instruction
-// alone may change the flow of control. It is read when it is translated; when it begins, a single
-// call tells the model. A block that a fault leaves in its middle is what makes this inexact, so
-// instructions are counted apart, as the counting plugin does it: by an inline add before each. The
-// count also shows at the next block whether the one before it was completed. What the model has
-// added for instructions that a fault kept from running stays (fetch and issue of one block).
+// alone may change the flow of control. The model reads a block when QEMU translates the block;
+// each time the block begins, one call tells the model. This is not exact where a fault leaves a
+// block in its middle. So the plugin counts instructions apart, as the counting plugin does: by an
+// inline add before each instruction. At the next block, the count also shows whether the previous
+// block was completed. Fetch and issue of a block that a fault left stay counted as a whole.
 //
-// Threads. Each has a processor of its own: nothing is shared but the code. Once there is a second
-// one QEMU makes all translations anew, and instructions are counted by calls that know the thread.
-// A forked child goes on with its parent's caches, and counts from 0.
+// Threads. Each thread has a processor of its own; threads share only the code. Once there is a
+// second thread, QEMU makes all translations anew, and calls that know the thread count
+// instructions. A forked child goes on with its parent's caches, and counts from 0.
 //
-// Limits: those of the counting plugin. A signal handler is begun by a transfer that no instruction
-// made; the model neither counts nor learns from it.
+// Limits. Those of the counting plugin. No instruction transfers control to a signal handler; the
+// model neither counts this transfer nor learns from it.
 
 #include <pthread.h>
 #include <string.h>
@@ -47,7 +47,7 @@ struct Thread {
   uint64_t end = 0;  // instructions counted when the present block is completed
 };
 
-/// A piece and the code that it was made of: other code may come to stand at the same address.
+/// A piece and its code. Other code may come to stand at the same address.
 struct KnownPiece {
   std::vector<uint8_t> code;
   std::unique_ptr<Piece> piece;
@@ -59,7 +59,7 @@ MeasurementFile* g_file;
 std::array<Thread, MeasurementFile::kThreads> g_threads;
 std::unordered_map<uint64_t, std::vector<KnownPiece>> g_pieces;  // by address
 std::atomic<bool> g_several_threads = false;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // of g_pieces and the file's header
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // guards g_pieces and the file's header
 
 // --- Processes
 

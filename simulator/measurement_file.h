@@ -1,6 +1,7 @@
 #pragma once
-// What an emulator that drives a model leaves for each process, in the byte order of the host: this
-// structure, mostly a hole. It is current at every moment, whatever becomes of the process.
+// The file that an emulator leaves for each process if it drives a model: this structure in the
+// byte order of the host, mostly a hole. The file is current at every moment, however the process
+// ends.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// A file per process, mapped. See process_file.h.
+// Maps a file for each process. See process_file.h.
 
 #include "simulator/process_file.h"
 
@@ -35,7 +35,7 @@ void* map_process_file(const char* program, const std::string& path, size_t size
   void* memory = mmap(where, size, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_NORESERVE | (where ? MAP_FIXED : 0), file, 0);
   if (memory == MAP_FAILED) fail(program, "%s: %s", name.c_str(), strerror(errno));
-  close(file);  // the program shares our file numbers: it shall find the same ones free
+  close(file);  // the program shares the emulator's file numbers: leave them free
   return memory;
 }
 

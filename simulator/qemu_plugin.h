@@ -7,15 +7,16 @@
 //
 // What holds for plugins under user-mode emulation, tried with QEMU 7.2:
 //
-// - A translation block is translated once and executed often. The translation callback sees its
-//   instructions and attaches what is to happen at each. Translations never overlap: QEMU holds its
-//   memory map lock, and takes it around fork, too.
-// - What is attached to an instruction happens before it, each time it begins. An instruction that
-//   faults has been counted; those behind it in its block have not.
-// - An inline add is three host instructions without a lock. Two threads lose adds; two processes
-//   that share the counter do, too.
+// - A translation block is translated once and executed often. The translation callback sees the
+//   block's instructions and attaches callbacks and adds to them. Translations never overlap: QEMU
+//   holds its memory map lock meanwhile, and takes the same lock around fork.
+// - The callbacks and adds of an instruction happen before the instruction, each time it begins. So
+//   an instruction that faults has been counted; the instructions behind it in the block have not.
+// - An inline add is three host instructions without a lock. Two threads, or two processes that
+//   share the counter, lose adds.
 // - QEMU drops all translations and makes new ones, once: when a second thread is made or memory is
-//   mapped shared, whatever comes first. A program that mapped something shared before it made its
+//   mapped shared, whatever comes first. A program that maps something shared before it makes its
+//   threads keeps the translations that the callback meant for a single thread.
 //   threads keeps the translations that the callback meant for a single one.
 // - A forked child keeps the plugin with its memory, its translations and its callbacks.
 // - At exit and exit_group QEMU calls the exit callbacks; not at a deadly signal, and not at exec.
@@ -46,7 +47,7 @@ struct qemu_info_t {
   };
 };
 
-/// What a callback does with the registers. QEMU 7.2 ignores it: they are out of reach.
+/// What a callback does with the registers. QEMU 7.2 ignores the flag: registers are out of reach.
 enum qemu_plugin_cb_flags {
   QEMU_PLUGIN_CB_NO_REGS,
   QEMU_PLUGIN_CB_R_REGS,
@@ -82,8 +83,8 @@ extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc,
                                            char** argv);
 
-// Events of the whole program. A vcpu is a thread of it, the first has number 0; the callback for a
-// new one runs in the thread that makes it.
+// Events of the whole program. A vcpu is a thread of the program; the first thread has number 0.
+// The callback for a new thread runs in the thread that makes it.
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
@@ -119,7 +120,7 @@ void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn* instruction,
                                       qemu_plugin_cb_flags flags, qemu_plugin_mem_rw direction,
                                       void* data);
 
-// Of an access to memory: the logarithm of its size in bytes to base 2, and its direction.
+// Of an access to memory: the base-2 logarithm of its size in bytes, and its direction.
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 

@@ -1,13 +1,12 @@
 #pragma once
-// A predictor of returns, as models of processors have it.
+// A predictor of returns that several models of processors use.
 
 #include <array>
 #include <cstdint>
 
 namespace respike::simulator {
 
-/// One call more than it has entries overwrites the oldest. An empty stack predicts nothing, which
-/// is wrong.
+/// If the stack is full, a call overwrites the oldest entry. An empty stack predicts wrongly.
 template <unsigned kSize>
 class ReturnStack {
  public:
@@ -19,7 +18,7 @@ class ReturnStack {
     depth_ += depth_ < kEntries;
   }
 
-  /// Whether the top of the stack is `target`; takes it off.
+  /// Takes off the top of the stack; says whether the top was `target`.
   bool pop(uint64_t target) {
     if (depth_ == 0) return false;
     const bool right = entries_[top_] == target;

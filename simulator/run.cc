@@ -1,19 +1,23 @@
-// Programs under the emulator, and what the measuring plugin left behind.
+// Runs programs under an emulator and reads what the measuring plugin left.
 //
 // Problem: two runs shall give the same numbers, and two versions of a program shall see the same
-// world, so that a difference is the program's. Idea: what a run takes from its surroundings is
-// made the same. Every program is run by the name of one symbolic link, for the name lies on its
-// stack; address randomization is off; the emulator's random numbers start from one seed. Plugin
-// and folder of results are named in the environment, which programs that the program executes
-// inherit; an emulator that drives the model itself hands on its options. Not fixed: the time,
-// process numbers, getrandom, and how threads interleave.
+// world, so that a difference is the program's. Idea: fix what a run takes from its surroundings.
+// Every program is started by the name of one symbolic link, since its name lies on its stack;
+// address randomization is off; the emulator's random numbers start from one seed. For QEMU, the
+// environment names the plugin and the folder of results, and programs that the program executes
+// inherit the environment; an emulator that drives the model itself passes its options on. Not
+// fixed: the time, process numbers, getrandom, and how threads interleave.
 //
-// Results are read from the files of all processes when the first process has ended. Processes that
-// it left running count as far as they are.
+// Example: `respike measure -- hello` runs `/tmp/respike-measure-XXXXXX/program`, a link to hello,
+// and adds up the files in `/tmp/respike-measure-XXXXXX/results`.
 //
-// Who interrupts a run (SIGINT, SIGTERM and their like) finds nothing left of it: such signals wait
-// while there are temporary files, and are looked for where the time is spent, in the wait for the
-// program. It is killed, the files go away, and then the signal does its work.
+// Results are read from the files of all processes when the first process has ended. A process that
+// is still running then counts as far as it got.
+//
+// A user who interrupts a run (SIGINT, SIGTERM and their like) finds no temporary files. While
+// there are temporary files these signals are blocked, and wait_for_end(), where the command spends
+// its time, takes them: it kills the program; then the files are removed, and then the signal does
+// its work.
 
 #include "simulator/run.h"
 
@@ -49,7 +53,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlugin = "respike-measure.so";
 
-/// A file number that is closed in the end.
+/// A file descriptor that is closed in the end.
 class OpenFile {
  public:
   explicit OpenFile(int number) : number_(number) {}
@@ -63,13 +67,13 @@ class OpenFile {
   int number_;
 };
 
-/// As POSIX has it.
+/// The folder for temporary files that POSIX names.
 fs::path temporary_folder() {
   const char* named = std::getenv("TMPDIR");
   return fs::absolute(named != nullptr && *named != '\0' ? named : "/tmp");
 }
 
-/// For mkdtemp and its like, which put letters for the Xs.
+/// A template for mkdtemp and mkostemp, which replace the Xs.
 std::string temporary_name() {
   return (temporary_folder() / "respike-measure-XXXXXX").string();
 }
@@ -81,7 +85,8 @@ std::string temporary_name() {
       temporary_folder());
 }
 
-/// A fresh folder for the link and the results, removed in the end. Signals wait while it exists.
+/// A fresh folder for the link and the results, removed in the end. Signals are blocked while it
+/// exists.
 class Folder {
  public:
   Folder() {
@@ -102,7 +107,7 @@ class Folder {
   fs::path results() const { return path_ / "results"; }
   const DeferredSignals& signals() const { return signals_; }
 
-  /// Makes the link lead to `program`, and forgets older results.
+  /// Makes the link lead to `program`, and removes older results.
   void prepare(const fs::path& program) const {
     fs::remove_all(results());
     fs::create_directory(results());
@@ -117,7 +122,7 @@ class Folder {
 
 // ---- before the run ----
 
-/// The plugin lies beside the command.
+/// The path of the plugin, which lies beside the command.
 fs::path find_plugin() {
   std::error_code error;
   const fs::path command = fs::read_symlink("/proc/self/exe", error);
@@ -132,7 +137,8 @@ fs::path find_plugin() {
   return path;
 }
 
-/// The machine of a program, as ELF has it; throws unless `path` is something that can be run.
+/// The machine number in a program's ELF header. Throws Error unless `path` is a program that can
+/// run.
 uint16_t require_program(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -162,7 +168,7 @@ void require_program_for(const Platform& platform, const fs::path& path) {
     throw Error(fmt::format("it is not a program for {}", platform.name), path);
 }
 
-/// The present environment with what the emulator has to know when it takes plugins.
+/// The present environment and the variables by which QEMU finds the plugin.
 std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
   const Platform& platform = platform_of(model.machine);
   std::vector<std::string> ours;
@@ -181,7 +187,7 @@ std::vector<std::string> environment_for(const ModelInfo& model, const Folder& f
   return result;
 }
 
-/// What the emulator is called with.
+/// The words of the emulator's command line.
 std::vector<std::string> words_for(const Platform& platform, const Folder& folder,
                                    const ProgramRun& run) {
   std::vector<std::string> words = {std::string(platform.emulator),
@@ -205,7 +211,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 // ---- the run ----
 
-/// Address randomization is off while this lives, for processes that are started meanwhile.
+/// Address randomization is off for processes that are started while this object lives.
 class FixedAddresses {
  public:
   FixedAddresses() : before_(personality(kQuery)) {
@@ -220,12 +226,13 @@ class FixedAddresses {
   int before_;
 };
 
-/// Of a child that gets the file numbers of `run`, and signals as they were before ours.
+/// Options for a child that gets the file numbers of `run`, and the signal mask of before
+/// `signals`.
 class SpawnOptions {
  public:
   SpawnOptions(const ProgramRun& run, const DeferredSignals& signals) {
     posix_spawn_file_actions_init(&actions_);
-    // Not in place: one of the numbers may be another one's source.
+    // In two steps, since one of the numbers may be the source of another.
     const std::array<int, 3> sources = {run.input, run.output, run.errors};
     constexpr int kAside = 100;
     for (int i = 0; i < 3; ++i) posix_spawn_file_actions_adddup2(&actions_, sources[i], kAside + i);
@@ -256,7 +263,7 @@ class SpawnOptions {
 };
 
 /// Waits for the end of a child and returns the status of waitpid(). A signal that would end this
-/// process kills the child, and goes on waiting for the end of `signals`.
+/// process kills the child; the signal itself stays blocked until `signals` ends.
 int wait_for_end(pid_t process, const DeferredSignals& signals) {
   for (;;) {
     int status = 0;
@@ -290,7 +297,7 @@ int run_to_end(const fs::path& emulator, std::vector<std::string> arguments,
 
 // ---- after the run ----
 
-/// Adds up what the processes left.
+/// Adds up the files of all processes.
 void read_results(const fs::path& folder, Measurement& result) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
@@ -365,7 +372,7 @@ OpenFile copy_of_input() {
   }
 }
 
-/// The byte at which two files differ first, if they do.
+/// The offset of the first byte in which two files differ, if they do.
 std::optional<uint64_t> first_difference(int left, int right) {
   std::array<char, 65536> a, b;
   for (uint64_t at = 0;;) {
@@ -416,7 +423,7 @@ Comparison compare(const ModelInfo& model, const fs::path& before, const fs::pat
   for (const fs::path& program : {before, after})
     require_program_for(platform_of(model.machine), program);
   const OpenFile input = copy_of_input();
-  const Folder folder;  // from here on signals wait
+  const Folder folder;  // signals are blocked from here on
   const auto run = [&](const fs::path& program, const Outputs& outputs) {
     lseek(input.number(), 0, SEEK_SET);
     return measure_in(folder, model,

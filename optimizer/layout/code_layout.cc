@@ -81,18 +81,6 @@ std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& proce
   return result;
 }
 
-double ext_tsp_score(const Target& target, const Procedure& procedure,
-                     std::span<const BlockId> order) {
-  std::vector<bool> wanted(procedure.blocks.size());
-  for (const BlockId b : order) wanted[b] = true;
-  const Nodes nodes = nodes_of(target, procedure, wanted);
-  std::vector<uint64_t> places;
-  for (const BlockId b : order)
-    for (uint64_t node = 0; node < nodes.runs.size(); ++node)
-      if (nodes.runs[node].front() == b) places.push_back(node);
-  return llvm::codelayout::calcExtTspScore(places, nodes.sizes, nodes.edges);
-}
-
 std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
                                            std::span<const double> heat,
                                            std::span<const Affinity> affinities) {

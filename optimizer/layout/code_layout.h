@@ -16,11 +16,6 @@ namespace respike {
 std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 
-/// What an order of blocks of a procedure scores by what ext_tsp_blocks() maximizes; other blocks
-/// do not count. For tests.
-double ext_tsp_score(const Target& target, const Procedure& procedure,
-                     std::span<const BlockId> order);
-
 /// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity().
 std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
                                            std::span<const double> heat,

@@ -205,8 +205,7 @@ class Builder {
   }
 
   void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, Part part) {
-    const bool apart = part == Part::hot &&
-                       (options_.pieces == Pieces::segments || options_.pieces == Pieces::colour);
+    const bool apart = part == Part::hot && options_.pieces == Pieces::colour;
     const size_t first = pieces_.size();
     for (auto& chain : chains) {
       if (chain.empty()) continue;

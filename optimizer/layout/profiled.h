@@ -19,7 +19,6 @@ struct LayoutOptions {
   enum class Pieces {
     original,      // in the order of the input
     place,         // place_by_affinity(), whole procedures or their hot parts
-    segments,      // the same with every hot chain a piece of its own
     colour,        // order_for_cache(): what takes turns shares few lines of the cache
     cache_sorted,  // place_cache_directed()
   };

@@ -2,11 +2,11 @@
 //
 // Loops are the strongly connected components of the graph; inside one, the edges into its heads
 // (the nodes entered from outside the component) are taken away and components are looked for
-// again, which yields the nesting, irreducible loops included. analysis/loops.h would not do: it
-// knows natural loops of blocks, but here jumps go through hubs, and edges that lead back have to
-// be told in irreducible loops, too, for what is left must have no cycle. Every branch then gets a
-// probability and frequencies are propagated along the edges that do not lead back; the heads of a
-// loop multiply by its expected number of iterations.
+// again, which yields the nesting, irreducible loops included. Natural loops by dominators would
+// not do: here jumps go through hubs, and edges that lead back have to be told in irreducible
+// loops, too, for what is left must have no cycle. Every branch then gets a probability and
+// frequencies are propagated along the edges that do not lead back; the heads of a loop multiply by
+// its expected number of iterations.
 //
 // Of several heuristics that speak to a branch the first in this order counts: a way into a dead
 // end is never taken; loops go on (88%); a way to a block that returns (28%) or calls (22%) is

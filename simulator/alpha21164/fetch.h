@@ -1,13 +1,17 @@
 #pragma once
-// Where the 21164 gets its instructions from: instruction cache, refill buffer, second level, ITB.
+// Where the 21164 gets its instructions from: instruction cache, refill buffer, second level, ITB
+// (instruction translation buffer).
 //
-// Addresses are virtual throughout. The first level is indexed virtually in hardware, too; the
-// second level is indexed physically, which is the same if the operating system maps pages to
-// colours in order. Data accesses are not modelled: in hardware they share the second level.
+// Example: a jump to a line that none of them holds costs one icache miss and one second level
+// miss, and the refill buffer prefetches the four lines behind that line.
+//
+// Addresses are virtual throughout. The first level is indexed virtually in hardware, too. The
+// second level is indexed physically, which makes no difference if the operating system maps pages
+// to colours in order. Data accesses are not modelled: in hardware they share the second level.
 //
 // Sources: HRM is the Alpha 21164 Microprocessor Hardware Reference Manual (EC-QAEQD-TE, 1996),
-// section 2.1, quoted from memory; PC is the 21164PC's (1997), sections 2.1.1.2 and 2.3, which was
-// read: it differs in the sizes of caches.
+// section 2.1, quoted from memory. PC is the 21164PC Hardware Reference Manual (1997), sections
+// 2.1.1.2 and 2.3, which was read; the 21164PC differs in the sizes of caches.
 
 #include <array>
 #include <cstdint>
@@ -32,33 +36,33 @@ class InstructionCache {
   std::array<uint64_t, kLines> tags_;
 };
 
-/// Second level: 96 KB, 3 ways (HRM 2.1.4), blocks of 64 bytes. Which way is replaced is not in the
-/// sources at hand: here it is the least recently used one.
+/// Second level: 96 KB, 3 ways (HRM 2.1.4), blocks of 64 bytes. The sources at hand do not say
+/// which way is replaced; the model replaces the least recently used way.
 class SecondLevelCache {
  public:
   static constexpr unsigned kBlockShift = 6;
   static constexpr unsigned kSets = 512;
   static constexpr unsigned kWays = 3;
 
-  /// Whether the block was there; afterwards it is. Block numbers are addresses shifted by
-  /// kBlockShift.
+  /// Says whether the cache held the block, and inserts the block if not. Block numbers are
+  /// addresses shifted by kBlockShift.
   bool access(uint64_t block) { return cache_.access(block); }
 
  private:
   LruCache<kSets, kWays> cache_;
 };
 
-/// Refill buffer: four lines (PC 2.1.1.2). A miss of the cache that the buffer does not answer
-/// discards what it holds and prefetches the four lines behind the missing one; one that it answers
-/// moves the line to the cache and prefetches the next in its place. Prefetches arrive before they
-/// are needed, cross pages, and do not look into the cache.
+/// Refill buffer: four lines (PC 2.1.1.2). If the buffer holds the line that the cache misses, the
+/// line moves to the cache and the next line is prefetched in its place. If not, the buffer
+/// discards its lines and prefetches the four lines behind the missing line. Prefetches arrive
+/// before they are needed, cross pages, and do not look into the cache.
 class RefillBuffer {
  public:
   static constexpr unsigned kEntries = 4;
 
   enum class Answer : uint8_t { none, from_second_level, from_behind };
 
-  /// Answers a miss of `line`; prefetches one more line if it holds it.
+  /// Answers a miss of `line`. If the buffer holds `line`, prefetches one more line in its place.
   Answer find(uint64_t line, SecondLevelCache& second_level) {
     for (Entry& entry : entries_) {
       if (entry.line != line) continue;
@@ -69,7 +73,7 @@ class RefillBuffer {
     return Answer::none;
   }
 
-  /// Prefetches what is behind a line that it did not hold.
+  /// Prefetches the four lines behind `line`, which the buffer did not hold.
   void start_behind(uint64_t line, SecondLevelCache& second_level) {
     next_ = line + 1;
     for (Entry& entry : entries_) prefetch(entry, second_level);
@@ -102,7 +106,7 @@ class TranslationBuffer {
 
   TranslationBuffer() { pages_.fill(~uint64_t{0}); }
 
-  /// Whether the page was there; afterwards it is.
+  /// Says whether the buffer held the page, and inserts the page if not.
   bool access(uint64_t page) {
     if (page == pages_[last_]) return true;  // a used entry is never the one to replace
     for (unsigned i = 0; i < kEntries; ++i) {

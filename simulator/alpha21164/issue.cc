@@ -1,23 +1,27 @@
 // Issue of the 21164: up to four instructions a cycle, in order.
 //
 // Two steps, as in the hardware (PC, section 2.3; HRM, section 2.3). *Slotting* takes instructions
-// of one naturally aligned group of 16 bytes, in order, and gives each a pipeline, until one finds
-// none free or a rule forbids it: E0 and E1 are the integer pipelines, FA and FM the floating-point
-// ones. An instruction that can go to E0 or E1 goes to E0, unless E0 is taken or the next integer
-// instruction of the group can only go to E0. One that can go to FA or FM goes to FA if it is free.
-// A load and a store are never in one set. *Issue* then sends the instructions of the set off in
-// order, each when its operands are ready; the rest of the set waits with it. The next set starts
-// in the cycle after the last one of this set at the earliest.
+// of one naturally aligned group of 16 bytes, in order, and gives each instruction a pipeline,
+// until an instruction finds no free pipeline or a rule forbids it. E0 and E1 are the integer
+// pipelines, FA and FM the floating-point pipelines. An instruction that can go to E0 or E1 goes to
+// E0, unless E0 is taken or the next integer instruction of the group can only go to E0. An
+// instruction that can go to FA or FM goes to FA if FA is free. A load and a store are never in one
+// set. *Issue* then sends the instructions of the set off in order, each when its operands are
+// ready; the rest of the set waits for it. The next set starts at the earliest in the cycle after
+// the last instruction of this set.
 //
-// Latencies are those of data-cache hits. Operands of multiplications have to be in the register
-// file: bypasses do not reach the multiplier, and what is missing of two cycles lengthens the
-// multiplication. The multiplier and the divider are not pipelined, and each needs its pipeline
-// once more before it ends.
+// Example: `addq r1, r2, r3; addq r3, r4, r5` in one group go to E0 and E1 as one set, but the
+// second addq issues a cycle after the first, whose result it reads.
 //
-// Not modelled: what is in flight where a taken branch enters a piece (its bubble covers most of
-// it); write-after-write delays; loads behind stores, which the hardware replays or holds; the miss
-// address file and the write buffer; traps; division times that depend on the data (here the
-// shortest); that PALcode runs, and for how long.
+// Latencies are those of data-cache hits. A multiplication reads its operands from the register
+// file, since bypasses do not reach the multiplier; an operand that reaches the register file up to
+// two cycles late lengthens the multiplication by as much. The multiplier and the divider are not
+// pipelined, and each needs its pipeline once more before it ends.
+//
+// Not modelled: instructions in flight where a taken branch enters a piece (the bubble of the
+// branch covers most of their latency); write-after-write delays; loads behind stores, which the
+// hardware replays or holds; the miss address file and the write buffer; traps; division times that
+// depend on the data (the model takes the shortest); PALcode.
 //
 // Sources of the rows: PC is the 21164PC Hardware Reference Manual (1997), section 2.3, pages 2-21
 // and 2-25, whose integer core is that of the 21164; GCC is the machine description
@@ -76,7 +80,7 @@ bool is_integer(const IssueInstruction& instruction) {
   return (row_of(instruction).pipelines & (kE0 | kE1)) != 0;
 }
 
-/// Cycles from when bypasses deliver a result to when the register file has it.
+/// Cycles between the delivery of a result by bypasses and its arrival in the register file.
 constexpr uint32_t kFileDelay = 2;
 
 bool is_multiply(IssueClass c) {
@@ -87,7 +91,7 @@ bool is_divide(IssueClass c) {
   return c == IssueClass::divide_single || c == IssueClass::divide_double;
 }
 
-/// The classes of major opcode 11: logic but for conditional moves.
+/// Issue class of an instruction of major opcode 11: logic, except for conditional moves.
 IssueClass class_of_logic(unsigned function) {
   switch (function) {
     case 0x14:

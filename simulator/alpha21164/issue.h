@@ -39,17 +39,17 @@ enum class IssueClass : uint8_t {
   misc,
 };
 
-/// A row of the table of classes: the whole of what the model knows about it.
+/// A row of the table of classes: all that the model knows about a class.
 struct ClassRow {
   IssueClass id;
   std::string_view name;
-  uint8_t pipelines;  // where it can go; 0: it takes none
+  uint8_t pipelines;  // that can execute the class; 0: takes no pipeline
   uint8_t latency;    // cycles until a dependent instruction can issue
   std::string_view source;
 };
 std::span<const ClassRow> class_rows();
 
-/// An instruction, as far as issuing it goes.
+/// The part of an instruction that matters for issuing it.
 struct IssueInstruction {
   IssueClass issue_class = IssueClass::unop;
   bool tests = false;  // its first register is only compared with zero: branch, conditional move
@@ -63,11 +63,12 @@ struct IssueInstruction {
 /// Reads machine code, four bytes an instruction.
 std::vector<IssueInstruction> read_for_issue(std::span<const uint8_t> code);
 
-/// What is in flight after an instruction issued, in cycles counted from the one it issued in.
+/// What is in flight after an instruction issued. Cycles count from the cycle in which it issued.
 class IssueState {
  public:
-  /// Issues `code`, which stands at `address`; returns by how many cycles the last one of it issues
-  /// after what came before, or after the start: from 0 (all of it fits into the same cycle).
+  /// Issues `code`, which stands at `address`. Returns how many cycles after the previous
+  /// instruction, or after the start, the last instruction of `code` issues: 0 if all fit into the
+  /// same cycle.
   uint32_t issue(std::span<const IssueInstruction> code, uint64_t address);
 
  private:
@@ -86,12 +87,12 @@ class IssueState {
   bool has_load_ = false;
   bool has_store_ = false;
 
-  std::array<uint8_t, kRegisters> in_file_{};  // when the register file has the result
+  std::array<uint8_t, kRegisters> in_file_{};  // cycle when the file has the result
   uint64_t tested_early_ = 0;                  // registers that a test can read a cycle earlier
   uint8_t multiplier_free_ = 0;
   uint8_t divider_free_ = 0;
   uint8_t e0_reserved_ = 0;  // the cycle in which a multiplication needs E0; 0: none
-  uint8_t fa_reserved_ = 0;  // the same of a division and FA
+  uint8_t fa_reserved_ = 0;  // the cycle in which a division needs FA
 };
 
 }  // namespace respike::simulator::alpha21164

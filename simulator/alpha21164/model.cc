@@ -1,21 +1,27 @@
 // The Alpha 21164: its parts put together.
 //
-// A run is a sequence of pieces (machine_model.h). What can be known of a piece without its past is
-// computed when it is read: the lines it lies in, what its last instruction is, and how many cycles
-// its instructions take to issue. What depends on the past is a short walk per piece: was the
-// branch before it predicted, are its lines in the cache, is its page in the ITB.
+// A run is a sequence of pieces (machine_model.h). What does not depend on the past is computed
+// once, when a piece is read: the lines the piece lies in, the kind of its last instruction, and
+// how many cycles its instructions take to issue. What depends on the past is a short walk each
+// time the piece begins: was the branch at the end of the previous piece predicted, are the lines
+// of this piece in the cache, is its page in the ITB?
 //
-// Issue. A piece that control jumps to starts with nothing in flight. One that control falls into
-// goes on where the piece before it, itself begun with nothing in flight, has stopped: otherwise a
-// branch that is not taken would cost what a taken one costs. That number belongs to the pair of
-// pieces. A piece has nearly always one piece that falls into it, and remembers the last one.
+// Issue. A piece that control jumps to starts with nothing in flight. A piece that control falls
+// into goes on where issue of the previous piece stopped, and the previous piece is taken to have
+// begun with nothing in flight; otherwise a branch that is not taken would cost what a taken branch
+// costs. So the number of cycles belongs to the pair of pieces. Nearly always one piece falls into
+// a given piece; each piece remembers the last such pair.
+//
+// Example: piece A ends with `beq`. If A falls into B, B costs what its instructions add to those
+// of A, say 2 cycles; if A jumps to B, B costs what it costs alone, say 3, and 1 more for the taken
+// branch.
 //
 // Cycles are sums: issue, 1 for each taken transfer that was predicted right (the fetch bubble), 5
 // for each misprediction, and for instruction fetch what the published formula takes. In hardware,
-// some of these overlap; the fetcher runs ahead of issue. Mispredictions fetch nothing from the
-// wrong path.
+// some of these parts overlap, since the fetcher runs ahead of issue. Mispredictions fetch nothing
+// from the wrong path.
 //
-// Sources: HRM, section 2.1.1 and 2.2 (see fetch.h) for the penalties of branches; fetch costs are
+// Sources: HRM, sections 2.1.1 and 2.2 (see fetch.h) for the penalties of branches; fetch costs are
 // the constants of the published model (machine_model.h).
 
 #include "simulator/alpha21164/model.h"
@@ -51,20 +57,20 @@ enum class Transfer : uint8_t {
 };
 
 struct AlphaPiece : Piece {
-  uint64_t behind = 0;  // the address behind it
+  uint64_t behind = 0;  // the address behind the piece
   uint64_t first_line = 0;
   uint64_t last_line = 0;
-  uint64_t first_page = 0, last_page = 0;  // the same or neighbours
+  uint64_t first_page = 0, last_page = 0;  // equal or neighbours
   uint64_t target = 0;                     // of a direct branch
   int32_t hint = 0;
   Transfer transfer = Transfer::none;
   bool is_jump = false;       // neither call nor return
-  uint32_t issue_cycles = 0;  // when control jumps to it
-  IssueState after;           // then
+  uint32_t issue_cycles = 0;  // if control jumps to the piece
+  IssueState after;           // state after these cycles
   std::vector<IssueInstruction> code;
 
-  // Which piece fell into it last, and what issuing it took then. Processors share it: the number
-  // of the piece and the cycles are one word.
+  // Number of the piece that fell into this one last, and the cycles that issuing this piece took
+  // then. One word holds both, since processors share pieces.
   uint32_t number = 0;
   std::atomic<uint64_t> fallen_into{~uint64_t{0}};
 };
@@ -110,7 +116,7 @@ class AlphaProcessor final : public Processor {
   }
 
  private:
-  /// The last instruction of a piece has led to `next`.
+  /// The last instruction of `piece` has led to `next`.
   void transfer(const AlphaPiece& piece, uint64_t next) {
     if (piece.transfer == Transfer::none) return;
     const bool taken = next != piece.behind;
@@ -169,7 +175,7 @@ class AlphaProcessor final : public Processor {
   void miss(uint64_t line) {
     ++events_.icache_misses;
     icache_.fill(line);
-    // The line itself is asked for before those behind it.
+    // This access comes before the prefetches of the lines behind `line`.
     const uint64_t block = line >> (SecondLevelCache::kBlockShift - InstructionCache::kLineShift);
     switch (refill_.find(line, l2_)) {
       case RefillBuffer::Answer::none:

@@ -2,8 +2,9 @@
 // How the 21164 predicts where control goes.
 //
 // Source: HRM, section 2.1.1, from memory (see fetch.h). Each of the 2,048 instruction locations of
-// the instruction cache has two bits of history, which a fill of the cache does not clear: branches
-// 8 KB apart share them. The state at power-up is not defined; here it is "weakly not taken".
+// the instruction cache has two bits of history. A fill of the cache does not clear the bits, so
+// that branches 8 KB apart share them. The state at power-up is not defined; here it is "weakly not
+// taken".
 
 #include <array>
 #include <cstdint>
@@ -37,9 +38,9 @@ class BranchHistory {
 /// Return stack: 12 entries.
 using ReturnStack = simulator::ReturnStack<12>;
 
-/// Whether the hint of a jump names its target: it gives bits 15:2 of it, as a displacement from
-/// the instruction behind the jump (Alpha Architecture Handbook, 4.3.2). The other bits are taken
-/// as right: the tag of the line that is fetched supplies them.
+/// Says whether the hint of a jump names the jump's target. The hint gives bits 15:2 of the target,
+/// as a displacement from the instruction behind the jump (Alpha Architecture Handbook, 4.3.2). The
+/// other bits are taken as right: the tag of the fetched line supplies them.
 inline bool hint_is_right(uint64_t behind, int32_t hint, uint64_t target) {
   return ((behind + uint64_t(int64_t{hint}) * 4) & 0xfffc) == (target & 0xfffc);
 }

@@ -1,4 +1,4 @@
-// Blocks by address and frame marker, and the way back from an operation to its instruction.
+// Finds blocks by address and frame marker, and the instruction that an operation belongs to.
 
 #include "simulator/ia64/block_cache.h"
 

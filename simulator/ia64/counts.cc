@@ -1,7 +1,7 @@
-// The file of counts.
+// Writes the file of counts.
 //
-// Text. Each process appends its part at its end (exit, a deadly signal that is not SIGKILL, exec),
-// under a lock:
+// The file is text. Each process appends its part under a lock when it ends (exit, a deadly signal
+// other than SIGKILL, exec):
 //
 //   respike-ia64 counts 1
 //   process PID PROGRAM
@@ -10,15 +10,16 @@
 //   ADDRESS SLOT COUNT
 //   end
 //
-// `map`: executable mappings of files, as they are at the end; START to ADDRESS are hexadecimal.
-// `slots`: the sum of the counts in the lines below, which are in the order of addresses, one for
-// each slot that was executed.
+// `map`: an executable mapping of a file, as it is at the end; START to ADDRESS are hexadecimal.
+// `slots`: the sum of all counts of the part. Then follows a line for each executed slot, in the
+// order of addresses, such as `2000000000000450 0 17`: slot 0 of that bundle began 17 times.
 //
-// A slot counts whenever it begins, whether its predicate holds or not; one that faults counts, and
-// again when it is repeated, also a break whose system call is restarted. A long instruction counts
-// in slot 1 and in slot 2. All threads of a process are added up; a forked child begins with 0 and
-// has a part of its own, and so has a program that exec starts. What a process does between vfork
-// and exec is the child's. Code that was unmapped keeps its counts, but its map is gone.
+// A slot counts whenever it begins, whether its predicate holds or not. A slot that faults counts,
+// and counts again when it is repeated; so does a break whose system call is restarted. A long
+// instruction counts in slot 1 and in slot 2. The counts of all threads of a process are added up.
+// A forked child begins with 0 and has its own part; so has a program that exec starts. Slots that
+// a process executes between vfork and exec belong to the child. Code that was unmapped keeps its
+// counts, but has no `map` line.
 
 #include "simulator/ia64/counts.h"
 
@@ -49,7 +50,7 @@ void stop_others(Thread& thread) {
       if (other != &thread) others.push_back(other);
     }
   }
-  // A thread that has just ended is gone from the list; it has been collected then.
+  // A thread that has just ended is no longer in the list; its counts have been collected then.
   for (int round = 0; round < 2000; ++round) {
     bool waiting = false;
     std::lock_guard guard(process.threads_lock);
@@ -108,7 +109,7 @@ void finish_counts(Thread& thread) {
   const std::string& path = process.options.counts;
   if (path.empty()) return;
   if (thread.borrowed) {
-    // The tables are the parent's, who waits.
+    // The tables belong to the parent, which waits.
     auto parents = std::exchange(process.counts, {});
     collect_counts(thread);
     append(path, part(thread));

@@ -11,7 +11,7 @@ void collect_counts(Thread& thread);
 /// Ends counting: stops the other threads, and appends what the process has executed to the file.
 void finish_counts(Thread& thread);
 
-/// In a forked child: everything is 0 again.
+/// In a forked child: sets all counts to 0.
 void reset_counts(Thread& thread);
 
 }  // namespace respike::simulator::ia64

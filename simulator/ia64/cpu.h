@@ -3,11 +3,12 @@
 //
 // General registers r0-r31 are `gr`; r32 and up are `frame[0]` and up, where `frame` points into
 // the linear image of the register stack (register_stack.h). Handlers get `frame` as an argument;
-// the copy here is what everybody else sees, and is written wherever the frame moves.
+// other code reads the copy here, which is written wherever the frame moves.
 //
-// Predicates are bytes: a test is one comparison with memory. p0 is 1 for ever; writes to p0 go to
-// `pr[64]`. Rotation is resolved when instructions are translated, so `pr`, `fr` and `frame` are
-// indexed by physical numbers; CFM's rename bases say how to read them from outside.
+// Predicates are bytes: a test of a predicate is one comparison with memory. p0 is always 1; writes
+// to p0 go to `pr[64]`. Rotation is resolved when instructions are translated, so `pr`, `fr` and
+// `frame` are indexed by physical numbers; code outside of blocks maps numbers by CFM's rename
+// bases.
 
 #include <cstdint>
 
@@ -23,7 +24,7 @@ class ThreadFeed;
 struct MicroOp;
 struct Thread;
 
-/// What an instruction ends a thread's course with, as the kernel would report it.
+/// A fault that ends the current instruction, as the kernel would report it.
 struct GuestFault {
   int signal = 0;
   int code = 0;
@@ -32,17 +33,17 @@ struct GuestFault {
   int immediate = 0;  ///< si_imm: the number of a break
 };
 
-/// An entry of the advanced load address table. Real tables compare the addresses of stores; this
-/// one remembers what was loaded and compares it with memory when it is asked: equal bytes are as
-/// good as no store.
+/// An entry of the advanced load address table. Hardware compares the addresses of stores with the
+/// entry. The emulator instead remembers the loaded bytes and compares them with memory at the
+/// check: if the bytes are equal, no store matters.
 struct AdvancedLoad {
   uint64_t address = 0;
   uint64_t low = 0, high = 0;
   uint8_t size = 0;                 ///< 0: no entry
-  const uint64_t* frame = nullptr;  ///< of a stacked register: whose it is
+  const uint64_t* frame = nullptr;  ///< of a stacked register: its frame
 };
 
-/// A place in the direct-mapped table of blocks that returns and indirect branches look into.
+/// An entry of the direct-mapped table of blocks in which returns and indirect branches look.
 struct JumpEntry {
   uint64_t ip = 1, key = 0;
   const MicroOp* op = nullptr;
@@ -52,10 +53,10 @@ constexpr size_t jump_index(uint64_t ip, uint64_t key) {
   return (ip >> 4 ^ ip >> 16 ^ key ^ key >> 7) & (kJumpEntries - 1);
 }
 
-/// What can be in ar.rsc: not `be`, a register stack in big-endian memory. The privilege level,
-/// among the bits, is always 3.
+/// The bits of ar.rsc that exist: all but `be`, a register stack in big-endian memory. The
+/// privilege level is always 3.
 constexpr uint64_t kRscValid = 0x3fff000f, kRscPrivilege = 0xc;
-/// The bits of the user mask that there are: up, ac, mfl, mfh; not `be`.
+/// The bits of the user mask that exist: up, ac, mfl, mfh; not `be`.
 constexpr uint64_t kUserMask = 0x3c;
 
 struct Cpu {
@@ -65,8 +66,8 @@ struct Cpu {
   uint64_t bias[8] = {};  ///< GuestMemory::bias of each region
   uint64_t cfm = 0;       ///< the current frame marker
   uint64_t* frame = nullptr;
-  const MicroOp* op = nullptr;  ///< the last operation that may fault, or where to go on
-  uint64_t ip = 0;              ///< where to go on if `op` is null; the slot in bits 1:0
+  const MicroOp* op = nullptr;  ///< the last operation that may fault, or the next to execute
+  uint64_t ip = 0;              ///< the next bundle if `op` is null, with the slot in bits 1:0
   MicroOp* link = nullptr;      ///< a branch that waits for the block at `ip`
   JumpEntry* jumps = nullptr;   ///< kJumpEntries
   uint32_t interrupt = 0;       ///< not 0: leave at the next branch
@@ -84,10 +85,10 @@ struct Cpu {
 
   GuestMemory* memory = nullptr;
   Thread* thread = nullptr;
-  ThreadFeed* feed = nullptr;  ///< of the model that is driven, if any
+  ThreadFeed* feed = nullptr;  ///< of the driven model, if any
 };
 
-/// r32 and up of the current frame and all static registers, by physical number.
+/// A static register, or a register of the current frame, by physical number.
 inline uint64_t& general(Cpu& cpu, unsigned number) {
   return number < 32 ? cpu.gr[number] : cpu.frame[number - 32];
 }
@@ -100,12 +101,12 @@ inline void set_nat(Cpu& cpu, unsigned number, bool value) {
   nat = value;
 }
 
-/// All predicates as `mov r = pr` reads them.
+/// All predicates, in the form that `mov r = pr` reads.
 uint64_t predicates(const Cpu& cpu);
 void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask);
 
-/// Ends the current instruction without effects and reports a fault to the thread's loop. No
-/// destructors run: nothing may be held.
+/// Ends the current instruction without effects and reports a fault to the thread's loop.
+/// Destructors do not run: the caller must hold no resources.
 [[noreturn]] void raise_fault(Cpu& cpu, const GuestFault& fault);
 
 }  // namespace respike::simulator::ia64

@@ -1,10 +1,10 @@
-// ELF images in memory, and the stack that a program finds.
+// Puts ELF images into memory, and builds the stack that a program finds.
 //
 // Segments are mapped as Linux does: whole pages of the file, the rest of the last page zero,
 // memory beyond the file anonymous. An interpreter is looked for below the sysroot.
-// Position-independent programs go to 0x2000000800000000, interpreters where mmap puts things.
-// Stack and register stack lie near the end of the window of region 3, where Linux has them, each
-// as large as RLIMIT_STACK says.
+// Position-independent programs go to 0x2000000800000000, interpreters where mmap puts mappings.
+// Stack and register stack lie near the end of the window of region 3, where Linux has them;
+// RLIMIT_STACK is the size of each.
 //
 // A program starts with sp 16 bytes below argc, its register stack empty, gp unset (its first code
 // computes it), and r8 to r11 zero. There is no AT_SYSINFO: the C library then uses break for
@@ -105,7 +105,7 @@ struct Loaded {
   std::string interpreter;
 };
 
-/// A segment can be mapped, and lies in its file.
+/// Checks that a segment can be mapped, and lies in its file.
 void check_segment(const File& file, const Elf64_Phdr& p) {
   if (p.p_filesz > p.p_memsz || p.p_offset > file.size() || p.p_filesz > file.size() - p.p_offset) {
     file.refuse("damaged: a segment lies beyond the file's end");
@@ -133,7 +133,7 @@ void map_segment(GuestMemory& memory, const File& file, const Elf64_Phdr& p, uin
   uint64_t anonymous = start;
   if (p.p_filesz != 0) {
     anonymous = page_up(file_end);
-    // Writable first if its tail has to be cleared.
+    // Writable at first, if the tail has to be cleared.
     const bool clears = p.p_memsz > p.p_filesz && file_end < anonymous;
     must(file, memory.map(start, anonymous - start, protection | (clears ? PROT_WRITE : 0), fixed,
                           file.number(), static_cast<int64_t>(page_down(p.p_offset)), name));
@@ -155,7 +155,8 @@ std::string read_interpreter(const File& file, const Elf64_Phdr& p) {
   return path;
 }
 
-/// Libraries have no place to start them at: their entry is 0, where the ELF header is, or nowhere.
+/// Refuses libraries, which have no place to start at: their entry is 0, is the ELF header, or lies
+/// in no segment.
 void require_entry(const File& file, const Headers& headers) {
   const uint64_t entry = headers.file.e_entry;
   for (const Elf64_Phdr& p : headers.segments) {
@@ -181,7 +182,7 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
   if (lowest >= highest) file.refuse("damaged: nothing to load");
   require_entry(file, headers);
   if (headers.file.e_type == ET_DYN) {
-    // Data lies in another region when the image was linked to an address, else behind the text.
+    // If the image was linked to an address, data lies in another region; else behind the text.
     if (highest - lowest > kWindow) file.refuse("a position-independent image that spans regions");
     const int64_t place = memory.map(is_program ? kPieBase : 0, highest - lowest, PROT_NONE,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -202,7 +203,7 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
   return image;
 }
 
-/// Writes from the stack's top down.
+/// Writes from the top of the stack down.
 class StackWriter {
  public:
   StackWriter(GuestMemory& memory, uint64_t top, uint64_t bottom)
@@ -241,7 +242,7 @@ uint64_t map_stack(GuestMemory& memory, uint64_t start, uint64_t size, const cha
 
 using Auxiliary = std::vector<std::pair<uint64_t, uint64_t>>;
 
-/// `repeatable`: random bytes are always the same.
+/// If `repeatable`, the random bytes are always the same.
 Auxiliary auxiliary_vector(const Loaded& program, const Loaded& linker, StackWriter& stack,
                            const std::string& name, bool repeatable) {
   uint8_t random[16] = {};
@@ -266,8 +267,8 @@ Auxiliary auxiliary_vector(const Loaded& program, const Loaded& linker, StackWri
           {AT_NULL, 0}};
 }
 
-/// The strings, and below them argc, argv, environment and auxiliary vector. Returns the address of
-/// argc.
+/// Writes the strings, and below them argc, argv, environment and auxiliary vector. Returns the
+/// address of argc.
 uint64_t build_stack(GuestMemory& memory, const Loaded& program, const Loaded& linker,
                      const std::string& name, const std::vector<std::string>& arguments,
                      char** environment, bool repeatable) {

@@ -1,5 +1,5 @@
 #pragma once
-// Puts a program and its dynamic linker into guest memory and sets a thread up to run it.
+// Puts a program and its dynamic linker into guest memory, and sets up a thread to run the program.
 
 #include <stdexcept>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace respike::simulator::ia64 {
 
-/// The file is there, but is no program for this machine; Error for one that cannot be found.
+/// The file exists, but is no program for this machine. A file that cannot be found is an Error.
 struct NotExecutable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -17,8 +17,8 @@ struct NotExecutable : std::runtime_error {
 /// Whether a file begins like an ELF image of this machine.
 bool is_guest_program(const std::string& path);
 
-/// Loads the program at a path of the host, which the guest knows as `name`. Throws Error or
-/// NotExecutable.
+/// Loads the program at `path`, a path of the host; the guest knows the program as `name`. Throws
+/// Error or NotExecutable.
 void load_program(Process& process, Thread& thread, const std::string& path,
                   const std::string& name, const std::vector<std::string>& arguments,
                   char** environment);

@@ -1,8 +1,8 @@
-// Which instruction is executed where, and what comparisons mean, both from the rows of the
-// instruction set.
+// Derives from the rows of the instruction set which handler executes an instruction, and what a
+// comparison means.
 //
-// Compares have names that say everything: cmp4.lt.or.andcm; a table of 88 opcodes would only
-// repeat them.
+// The names of comparisons say everything: cmp4.lt.or.andcm compares 32 bits for less than and
+// combines as or.andcm. A table of 88 opcodes would only repeat the names.
 
 #include <array>
 #include <string_view>

@@ -1,25 +1,30 @@
-// frcpa and frsqrta: where division and square root begin.
+// frcpa and frsqrta: the starting values of division and square root.
 //
-// The approximations have 11 significant bits, looked up by the first eight bits of the operand: 8
-// fraction bits for the reciprocal, 7 and the parity of the exponent for the root. Software refines
-// them by Newton's steps, and its results are right for exactly these starting values, so tables
-// have to be those of the manual (SDM 3, frcpa and frsqrta: RECIP_TABLE, RECIP_SQRT_TABLE). They
-// follow a rule, and are computed by it here: an entry is the function at the middle of its
-// interval, rounded to the nearest. All 512 entries agree with the published ones.
+// The approximations have 11 significant bits. The first eight bits of the operand choose an entry
+// of a table: 8 fraction bits for the reciprocal, 7 fraction bits and the parity of the exponent
+// for the root. Software refines approximations by Newton's steps, and its results are right for
+// exactly these starting values, so the tables have to be those of the manual (SDM 3, frcpa and
+// frsqrta: RECIP_TABLE, RECIP_SQRT_TABLE). The entries follow a rule, by which they are computed
+// here: an entry is the function at the middle of its interval, rounded to the nearest. All 512
+// entries agree with the published ones.
 //
-// Special operands have their IEEE quotient or root as result, with predicate 0. So do exponents
-// for which the steps in between would leave the register format; there the processor asks the
-// operating system for help (SWA fault), which delivers the quotient or root itself (Intel, Itanium
-// Processor Floating-point Software Assistance, 245415-001, section 5.1; the limits are those of
-// Cornea, Harrison and Tang, Scientific Computing on Itanium-based Systems, chapter 7). With e the
-// exponents of dividend a and divisor b, that is, for a format of N bits and exponents from emin to
-// emax:
+// Example: for x = 1.0, entry 0 is 2 / (1 + 0.5 / 256) - 1 in units of 2^-10, rounded: 1020. So the
+// reciprocal starts as 2044 / 2048, about 0.998.
 //
-//   e_b <= emin - 2,  e_b >= emax - 2,  e_a - e_b >= emax,  e_a - e_b <= emin + 1,  e_a <= emin + N
-//   - 1
+// Special operands have their IEEE quotient or root as result, with predicate 0. So do operands
+// whose exponents would take the steps of refinement out of the register format: there the
+// processor asks the operating system for help (SWA fault), which delivers the quotient or root
+// itself (Intel, Itanium Processor Floating-point Software Assistance, 245415-001, section 5.1; the
+// limits are those of Cornea, Harrison and Tang, Scientific Computing on Itanium-based Systems,
+// chapter 7). These are, with e_a and e_b the exponents of dividend a and divisor b, for a format
+// of N bits and exponents from emin to emax:
 //
-// and for roots the last one. Programs meet that only with exponents of 17 bits. Lanes have no
-// help: outside of these limits predicate 0 tells software to divide one lane at a time.
+//   e_b <= emin - 2,  e_b >= emax - 2,  e_a - e_b >= emax,  e_a - e_b <= emin + 1,
+//   e_a <= emin + N - 1
+//
+// For roots only the last condition counts. Programs meet these conditions only with exponents of
+// 17 bits. Lanes get no help: beyond these limits, predicate 0 tells software to divide one lane at
+// a time.
 
 #include "simulator/ia64/floating_approximation.h"
 
@@ -93,7 +98,7 @@ Exact exact_quotient(const Operand& a, const Operand& b) {
           low | (rest % b.significand != 0)};
 }
 
-/// Bit by bit: 66 bits of the root of a number in [1, 4), and whether something remains.
+/// Computes 66 bits of the root of a number in [1, 4), bit by bit, and whether a remainder is left.
 Exact exact_root(const Operand& a) {
   const bool odd = a.exponent & 1;
   Uint128 radicand = static_cast<Uint128>(a.significand)
@@ -113,7 +118,7 @@ Exact exact_root(const Operand& a) {
           static_cast<uint64_t>(root) << 62 | (remainder != 0)};
 }
 
-/// Special operands of a division: true if the outcome is final.
+/// Handles special operands of a division; true if `outcome` is final.
 bool division_screened(const Operand& a, const Operand& b, Outcome& outcome) {
   const Operand* const by_priority[] = {&a, &b};
   if (screened(by_priority, 2, outcome)) return true;
@@ -149,7 +154,8 @@ bool root_screened(const Operand& a, Outcome& outcome) {
   return true;
 }
 
-/// 1 for a plain number of an exponent that no pair of its kind can get near a limit with.
+/// 1 for a plain number whose exponent is far from all limits, whatever the other operand is; else
+/// 0.
 uint64_t is_everyday(const FloatingRegister& f) {
   return is_plain(f) & (f.exponent() - 0x9000 < 0xe000);
 }

@@ -14,7 +14,8 @@ Approximation reciprocal(const FloatingRegister& f2, const FloatingRegister& f3,
                          const Control& control);
 Approximation reciprocal_root(const FloatingRegister& f3, const Control& control);
 
-/// For operands in single precision's range, from from_single(); the result has that range, too.
+/// For operands in the range of single precision, from from_single(); results are in that range,
+/// too.
 Approximation lane_reciprocal(const FloatingRegister& f2, const FloatingRegister& f3);
 Approximation lane_reciprocal_root(const FloatingRegister& f3);
 

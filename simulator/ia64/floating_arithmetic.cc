@@ -1,22 +1,24 @@
 // Floating-point arithmetic on registers: multiply-add, comparison, selection, conversion.
 //
-// The general way is integers: the product of two significands is one host multiplication, the
-// sum is formed in 192 bits (floating_core.h), and the result is rounded once, with all flags known
-// for free. Nothing else would do for the 64-bit significands and 17-bit exponents of division
-// sequences. Where the host's instruction does for single and double precision, it is used
+// The general way is integers: the product of two significands is one host multiplication, the sum
+// is formed in 192 bits (floating_core.h), and the result is rounded once, which also gives all
+// flags. The 64-bit significands and 17-bit exponents of division sequences need this way. Where
+// the host's own instruction suffices for single and double precision, that instruction is used
 // (floating_host.h).
 //
-// Most operands are plain: nonzero numbers with integer bit, nothing special. They are recognized
-// by a few operations on the exponents and go straight through. All others take the way of the
-// manual's order of checks (SDM 1, section 5.4.1.2 and figure 5-11): NaTVal, unsupported encodings,
-// signalling NaNs, quiet NaNs, invalid combinations of infinities and zeros, unnormal operands, and
-// then the result. Of several NaNs the result is f4, else f2, else f3.
+// Most operands are plain: nonzero numbers with integer bit, nothing special. A few operations on
+// exponents recognize plain operands, which need no further checks. All other operands go through
+// the checks in the manual's order (SDM 1, section 5.4.1.2 and figure 5-11): NaTVal, unsupported
+// encodings, signalling NaNs, quiet NaNs, invalid combinations of infinities and zeros, unnormal
+// operands, and then the result. Of several NaNs the result is f4, else f2, else f3.
+//
+// Example: 1.0 * 3.0 + f0 is plain throughout: one multiplication, one rounding, no flags.
 //
 // Rounding (SDM 1, sections 5.4.2 and 5.4.3). Tininess is detected after rounding. Disabled
-// overflow gives infinity or the largest number, disabled underflow the denormalized result rounded
-// once, or zero with ftz. Enabled, both deliver the rounded result with its exponent modulo 2^17.
-// What the hardware leaves to the operating system (software assistance for unnormal operands and
-// denormal results) is simply done.
+// overflow gives infinity or the largest number; disabled underflow gives the denormalized result
+// rounded once, or zero with ftz. If the exception is enabled, both deliver the rounded result with
+// its exponent modulo 2^17. Unnormal operands and denormal results, for which the hardware asks the
+// operating system (software assistance), are computed here like others.
 
 #include "simulator/ia64/floating_arithmetic.h"
 
@@ -146,7 +148,7 @@ int32_t unbiased(const FloatingRegister& f) {
                                                const FloatingRegister& f4,
                                                const FloatingRegister& f2, bool negate_product,
                                                bool negate_addend, const Control& control) {
-  // The addend 0 is frequent: sums begin with it.
+  // The addend 0 is frequent: sums begin with 0.
   if (is_zero(f2) && (is_plain(f3) & is_plain(f4)))
     return round(exact_product(f3.sign() ^ f4.sign() ^ negate_product, unbiased(f3) + unbiased(f4),
                                f3.significand, f4.significand),
@@ -180,7 +182,7 @@ int32_t unbiased(const FloatingRegister& f) {
   return with_flags(round(x, control), flags);
 }
 
-/// The ways of plain operands, for registers (inline) and lanes.
+/// Multiply-add of plain operands, for registers (inline) and lanes.
 [[gnu::always_inline]] inline Outcome multiply_inline(const FloatingRegister& f3,
                                                       const FloatingRegister& f4, bool negate,
                                                       const Control& control) {
@@ -308,7 +310,7 @@ Order order_of(const Operand& a, const Operand& b) {
   return Order::equal;
 }
 
-/// Without branches, since nobody can predict them.
+/// Branch-free: no processor predicts the outcome of comparisons of data.
 Order order_of_plain(const FloatingRegister& a, const FloatingRegister& b) {
   const auto key = [](const FloatingRegister& f) {
     return static_cast<Uint128>(f.sign_exponent & kExponentMask) << 64 | f.significand;
@@ -321,12 +323,12 @@ Order order_of_plain(const FloatingRegister& a, const FloatingRegister& b) {
 }
 
 bool satisfies(Order order, FloatingRelation relation) {
-  // A bit for each of less, equal, greater, unordered.
+  // Each relation has a bit for each of less, equal, greater, unordered.
   constexpr uint8_t kHolds[] = {0b0010, 0b0001, 0b0011, 0b1000, 0b1101, 0b1110, 0b1100, 0b0111};
   return kHolds[static_cast<int>(relation)] >> static_cast<int>(order) & 1;
 }
 
-/// lt and le and their negations signal with any NaN, the others with signalling ones.
+/// lt, le and their negations signal with any NaN, the other relations with signalling NaNs only.
 bool signals(FloatingRelation relation) {
   return relation == FloatingRelation::lt || relation == FloatingRelation::le ||
          relation == FloatingRelation::nlt || relation == FloatingRelation::nle;
@@ -381,7 +383,7 @@ FloatingInterruption extremum(FloatingRegister& result, Extremum which, unsigned
 
 }  // namespace
 
-/// f2 if it is less resp. greater, else f3, also when they are equal or unordered (SDM 3, fmin).
+/// f2 if f2 is less resp. greater; else f3, also if f2 and f3 are equal or unordered (SDM 3, fmin).
 Outcome select(Extremum which, const FloatingRegister& f2, const FloatingRegister& f3) {
   if (is_nat(f2) || is_nat(f3)) return {kNatVal};
   Comparison c{};

@@ -1,10 +1,10 @@
 #pragma once
 // Inside of the floating-point library: operands taken apart, exact results, rounding once.
 //
-// An exact result is a sign, an exponent and 128 bits of significand, of which the last one also
-// says whether anything nonzero follows (it is "sticky"). Rounding needs at most 64 bits, the one
-// after them, and whether there are more, so 128 bits are plenty as long as what was lost lies
-// below bit 62. Everything is inline: fma spends about a third of its time in round().
+// An exact result is a sign, an exponent and 128 bits of significand. The last bit of the
+// significand is "sticky": it also says whether anything nonzero follows. Rounding needs at most 64
+// bits, the bit after them, and whether nonzero bits follow; so 128 bits suffice as long as lost
+// bits lie below bit 62. Everything is inline: fma spends about a third of its time in round().
 
 #include "simulator/ia64/floating_arithmetic.h"
 
@@ -12,7 +12,7 @@ namespace respike::simulator::ia64 {
 
 using Uint128 = unsigned __int128;
 
-// --- what results are rounded to ------------------------------------------------------------
+// --- formats of results ---------------------------------------------------------------------
 
 /// One line of SDM 1, table 5-6.
 struct Format {
@@ -30,7 +30,7 @@ constexpr Format make_format(int significand_bits, int exponent_bits) {
   return {1 - emax, emax, static_cast<uint8_t>(64 - significand_bits), field};
 }
 
-/// By completer, then by pc:wre as they lie in a status field.
+/// By completer, then by pc:wre as a status field has them.
 inline constexpr Format kFormats[3][8] = {
     {make_format(24, 8), make_format(24, 17), make_format(24, 8), make_format(24, 17),
      make_format(24, 8), make_format(24, 17), make_format(24, 8), make_format(24, 17)},
@@ -58,8 +58,8 @@ struct Control {
                 sf) {}
 };
 
-/// A result, the exceptions on the way to it, and whether it is greater in magnitude than the exact
-/// one.
+/// A result, the exceptions it raised, and whether it is greater in magnitude than the exact
+/// result.
 struct Outcome {
   FloatingRegister value;
   uint32_t flags = 0;
@@ -68,8 +68,9 @@ struct Outcome {
 
 // --- operands -------------------------------------------------------------------------------
 
-/// Integer bit set and an exponent field of 1 to 0x1fffe: nothing to normalize, nothing special.
-/// 1 or 0, so that several can be joined without branches.
+/// 1 for a register with integer bit set and an exponent field of 1 to 0x1fffe: nothing to
+/// normalize, nothing special. Else 0. A number instead of a bool, so that `&` joins several
+/// without branches.
 inline uint64_t is_plain(const FloatingRegister& f) {
   return (f.significand >> 63) & (((f.sign_exponent + 1) & kExponentMask) > 1);
 }
@@ -124,15 +125,15 @@ struct Exact {
   uint64_t high, low;
 };
 
-/// Whether a number whose kept part is `kept` and whose dropped part is `rest` / 2^64 of a unit
-/// grows.
+/// Whether rounding increments a number whose kept part is `kept` and whose dropped part is `rest`
+/// / 2^64 of a unit.
 inline bool rounds_up(Rounding rounding, bool sign, uint64_t kept, uint64_t rest) {
   if (rounding == Rounding::nearest) [[likely]]
     return (rest >> 63) & ((rest << 1 != 0) | (kept & 1));
   return rest != 0 && rounding == (sign ? Rounding::down : Rounding::up);
 }
 
-/// The kept bits at the top of `significand`, 0 if rounding carried out of it.
+/// The kept bits at the top of `significand`; 0 if rounding carried out of the top.
 struct Rounded {
   uint64_t significand;
   bool inexact;
@@ -147,7 +148,7 @@ inline Rounded round_at(uint64_t high, uint64_t low, unsigned dropped, Rounding 
   return {(kept + up) << dropped, rest != 0, up};
 }
 
-/// Overflow, underflow, and results that become one of them; in floating_arithmetic.cc.
+/// Rounds results that overflow or underflow, or may do so; in floating_arithmetic.cc.
 Outcome round_out_of_range(const Exact& x, const Control& control, const Rounded& rounded,
                            int32_t exponent);
 
@@ -177,8 +178,8 @@ inline Exact exact_product(bool sign, int32_t exponent, uint64_t a, uint64_t b) 
 struct Limbs {
   uint64_t high, middle, low;
 
-  /// The bits that `high` and `middle` lose stay as long as `low` has room, then the last one is
-  /// sticky.
+  /// Bits that `high` and `middle` lose stay as long as `low` has room; of bits that `low` loses
+  /// the last bit of `low` is the sticky one.
   Limbs shifted_right(int32_t n) const {
     const auto funnel = [](uint64_t left, uint64_t right, int32_t by) {
       return left << 1 << (63 - by) | right >> by;
@@ -202,17 +203,18 @@ struct Limbs {
   }
 };
 
-/// a if mask is all ones, b if it is zero, and never a branch.
+/// a if mask is all ones, b if mask is zero, without a branch.
 inline uint64_t pick(uint64_t mask, uint64_t a, uint64_t b) {
   return b ^ ((a ^ b) & mask);
 }
 
-/// a * b + c; exponents are those of the product's bit 126 and of c's bit 63. False: exactly zero.
+/// Computes a * b + c. Exponents are those of the product's bit 126 and of c's bit 63. False if the
+/// sum is exactly zero.
 ///
-/// Both are placed with two bits to spare at the top, where c has its integer bit at 189 and the
-/// product at 189 or 190. The one of the smaller exponent moves right. A product has 63 free bits
-/// below it, so nothing is lost while more than two leading bits can cancel. Signs and lengths of
-/// operands are unpredictable, so branches are left to what is rare.
+/// Product and c are placed with two bits to spare at the top: c has its integer bit at 189, the
+/// product at 189 or 190. The operand with the smaller exponent moves right. The product has 63
+/// free bits below it, so nothing is lost while more than two leading bits can cancel. Signs and
+/// lengths of operands are unpredictable, so only rare cases branch.
 [[gnu::always_inline]] inline bool exact_sum(bool product_sign, int32_t product_exponent,
                                              uint64_t a, uint64_t b, bool addend_sign,
                                              int32_t addend_exponent, uint64_t c, Exact& sum) {
@@ -248,7 +250,7 @@ inline uint64_t pick(uint64_t mask, uint64_t a, uint64_t b) {
 
 // --- operations on register contents, for scalar and parallel instructions ------------------
 
-/// f3 * f4 + f2 with the signs of product and addend changed on demand; a NaN keeps its own.
+/// f3 * f4 + f2 with the signs of product and addend changed on demand; a NaN keeps its sign.
 Outcome multiply_add(const FloatingRegister& f3, const FloatingRegister& f4,
                      const FloatingRegister& f2, bool negate_product, bool negate_addend,
                      const Control& control);
@@ -261,9 +263,9 @@ struct Comparison {
 };
 Comparison compare(FloatingRelation relation, const FloatingRegister& a, const FloatingRegister& b);
 
-/// What NaTVal, unsupported encodings and NaNs among the operands decide: true, and `outcome` is
-/// final. Otherwise its flags say whether an operand is unnormal. The first NaN of the list is the
-/// result.
+/// Handles NaTVal, unsupported encodings and NaNs among the operands. True if `outcome` is final:
+/// the first NaN of `by_priority` is the result. If false, the flags of `outcome` say whether an
+/// operand is unnormal.
 bool screened(const Operand* const* by_priority, int count, Outcome& outcome);
 
 inline constexpr Outcome kInvalidResult = {kIndefinite, kInvalid, false};
@@ -276,12 +278,12 @@ struct Converted {
   uint32_t flags;
   bool away;
 };
-/// To an integer of 32 or 64 bits, which are the low bits of the value.
+/// Converts to an integer of 32 or 64 bits, in the low bits of the result's value.
 Converted to_integer(const FloatingRegister& f, bool is_unsigned, Rounding rounding, unsigned bits);
 
 // --- endings --------------------------------------------------------------------------------
 
-/// Where exceptions stand in ISR.code: for scalars and left lanes, and for right lanes.
+/// Positions of exceptions in ISR.code: for scalars and left lanes, and for right lanes.
 constexpr uint32_t fault_code(uint32_t flags, uint32_t enabled) {
   return flags & enabled & 7;
 }
@@ -291,7 +293,7 @@ constexpr uint32_t trap_code(uint32_t flags, bool away, uint32_t enabled) {
   return ((taken | (flags & kInexact)) >> 3 << 11) | (away ? 1u << 14 : 0);
 }
 
-/// The end of every scalar instruction.
+/// Ends every scalar instruction: a fault, or the result with its flags and perhaps a trap.
 inline FloatingInterruption finish(FloatingRegister& result, const Outcome& outcome, unsigned sf,
                                    uint64_t& fpsr, uint32_t enabled) {
   if (outcome.flags & enabled & 7) [[unlikely]]

@@ -2,14 +2,14 @@
 // Inside of the floating-point library: multiply-add by the host's own instruction, where that is
 // exact.
 //
-// The host rounds to single and double precision as IA-64 does. What it cannot do cheaply is to
-// tell flags. But flags are sticky: once a program has seen an inexact result, as any that computes
-// does soon, inexactness is nothing new. So, with operands and result that are normal numbers of
-// the format, rounding to nearest and the inexact flag set, the host's result is all there is to
-// know.
+// The host rounds to single and double precision as IA-64 does, but cannot report flags cheaply.
+// Flags are sticky, however: once a program has seen an inexact result, as any program that
+// computes soon does, another inexact result changes no flag. So the host's result is all that is
+// needed if operands and result are normal numbers of the format, rounding is to nearest, and the
+// inexact flag is set.
 //
-// A result of the smallest normal exponent may have been tiny before the host rounded it, and a
-// zero may be an underflow: such results are not taken.
+// A result with the smallest normal exponent may have been tiny before the host rounded it, and a
+// zero may be an underflow: such results take the integer way.
 
 #include <bit>
 #include <optional>
@@ -18,17 +18,17 @@
 
 namespace respike::simulator::ia64 {
 
-/// Not where the host has no multiply-add instruction.
+/// False if the host has no multiply-add instruction.
 inline const bool kHostMultipliesAndAdds = __builtin_cpu_supports("fma");
 
-/// Round to nearest, inexact set and not trapping. The widest range changes nothing for results
-/// that are normal numbers of the narrow one.
+/// True for rounding to nearest with the inexact flag set and not trapping. The widest range
+/// changes nothing for results that are normal numbers of the narrow range.
 inline bool host_suffices(uint64_t fpsr, unsigned sf) {
   const uint64_t field = fpsr >> status_shift(sf);
   return (field & 0x1030) == 0x1000 && (fpsr & kInexact) && kHostMultipliesAndAdds;
 }
 
-/// Single and double precision; the bits of the host's numbers.
+/// The bits of the host's numbers in single and double precision.
 template <typename Number>
 struct HostFormat;
 template <>
@@ -52,7 +52,7 @@ uint64_t fits(const FloatingRegister& f) {
          (f.exponent() - Host::kField - 1 < Host::kInfinite - 1);
 }
 
-/// Of a register that fits.
+/// The host's number in a register that fits.
 template <typename Number>
 Number to_host(const FloatingRegister& f, bool negate) {
   using Host = HostFormat<Number>;
@@ -75,7 +75,7 @@ bool from_host(Number x, FloatingRegister& result) {
   return true;
 }
 
-/// False, and nothing done, if the integer way has to be taken.
+/// Returns false, without effect, if the integer way has to be taken.
 template <typename Number>
 [[gnu::target("fma")]] bool multiply_add_on_host(FloatingRegister& result,
                                                  const FloatingRegister& f3,

@@ -1,13 +1,13 @@
 // Parallel floating-point: each lane goes to the register format, through the scalar arithmetic
 // with single precision as its format, and back.
 //
-// That is exact in both directions: single-precision numbers have register form, and results
-// rounded to single precision have single form. Only enabled overflow and underflow traps deliver
-// exponents outside; those are taken modulo 2^8 (SDM 1, section 5.4.2). A NaN from an operand keeps
-// its 23 bits.
+// Both conversions are exact: single-precision numbers have a register form, and results that are
+// rounded to single precision have a single form. Only enabled overflow and underflow traps deliver
+// exponents outside of single precision; these are taken modulo 2^8 (SDM 1, section 5.4.2). A NaN
+// from an operand keeps its 23 bits.
 //
-// Both lanes are computed before anything is written, since a fault in one leaves the other
-// unwritten, too.
+// Both lanes are computed before anything is written, since a fault in one lane leaves the other
+// lane unwritten, too.
 
 #include "simulator/ia64/floating_parallel.h"
 
@@ -24,7 +24,7 @@ struct Lanes {
   explicit Lanes(const FloatingRegister& f) : left(left_lane(f)), right(right_lane(f)) {}
 };
 
-/// The lane's bits and the exceptions of its instruction.
+/// A lane's bits, and the exceptions that the lane raised.
 struct LaneResult {
   uint32_t bits;
   uint32_t flags;

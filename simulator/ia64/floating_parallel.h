@@ -2,9 +2,10 @@
 // Parallel floating-point: the same operation on both single-precision numbers of a significand.
 //
 // Conventions are those of floating_arithmetic.h. Results are rounded to single precision whatever
-// the status field's pc and wre say; its rc and ftz count. Either lane's exception faults or traps
-// the instruction; the ISR code says which lane. As f0 holds two zeros and f1 holds -0.0 and 0.0
-// here (SDM 1, section 5.1.3), only the rule of f0 as addend remains: fpmpy and fpnmpy.
+// pc and wre of the status field say; rc and ftz of the status field count. An exception of either
+// lane faults or traps the instruction; the ISR code says which lane. As parallel operands, f0 is
+// two zeros and f1 is -0.0 and 0.0 (SDM 1, section 5.1.3), so only the rule of f0 as addend
+// remains: fpmpy and fpnmpy.
 //
 // Sources: SDM 1, sections 5.3 to 5.5; SDM 3, the instructions' pages.
 
@@ -33,7 +34,7 @@ FloatingInterruption fpamin(FloatingRegister& result, unsigned sf, const Floatin
 FloatingInterruption fpamax(FloatingRegister& result, unsigned sf, const FloatingRegister& f2,
                             const FloatingRegister& f3, uint64_t& fpsr);
 
-/// fpcmp: each lane all ones where the relation holds, else zeros.
+/// fpcmp: each lane becomes all ones if the relation holds, else zeros.
 FloatingInterruption fpcmp(FloatingRegister& result, FloatingRelation relation, unsigned sf,
                            const FloatingRegister& f2, const FloatingRegister& f3, uint64_t& fpsr);
 
@@ -41,8 +42,8 @@ FloatingInterruption fpcmp(FloatingRegister& result, FloatingRelation relation, 
 FloatingInterruption fpcvt_fx(FloatingRegister& result, bool is_unsigned, bool truncate,
                               unsigned sf, const FloatingRegister& f2, uint64_t& fpsr);
 
-/// fprcpa and fprsqrta: `refine` is p2, set if both lanes are approximations that refining by
-/// Newton's steps in single precision leads to the IEEE result.
+/// fprcpa and fprsqrta: `refine` is p2, set if Newton's steps in single precision lead from both
+/// lanes' approximations to the IEEE result.
 FloatingInterruption fprcpa(FloatingRegister& result, bool& refine, unsigned sf,
                             const FloatingRegister& f2, const FloatingRegister& f3, uint64_t& fpsr);
 FloatingInterruption fprsqrta(FloatingRegister& result, bool& refine, unsigned sf,

@@ -1,10 +1,12 @@
-// Moving bits in and out of floating-point registers, and integers in their significands.
+// Moves bits in and out of floating-point registers, and handles integers in their significands.
 //
-// Memory formats. A normal number changes its exponent's bias only; what IEEE encodes with exponent
-// zero keeps its fraction and gets the format's smallest exponent, so that its integer bit is 0 and
-// the value is right. Stores do the reverse without looking at the value: the exponent field is 0
-// if the integer bit is, else the register's exponent with its middle bits left out (SDM 1, figures
-// 5-4 to 5-7).
+// Memory formats. A load changes only the bias of a normal number's exponent. A number that IEEE
+// encodes with exponent zero keeps its fraction and gets the format's smallest exponent, so that
+// its integer bit is 0 and its value is right. Stores do the reverse without looking at the value:
+// the exponent field is 0 if the integer bit is 0, else the register's exponent without its middle
+// bits (SDM 1, figures 5-4 to 5-7).
+//
+// Example: ldfs of 0x00000001 (2^-149) gives significand 2^40 and the exponent of 2^-126.
 //
 // Parallel results always have exponent 0x1003E and sign 0 (SDM 1, section 5.1.2).
 
@@ -33,7 +35,7 @@ uint64_t right(const FloatingRegister& f) {
   return f.significand & kRightHalf;
 }
 
-/// For the bitwise and parallel instructions of two operands.
+/// The result of a bitwise or parallel instruction of two operands.
 FloatingRegister bits(const FloatingRegister& a, const FloatingRegister& b, uint64_t value) {
   return any_nat(a, b) ? kNatVal : from_integer(value);
 }

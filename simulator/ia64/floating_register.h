@@ -1,13 +1,13 @@
 #pragma once
-// The contents of a floating-point register, and everything that only moves bits in and out of it.
+// The contents of a floating-point register, and all functions that only move bits in and out of
+// it.
 //
 // A register holds 82 bits: a significand of 64 bits with an explicit integer bit (63), an exponent
 // of 17 bits biased by 65535, and a sign. Integers and pairs of single-precision numbers
-// ("parallel") live in the significand; canonical ones have exponent kIntegerExponent and sign 0.
-// All encodings may be operands. Nothing here signals exceptions or reads the status register.
+// ("parallel") live in the significand; their canonical form has exponent kIntegerExponent and sign
+// 0. All encodings may be operands. Nothing here signals exceptions or reads the status register.
 //
-// Except where a comment says otherwise, an instruction whose operand is NaTVal has the result
-// NaTVal, and the functions here do that themselves.
+// Unless a comment says otherwise, the functions here give NaTVal if an operand is NaTVal.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual (SDM) revision 2.3, volume 1,
 // sections 5.1 (formats) and 5.3.1 (memory), volume 3 for each instruction.
@@ -26,7 +26,7 @@ inline constexpr uint32_t kIntegerExponent = 0x1003e;
 inline constexpr uint64_t kIntegerBit = uint64_t{1} << 63;
 inline constexpr uint64_t kQuietBit = uint64_t{1} << 62;
 
-/// The two words are those of stf.spill and ldf.fill, in this order (SDM 1, figure 5-8).
+/// The words are those of stf.spill and ldf.fill, in this order (SDM 1, figure 5-8).
 struct FloatingRegister {
   uint64_t significand = 0;
   uint64_t sign_exponent = 0;  // exponent in bits 16:0, sign in bit 17, zeros above
@@ -51,7 +51,7 @@ constexpr bool is_nat(const FloatingRegister& f) {
   return f == kNatVal;
 }
 
-/// setf.sig, ldf8, ldfp8 and the form of all results that are integers or parallel.
+/// setf.sig, ldf8 and ldfp8; the form of all results that are integers or parallel.
 constexpr FloatingRegister from_integer(uint64_t value) {
   return {value, kIntegerExponent};
 }
@@ -73,11 +73,11 @@ constexpr FloatingRegister from_spill(uint64_t low, uint64_t high) {
   return {low, high & (kSignBit | kExponentMask)};
 }
 
-/// stfs and getf.s; stfd and getf.d: bits are dropped, not rounded. NaTVal is the caller's: stores
-/// fault on it, getf sets the NaT bit of its target.
+/// stfs and getf.s; stfd and getf.d: bits are dropped, not rounded. The caller handles NaTVal:
+/// stores fault on NaTVal, getf sets the NaT bit of its target.
 uint32_t to_single(const FloatingRegister& f);
 uint64_t to_double(const FloatingRegister& f);
-/// stfe, the upper two of its ten bytes; the lower eight are the significand.
+/// stfe: the upper two of the ten bytes; the lower eight are the significand.
 uint16_t to_extended_high(const FloatingRegister& f);
 /// getf.exp. getf.sig and stf8 are f.significand; stf.spill is both words of the structure.
 constexpr uint64_t to_exponent(const FloatingRegister& f) {
@@ -107,8 +107,8 @@ enum FloatingClass : uint32_t {
   kClassNat = 0x100,
 };
 
-/// Whether the operand is in one of the classes. With NaTVal as operand and without kClassNat in
-/// the immediate, fclass clears both target predicates instead: the caller has to look.
+/// Says whether the operand is in one of the classes. If the operand is NaTVal and `classes` lacks
+/// kClassNat, fclass clears both target predicates instead: the caller has to look for this.
 bool fclass(const FloatingRegister& f, uint32_t classes);
 
 /// Infinities and NaNs without integer bit.
@@ -127,7 +127,7 @@ constexpr bool is_signaling_nan(const FloatingRegister& f) {
 constexpr bool is_zero(const FloatingRegister& f) {
   return f.exponent() == 0 && f.significand == 0;
 }
-/// Denormals, unnormals and pseudo-zeros: what the denormal/unnormal operand fault is about.
+/// Denormals, unnormals and pseudo-zeros, which raise the denormal/unnormal operand fault.
 constexpr bool is_unnormal(const FloatingRegister& f) {
   if (f.exponent() == 0) return f.significand != 0;
   return f.exponent() != kInfinityExponent && !(f.significand & kIntegerBit) && !is_nat(f);

@@ -17,7 +17,7 @@ namespace respike::simulator::ia64 {
 /// also has the widest range (linux/arch/ia64/include/asm/fpu.h, FPSR_DEFAULT).
 inline constexpr uint64_t kInitialFpsr = 0x0009804c0270033f;
 
-/// Exceptions, as in traps and in the flags of a status field.
+/// Exceptions, as bits of `traps` and of the flags of a status field.
 inline constexpr uint32_t kInvalid = 1;
 inline constexpr uint32_t kDenormal = 2;  // denormal or unnormal operand
 inline constexpr uint32_t kZeroDivide = 4;
@@ -47,7 +47,7 @@ inline StatusField status_field(uint64_t fpsr, unsigned sf) {
   return {static_cast<uint32_t>(fpsr >> status_shift(sf)) & 0x1fff};
 }
 
-/// The exceptions that instructions naming status field sf raise: none if its td is set.
+/// The exceptions that instructions with status field sf raise: none if the field's td is set.
 inline uint32_t enabled_exceptions(uint64_t fpsr, unsigned sf) {
   return status_field(fpsr, sf).traps_disabled() ? 0 : ~static_cast<uint32_t>(fpsr) & 0x3f;
 }
@@ -56,14 +56,15 @@ inline void raise_flags(uint64_t& fpsr, unsigned sf, uint32_t flags) {
   fpsr |= static_cast<uint64_t>(flags) << (status_shift(sf) + 7);
 }
 
-/// What an arithmetic instruction ends with. Zero: nothing to do, as nearly always. Else bits 15:0
-/// are the interruption's ISR.code (SDM 2, section 8.3, floating-point fault and trap vectors).
-/// After a fault no register, predicate or flag has changed; before a trap all have.
+/// The end of an arithmetic instruction. 0, as nearly always: there is nothing to do. Else bits
+/// 15:0 are the ISR.code of the interruption (SDM 2, section 8.3, floating-point fault and trap
+/// vectors). A fault leaves registers, predicates and flags unchanged; a trap comes after all
+/// changes.
 ///
 ///   fault:  3 SWA  2 Z  1 D  0 V     (scalar, or left lane), bits 7:4 the right lane's
 ///   trap:   14 fpa  13 I  12 U  11 O (scalar, or left lane), bits 10:7 the right lane's
 ///
-/// Software assistance (SWA) is never asked for. The signal is SIGFPE; its code follows from these
+/// Software assistance (SWA) is never asked for. The signal is SIGFPE; its code follows from the
 /// bits: V is FPE_FLTINV, D and Z FPE_FLTDIV, O FPE_FLTOVF, U FPE_FLTUND, I FPE_FLTRES.
 using FloatingInterruption = uint32_t;
 inline constexpr FloatingInterruption kFloatingTrap = 1u << 16;
@@ -73,8 +74,9 @@ inline uint64_t fclrf(uint64_t fpsr, unsigned sf) {
   return fpsr & ~(uint64_t{0x3f} << (status_shift(sf) + 7));
 }
 
-/// fsetc.sf amask7, omask7: controls of sf become those of sf0, changed. False, and no change, if
-/// that is reserved (pc 1, or td in sf0): Reserved Register/Field fault.
+/// fsetc.sf amask7, omask7: controls of sf become those of sf0, changed by the masks. Returns
+/// false, without a change, if the new controls are reserved (pc 1, or td in sf0): Reserved
+/// Register/Field fault.
 inline bool fsetc(uint64_t& fpsr, unsigned sf, unsigned amask7, unsigned omask7) {
   const uint64_t controls = ((fpsr >> status_shift(0) & amask7) | omask7) & 0x7f;
   if ((controls >> 2 & 3) == 1 || (sf == 0 && (controls & 0x40))) return false;
@@ -82,7 +84,8 @@ inline bool fsetc(uint64_t& fpsr, unsigned sf, unsigned amask7, unsigned omask7)
   return true;
 }
 
-/// fchkf.sf: whether to branch, since sf has a flag that sf0 lacks or whose exception is enabled.
+/// fchkf.sf: says whether to branch: sf has a flag that sf0 lacks, or a flag whose exception is
+/// enabled.
 inline bool fchkf(uint64_t fpsr, unsigned sf) {
   const uint32_t flags = status_field(fpsr, sf).flags();
   return flags & ~(status_field(fpsr, 0).flags() & static_cast<uint32_t>(fpsr) & 0x3f);

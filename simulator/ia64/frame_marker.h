@@ -29,13 +29,13 @@ struct FrameMarker {
   FrameMarker with_bases(unsigned gr, unsigned fr, unsigned pr) const {
     return {(bits & 0x3ffff) | uint64_t{gr} << 18 | uint64_t{fr} << 25 | uint64_t{pr} << 32};
   }
-  /// After one step of a rotating loop: every register's value is found one number higher.
+  /// The marker after one step of a rotating loop: every register's value moves to the next number.
   FrameMarker rotate() const {
     const unsigned size = sor();
     return with_bases(size == 0 ? 0 : (rrb_gr() == 0 ? size : rrb_gr()) - 1,
                       (rrb_fr() == 0 ? 96 : rrb_fr()) - 1, (rrb_pr() == 0 ? 48 : rrb_pr()) - 1);
   }
-  /// After br.call: the outputs are the callee's whole frame.
+  /// The marker after br.call: the outputs are the callee's whole frame.
   FrameMarker called() const { return {sof() - sol()}; }
 
   // Physical from architectural numbers.
@@ -61,7 +61,8 @@ constexpr uint64_t kPfmMask = (uint64_t{1} << 38) - 1;
 constexpr uint64_t make_pfs(uint64_t cfm, uint64_t ec) {
   return cfm | (ec & 0x3f) << 52 | uint64_t{3} << 62;
 }
-/// What mov to ar.pfs keeps of a value: reserved bits are 0, the privilege level cannot rise.
+/// The bits of `value` that mov to ar.pfs keeps: reserved bits are 0, the privilege level cannot
+/// rise.
 constexpr uint64_t writable_pfs(uint64_t value) {
   return (value & (kPfmMask | uint64_t{0x3f} << 52)) | uint64_t{3} << 62;
 }
@@ -74,7 +75,7 @@ constexpr bool is_collection(uint64_t address) {
   return backing_slot(address) == 63;
 }
 
-/// The address `count` registers further (or, negative, back).
+/// The address of the register `count` registers further, or back if `count` is negative.
 constexpr uint64_t skip_registers(uint64_t address, int64_t count) {
   int64_t delta = static_cast<int64_t>(backing_slot(address)) + count;
   if (count < 0) delta -= 62;

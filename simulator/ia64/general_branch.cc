@@ -1,7 +1,8 @@
 // Branches in full, and the checks that branch to recovery code.
 //
-// Each sets cpu.ip to what is executed next, which the loop looks up. Predicates are looked at
-// here: loop branches use them as operands. Source: SDM 3, br, chk; SDM 1, section 4.5.
+// Each function sets cpu.ip to the next instruction to execute, whose block the loop then looks up.
+// Branches test their predicates here, since loop branches use predicates as operands. Source: SDM
+// 3, br, chk; SDM 1, section 4.5.
 
 #include <csignal>
 
@@ -26,12 +27,13 @@ bool same_as_loaded(Cpu& cpu, AdvancedLoad& entry, bool clear) {
   return low == before.low && high == before.high;
 }
 
-/// Not that of another frame's register with the same number.
+/// Says whether the entry belongs to this frame, not to a register of another frame with this
+/// number.
 bool own_entry(const Cpu& cpu, unsigned number) {
   return number < 32 || cpu.alat_general[number].frame == cpu.frame;
 }
 
-/// Whether a check goes to its recovery code.
+/// Says whether a check branches to its recovery code.
 bool check_fails(Cpu& cpu, const Slot& s) {
   switch (s.op) {
     case Op::chk_s_i:
@@ -76,7 +78,7 @@ void rotate(Cpu& cpu) {
   cpu.cfm = FrameMarker{cpu.cfm}.rotate().bits;
 }
 
-/// br.ctop and br.cexit: whether the loop goes on.
+/// A step of br.ctop or br.cexit; says whether the loop goes on.
 bool counted_step(Cpu& cpu, uint8_t& p63) {
   const bool goes_on = cpu.lc != 0 || cpu.ec > 1;
   p63 = cpu.lc != 0;
@@ -90,7 +92,7 @@ bool counted_step(Cpu& cpu, uint8_t& p63) {
   return goes_on;
 }
 
-/// br.wtop and br.wexit.
+/// A step of br.wtop or br.wexit; says whether the loop goes on.
 bool while_step(Cpu& cpu, bool condition, uint8_t& p63) {
   const bool goes_on = condition || cpu.ec > 1;
   p63 = 0;

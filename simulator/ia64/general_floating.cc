@@ -1,8 +1,8 @@
-// Floating-point instructions: which function of the arithmetic each one is.
+// Floating-point instructions: which function of the arithmetic executes which instruction.
 //
-// A fault or trap that the status register enables becomes SIGFPE. After a trap the result has been
-// written, and the address reported is the instruction's as well: programs see no difference
-// between the two.
+// A fault or trap that the status register enables becomes SIGFPE. A trap comes after the result
+// has been written, but SIGFPE reports the address of the trapping instruction, as for a fault:
+// programs see no other difference between faults and traps.
 
 #include <csignal>
 #include <optional>
@@ -19,8 +19,8 @@ using respike::ia64::Op;
 using respike::ia64::Slot;
 using F = FloatingRegister;
 
-/// Codes of SIGFPE by the bits of the ISR (linux/arch/ia64/kernel/traps.c, handle_fpu_swa and its
-/// caller).
+/// The code of SIGFPE for the bits of the ISR (linux/arch/ia64/kernel/traps.c, handle_fpu_swa and
+/// its caller).
 int signal_code(FloatingInterruption interruption) {
   if (interruption & kFloatingTrap) {
     if (interruption & 0x880) return FPE_FLTOVF;
@@ -32,7 +32,7 @@ int signal_code(FloatingInterruption interruption) {
   return FPE_FLTDIV;
 }
 
-/// The register of a field. Where the field is something else, with any bits, nobody looks at it.
+/// The register of a field. The field may hold something else; then no caller reads the register.
 F& field(Cpu& cpu, uint8_t number) {
   return cpu.fr[number & 127];
 }
@@ -41,7 +41,7 @@ void check(Cpu& cpu, FloatingInterruption interruption) {
   if (__builtin_expect(interruption != 0, 0)) raise_floating(cpu, interruption);
 }
 
-/// f1 = f3 * f4 + f2 and its relatives; with f0 as addend they are multiplications.
+/// f1 = f3 * f4 + f2 and its relatives; a multiplication if the addend is f0.
 std::optional<FloatingInterruption> multiply_add(Cpu& cpu, const Slot& s, unsigned sf) {
   using enum Precision;
   F& result = field(cpu, s.a);
@@ -153,7 +153,7 @@ std::optional<FloatingInterruption> extremes_and_conversions(Cpu& cpu, const Slo
   }
 }
 
-/// Moves, merges, logic and integer multiplication: no exceptions.
+/// Moves, merges, logic and integer multiplication, which raise no exceptions.
 std::optional<F> plain(Cpu& cpu, const Slot& s) {
   const F &b = field(cpu, s.b), &c = field(cpu, s.c), &d = field(cpu, s.d);
   switch (s.op) {
@@ -215,8 +215,8 @@ void set_pair(Cpu& cpu, const Slot& s, bool nat, bool holds) {
   cpu.pr[s.d == 0 ? kNoPredicate : s.d] = !nat && !holds;
 }
 
-/// fcmp and fclass. Those of type unc clear their targets when the predicate is 0; the guard is
-/// left to them.
+/// fcmp and fclass. With completer unc they clear their targets if the predicate is 0, so that they
+/// test the predicate themselves.
 bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
   FloatingRelation relation = FloatingRelation::eq;
   bool unc = false, classes = false;
@@ -259,8 +259,8 @@ bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
     return true;
   }
   if (classes) {
-    // The bits of the immediate are the encoding's: the two highest of fclass9 come first in the
-    // manual.
+    // The immediate has the bits in the order of the encoding; in the manual, the two highest bits
+    // of fclass9 come first.
     const auto mask = static_cast<uint32_t>(s.immediate);
     set_pair(cpu, s, is_nat(b) && !(mask & kClassNat), fclass(b, mask));
     return true;
@@ -273,7 +273,7 @@ bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
   return true;
 }
 
-/// frcpa and the like clear p2 when the predicate is 0.
+/// frcpa and its like, which clear p2 if the predicate is 0.
 bool approximate(Cpu& cpu, const Slot& s, unsigned sf) {
   F& r = field(cpu, s.a);
   const F &b = field(cpu, s.b), &c = field(cpu, s.c);

@@ -1,7 +1,9 @@
 // Integer instructions in full: any operands, NaT bits included.
 //
-// A result is NaT if any source is (SDM 3, each page's r1.nat); nothing here faults. Comparisons
-// with a NaT clear both predicates, or leave them alone if they only set (SDM 3, cmp, table 2-15).
+// A result is NaT if any source is NaT (SDM 3, each page's r1.nat); nothing here faults. If an
+// operand is NaT, a comparison clears both predicates; a comparison that can only set predicates
+// leaves them alone (SDM 3, cmp, table 2-15). Example: `add r1 = r2, r3` with r2 = NaT gives a NaT
+// in r1; `cmp.eq p6, p7 = r2, r3` then clears p6 and p7.
 
 #include <array>
 #include <csignal>
@@ -16,14 +18,15 @@ namespace {
 using respike::ia64::Op;
 using respike::ia64::Slot;
 
-/// What an instruction computes from its fields and the registers r2 and r3 (fields b and c).
+/// Computes the result of an instruction from its fields and the registers r2 and r3 (fields b and
+/// c).
 using Compute = uint64_t (*)(const Slot& s, uint64_t b, uint64_t c);
 
 enum Sources : uint8_t { kNoRegister = 0, kB = 1, kC = 2, kBoth = 3 };
 
 struct IntegerRow {
   Op op;
-  uint8_t sources;  ///< registers that are read, whose NaT bits become the result's
+  uint8_t sources;  ///< number of source registers, whose NaT bits the result takes
   Compute compute;
 };
 
@@ -210,7 +213,7 @@ void execute_integer(Cpu& cpu, const GeneralInstruction& instruction) {
   finish(cpu, s.a, row->compute(s, b, c), nat);
 }
 
-/// Writes the targets by the comparison's type. A target p0 is number kNoPredicate.
+/// Writes the targets as the type of the comparison says. Number kNoPredicate stands for target p0.
 static void set_targets(Cpu& cpu, const Slot& s, CompareKind::Type type, bool nat, bool holds) {
   const uint8_t p1 = s.a == 0 ? kNoPredicate : s.a, p2 = s.d == 0 ? kNoPredicate : s.d;
   using T = CompareKind::Type;
@@ -235,7 +238,7 @@ static void set_targets(Cpu& cpu, const Slot& s, CompareKind::Type type, bool na
   }
 }
 
-/// The qualifying predicate is looked at here, since unc writes its targets even when it is 0.
+/// Tests the qualifying predicate itself, since unc writes its targets even if the predicate is 0.
 void execute_compare(Cpu& cpu, const GeneralInstruction& instruction) {
   const Slot& s = instruction.slot;
   const CompareKind kind = compare_kind(s.op);
@@ -257,7 +260,7 @@ void execute_compare(Cpu& cpu, const GeneralInstruction& instruction) {
       holds = nat == (kind.relation == CompareKind::Relation::nz);
       nat = false;
       break;
-    case What::tf:  // no feature of cpuid[4] is there
+    case What::tf:  // cpuid[4] names no features
       holds = kind.relation == CompareKind::Relation::z;
       nat = false;
       break;

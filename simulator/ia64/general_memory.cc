@@ -1,13 +1,14 @@
 // Loads, stores, semaphores and moves between the register files, in full.
 //
-// Speculation. A speculative load whose address is NaT, or where nothing may be read, makes a NaT
-// instead of a fault (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
-// remembers in the ALAT what it read; entries are compared with memory when chk.a asks (cpu.h says
-// why that is as good). The table has one entry for each register number; those
-// of stacked registers say whose frame they belong to, and another frame's is a miss, which is
-// always allowed.
+// Speculation. A speculative load gives a NaT instead of a fault if its address is NaT or nothing
+// may be read there (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
+// remembers in the ALAT the bytes it read; chk.a compares the entry with memory (cpu.h says why
+// this is as good as watching stores). The table has one entry for each register number. An entry
+// of a stacked register names its frame; a check in another frame is a miss, which the architecture
+// always allows.
 //
-// Semaphores are the host's atomic operations; misaligned ones are SIGBUS, as on the machine.
+// Semaphores are the host's atomic operations; misaligned semaphores raise SIGBUS, as on the
+// machine.
 //
 // Source: SDM 1, section 4.4; SDM 3, each instruction's page.
 
@@ -38,7 +39,7 @@ uint64_t address_of(Cpu& cpu, const Slot& s) {
   return general(cpu, s.c);
 }
 
-/// What is added to the base register after the access.
+/// The value that is added to the base register after the access.
 enum class Update : uint8_t { none, by_register, by_immediate };
 
 void update_base(Cpu& cpu, const Slot& s, Update update) {
@@ -118,7 +119,7 @@ void spill(Cpu& cpu, const Slot& s, Update update) {
   update_base(cpu, s, update);
 }
 
-/// Fetches nothing; .fault and .fault.excl fault as a load does.
+/// Executes lfetch, which fetches nothing; .fault and .fault.excl fault as a load does.
 void prefetch(Cpu& cpu, const Slot& s, Update update) {
   constexpr unsigned kFault = 8;
   if ((s.d & kFault) != 0) {
@@ -157,7 +158,7 @@ FloatingRegister load_format(Cpu& cpu, uint64_t address, unsigned format) {
   }
 }
 
-/// Remembers for chk.a what an advanced load of `size` bytes has read.
+/// The entry that chk.a compares with memory after an advanced load of `size` bytes.
 AdvancedLoad remember(Cpu& cpu, uint64_t address, unsigned size) {
   AdvancedLoad entry = {address, 0, 0, static_cast<uint8_t>(size)};
   const char* host = host_address(cpu, address);
@@ -322,9 +323,9 @@ void execute_semaphore(Cpu& cpu, const Slot& s, Update) {
   set_nat(cpu, s.a, false);
 }
 
-// 16 bytes at once, atomic: x86-64 processors with AVX access 16 aligned bytes so (Intel SDM 3,
-// guaranteed atomic operations; AMD APM 2, access atomicity). cmpxchg16b would need the right to
-// write.
+// Atomic accesses of 16 bytes: x86-64 processors with AVX access 16 aligned bytes atomically (Intel
+// SDM 3, guaranteed atomic operations; AMD APM 2, access atomicity). cmpxchg16b would need the
+// right to write.
 
 void load_16(Cpu& cpu, const Slot& s, Update) {
   const auto* words = semaphore<__m128i>(cpu, address_of(cpu, s));
@@ -380,7 +381,7 @@ void get_floating(Cpu& cpu, const Slot& s, Update) {
 
 // --- probes --------------------------------------------------------------------------------------
 
-/// Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
+/// Executes probe. Privilege levels are all 3 here. Linux answers probes of unmapped pages with 0.
 void probe(Cpu& cpu, const Slot& s, Update) {
   const bool write = s.op == Op::probe_w || s.op == Op::probe_w_imm2;
   if ((s.op == Op::probe_r || s.op == Op::probe_w) && nat_of(cpu, s.b)) nat_consumption(cpu);

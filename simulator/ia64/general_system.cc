@@ -1,5 +1,5 @@
-// Application and branch registers, predicates as a whole, the register stack, and what is left of
-// system registers in user mode.
+// Application and branch registers, predicates as a whole, the register stack, and the system
+// registers that user mode can reach.
 //
 // Sources: SDM 1, section 3.1; SDM 3, mov ar and others. ar.itc is the host's time-stamp counter.
 
@@ -52,14 +52,14 @@ bool is_ignored(unsigned number) {
   return (number >= 48 && number < 64) || number >= 112;
 }
 
-/// Some registers belong to M units, the others to I units, those that are ignored to both (manual,
-/// volume 1, table of application registers).
+/// Says whether a unit reaches a register: some registers belong to M units, others to I units,
+/// ignored registers to both (manual, volume 1, table of application registers).
 bool on_unit(unsigned number, bool m) {
   if (is_ignored(number)) return true;
   return m == (number < 64);
 }
 
-/// Registers that are nothing but what they hold; null for others.
+/// The member of Cpu for a register that only holds a value; null for other registers.
 uint64_t Cpu::*place_of(unsigned number) {
   switch (number) {
     case kRsc:
@@ -117,7 +117,7 @@ uint64_t read(Cpu& cpu, unsigned number) {
   }
 }
 
-/// What becomes of a value that is written to a register of place_of().
+/// The part of `value` that a register of place_of() keeps.
 uint64_t writable(Cpu& cpu, unsigned number, uint64_t value) {
   switch (number) {
     case kRsc:
@@ -179,7 +179,7 @@ void allocate(Cpu& cpu, const Slot& s) {
   result(cpu, s.a, cpu.pfs);
 }
 
-/// cpuid as the second generation of the processor has it: family 0x1f, no features.
+/// cpuid of the second generation of the processor: family 0x1f, no features.
 uint64_t processor_id(Cpu& cpu, uint64_t number) {
   switch (number & 0xff) {
     case 0:
@@ -213,8 +213,8 @@ void move_application(Cpu& cpu, const Slot& s) {
   }
 }
 
-/// sum and rum. Big-endian data (PSR.be) are not supported: illegal. PSR.ac is kept without effect,
-/// since Linux makes misaligned accesses good whatever it says.
+/// sum and rum. Big-endian data (PSR.be) is not supported: illegal. PSR.ac is kept without effect,
+/// since Linux makes misaligned accesses good whatever PSR.ac says.
 void change_user_mask(Cpu& cpu, uint64_t value) {
   constexpr uint64_t kBigEndian = 2;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);
@@ -223,8 +223,7 @@ void change_user_mask(Cpu& cpu, uint64_t value) {
 
 }  // namespace
 
-// Predicates move as a whole as if they were not rotated (SDM 3, mov pr), so physical numbers are
-// right.
+// mov pr moves all predicates without rotation (SDM 3, mov pr), so physical numbers are right.
 
 uint64_t predicates(const Cpu& cpu) {
   uint64_t result = 0;

@@ -1,17 +1,18 @@
-// Guest memory is host memory in a reserved window, and a table of what is mapped where.
+// Guest memory: host memory in a reserved window, and a table of the mappings.
 //
-// The host's kernel does the work: every mapping of the guest is a mapping of the host at the place
-// that belongs to the address, and faults come from the host's MMU. The table is needed for what
-// the host cannot answer: which ranges are free (the reservation fills every hole of the window),
-// which pages may be executed, whether a fault is one of mapping or of rights, and the names in
-// /proc/self/maps.
+// The host's kernel does the work: every mapping of the guest is a mapping of the host at the
+// corresponding address, and the host's MMU raises faults. The table answers what the host cannot
+// answer: which ranges are free (the reservation fills every hole of the window), which pages may
+// be executed, whether a fault is one of mapping or of rights, and the names in /proc/self/maps.
 //
-// Pages of the guest are four of the host. A file's last page is filled with zeros to the guest's
-// page end, as the machine's kernel would do; the host alone would raise SIGBUS there.
+// A page of the guest is four pages of the host. The last page of a file is filled with zeros up to
+// the end of the guest's page, as the machine's kernel would do; the host alone would raise SIGBUS
+// there. Example: a private mapping of a file of 5,000 bytes has the file's two host pages and two
+// pages of zeros.
 //
-// The reservation sits far below where the host's kernel puts new mappings by itself, so that the
-// short moments in which a part of it is unmapped (mremap) are not seen by the emulator's other
-// threads.
+// mremap leaves a part of the reservation unmapped for a moment. The reservation sits far below the
+// place where the host's kernel puts new mappings by itself, so that no mapping of another thread
+// falls into such a hole.
 //
 // Limits: MAP_GROWSDOWN and MAP_GROWSUP do not grow (stacks are mapped whole, lazily filled); huge
 // pages are ordinary.
@@ -41,8 +42,8 @@ int host_protection(int protection) {
   return result;
 }
 
-/// Pages of a private mapping that lie behind the file's end, but in the guest page of its last
-/// byte.
+/// Fills the pages of a private mapping behind the file's end, up to the end of the guest page with
+/// the file's last byte.
 void fill_last_page(char* host, uint64_t size, int protection, int fd, uint64_t offset) {
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -74,8 +75,8 @@ std::optional<uint64_t> GuestMemory::guest(const void* host) const {
   return region_base(static_cast<unsigned>(distance >> kWindowBits)) + (distance & (kWindow - 1));
 }
 
-/// The last page of each region stays free, since what straddles regions must fault; so does the
-/// page at 0.
+/// False for the last page of each region, since accesses that straddle regions must fault, and for
+/// the page at 0.
 bool GuestMemory::in_window(uint64_t address, uint64_t size) const {
   const uint64_t offset = address & (kWindow - 1);
   return host(address) != nullptr && address >= kPage && size <= kWindow &&
@@ -98,7 +99,7 @@ std::optional<uint64_t> GuestMemory::find_free(uint64_t size) const {
   return candidate;
 }
 
-/// Makes a mapping's border at an address inside it.
+/// Splits the mapping that has `address` inside at `address`.
 void GuestMemory::split(uint64_t address) {
   auto it = mappings_.upper_bound(address);
   if (it == mappings_.begin()) return;
@@ -244,7 +245,7 @@ int64_t GuestMemory::remap(uint64_t old, uint64_t old_size, uint64_t size, int f
   return static_cast<int64_t>(place);
 }
 
-/// Linux answers with the break that holds afterwards, also when nothing changed.
+/// Returns the break afterwards, as Linux does, also if the break did not change.
 int64_t GuestMemory::set_break(uint64_t address) {
   std::lock_guard guard(lock_);
   if (address < break_start_ || !in_window(break_start_, address - break_start_)) {

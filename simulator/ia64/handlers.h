@@ -1,10 +1,10 @@
 #pragma once
-// What translation chooses from: specialised handlers for frequent shapes, general ones for
-// everything.
+// The handlers that translation chooses from: specialised handlers for frequent shapes of
+// instructions, general handlers for all instructions.
 //
-// Specialised handlers assume that no register holds a NaT; general ones look. Both are right as
-// long as no NaT is about, and a general one that made the first NaT leaves, so that translation
-// begins again with kNatKey.
+// Specialised handlers assume that no register holds a NaT; general handlers look at NaT bits.
+// Blocks without NaT bits mix both kinds. A general handler that makes the first NaT leaves the
+// block, so that translation begins again with kNatKey.
 
 #include "optimizer/target/ia64/codec.h"
 #include "simulator/ia64/block_cache.h"
@@ -12,8 +12,8 @@
 
 namespace respike::simulator::ia64 {
 
-/// The specialised handler of an instruction and its operands, from physical registers; without one
-/// the result's handler is null.
+/// The specialised handler of an instruction and its operands; registers are physical. If there is
+/// no such handler, the result's handler is null.
 MicroOp specialise_integer(const respike::ia64::Slot& slot);
 MicroOp specialise_memory(const respike::ia64::Slot& slot);
 MicroOp specialise_floating(const respike::ia64::Slot& slot);
@@ -21,7 +21,8 @@ MicroOp specialise_floating(const respike::ia64::Slot& slot);
 /// The general handler of an instruction, by its family. `nat`: for blocks that may see NaT bits.
 Handler general_handler(const respike::ia64::Slot& slot, bool nat);
 
-/// Branches but not checks; also what changes the frame marker like a branch.
+/// Says whether an instruction ends a block: branches but not checks, and instructions that change
+/// the frame marker as branches do.
 bool ends_block(respike::ia64::Op op);
 
 // Instructions as general handlers execute them. Each raises a fault before it changes anything.
@@ -30,15 +31,15 @@ void execute_compare(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_memory(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_floating(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_system(Cpu& cpu, const GeneralInstruction& instruction);
-/// SIGFPE for what an arithmetic function returned.
+/// Raises SIGFPE for the result of an arithmetic function.
 [[noreturn]] void raise_floating(Cpu& cpu, uint32_t interruption);
-/// Sets cpu.ip to what is executed next.
+/// Sets cpu.ip to the next instruction to execute.
 void execute_branch(Cpu& cpu, const GeneralInstruction& instruction);
 
 enum class Family : uint8_t { none, nop, integer, compare, memory, floating, system, branch };
 Family family_of(respike::ia64::Op op);
 
-/// What a compare or test instruction is, from its name.
+/// The meaning of a compare or test instruction, parsed from its name.
 struct CompareKind {
   enum class Type : uint8_t { none, unc, and_, or_, or_andcm } type;
   enum class Relation : uint8_t { eq, ne, lt, le, gt, ge, ltu, z, nz } relation;
@@ -59,7 +60,7 @@ const MicroOp* op_no_code(const MicroOp* op, Cpu* cpu,
 const MicroOp* op_break(const MicroOp* op, Cpu* cpu,
                         uint64_t* frame);  ///< leaves; data: GeneralInstruction
 
-// Branches. Unresolved ones hold a Link as data.
+// Branches. Branches that are not linked yet hold a Link as data.
 const MicroOp* op_jump_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_jump(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_continue(const MicroOp* op, Cpu* cpu,
@@ -67,18 +68,18 @@ const MicroOp* op_continue(const MicroOp* op, Cpu* cpu,
 /// `a` is the predicate.
 const MicroOp* op_branch_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_branch(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// a: branch register that takes the return address, b: sol, c: the callee's sof; op[1].immediate:
-/// return address.
+/// a: branch register for the return address, b: sol, c: the callee's sof; op[1].immediate: return
+/// address.
 const MicroOp* op_call_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_call(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// The same, d is the branch register with the target.
+/// As op_call_unresolved; d: branch register with the target.
 const MicroOp* op_call_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< d as before
 const MicroOp* op_branch_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// br.ctop in a loop with the rename bases of its block; both ways out have links, op[1] the one of
-/// falling through.
+/// br.ctop in a loop with the rename bases of its block. Both ways out have links; op[1] holds the
+/// link of the fall-through.
 const MicroOp* op_ctop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_ctop(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 /// a: target, b: sof, c: sol, d: sor/8.

@@ -1,8 +1,8 @@
 // Branches between blocks, and operations that hold blocks together.
 //
-// A direct branch leads to its block without any search: it is linked when it is executed first.
-// Returns and indirect branches look into a table of 4096 places. Every taken branch looks whether
-// somebody wants the thread's attention.
+// A direct branch needs no search: it is linked to its block when it is first executed. Returns and
+// indirect branches look into a table of 4096 entries. Every taken branch tests whether something
+// needs the thread's attention, such as a signal.
 
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/memory_access.h"
@@ -22,7 +22,7 @@ inline bool wanted(const Cpu* cpu) {
     RESPIKE_GO(taken, frame);                  \
   } while (0)
 
-/// Leaves through a branch without target.
+/// Leaves the translated code at a branch without target.
 const MicroOp* unresolved(const MicroOp* op, Cpu* cpu) {
   cpu->link = const_cast<MicroOp*>(op);
   cpu->ip = static_cast<const Link*>(op->data)->ip;
@@ -40,7 +40,7 @@ const MicroOp* unresolved(const MicroOp* op, Cpu* cpu) {
     return leave(cpu, nullptr);                                         \
   } while (0)
 
-/// What br.call does besides branching.
+/// The effects of br.call on registers.
 inline uint64_t* enter(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   cpu->br[op->a] = static_cast<uint64_t>(op[1].immediate);
   cpu->pfs = make_pfs(cpu->cfm, cpu->ec);
@@ -102,7 +102,8 @@ const MicroOp* op_branch_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame) 
   RESPIKE_TAKE_INDIRECT(cpu->br[op->d], frame);
 }
 
-/// A return that finds its frame missing, or damaged.
+/// Executes a return whose frame is not in the array, whose block is unknown, or whose ar.pfs is
+/// damaged.
 [[gnu::noinline]] static const MicroOp* slow_return(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   const FrameMarker marker{cpu->pfs & kPfmMask};
@@ -120,7 +121,7 @@ const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   const uint64_t marker = pfs & kPfmMask;
   uint64_t* const caller = frame - (marker >> 7 & 0x7f);
   if (__builtin_expect(caller < cpu->stack.dirty(), 0)) return slow_return(op, cpu, frame);
-  // An entry exists only for valid markers.
+  // The table has entries for valid frame markers only.
   const uint64_t to = cpu->br[op->d] & ~uint64_t{15};
   const JumpEntry& entry = cpu->jumps[jump_index(to, marker)];
   if (__builtin_expect(entry.ip != to || entry.key != marker, 0))
@@ -142,8 +143,8 @@ const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_TAKE(op->target, frame);
 }
 
-/// What br.ctop does to loop counts, p63 (whose physical number is in a) and the bases; whether it
-/// is taken.
+/// The effects of br.ctop on ar.lc, ar.ec and p63, whose physical number is in a. Says whether the
+/// branch is taken. The caller rotates.
 static inline bool step(const MicroOp* op, Cpu* cpu) {
   bool taken = true;
   uint8_t stage = 0;
@@ -156,7 +157,7 @@ static inline bool step(const MicroOp* op, Cpu* cpu) {
     taken = false;
     if (cpu->ec == 0) {
       cpu->pr[op->a] = 0;
-      return false;  // no rotation: op_ctop leaves by the general way
+      return false;  // br.ctop does not rotate here
     }
     cpu->ec = 0;
   }
@@ -177,7 +178,7 @@ const MicroOp* op_ctop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t*) {
   return leave(cpu, nullptr);
 }
 
-/// Taken only: the way out is always looked up.
+/// Jumps only back to the loop's start; the way out is always looked up.
 const MicroOp* op_ctop(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   if (cpu->lc == 0 && cpu->ec <= 1) {
     if (cpu->ec != 0) cpu->cfm = FrameMarker{cpu->cfm}.rotate().bits;

@@ -1,7 +1,7 @@
 // Specialised handlers of multiply-add, the work of nearly all floating-point code.
 //
-// The arithmetic knows NaTVal and special values itself; what is saved here is finding the
-// function.
+// The arithmetic itself handles NaTVal and special values; a specialised handler only saves the
+// choice of the function.
 
 #include "simulator/ia64/floating_arithmetic.h"
 #include "simulator/ia64/handlers.h"
@@ -37,7 +37,7 @@ const MicroOp* product(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_NEXT;
 }
 
-/// With f0 as addend it is a multiplication.
+/// A multiplication if the addend is f0.
 template <Add add, Multiply multiply, Precision precision>
 Handler choose(const Slot& slot) {
   return slot.b == 0 ? product<multiply, precision> : multiply_add<add, precision>;

@@ -1,8 +1,7 @@
-// General handlers: they interpret one instruction with everything that the architecture says about
-// it.
+// General handlers: each interprets one instruction with all that the architecture says about it.
 //
-// In blocks of specialised handlers one that made the first NaT leaves behind its instruction; the
-// loop goes on with blocks that look at NaT bits.
+// In a block of specialised handlers, a general handler that makes the first NaT leaves the block
+// behind its instruction. The loop goes on with blocks that look at NaT bits.
 
 #include "optimizer/target/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
@@ -29,7 +28,7 @@ const MicroOp* general_op(const MicroOp* op, Cpu* cpu, uint64_t*) {
   RESPIKE_GO(op + 1, cpu->frame);
 }
 
-/// Instructions after which decoded code may be stale.
+/// Executes an instruction after which decoded code may be stale.
 const MicroOp* general_leave(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
@@ -39,7 +38,7 @@ const MicroOp* general_leave(const MicroOp* op, Cpu* cpu, uint64_t*) {
   return leave(cpu, nullptr);
 }
 
-/// Branches end their block, checks only when they branch.
+/// Branches leave their block, checks only if they branch.
 const MicroOp* general_branch(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   execute_branch(*cpu, *static_cast<const GeneralInstruction*>(op->data));

@@ -1,8 +1,10 @@
 // Specialised handlers of integer instructions.
 //
-// One template per shape: three registers, two and an immediate, and so on; what it computes is a
-// stateless function object. Each is instantiated for static and stacked registers as operands. The
-// tables are built by the compiler from index sequences.
+// There is one template for each shape of operands: three registers, two registers and an
+// immediate, and so on. A stateless function object computes the result. Each template is
+// instantiated for static and stacked registers as operands. The compiler builds the tables from
+// index sequences. Example: `add r8 = r9, r32` is the three-register template with Add,
+// instantiated for static, static, stacked.
 
 #include <array>
 #include <utility>
@@ -145,7 +147,7 @@ MicroOp make_compare_immediate(const Slot& s) {
   return op;
 }
 
-// What is computed. Parameters: b, c, immediate; or source, immediate, b, d; or the operands of a
+// The operations. Parameters: b, c, immediate; or source, immediate, b, d; or the operands of a
 // comparison.
 using U = uint64_t;
 using I = int64_t;
@@ -201,10 +203,10 @@ RESPIKE_COMPARE(LessUnsigned, b < c);
 RESPIKE_COMPARE(Equal4, static_cast<uint32_t>(b) == static_cast<uint32_t>(c));
 RESPIKE_COMPARE(Less4, static_cast<int32_t>(b) < static_cast<int32_t>(c));
 RESPIKE_COMPARE(LessUnsigned4, static_cast<uint32_t>(b) < static_cast<uint32_t>(c));
-/// tbit.z with the bit's number as first operand.
+/// tbit.z; the number of the bit is the first operand.
 RESPIKE_COMPARE(BitIsZero, !(c >> (b & 63) & 1));
 
-/// dep: op->b is the position, d the length; the register that is deposited into comes in c.
+/// dep: op->b is the position, d the length, c the value of the register that takes the field.
 template <bool A, bool B, bool C>
 const MicroOp* deposit(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   const auto mask = static_cast<uint64_t>(op->immediate);
@@ -254,7 +256,7 @@ MicroOp make_set(const Slot& s, int64_t value) {
   return op;
 }
 
-/// Comparisons of type none and unc (which differ only when the predicate is 0).
+/// Comparisons of types none and unc, which differ only if the predicate is 0.
 MicroOp specialise_compare(const Slot& s, CompareKind kind) {
   using R = CompareKind::Relation;
   const bool narrow = kind.what == CompareKind::What::cmp4;
@@ -285,7 +287,7 @@ MicroOp specialise_application(const Slot& s) {
   return op;
 }
 
-/// `adds` is also how registers are moved and small numbers loaded.
+/// `adds` also moves registers and loads small numbers.
 MicroOp make_add_immediate(const Slot& s) {
   if (s.c == 0) return make_set(s, s.immediate);
   return s.immediate == 0 ? make_two<Move>(s, s.c, 0) : make_two<AddImmediate>(s, s.c, s.immediate);

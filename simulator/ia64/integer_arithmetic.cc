@@ -1,8 +1,10 @@
 // Parallel integer instructions, one lane at a time.
 //
-// A register is an array of elements; each instruction says what happens to one pair of them. Lanes
-// are computed in int, wide enough for every intermediate value, and cut or saturated at the end.
-// Compilers turn most of these loops into vector code; none is frequent enough for more.
+// A register is an array of elements; each function says how one pair of elements is combined.
+// Lanes are computed in int, which is wide enough for every intermediate value, and cut or
+// saturated at the end. Compilers turn most of these loops into vector code; no instruction here is
+// frequent enough for more effort. Example: padd1.uuu of elements 200 and 100 computes 300 and
+// saturates to 255.
 
 #include "simulator/ia64/integer_arithmetic.h"
 
@@ -36,7 +38,7 @@ int saturated(int value) {
   return std::clamp<int>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
 }
 
-/// padd and psub by completer; S and U are the signed and unsigned element.
+/// padd and psub by completer; S and U are the signed and unsigned types of an element.
 template <typename S, typename U, typename F>
 uint64_t saturating(uint64_t r2, uint64_t r3, Saturation saturation, F f) {
   switch (saturation) {
@@ -111,7 +113,8 @@ uint64_t psub4(uint64_t r2, uint64_t r3) {
 
 namespace {
 
-/// Against cumulative error the last bit becomes 1 whenever one of the sum's last two bits is.
+/// pavgsub and pavg without .raz: the last bit is 1 if one of the last two bits of the sum is 1,
+/// which keeps errors from adding up.
 constexpr auto kAverage = [](int a, int b) { return (a + b) >> 1 | ((a + b) & 1); };
 constexpr auto kAverageAway = [](int a, int b) { return (a + b + 1) >> 1; };
 constexpr auto kAverageDifference = [](int a, int b) { return (a - b) >> 1 | ((a - b) & 1); };
@@ -223,7 +226,7 @@ uint64_t pshr4_u(uint64_t r3, uint64_t count) {
   return lanes<uint32_t>(r3, 0, [count](uint32_t a, uint32_t) { return a >> count; });
 }
 
-/// A shift that saturates is the result; nothing is added to it.
+/// If the shift saturates, its result is final; nothing is added.
 uint64_t pshladd2(uint64_t r2, unsigned count, uint64_t r3) {
   return lanes<int16_t>(r2, r3, [count](int a, int b) {
     const int shifted = a * (1 << count);
@@ -240,7 +243,7 @@ uint64_t pshradd2(uint64_t r2, unsigned count, uint64_t r3) {
 
 namespace {
 
-/// Element i of the result is element from[i] of r2, or, from size on, of r3.
+/// Element i of the result is element from[i] of r2:r3, where indexes from `size` on mean r3.
 template <typename T, size_t... from>
 uint64_t permuted(uint64_t r2, uint64_t r3) {
   const std::array<uint64_t, 2> both = {r2, r3};

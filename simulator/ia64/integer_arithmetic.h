@@ -1,12 +1,14 @@
 #pragma once
-// Integer instructions that are more than one operation of the host, and the parallel ones.
+// Integer instructions that take more than one operation of the host, and parallel integer
+// instructions.
 //
-// Functions take register contents in the order of the assembler and return the target's. NaT bits
-// are not seen here: results do not depend on them, and the target's NaT bit is the OR of those of
-// the sources, for every function of this file (SDM 3: "r1.nat = r2.nat || r3.nat").
+// Functions take register contents in the order of the assembler and return the target's contents.
+// Functions do not see NaT bits: no result depends on a NaT bit, and for every function of this
+// file the target's NaT bit is the OR of the NaT bits of the sources (SDM 3: "r1.nat = r2.nat ||
+// r3.nat").
 //
-// Element 0 of a parallel operand is its least significant. Sources: SDM 3, the instructions'
-// pages; parallel instructions also SDM 1, section 4.6.
+// Element 0 of a parallel operand is its least significant element. Sources: SDM 3, the
+// instructions' pages; for parallel instructions also SDM 1, section 4.6.
 
 #include <bit>
 #include <cstdint>
@@ -15,8 +17,8 @@ namespace respike::simulator::ia64 {
 
 // --- general --------------------------------------------------------------------------------
 
-/// addp4 and shladdp4 (count 0 for addp4): the low 32 bits of r2 * 2^count + r3, with bits 31:30 of
-/// r3 at 62:61. addp4 with an immediate has it as r2.
+/// addp4 and shladdp4 (addp4 has count 0): the low 32 bits of r2 * 2^count + r3, with bits 31:30 of
+/// r3 at 62:61. An immediate of addp4 takes the place of r2.
 constexpr uint64_t addp4(uint64_t r2, uint64_t r3, unsigned count = 0) {
   return static_cast<uint32_t>((r2 << count) + r3) | (r3 >> 30 & 3) << 61;
 }
@@ -49,8 +51,8 @@ constexpr uint64_t extr(uint64_t r3, unsigned position, unsigned length) {
   return static_cast<uint64_t>(static_cast<int64_t>(r3 << (64 - length - position)) >>
                                (64 - length));
 }
-/// dep r1 = r2, r3, position, length: the low bits of r2 into r3; dep.z has 0 as r3. What would go
-/// above bit 63 is dropped.
+/// dep r1 = r2, r3, position, length: puts the low bits of r2 into r3; dep.z has 0 as r3. Bits
+/// above bit 63 are dropped.
 constexpr uint64_t dep(uint64_t r2, uint64_t r3, unsigned position, unsigned length) {
   const uint64_t ones = length > 63 ? ~uint64_t{0} : (uint64_t{1} << length) - 1;
   const uint64_t mask = ones << position;
@@ -84,7 +86,7 @@ constexpr uint64_t clz(uint64_t v) {
 }
 
 /// czx1.l, .r, czx2.l, .r: the index of the first zero element, counted from the left resp. right;
-/// 8 resp. 4 if there is none.
+/// 8 resp. 4 if no element is zero.
 uint64_t czx1_l(uint64_t r3);
 uint64_t czx1_r(uint64_t r3);
 uint64_t czx2_l(uint64_t r3);
@@ -117,7 +119,7 @@ uint64_t pavg2(uint64_t r2, uint64_t r3, bool round_away_from_zero);
 uint64_t pavgsub1(uint64_t r2, uint64_t r3);
 uint64_t pavgsub2(uint64_t r2, uint64_t r3);
 
-/// pcmp.eq and pcmp.gt (signed): all ones where it holds.
+/// pcmp.eq and pcmp.gt (signed): elements become all ones if the relation holds, else zeros.
 uint64_t pcmp1_eq(uint64_t r2, uint64_t r3);
 uint64_t pcmp1_gt(uint64_t r2, uint64_t r3);
 uint64_t pcmp2_eq(uint64_t r2, uint64_t r3);
@@ -139,7 +141,7 @@ uint64_t pmpyshr2(uint64_t r2, uint64_t r3, unsigned count);
 uint64_t pmpyshr2_u(uint64_t r2, uint64_t r3, unsigned count);
 uint64_t psad1(uint64_t r2, uint64_t r3);
 
-/// Counts are whole registers (or immediates): too large ones shift everything out.
+/// Counts are whole registers (or immediates): a count that is too large shifts everything out.
 uint64_t pshl2(uint64_t r2, uint64_t count);
 uint64_t pshl4(uint64_t r2, uint64_t count);
 uint64_t pshr2(uint64_t r3, uint64_t count);

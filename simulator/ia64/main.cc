@@ -3,10 +3,10 @@
 //   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR] [--brief] [--quiet]
 //                PROGRAM ARGUMENTS...
 //
-// The exit status is the program's; a program that a signal ends makes the emulator end by the same
-// signal. What cannot be run at all is told in one sentence, with the status of a shell: 127 for a
-// program that is not there, 126 for one that is no IA-64 program; 125: a model's results cannot be
-// written.
+// The exit status is the program's; if a signal ends the program, the same signal ends the
+// emulator. If a program cannot be run at all, the emulator says why in one sentence and ends with
+// the status that a shell would use: 127 if there is no such program, 126 if the file is no IA-64
+// program. 125 means that a model's results cannot be written.
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -46,7 +46,7 @@ struct CommandLine {
   std::vector<std::string> words;  ///< program and arguments
 };
 
-/// Nothing if the usage was wrong, which has then been told.
+/// The parsed command line. Nothing if the usage was wrong; a message has then been printed.
 std::optional<CommandLine> parse(int argc, char** argv) {
   CommandLine line;
   int i = 1;
@@ -96,7 +96,7 @@ std::optional<CommandLine> parse(int argc, char** argv) {
   return line;
 }
 
-/// Where a program's name leads: through PATH if it has no slash.
+/// The path of a program: looked up in PATH if the name has no slash.
 std::string find_program(const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -154,7 +154,7 @@ int run_program(CommandLine& line) {
   emulator::start_signals(*process.release());
   emulator::apply_mask(*thread);
   const int status = emulator::run(*thread);
-  // The first thread has ended by itself; the process goes on until the last one does.
+  // The first thread has ended by itself; the process goes on until the last thread ends.
   emulator::release_thread(*thread);
   emulator::end_first_thread(*thread, status);
 }

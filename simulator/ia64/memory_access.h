@@ -1,7 +1,9 @@
 #pragma once
-// One access to guest memory, as handlers do it. Accesses may be unaligned, as Linux makes them be.
+// Single accesses to guest memory by handlers. Accesses may be unaligned, since Linux makes them
+// good.
 //
 // The host's MMU checks rights: its SIGSEGV becomes a guest fault of the instruction that `cpu.op`
+// names. So `cpu.op` must be set before the access, and nothing may have changed yet.
 // names, so that has to be set, and nothing may have changed yet.
 
 #include <csignal>
@@ -13,7 +15,7 @@
 
 namespace respike::simulator::ia64 {
 
-/// The access cannot be mapped at all: SIGSEGV.
+/// Raises SIGSEGV for an address that can never be mapped.
 [[noreturn]] void raise_unmappable(Cpu& cpu, uint64_t address);
 
 inline char* host_address(Cpu& cpu, uint64_t address) {
@@ -24,7 +26,7 @@ inline char* host_address(Cpu& cpu, uint64_t address) {
 template <typename T>
 inline T load_guest(Cpu& cpu, uint64_t address) {
   T value;
-  asm volatile("" ::: "memory");  // what was done before is in memory when the access faults
+  asm volatile("" ::: "memory");  // memory holds all earlier stores if the access faults
   std::memcpy(&value, host_address(cpu, address), sizeof value);
   return value;
 }

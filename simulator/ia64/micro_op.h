@@ -1,16 +1,14 @@
 #pragma once
-// Micro-operations: what blocks of guest instructions are translated into, and how one leads to the
-// next.
+// Micro-operations: the translation of guest instructions, and how one operation leads to the next.
 //
-// A micro-operation is a handler and its operands, 24 bytes. A handler does its work and calls the
-// next one's as its last act, which the compiler turns into a jump: the whole guest runs in one
-// frame of the host's stack, and every handler has the host's branch prediction for itself. Where
-// the compiler does not do that (no optimization, AddressSanitizer), handlers return the next
-// operation to a loop instead.
+// A micro-operation is a handler and its operands, 24 bytes. The last act of a handler is the call
+// of the next operation's handler, which the compiler turns into a jump: the whole guest runs in
+// one frame of the host's stack, and every handler has its own branch prediction on the host. Where
+// the compiler does not make such jumps (no optimization, AddressSanitizer), handlers return the
+// next operation to a loop instead.
 //
-// Registers in operands are physical. In specialised handlers a general register is a number in one
-// of two arrays, static or stacked, and which one it is belongs to the handler: it is a template
-// parameter.
+// Registers in operands are physical. In specialised handlers, a general register is a number in
+// one of two arrays, static or stacked; a template parameter of the handler says which array.
 
 #include <cstdint>
 
@@ -18,13 +16,13 @@
 
 namespace respike::simulator::ia64 {
 
-/// Returns the operation to go on with, null to leave to the thread's loop.
+/// Returns the next operation; null leaves to the thread's loop.
 using Handler = const MicroOp* (*)(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 
 struct MicroOp {
   Handler run = nullptr;
   uint8_t a = 0, b = 0, c = 0, d = 0;
-  uint8_t size = 1;  ///< of a guard: operations that it skips
+  uint8_t size = 1;  ///< of a guard: number of operations that it skips
   uint8_t reserved[3] = {};
   union {
     int64_t immediate = 0;
@@ -34,8 +32,8 @@ struct MicroOp {
 };
 static_assert(sizeof(MicroOp) == 24);
 
-/// What a branch holds until it is executed first: it leaves, and the loop makes `resolved` its
-/// handler and the block at `ip` its target.
+/// What a branch holds until it is first executed. Then the branch leaves to the loop, which makes
+/// `resolved` the branch's handler and the block at `ip` its target.
 struct Link {
   uint64_t ip = 0;
   Handler resolved = nullptr;
@@ -58,7 +56,7 @@ inline void execute(const MicroOp* op, Cpu* cpu) {
 #endif
 #define RESPIKE_NEXT RESPIKE_GO(op + 1, frame)
 
-/// Leaves to the loop, which goes on at `next` or, if that is null, at cpu->ip.
+/// Leaves to the loop, which goes on at `next`; if `next` is null, at cpu->ip.
 inline const MicroOp* leave(Cpu* cpu, const MicroOp* next) {
   cpu->op = next;
   return nullptr;
@@ -72,7 +70,7 @@ inline uint64_t& reg(Cpu* cpu, uint64_t* frame, uint8_t number) {
     return cpu->gr[number];
 }
 
-/// p0 as target: written, never read.
+/// Number of p0 as a target: written, never read.
 constexpr uint8_t kNoPredicate = 64;
 
 }  // namespace respike::simulator::ia64

@@ -1,12 +1,13 @@
-// The emulator and a machine model.
+// Feeds a machine model with what the emulator executes.
 //
-// A piece of the model is what a translation counts as one: a stretch from a place that control
-// comes to, to the next branch or break. At its head stands an operation that tells the model. A
-// fault leaves a stretch in its middle: the instructions behind are taken back from the count, and
-// the model learns nothing of where control went; what it has added for fetch and issue stays.
+// A piece of the model is a *stretch*: the slots from a place that control comes to, up to the next
+// branch or break; counts have the same units. An operation at the head of a stretch tells the
+// model that the stretch begins. If a fault leaves a stretch in its middle, the count takes back
+// the instructions behind, and the model learns nothing from where control went; the model's cycles
+// for fetch and issue of the whole stretch stay.
 //
-// A thread's place in the file is used again when it has ended. What a child of vfork executes
-// before exec counts in its parent's file, which it shares.
+// When a thread has ended, a new thread uses its place in the file again. A child of vfork shares
+// its parent's file: what the child executes before exec counts there.
 
 #include "simulator/ia64/model_feed.h"
 

@@ -18,8 +18,8 @@ namespace respike::simulator::ia64 {
 
 class GuestMemory;
 
-/// Straight code that is left only at its end, as it was translated. `piece` is made when it is
-/// executed first.
+/// Straight code that control leaves only at its end, as it was translated. `piece` is made at the
+/// first execution.
 struct Stretch {
   uint64_t begin = 0, end = 0;  ///< bundle and slot
   Piece* piece = nullptr;
@@ -27,8 +27,8 @@ struct Stretch {
 
 class ModelFeed;
 
-/// What one thread executes. Threads have a processor each; translations are a thread's own, and so
-/// are pieces.
+/// Feeds the model with what one thread executes. Each thread has a processor, translations and
+/// pieces of its own.
 class ThreadFeed {
  public:
   ThreadFeed(ModelFeed& process, GuestMemory& memory, uint32_t place);
@@ -46,13 +46,13 @@ class ThreadFeed {
     completed_ = true;
   }
 
-  /// Control goes where no instruction sent it.
+  /// Notes that control goes where no instruction sent it.
   void interrupt() { completed_ = false; }
-  /// The stretch was left, and what is between two of its places did not run.
+  /// Notes that the stretch was left: the slots from `begin` to `end` did not run.
   void leave(uint64_t begin, uint64_t end);
 
  private:
-  /// A piece and the code that it was made of: other code may come to stand at the same address.
+  /// A piece and its code. Other code may come to stand at the same address.
   struct KnownPiece {
     uint64_t end = 0;
     std::vector<uint8_t> code;
@@ -66,19 +66,19 @@ class ThreadFeed {
   Events& events_;
   std::unique_ptr<Processor> processor_;
   bool completed_ = true;
-  std::unordered_map<uint64_t, std::vector<KnownPiece>> pieces_;  ///< by where they begin
+  std::unordered_map<uint64_t, std::vector<KnownPiece>> pieces_;  ///< by first address
 };
 
 class ModelFeed {
  public:
-  /// Maps the file. Ends the process if that fails: results would be worthless.
+  /// Maps the file. Ends the process if this fails: results would be worthless.
   explicit ModelFeed(const std::string& path);
 
   std::unique_ptr<ThreadFeed> start_thread(GuestMemory& memory);
 
-  /// Held while a process forks, so that no thread of it is at work on the feed.
+  /// Held while a process forks, so that no other thread is using the feed.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(lock_); }
-  /// In a forked child, which counts from 0 and goes on with its parent's caches.
+  /// In a forked child: counts start at 0, the child keeps its parent's caches.
   void start_child();
 
  private:

@@ -7,8 +7,8 @@
 
 namespace respike::simulator::ia64 {
 
-/// To be called when a file of the host has been mapped to be executed. With Options::opened, a
-/// library of this machine is noted if the program has been entered; failures are not told.
+/// Called when a file of the host has been mapped for execution. With Options::opened, notes
+/// libraries of this machine once the program has been entered; failures are not reported.
 void note_mapped(const Process& process, const std::string& path);
 
 }  // namespace respike::simulator::ia64

@@ -1,10 +1,10 @@
-// Moving registers between the array and the backing store, one by one and in the order of
-// addresses.
+// Moves registers between the array and the backing store, one by one, in the order of addresses.
 //
-// A collection is stored when the engine reaches its word; until then ar.rnat gathers it. On the
-// way down ar.rnat takes the word that is passed. Progress is kept register by register, since
-// every access to guest memory may fault, and a fault must leave a state from which the instruction
-// can be repeated.
+// The engine stores a collection of NaT bits when it reaches the collection's word; until then
+// ar.rnat gathers the bits. On the way down, ar.rnat takes the word that the engine passes.
+// Progress is kept register by register: every access to guest memory may fault, and a fault must
+// leave a state in which the instruction can be repeated. Example: flushrs of 70 registers from a
+// 512-byte boundary on stores 63 registers, the collection, then 7 registers.
 
 #include "simulator/ia64/register_stack.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kSlots = 1 << 16;
 constexpr int64_t kFrame = 96;
-constexpr int64_t kStart = 1024;  // what lies below serves returns after a flush
+constexpr int64_t kStart = 1024;  // the slots below serve returns after a flush
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void RegisterStack::spill(Cpu& cpu, uint64_t* end) {
     bspstore_ += 8;
     ++dirty_;
   }
-  // bsp never points to a collection: it was stored with the register before it.
+  // bsp never points to a collection: the collection goes with the register before it.
   if (is_collection(bspstore_)) {
     store_guest<uint64_t>(cpu, bspstore_, rnat_);
     bspstore_ += 8;
@@ -74,7 +74,7 @@ void RegisterStack::forget_nats(Cpu& cpu, uint64_t* from, uint64_t* to) {
   }
 }
 
-/// Moves all registers in the array.
+/// Moves all registers in the array up or down.
 void RegisterStack::shift(Cpu& cpu, int64_t distance) {
   const size_t count = static_cast<size_t>(cpu.frame - dirty_ + 2 * kFrame);
   forget_nats(cpu, slots_.data(), dirty_);
@@ -97,7 +97,7 @@ void RegisterStack::fill(Cpu& cpu, unsigned count) {
   const int64_t missing = static_cast<int64_t>(count) - (cpu.frame - dirty_);
   if (missing <= 0) return;
   if (dirty_ - slots_.data() < missing) {
-    // Few registers are in the array, or none would be missing: there is room above.
+    // If a register is missing, few registers are in the array: there is room above.
     shift(cpu, kSlots / 4);
   }
   for (int64_t left = missing; left > 0; --left) {
@@ -121,7 +121,7 @@ void RegisterStack::load(Cpu& cpu, uint64_t bytes) {
   const uint64_t tear = bsp(cpu) - (bytes & ~uint64_t{7});
   const uint64_t wanted = registers_between(tear, bsp(cpu));
   if (static_cast<int64_t>(wanted) <= cpu.frame - dirty_) {
-    // What lies below the tear point is given up.
+    // Registers below the tear point are given up.
     forget_nats(cpu, dirty_, cpu.frame - wanted);
     dirty_ = cpu.frame - wanted;
     bspstore_ = tear;

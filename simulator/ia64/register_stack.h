@@ -10,8 +10,8 @@
 //   array:  | ... free ... | dirty partition | current frame | free ... |
 //                          ^ dirty = bspstore ^ frame = bsp
 //
-// There are no clean registers: what was stored is read again when it is needed. The NaT bit of
-// each register is a byte in a second array.
+// There are no clean registers: the engine reads a stored register again when it is needed. The NaT
+// bit of each register is a byte in a second array.
 //
 // Source: SDM 2, chapter 6.
 
@@ -36,28 +36,28 @@ class RegisterStack {
   uint64_t bspstore() const { return bspstore_; }
   uint64_t rnat() const { return rnat_; }
   void set_rnat(uint64_t value) { rnat_ = value & ~(uint64_t{1} << 63); }
-  /// mov ar.bspstore: the dirty registers belong to the new place; bsp moves with it.
+  /// mov ar.bspstore: the dirty registers belong to the new address; bsp moves by as much.
   void set_bspstore(uint64_t address) { bspstore_ = address & ~uint64_t{7}; }
 
-  /// The lowest frame pointer that has its registers in the array.
+  /// The lowest register in the array: frames from here up are complete.
   uint64_t* dirty() const { return dirty_; }
-  /// Frames may start up to here: behind it there is room for two largest ones.
+  /// The highest place where frames may start: there is room for two largest frames behind it.
   uint64_t* limit() const { return limit_; }
 
-  // Each may raise a fault at an address of the backing store. They change cpu.frame.
+  // These functions may raise a fault at an address of the backing store. They change cpu.frame.
 
   /// Stores all dirty registers (flushrs).
   void flush(Cpu& cpu);
   /// loadrs: makes `bytes` below bsp the dirty partition.
   void load(Cpu& cpu, uint64_t bytes);
-  /// Loads what is missing so that the frame can move down by `count` registers.
+  /// Loads missing registers so that the frame can move down by `count` registers.
   void fill(Cpu& cpu, unsigned count);
   /// Makes room at the array's end once cpu.frame is behind limit().
   void make_room(Cpu& cpu);
   /// Clears the NaT bits of registers that no frame holds any more.
   void forget_nats(Cpu& cpu, uint64_t* from, uint64_t* to);
   void forget_nats_above(Cpu& cpu, uint64_t* from) { forget_nats(cpu, from, from + 2 * 96); }
-  /// The frame becomes part of the dirty partition (cover, signals).
+  /// Makes the frame part of the dirty partition (cover, signals).
   void cover(Cpu& cpu, unsigned registers);
 
  private:

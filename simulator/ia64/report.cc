@@ -1,4 +1,4 @@
-// A fault that ends the program: one line that tells where and what, and the registers then.
+// Reports a fault that ends the program: a line that says where and what, and the registers.
 
 #include "simulator/ia64/report.h"
 
@@ -15,7 +15,7 @@ namespace respike::simulator::ia64 {
 
 namespace {
 
-/// The file that holds an address, and where in it.
+/// The file that holds an address, and the offset in the file.
 std::string place(const GuestMemory& memory, uint64_t ip) {
   const auto found = memory.find(ip);
   if (!found || found->second.file.empty()) return "";

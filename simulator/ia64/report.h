@@ -1,5 +1,5 @@
 #pragma once
-// What a user hears when a fault ends the program.
+// What the emulator prints when a fault ends the program.
 
 #include <string>
 
@@ -7,11 +7,12 @@
 
 namespace respike::simulator::ia64 {
 
-/// One line to stderr: signal, address, instruction; without Options::brief all registers, too.
-/// Nothing with Options::quiet.
+/// Writes a line to stderr: signal, address, instruction; and all registers, unless Options::brief
+/// is set. Writes nothing with Options::quiet.
 void report_fault(Thread& thread, const GuestFault& fault);
 
-/// The instruction at an address and slot in the assembler's syntax, or why it cannot be shown.
+/// The instruction at an address and slot in the assembler's syntax, or the reason why there is
+/// none.
 std::string instruction_text(const GuestMemory& memory, uint64_t ip);
 
 }  // namespace respike::simulator::ia64

@@ -1,9 +1,13 @@
-// The loop of a thread.
+// Runs a thread.
 //
-// Translated code runs until it leaves: because a branch has no target yet, somebody wants
-// attention, or an instruction cannot go on. The latter jump back here with a fault (siglongjmp;
-// from the host's signal handler, too), and a break instruction is one of them: 0x100000 is a
-// system call, other numbers are signals (linux/arch/ia64/kernel/traps.c, ia64_bad_break).
+// Translated code runs until it leaves to the loop here: a branch has no target yet, something
+// needs the thread's attention (a signal, say), or an instruction cannot go on. An instruction that
+// cannot go on jumps back here with a fault (siglongjmp; so does the host's signal handler for
+// faults of memory). A break is such an instruction: number 0x100000 is a system call, other
+// numbers are signals (linux/arch/ia64/kernel/traps.c, ia64_bad_break).
+//
+// Example: a program's first `br.call` has no target. It leaves; the loop translates the block at
+// cpu.ip, links the branch to the block, and executes the block.
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,7 +28,7 @@ namespace {
 
 constexpr int kSystemCallBreak = 0x100000;
 
-/// What Linux makes of the number of a break.
+/// The fault that Linux makes of the number of a break.
 GuestFault break_fault(int number, uint64_t ip) {
   GuestFault fault = {SIGTRAP, TRAP_BRKPT, ip, 0, number};
   const auto be = [&](int signal, int code) {
@@ -66,7 +70,7 @@ GuestFault break_fault(int number, uint64_t ip) {
   return fault;
 }
 
-/// cpu.ip says where execution stands, cpu.op nothing.
+/// Moves the thread's position from cpu.op to cpu.ip.
 void settle(Thread& thread) {
   Cpu& cpu = thread.cpu;
   if (cpu.op != nullptr) cpu.ip = thread.cache.starting_with(cpu.op)->ip;
@@ -128,7 +132,7 @@ void finish_system_call(Thread& thread, int64_t result) {
   thread.phase = Phase::running;
 }
 
-/// What stopped an instruction.
+/// Delivers the fault that stopped an instruction.
 static void handle_fault(Thread& thread) {
   Cpu& cpu = thread.cpu;
   GuestFault fault = thread.fault;
@@ -148,7 +152,7 @@ static void handle_fault(Thread& thread) {
     fault = break_fault(fault.immediate, ip);
   }
   if (fault.address == 0 && fault.signal != SIGSEGV && fault.signal != SIGBUS) fault.address = ip;
-  // Holes of the window are mapped on the host, without rights.
+  // Unmapped parts of the window are mapped on the host, without rights.
   if (fault.signal == SIGSEGV && !cpu.memory->find(fault.address)) fault.code = SEGV_MAPERR;
   thread.phase = Phase::delivering;
   deliver_fault(thread, fault);
@@ -160,7 +164,7 @@ void raise_fault(Cpu& cpu, const GuestFault& fault) {
   siglongjmp(cpu.thread->recovery, 1);
 }
 
-/// In a sandbox every taken branch comes back to the loop, which counts.
+/// In a sandbox, makes every taken branch come back here, and says whether the steps are used up.
 static bool leaves_early(Thread& thread) {
   thread.cpu.interrupt = 1;
   return ++thread.steps > thread.process.options.sandbox_steps;
@@ -169,7 +173,7 @@ static bool leaves_early(Thread& thread) {
 int run(Thread& thread) {
   current_thread = &thread;
   thread.in_guest = 1;
-  // Faults come back here, those of handling a fault as well.
+  // Faults jump to here, also faults in the delivery of a fault.
   if (sigsetjmp(thread.recovery, 0) != 0) handle_fault(thread);
   while (!thread.ended) {
     if (__atomic_load_n(&thread.cpu.interrupt, __ATOMIC_RELAXED) != 0) attend(thread);
@@ -208,7 +212,7 @@ Thread::~Thread() {
   std::erase(process.threads, this);
 }
 
-/// The process ends elsewhere; counts have been read once this thread says so.
+/// The thread that ends the process waits for `parked` before it writes the counts.
 void park(Thread& thread) {
   block_all_signals();
   collect_counts(thread);

@@ -1,24 +1,29 @@
-// Signals of the host become signals of the guest.
+// Turns signals of the host into signals of the guest.
 //
-// The host's handler only notes what came and lets the loop of the thread see it: `cpu.interrupt`
-// ends translated code at the next branch, and a system call that has not begun is not begun
+// The host's handler only notes the signal and lets the thread's loop see it: `cpu.interrupt` ends
+// translated code at the next branch. A system call that has not begun does not begin
 // (safe_system_call: the handler moves the instruction pointer out of the few instructions before
-// `syscall`). While one signal waits, all others are blocked, so that the kernel's own queue
-// decides about order and number. Host handlers have the guest's SA_RESTART, so that the kernel
-// decides which calls end with EINTR. One that it wants to execute again comes back to the
-// `syscall` instruction and is given up there with kRestart, as one that has not begun: in both
-// cases the guest's break is executed again after the handler.
+// `syscall`). While one signal waits for delivery, all others are blocked, so that the kernel's own
+// queue decides about order and number. Handlers on the host have the guest's SA_RESTART, so that
+// the kernel decides which calls end with EINTR. A call that the kernel restarts comes back to the
+// `syscall` instruction and is given up there with kRestart, like a call that has not begun: in
+// both cases the guest's break is executed again after the guest's handler.
 //
-// Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop,
-// which delivers them with the guest's address (siglongjmp; handlers of micro-operations hold
-// nothing). So the host never blocks these two. When somebody sends one that the guest blocks, or
-// while another signal waits, the thread holds it until the mask lets it through.
+// Example: SIGALRM comes while the guest is blocked in read. The host's handler notes SIGALRM, read
+// ends with EINTR or kRestart, and the loop enters the guest's handler.
 //
-// The frame on the guest's stack is the one of Linux (arch/ia64/kernel/sigframe.h,
-// asm/sigcontext.h), since unwinders know it: three arguments, the descriptor, siginfo, sigcontext.
-// The kernel's own trampoline lies in its gate page at 0xa000000000000000, where unwinders look for
-// it; ours has only the system call rt_sigreturn. On an alternate stack the register stack goes to
-// its lower end, and the interrupted frames are stored before, so that sc_loadrs is 0.
+// Faults of guest memory are SIGSEGV and SIGBUS of the host: the handler jumps back to the loop
+// (siglongjmp; handlers of micro-operations hold no resources), which delivers the fault with the
+// guest's address. So the host never blocks SIGSEGV and SIGBUS. When another process sends one of
+// the two while the guest blocks it, or while another signal waits, the thread holds the signal
+// until the mask lets it through.
+//
+// The frame on the guest's stack is the frame of Linux (arch/ia64/kernel/sigframe.h,
+// asm/sigcontext.h), since unwinders know that frame: three arguments, the descriptor, siginfo,
+// sigcontext. The kernel's own trampoline lies in its gate page at 0xa000000000000000, where
+// unwinders look for it; the emulator's trampoline has only the system call rt_sigreturn. On an
+// alternate stack, the register stack starts at the lower end; the interrupted frames are stored
+// before, so that sc_loadrs is 0.
 
 #include "simulator/ia64/signals.h"
 
@@ -36,8 +41,8 @@
 #include "simulator/ia64/report.h"
 #include "simulator/ia64/system_calls.h"
 
-// How long a call is in `syscall` itself is decided by two labels: what is interrupted before the
-// instruction has no effect yet. The first argument is the address of the flag to look at.
+// Two labels tell how far a call is: a call that a signal interrupts before `syscall` has no effect
+// yet. The first argument is the address of the flag that says that a signal is pending.
 asm(R"(
   .text
   .type respike_safe_system_call, @function
@@ -97,7 +102,7 @@ struct SignalFrame {
 };
 static_assert(offsetof(SignalFrame, context) == 160);
 
-/// The kernel's structure, not the C library's.
+/// The kernel's structure, which differs from the C library's.
 struct HostAction {
   uint64_t handler;
   unsigned long flags;
@@ -109,7 +114,7 @@ constexpr uint64_t signal_bit(int signal) {
   return uint64_t{1} << (signal - 1);
 }
 
-/// Never blocked on the host: the emulator needs them.
+/// Signals that are never blocked on the host, since the emulator needs them.
 constexpr uint64_t kAlwaysOpen = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(kKick);
 constexpr uint64_t kUnblockable = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
 
@@ -152,7 +157,7 @@ constexpr size_t held_index(int signal) {
   return signal == SIGSEGV ? 0 : 1;
 }
 
-/// Held signals that the mask lets through are sent again; the host must block all signals now.
+/// Sends held signals again if the mask lets them through. The host must block all signals now.
 void release_held(Thread& thread) {
   const uint64_t open = thread.held & ~thread.mask;
   thread.held &= ~open;
@@ -163,7 +168,7 @@ void release_held(Thread& thread) {
   }
 }
 
-/// Leaves a call that has not begun.
+/// Leaves a system call that has not begun.
 void give_up_system_call(ucontext_t* context) {
   auto& ip = context->uc_mcontext.gregs[REG_RIP];
   if (ip >= reinterpret_cast<greg_t>(respike_system_call_start) &&
@@ -204,7 +209,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
       siglongjmp(thread->recovery, 1);
     }
   }
-  restore_default(signal, false);  // a fault of the emulator itself, which is repeated
+  restore_default(signal, false);  // a fault of the emulator itself happens again, and kills it
 }
 
 SignalContext save(Thread& thread, bool in_system_call) {
@@ -239,7 +244,7 @@ bool on_alternate_stack(const Thread& thread, uint64_t sp) {
   return sp - stack.base < stack.size;
 }
 
-/// The handler's frame: what lies at sp and the registers it starts with.
+/// Enters the guest's handler: writes the frame at sp, and sets the registers.
 void enter_handler(Thread& thread, int signal, const siginfo_t& info, const GuestAction& action,
                    bool in_system_call) {
   Cpu& cpu = thread.cpu;
@@ -307,7 +312,7 @@ void kick(const Thread& thread) {
 
 void apply_mask(Thread& thread) {
   block_all_signals();
-  if (thread.pending != 0) return;  // all others wait until this one is delivered
+  if (thread.pending != 0) return;  // other signals wait until this one is delivered
   release_held(thread);
   const uint64_t mask = thread.mask & ~kAlwaysOpen;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, 8);
@@ -334,7 +339,7 @@ void start_signals(Process& process) {
 }
 
 void map_trampoline(Process& process) {
-  // { .mib  mov r15 = 1181 (rt_sigreturn); break.i 0x100000; nop.b 0 ;; }, as the assembler has it.
+  // { .mib  mov r15 = 1181 (rt_sigreturn); break.i 0x100000; nop.b 0 ;; }, encoded by GNU as.
   static constexpr unsigned char kCode[16] = {0x11, 0x78, 0x74, 0x00, 0x09, 0x24, 0x00, 0x00,
                                               0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x20};
   const int64_t place =
@@ -400,8 +405,8 @@ void return_from_signal(Thread& thread) {
   const auto context_address =
       load_guest<uint64_t>(cpu, cpu.gr[12] + 16 + offsetof(SignalFrame, context_address));
   const auto c = load_guest<SignalContext>(cpu, context_address);
-  // Back to the frame: either it is still there, or it is read from where the register stack was
-  // then.
+  // Back to the interrupted frame: if the frame is no longer in the array, it is read from the
+  // backing store that the register stack had then.
   if (c.rbs_base != 0 || cpu.stack.bsp(cpu) != c.ar_bsp) {
     cpu.stack.start(cpu, c.ar_bsp);
     cpu.stack.set_rnat(c.ar_rnat);
@@ -496,7 +501,7 @@ int64_t suspend(Thread& thread, uint64_t set, uint64_t size) {
   thread.mask = mask;
   release_held(thread);
   int64_t result;
-  do {  // again after a signal that was only held
+  do {  // again if the signal was only held
     result = safe_system_call(thread, SYS_rt_sigsuspend, reinterpret_cast<uint64_t>(&host_mask), 8);
   } while (result == -EINTR && thread.pending == 0 && thread.cpu.interrupt == 0);
   thread.mask = kept;

@@ -7,21 +7,21 @@
 
 namespace respike::simulator::ia64 {
 
-/// Sets up what the emulator needs (SIGSEGV, SIGBUS, a signal of its own) and takes over what the
-/// parent ignores.
+/// Installs the handlers that the emulator needs (SIGSEGV, SIGBUS, a signal of its own), and takes
+/// over which signals the parent ignores.
 void start_signals(Process& process);
 
-/// Maps the page with the code that handlers return to.
+/// Maps the page with the code that guest handlers return to.
 void map_trampoline(Process& process);
 
-/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for it;
-/// it ends with EINTR or will be executed again, as the signal's action says.
+/// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for the
+/// signal; the signal's action decides whether the call ends with EINTR or is executed again.
 void deliver_pending(Thread& thread, bool interrupted);
 
-/// Delivers what an instruction raised; without a handler the process dies with a report.
+/// Delivers a fault; if the guest has no handler, reports the fault and ends the process.
 void deliver_fault(Thread& thread, const GuestFault& fault);
 
-/// rt_sigreturn: registers are those that the frame at sp holds.
+/// rt_sigreturn: sets the registers from the frame at sp.
 void return_from_signal(Thread& thread);
 
 // System calls.
@@ -32,18 +32,19 @@ int64_t suspend(Thread& thread, uint64_t set, uint64_t size);
 int64_t pending_signals(Thread& thread, uint64_t set, uint64_t size);
 int64_t wait_for_signal(Thread& thread, uint64_t set, uint64_t info, uint64_t time, uint64_t size);
 
-/// The host's mask becomes what the guest's says, except for signals that the emulator needs.
+/// Sets the host's mask to the guest's mask, without the signals that the emulator needs.
 void apply_mask(Thread& thread);
 void block_all_signals();
 
-/// What safe_system_call says when a signal was there before the call had an effect.
+/// The result of safe_system_call if a signal came before the call had an effect.
 constexpr int64_t kRestart = 512;
 
-/// A system call of the host that is not begun once a signal is pending. Its result or -errno.
+/// A system call of the host that does not begin if a signal is pending. Returns the result or
+/// -errno.
 int64_t safe_system_call(Thread& thread, long number, uint64_t a = 0, uint64_t b = 0,
                          uint64_t c = 0, uint64_t d = 0, uint64_t e = 0, uint64_t f = 0);
 
-/// Makes a thread leave what it does.
+/// Makes a thread come back to its loop.
 void kick(const Thread& thread);
 
 }  // namespace respike::simulator::ia64

@@ -1,5 +1,5 @@
-// System calls on files whose structures differ, hold pointers, or need a path to be seen with the
-// guest's eyes.
+// System calls on files that cannot be passed to the host: their structures differ or hold
+// pointers, or their paths have to be mapped.
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -55,7 +55,7 @@ int64_t store_stat(Thread& thread, int result, const struct stat& s, uint64_t ad
   return 0;
 }
 
-/// Whether a path is /proc/self/NAME or /proc/PID/NAME of this process.
+/// Says whether a path is /proc/self/NAME or /proc/PID/NAME of this process.
 bool is_own(const std::string& path, const char* name) {
   return path == std::string("/proc/self/") + name ||
          path == "/proc/" + std::to_string(getpid()) + "/" + name;
@@ -88,7 +88,7 @@ int64_t guest_fstat(Thread& thread, const Arguments& a) {
   return store_stat(thread, fstat(static_cast<int>(a[0]), &status), status, a[1]);
 }
 
-/// A file with a text that is made now.
+/// Opens a file without a name that holds `text`.
 int64_t open_text(const std::string& text, int flags) {
   const int file = memfd_create("guest", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
   if (file < 0) return -errno;
@@ -138,7 +138,7 @@ int64_t guest_readlinkat(Thread& thread, const Arguments& a) {
   return read_link(thread, static_cast<int>(a[0]), a[1], a[2], a[3]);
 }
 
-/// These take the size of the structure, which is the same as statfs's.
+/// statfs64 and fstatfs64 also take the size of the structure, which is that of statfs.
 int64_t guest_statfs64(Thread& thread, const Arguments& a) {
   struct statfs status;
   if (a[1] != sizeof status) return -EINVAL;
@@ -154,7 +154,7 @@ int64_t guest_fstatfs64(Thread& thread, const Arguments& a) {
   return 0;
 }
 
-/// The second descriptor comes back in r9.
+/// pipe returns the second descriptor in r9.
 int64_t guest_pipe(Thread& thread, const Arguments&) {
   int ends[2];
   if (pipe(ends) != 0) return -errno;
@@ -175,14 +175,14 @@ int64_t guest_fcntl(Thread& thread, const Arguments& a) {
     case 1035:
     case 1036:
     case 1037:
-    case 1038:  // hints of lifetime
+    case 1038:  // hints of lifetime (F_GET_RW_HINT to F_SET_FILE_RW_HINT)
       return safe_system_call(thread, SYS_fcntl, a[0], a[1], host_pointer(thread, a[2]));
     default:
       return safe_system_call(thread, SYS_fcntl, a[0], a[1], a[2]);
   }
 }
 
-/// An argument in a region of programs is a pointer; numbers are small.
+/// An argument in a region with memory of programs is a pointer; numbers are small.
 int64_t guest_ioctl(Thread& thread, const Arguments& a) {
   const uint64_t argument = a[2] >> 61 == 0 ? a[2] : host_pointer(thread, a[2]);
   return safe_system_call(thread, SYS_ioctl, a[0], a[1], argument);
@@ -214,7 +214,7 @@ int64_t guest_pwritev2(Thread& t, const Arguments& a) {
   return vector_call(t, SYS_pwritev2, a);
 }
 
-/// x86-64 packs this structure, IA-64 does not.
+/// The kernel's struct epoll_event, which is packed on x86-64, but not on IA-64.
 struct GuestEvent {
   uint32_t events, padding;
   uint64_t data;
@@ -248,7 +248,7 @@ int64_t guest_epoll_wait(Thread& thread, const Arguments& a) {
   return guest_epoll_pwait(thread, {{a[0], a[1], a[2], a[3], 0, 0}});
 }
 
-/// The last argument points to a pointer.
+/// The last argument points to a pair of a pointer and a size.
 int64_t guest_pselect(Thread& thread, const Arguments& a) {
   uint64_t mask[2] = {0, 8};
   if (a[5] != 0) {

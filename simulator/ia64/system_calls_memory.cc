@@ -15,7 +15,7 @@ namespace respike::simulator::ia64 {
 
 namespace {
 
-/// The name in /proc/self/maps.
+/// The name of a mapping in /proc/self/maps.
 std::string name_of(int file) {
   char text[PATH_MAX];
   const ssize_t length =
@@ -50,7 +50,7 @@ int64_t guest_page_size(Thread&, const Arguments&) {
   return kPage;
 }
 
-/// One byte for each of the guest's pages: all that is mapped counts as resident.
+/// Stores a byte for each of the guest's pages: all mapped pages count as resident.
 int64_t guest_mincore(Thread& thread, const Arguments& a) {
   if (a[0] % kPage != 0) return -EINVAL;
   const uint64_t size = page_up(a[1]);

@@ -1,4 +1,4 @@
-// Messages on sockets: headers that hold pointers.
+// System calls for messages on sockets, whose headers hold pointers.
 
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ namespace respike::simulator::ia64 {
 
 namespace {
 
-/// struct msghdr has the same layout on both; control messages hold no pointers.
+/// struct msghdr, which has the same layout on both machines; control messages hold no pointers.
 struct GuestMessage {
   uint64_t name;
   uint32_t name_length, padding;
@@ -55,7 +55,8 @@ int64_t guest_recvmsg(Thread& t, const Arguments& a) {
   return message(t, SYS_recvmsg, a[0], a[1], a[2]);
 }
 
-/// struct mmsghdr: a header and what was transferred. The timeout of recvmmsg is not looked at.
+/// Handles arrays of struct mmsghdr: a header and the number of bytes transferred. The timeout of
+/// recvmmsg is ignored.
 int64_t several(Thread& thread, long number, const Arguments& a) {
   constexpr uint64_t kSize = sizeof(GuestMessage) + 8;
   int64_t done = 0;

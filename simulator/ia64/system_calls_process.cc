@@ -1,4 +1,4 @@
-// Processes, threads, signals, and what tells programs about the system.
+// System calls for processes, threads and signals, and calls that describe the system.
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -32,7 +32,7 @@ int64_t guest_exit_group(Thread& thread, const Arguments& a) {
 int64_t guest_clone2(Thread& thread, const Arguments& a) {
   return clone_thread(thread, {a[0], a[1], a[2], a[3], a[4], a[5]});
 }
-/// The older call has no size of the stack.
+/// clone, the older call, which has no size of the stack.
 int64_t guest_clone(Thread& thread, const Arguments& a) {
   return clone_thread(thread, {a[0], a[1], 16, a[2], a[3], a[4]});
 }
@@ -84,7 +84,8 @@ int64_t guest_prctl(Thread& thread, const Arguments& a) {
   }
 }
 
-/// The fourth argument is a time or a number, the fifth another place or nothing.
+/// The fourth argument is a time or a number, depending on the command; the fifth is an address or
+/// 0.
 int64_t guest_futex(Thread& thread, const Arguments& a) {
   const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
   const bool timed = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
@@ -95,7 +96,8 @@ int64_t guest_futex(Thread& thread, const Arguments& a) {
                           a[5]);
 }
 
-/// IA-64 has the priority itself, which may be negative, where others have 20 minus it.
+/// On IA-64 the result is the priority itself, which may be negative; on x86-64 it is 20 minus
+/// that.
 int64_t guest_getpriority(Thread& thread, const Arguments& a) {
   const int64_t result = safe_system_call(thread, SYS_getpriority, a[0], a[1]);
   if (result < 0) return result;

@@ -1,13 +1,15 @@
-// A guest thread is a host thread, a guest process a host process.
+// Guest threads are host threads, guest processes are host processes.
 //
-// fork is the host's fork with the emulator's locks held, so that the child finds the tables in
-// order. vfork, which posix_spawn uses, shares memory until the child executes a program or ends:
-// the host's vfork does the same, and the child runs on a Thread of its own inside the call, while
-// the parent's host thread waits.
+// fork is the host's fork with the emulator's locks held, so that the child finds the tables in a
+// consistent state. vfork, which posix_spawn uses, shares memory until the child executes a program
+// or ends. The host's vfork does the same: the child runs on a Thread of its own inside the call,
+// while the parent's host thread waits. Example: a guest's system() is vfork, run_borrower() in the
+// child until execve, then the parent goes on.
 //
-// Linux clears a thread's number and wakes its joiner; the host's kernel does that for guest
-// addresses only if it is told, which glibc's own threads do not allow: it is done here, after the
-// thread has run its last instruction.
+// When a thread ends, Linux clears the thread's number in memory and wakes the thread that joins
+// it. The host's kernel would do so only for one address, which glibc's own threads use. So the
+// emulator clears the number of guest threads itself, after the thread has run its last
+// instruction.
 
 #include "simulator/ia64/threads.h"
 
@@ -36,7 +38,7 @@ namespace {
 
 constexpr size_t kHostStack = 1 << 20;
 
-/// Registers of a child: those of the parent behind its call, with result 0.
+/// Sets the registers of a child: the parent's registers behind its call, with result 0.
 void copy_registers(Thread& child, const Thread& parent, const CloneArguments& a) {
   Cpu& to = child.cpu;
   const Cpu& from = parent.cpu;
@@ -74,7 +76,7 @@ struct Start {
   CloneArguments arguments;
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t started = PTHREAD_COND_INITIALIZER;
-  int number = 0;  ///< the child's; its Thread may be gone when the parent reads it
+  int number = 0;  ///< of the child, whose Thread may be gone when the parent reads it
 };
 
 void* thread_main(void* argument) {
@@ -83,7 +85,7 @@ void* thread_main(void* argument) {
   thread->tid = static_cast<int>(syscall(SYS_gettid));
   const CloneArguments& a = start->arguments;
   if (a.flags & CLONE_CHILD_CLEARTID) thread->clear_child_tid = a.child_tid;
-  // Before the child can end, which clears the number again.
+  // Before the child can end, since its end clears the number again.
   if (a.flags & CLONE_PARENT_SETTID) store_number(*thread, a.parent_tid, thread->tid);
   if (a.flags & CLONE_CHILD_SETTID) store_number(*thread, a.child_tid, thread->tid);
   pthread_mutex_lock(&start->lock);
@@ -125,12 +127,12 @@ int64_t start_thread(Thread& parent, const CloneArguments& a) {
   return start.number;
 }
 
-/// In the only thread of a new process.
+/// Sets up a forked child, in the only thread of the new process.
 void become_child(Thread& thread, const CloneArguments& a) {
   Process& process = thread.process;
   process.threads = {&thread};
   process.exiting = false;
-  thread.pending = 0;  // the parent's, as all that waits
+  thread.pending = 0;  // waiting signals belong to the parent
   thread.held = 0;
   thread.tid = static_cast<int>(syscall(SYS_gettid));
   reset_counts(thread);
@@ -160,7 +162,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   const pid_t pid = fork();
   const int error = errno;
   if (pid == 0) {
-    // Mutexes that know their owner by its number cannot be unlocked by the child.
+    // Mutexes that store the owner's number cannot be unlocked by the child.
     new (memory.release()) std::recursive_mutex;
   } else {
     memory.unlock();
@@ -177,7 +179,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   return pid < 0 ? -error : pid;
 }
 
-/// The child's course, inside the parent's call. It never returns.
+/// Runs the child of vfork inside the parent's call. Never returns.
 [[noreturn]] void run_borrower(Thread& child) {
   child.tid = static_cast<int>(syscall(SYS_gettid));
   current_thread = &child;
@@ -204,7 +206,7 @@ int64_t vfork_process(Thread& thread, const CloneArguments& a) {
   return pid < 0 ? -error : pid;
 }
 
-/// Marks a futex of a thread that has died holding it (linux/kernel/futex, handle_futex_death).
+/// Marks a futex of a thread that died holding the futex (linux/kernel/futex, handle_futex_death).
 void release_futex(Thread& thread, uint64_t address) {
   if (address % 4 != 0 || !thread.process.memory.allows(address, 4, PROT_READ | PROT_WRITE)) return;
   auto* word = reinterpret_cast<uint32_t*>(thread.process.memory.host(address));
@@ -239,7 +241,7 @@ void release_robust_list(Thread& thread) {
 
 // --- execve --------------------------------------------------------------------------------------
 
-/// The interpreter and its argument in a script's first line.
+/// The words of the interpreter in a script's first line.
 std::vector<std::string> interpreter_of(const std::string& path) {
   char line[256] = {};
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

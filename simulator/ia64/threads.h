@@ -1,5 +1,5 @@
 #pragma once
-// Making threads and processes, and becoming another program.
+// Makes threads and processes, and executes other programs.
 
 #include <string>
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace respike::simulator::ia64 {
 
-/// The arguments of clone2. Memory stack and register stack of the child share one area: the first
-/// grows down from its end, the second up from its start; 0 continues on the parent's.
+/// The arguments of clone2. Memory stack and register stack of the child share one area: the memory
+/// stack grows down from the end of the area, the register stack up from its start. Stack 0: the
+/// child goes on with the parent's stacks.
 struct CloneArguments {
   uint64_t flags, stack, stack_size, parent_tid, child_tid, tls;
 };
 
-/// The child's number, or -errno; in a forked child 0.
+/// Returns the child's number, or -errno; 0 in a forked child.
 int64_t clone_thread(Thread& thread, const CloneArguments& arguments);
 
-/// What remains to be done when a thread ends: its number is cleared, its robust futexes are
-/// released.
+/// Ends a thread's bookkeeping: clears its number and releases its robust futexes.
 void release_thread(Thread& thread);
 
-/// After the first thread's exit: waits for the others, and ends the process with the status of the
-/// last exit.
+/// Ends the first thread: waits for the other threads, and ends the process with the status of the
+/// thread that ends last.
 [[noreturn]] void end_first_thread(Thread& thread, int status);
 
-/// execve. Guest programs run under this emulator with the same options, scripts by their
-/// interpreter, programs of the host by themselves. Returns only with -errno.
+/// execve. Guest programs run under this emulator with the same options, scripts under their
+/// interpreter, programs of the host directly. Returns only with -errno.
 int64_t execute_program(Thread& thread, const std::string& path,
                         const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment);

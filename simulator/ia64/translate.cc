@@ -1,18 +1,21 @@
-// From bundles to micro-operations.
+// Translates bundles into micro-operations.
 //
 // A block runs from its first slot to the first branch that is always taken. Branches that may fall
 // through stay inside, so a block is a trace with exits. No-ops and stops leave nothing behind:
-// executing one instruction after the other is right for all code that keeps the architecture's
-// rules about instruction groups, since those forbid that an instruction reads or writes what an
-// earlier one of its group has written, except in ways that mean the sequence (SDM 1, section 4.4.2
-// and chapter 3.4: dependency violations are undefined).
+// executing instructions one after the other is right for all code that keeps the architecture's
+// rules about instruction groups. The rules forbid that an instruction reads or writes a register
+// that an earlier instruction of its group has written, except where the result is that of the
+// sequence (SDM 1, section 4.4.2 and chapter 3.4: dependency violations are undefined).
 //
-// An instruction is checked once, here: whether its targets exist in the frame, whether it is legal
-// at all. Its registers become physical numbers. Then a specialised handler is asked for, else a
-// general one interprets it. A qualifying predicate becomes a guard before it, one for a run of
-// instructions with the same predicate.
+// Each instruction is checked once, here: whether its targets exist in the frame, and whether it is
+// legal at all. Its registers become physical numbers. The translator then takes a specialised
+// handler, or the general handler if there is none. A qualifying predicate becomes a guard
+// operation before the instruction; instructions in a row with the same predicate share a guard.
 //
-// With counts, every stretch that is left only at its end begins with a counting operation.
+// Example: `(p6) add r8 = r9, r10 ;; (p6) st8 [r11] = r8` becomes three operations: a guard of p6
+// that skips two operations, an add, a store.
+//
+// With counts, every stretch that control leaves only at its end begins with a counting operation.
 
 #include <csignal>
 #include <cstring>
@@ -35,7 +38,7 @@ using respike::ia64::Slot;
 constexpr unsigned kMaximumBundles = 64;
 constexpr uint8_t kMaximumGuarded = 200;
 
-/// Where in a Slot a field of its row is.
+/// The member of a Slot that holds a field of its row.
 uint8_t& field(Slot& slot, unsigned number) {
   uint8_t* fields[] = {&slot.a, &slot.b, &slot.c, &slot.d};
   return *fields[number];
@@ -46,7 +49,7 @@ bool is_break(Op op) {
          op == Op::break_x;
 }
 
-/// Compares of integers, bits and floating-point numbers: two predicates are their targets.
+/// Comparisons of integers, bits and floating-point numbers, whose targets are two predicates.
 bool is_compare(Op op) {
   switch (op) {
     case Op::fcmp_eq:
@@ -65,7 +68,7 @@ bool is_compare(Op op) {
   }
 }
 
-/// Instructions that look at their predicate themselves.
+/// Says whether an instruction tests its predicate itself.
 bool qualifies_itself(const Slot& s) {
   switch (s.op) {
     case Op::frcpa:
@@ -78,12 +81,12 @@ bool qualifies_itself(const Slot& s) {
   }
 }
 
-/// Whether an instruction that is not legal faults even under a false predicate.
+/// Says whether an illegal instruction faults even under a false predicate.
 bool faults_always(Op op) {
   return respike::ia64::is_unconditional_compare(op) || is_loop_branch(op);
 }
 
-/// Whether a predicate may be another one behind the instruction.
+/// Says whether an instruction may change predicates, so that a guard must not reach over it.
 bool writes_predicates(const Slot& s) {
   return qualifies_itself(s) || s.op == Op::mov_to_pr || s.op == Op::mov_to_pr_rot;
 }
@@ -158,7 +161,7 @@ class Translator {
     block_->stretches.push_back({ip_, ip_, nullptr});
     emit(op_model, &block_->stretches.back());
   }
-  /// Guards what is emitted next; `finish_guard` sets how much that was.
+  /// Guards the operations that are emitted next; `finish_guard` sets their number.
   void begin_guard(uint8_t predicate);
   void finish_guard();
 
@@ -172,7 +175,7 @@ class Translator {
   FrameMarker marker_;
   uint64_t ip_ = 0;    ///< of the slot that is translated next
   uint64_t here_ = 0;  ///< of the instruction that is being translated
-  uint64_t next_ = 0;  ///< of the one behind it
+  uint64_t next_ = 0;  ///< of the next instruction
   bool done_ = false;
   bool is_long_ = false;  ///< the instruction takes two slots
   Count* segment_ = nullptr;
@@ -180,7 +183,8 @@ class Translator {
   uint8_t guard_predicate_ = 0;
 };
 
-/// False when there is no code at ip_, which becomes the block's last operation.
+/// Translates a bundle. False if there is no code at ip_; the block then ends with an operation
+/// that faults.
 bool Translator::translate_bundle() {
   const uint64_t bundle = ip_ & ~uint64_t{15};
   uint8_t bytes[16];
@@ -211,8 +215,8 @@ bool Translator::translate_bundle() {
   return true;
 }
 
-/// Targets must be in the frame and not constant, pairs of targets different; loop branches are the
-/// last of their bundle.
+/// Says whether an instruction is legal: targets are in the frame and not constant, the two targets
+/// of a pair differ, and loop branches are the last of their bundle.
 bool Translator::legal(const Slot& slot, FrameMarker marker) const {
   const Encoding& encoding = kEncodings[static_cast<size_t>(slot.op)];
   Slot copy = slot;
@@ -302,7 +306,7 @@ void Translator::translate_slot(Slot slot, uint64_t next) {
     if (family == Family::floating) op = specialise_floating(slot);
   }
   const bool special = op.run != nullptr;
-  // Specialised comparisons are guarded, general ones look themselves.
+  // Specialised comparisons are guarded; general comparisons test their predicates themselves.
   begin_guard(!special && qualifies_itself(slot) ? 0 : slot.predicate);
   if (special)
     emit(op);
@@ -340,7 +344,7 @@ void Translator::branch(const Slot& slot) {
   guard_ = kNoGuard;
   const bool always = slot.predicate == 0 && ends_block(slot.op);
   if (nat_ || general_only_) {
-    // General branches always leave; checks only when they branch.
+    // General branches always leave; general checks leave only if they branch.
     emit(general_handler(slot, nat_), general(slot));
     done_ = ends_block(slot.op);
     if (!done_) begin_segment();

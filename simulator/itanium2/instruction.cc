@@ -1,10 +1,14 @@
-// What instructions ask of the Itanium 2.
+// What each instruction needs of the Itanium 2: ports, operands, and its class in the tables of
+// latencies.
 //
-// Ports and classes go by the format of an instruction, as the architecture manual numbers them;
-// GCC's description (gcc/config/ia64/itanium2.md) says which ports. Operands are the roles of the
-// instruction table. A predicate is taken as true: an instruction takes its port and delivers its
-// results; and it uses what it writes for nothing. ar.fpsr, whose status fields are renamed, the
-// frame marker and the registers of the register stack engine are not waited for as operands.
+// The format of an instruction, as the architecture manual numbers formats, decides its class and
+// its ports; GCC's description (gcc/config/ia64/itanium2.md) says which ports. Operands are the
+// roles of the instruction table. A predicate is taken as true: an instruction takes its port and
+// delivers its results. Nothing waits for ar.fpsr, whose status fields are renamed, for the frame
+// marker, or for the registers of the register stack engine as operands.
+//
+// Example: `ld8 r8 = [r32]` (format M1) takes M0 or M1, uses r32 as an address, and delivers r8
+// with the latency of class `load`.
 
 #include "simulator/itanium2/instruction.h"
 
@@ -271,7 +275,7 @@ Traits traits_of_x(const Slot& slot) {
   }
 }
 
-/// "M17" is 17.
+/// The number of a format: 17 for "M17".
 unsigned format_number(const Encoding& encoding) {
   unsigned number = 0;
   for (char digit : encoding.format.substr(std::min<size_t>(1, encoding.format.size())))
@@ -316,7 +320,7 @@ bool is_memory(IssueClass c) {
          c == IssueClass::store || c == IssueClass::sem || c == IssueClass::lfetch;
 }
 
-/// What an instruction needs its operands for; `address`: the operand is one.
+/// What an instruction needs an operand for; `address` says that the operand is an address.
 Use use_of(const Traits& traits, const Slot& slot, bool address) {
   switch (traits.issue_class) {
     case IssueClass::branch:
@@ -341,7 +345,7 @@ Use use_of(const Traits& traits, const Slot& slot, bool address) {
   return integer ? Use::integer_or_memory : Use::other;
 }
 
-/// The number of an operand's register; kNone for those that are constant or none.
+/// The number of an operand's register; kNone if the operand is a constant or no register.
 constexpr uint16_t kNone = 0xffff;
 uint16_t register_of(char kind, unsigned number) {
   const auto at = [&](uint16_t first) { return static_cast<uint16_t>(first + number); };
@@ -361,8 +365,8 @@ uint16_t register_of(char kind, unsigned number) {
   }
 }
 
-/// Implicit registers that are waited for. The status fields of ar.fpsr are renamed, the frame
-/// marker and what the register stack engine has are known early.
+/// Implicit registers that instructions wait for. Missing: ar.fpsr, whose status fields are
+/// renamed; the frame marker and the registers of the register stack engine, which are known early.
 constexpr std::pair<Implicit, uint16_t> kImplicit[] = {{Implicit::unat, kApplicationRegister + 36},
                                                        {Implicit::csd, kApplicationRegister + 25},
                                                        {Implicit::ccv, kApplicationRegister + 32},
@@ -435,7 +439,7 @@ std::vector<IssueInstruction> read_for_issue(uint64_t begin, uint64_t end,
       instruction.slot = static_cast<uint8_t>(s);
       instruction.first = s == 0;
       instruction.three_b = b0;
-      // MBB and BBB end the cycle; of one B slot a branch does.
+      // Bundles MBB and BBB end the cycle. MIB, MFB and MMB end it if they hold a branch.
       const bool last_slot = s == 2 && unit(bundle[2]) == Unit::b;
       if (last_slot && (b1 || instruction.ports == Ports::branch)) instruction.ends_cycle = true;
       result.push_back(instruction);

@@ -1,5 +1,5 @@
 #pragma once
-// What the model of the Itanium 2 knows of an instruction: ports, operands, and what it is in the
+// What the model of the Itanium 2 knows of an instruction: ports, operands, and its places in the
 // tables of latencies. See instruction.cc for the rules.
 
 #include <array>
@@ -24,20 +24,20 @@ enum class Ports : uint8_t {
   f,         // F0 or F1, by its bundle
   long_i,    // the I port and the F port of its bundle
   branch,    // the B port of its slot
-  no_branch  // nop.b and brp: the same, but the bundle need not be the last of its cycle
+  no_branch  // nop.b and brp: like branch, but the bundle need not end its cycle
 };
 
 /// An operand: a register in the numbering of instruction.cc.
 struct Operand {
   uint16_t number = 0;
   Use use = Use::other;
-  IssueClass writer = IssueClass::nop;  // of a result: whose latency it has
+  IssueClass writer = IssueClass::nop;  // of a result: the class that has its latency
 };
 
 constexpr uint16_t kGeneralRegister = 0, kFloatingRegister = 128, kPredicateRegister = 256,
                    kBranchRegister = 320, kApplicationRegister = 328, kAllPredicates = 456;
 
-/// An instruction, as far as issuing it goes.
+/// The part of an instruction that matters for issuing it.
 struct IssueInstruction {
   IssueClass issue_class = IssueClass::nop;
   Ports ports = Ports::m;
@@ -51,11 +51,12 @@ struct IssueInstruction {
   uint8_t use_count = 0, result_count = 0;
   std::array<Operand, 7> uses{};
   std::array<Operand, 4> results{};
-  KindSet kinds = 0;  // as what it takes part in pair_rows()
+  KindSet kinds = 0;  // in pair_rows()
 };
 
-/// Instructions from a place (bundle's address and slot) to another, out of the bundles of `code`,
-/// the first of which holds the first place. An instruction of two slots belongs to its first.
+/// The instructions from place `begin` up to place `end`; a place is a bundle's address plus a
+/// slot. `code` begins with the bundle of `begin`. An instruction of two slots belongs to its first
+/// slot.
 std::vector<IssueInstruction> read_for_issue(uint64_t begin, uint64_t end,
                                              std::span<const uint8_t> code);
 

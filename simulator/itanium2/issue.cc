@@ -2,24 +2,30 @@
 //
 // A cycle disperses the instructions of a window of two bundles, in order, up to the first stop,
 // the first instruction that finds no port, or a rule that splits issue. The next window begins
-// with what is left. Groups end at stops and taken branches. So a group costs one cycle, and one
-// more for each time that it is split; then all that was dispersed waits together until the last
-// operand is ready.
+// with the instructions that are left. Groups end at stops and taken branches. So a group costs one
+// cycle, and one more for each split. If an operand is not ready, all instructions that the cycle
+// dispersed wait together.
+//
+// Example: a group MII MII with four sign extensions (sxt4), which need I0 or I1: the third sxt4
+// finds no port, so issue is split and the group costs two cycles.
 //
 // Ports (GCC, which quotes Intel's manual; see instruction.cc for sources). M0 and M1 load, M2 and
-// M3 store; other M instructions take any that loads and stores leave, which the measurements of
-// ISI confirm. The first I instruction goes to I0, the second to I1, further ones of type A to M
-// ports; some can only go to I0. The F slot of the first bundle is F0, that of the second F1. A
-// long instruction takes I0 and F0 in the first bundle, I1 and F1 in the second. Bundles MBB and
-// BBB are the last of their cycle, and so are MIB, MFB and MMB with a branch in them; BBB does not
-// follow a bundle with a B slot. ISI 5.3.3: issue is split behind srlz, sync and mov =ar.unat,
-// before mf, between mov =ar.bsp and an instruction on a B unit, between one on an M unit and fwb.
+// M3 store; other M instructions take any M port that loads and stores leave, which the
+// measurements of ISI confirm. The first I instruction goes to I0, the second to I1, further
+// instructions of type A to M ports; some instructions can only go to I0. The F slot of the first
+// bundle is F0, the F slot of the second F1. A long instruction takes I0 and F0 in the first
+// bundle, I1 and F1 in the second. Bundles MBB and BBB are the last of their cycle, and so are MIB,
+// MFB and MMB with a branch in them; BBB does not follow a bundle with a B slot. ISI 5.3.3: issue
+// is split behind srlz, sync and mov =ar.unat; before mf; between mov =ar.bsp and an instruction on
+// a B unit; and between an instruction on an M unit and fwb.
 //
-// Fetch delivers aligned pairs of bundles (memory). It runs ahead, but not behind a taken branch:
-// the window there has one bundle when that is the second of its pair.
+// Fetch delivers aligned pairs of bundles (memory). Fetch runs ahead, but not behind a taken
+// branch: if the target is the second bundle of its pair, the first window there has only one
+// bundle.
 //
-// Inside a group there are no dependences but those of branches on compares, so nothing else is
-// waited for there. A wait because of tables 4 and 5 can be inside a group, and splits it.
+// Inside a group, the only dependences are those of branches on compares, so only branches wait for
+// results of their own group. A wait because of tables 4 and 5 can be inside a group, and splits
+// it.
 //
 // Not modelled: stalls of data caches and of the queues of slow registers, write-after-write
 // delays, false predicates.
@@ -31,7 +37,7 @@
 namespace respike::simulator::itanium2 {
 namespace {
 
-constexpr unsigned kOldest = 40;  // ages do not grow beyond: longer than any latency
+constexpr unsigned kOldest = 40;  // ages stop here: longer than any latency
 
 uint8_t older(uint8_t age, unsigned cycles) {
   return static_cast<uint8_t>(std::min(age + cycles, kOldest));
@@ -105,9 +111,10 @@ void IssueState::rotate() {
 void IssueState::simplify() {
   if (!group_open_)
     for (Flight& f : flights_) f.in_group = false;
-  // Results of the open group can be used in it by branches, else in the next cycle at the
-  // earliest; those of earlier groups in this cycle if the group is still open. Multimedia
-  // instructions, which alone would wait longer for integer results, are not thought of.
+  // When can results still delay somebody? Results of the open group: in the group only branches,
+  // else the next cycle at the earliest. Results of earlier groups: this cycle, if the group is
+  // still open. Multimedia instructions, the only ones that wait longer for integer results, are
+  // ignored here.
   std::erase_if(flights_, [&](const Flight& f) {
     const unsigned longest = f.writer == IssueClass::ialu ? 1 : longest_latency(f.writer);
     const bool matters_to_branch = f.in_group && latency(f.writer, Use::branch) > f.age;
@@ -115,7 +122,7 @@ void IssueState::simplify() {
     return earliest >= longest && !matters_to_branch;
   });
   std::erase_if(recent_, [](const Recent& r) { return r.age >= longest_pair(r.kind); });
-  // Of a window that nobody can enter any more nothing matters.
+  // The contents of a window that no instruction can enter any more do not matter.
   if (!group_open_ || window_.closed) {
     window_ = {};
     window_.closed = true;
@@ -138,7 +145,7 @@ void IssueState::begin_group() {
   for (Flight& f : flights_) f.in_group = false;
 }
 
-/// Puts the instruction into the window, or into the next one.
+/// Puts the instruction into the window, or into a new window.
 void IssueState::disperse(const IssueInstruction& instruction, bool odd, IssueCycles& cycles) {
   const bool one_bundle = window_.limit == 1;
   if (!window_.closed && enters_bundle(instruction, odd) && fits(instruction))
@@ -151,7 +158,7 @@ void IssueState::disperse(const IssueInstruction& instruction, bool odd, IssueCy
   take_ports(instruction);
 }
 
-/// False when the window has no room for the bundle that begins.
+/// Says whether the window has room; counts the bundle if the instruction begins one.
 bool IssueState::enters_bundle(const IssueInstruction& instruction, bool odd) {
   if (!instruction.first && window_.bundles > 0) return true;
   if (fetching_ && window_.bundles == 0) window_.limit = odd ? 1 : 2;
@@ -234,7 +241,8 @@ void IssueState::take_ports(const IssueInstruction& instruction) {
   w.reads_bsp |= instruction.reads_bsp;
 }
 
-/// Pairs of tables 4 and 5. A partner in the same cycle has gone ahead: this one follows later.
+/// Waits for the pairs of tables 4 and 5. If the partner was dispersed in the same cycle, the
+/// partner goes ahead and `instruction` follows later.
 void IssueState::wait_for_kinds(const IssueInstruction& instruction, IssueCycles& cycles) {
   if (recent_.empty() || instruction.kinds == 0) return;
   unsigned longest = 0;
@@ -273,7 +281,7 @@ void IssueState::wait_for_operands(const IssueInstruction& instruction, IssueCyc
   }
   if (longest == 0) return;
   cycles.waits[static_cast<size_t>(bubble)] += longest;
-  // What was dispersed in this cycle waits, too, but compares that are waited for have gone ahead.
+  // Instructions of this cycle wait, too, except compares that a branch waits for: they went ahead.
   for (Flight& f : flights_)
     if (!f.in_group || f.age > 0 || instruction.ports == Ports::branch)
       f.age = older(f.age, longest);

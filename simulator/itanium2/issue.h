@@ -11,11 +11,11 @@
 
 namespace respike::simulator::itanium2 {
 
-/// Cycles: one for each instruction group, and bubbles by their reason.
+/// Cycles of issue: one for each instruction group, and bubbles by their cause.
 struct IssueCycles {
-  uint32_t groups = 0;   // that began
-  uint32_t splits = 0;   // a group needs one cycle more: ports or the window of two bundles
-  uint32_t targets = 0;  // the same because a branch led to the second bundle of a fetched pair
+  uint32_t groups = 0;   // groups that began
+  uint32_t splits = 0;   // further cycles of groups: ports, or the window of two bundles
+  uint32_t targets = 0;  // the same after a branch to the second bundle of a pair
   std::array<uint32_t, kBubbles> waits{};  // for results, by Bubble
 
   uint32_t total() const {
@@ -25,31 +25,31 @@ struct IssueCycles {
   }
 };
 
-/// What one cycle has dispersed so far.
+/// The instructions that one cycle has dispersed so far.
 struct Window {
-  uint8_t bundles = 0;  // it takes two
-  uint8_t limit = 2;    // or one: see IssueCycles::targets
+  uint8_t bundles = 0;  // that began
+  uint8_t limit = 2;    // 1 behind a branch to an odd bundle: see IssueCycles::targets
   uint8_t m = 0, load = 0, store = 0, m0 = 0, m2 = 0, i = 0, f = 0;  // ports by kind
   bool had_branch_slot = false, reads_bsp = false;
-  bool closed = false;  // issue is split behind what it has
+  bool closed = false;  // no instruction can enter any more
 
   auto operator<=>(const Window&) const = default;
 };
 
-/// What is in flight between two instructions, relative to the cycle of the first. Equal states go
-/// on equally.
+/// The state of issue between two instructions, relative to the cycle of the first. Equal states
+/// have equal futures.
 class IssueState {
  public:
   /// Issues instructions. `odd`: the first is in a bundle with an odd number.
   IssueCycles issue(std::span<const IssueInstruction> code, bool odd);
 
-  /// Control goes elsewhere: the group ends, and what comes next begins a fetch.
+  /// Notes a taken branch: the group ends, and fetch begins anew.
   void branch();
-  /// The names of stacked registers mean others from here on: they are forgotten.
+  /// Forgets results in flight to stacked registers, whose names mean other registers from now on.
   void forget_stacked();
-  /// Registers that rotate are called by the next number from here on.
+  /// Renames results in flight to rotating registers, which have the next number from now on.
   void rotate();
-  /// Forgets what hardly anybody waits for, so that few states are different.
+  /// Forgets results that hardly any instruction waits for, so that few states are different.
   void simplify();
 
   auto operator<=>(const IssueState&) const = default;
@@ -63,7 +63,7 @@ class IssueState {
     bool in_group = false;  // by an instruction of the present group
     auto operator<=>(const Flight&) const = default;
   };
-  /// An instruction of a kind of pair_rows().
+  /// An instruction that is of a kind in pair_rows().
   struct Recent {
     KindSet kind = 0;
     uint8_t age = 0;
@@ -83,7 +83,7 @@ class IssueState {
 
   Window window_;
   bool group_open_ = false;
-  bool fetching_ = false;        // behind a taken branch
+  bool fetching_ = false;        // a taken branch came just before
   std::vector<Flight> flights_;  // by number
   std::vector<Recent> recent_;   // by kind
 };

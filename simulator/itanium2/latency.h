@@ -7,7 +7,7 @@
 
 namespace respike::simulator::itanium2 {
 
-/// Instructions whose results arrive alike. The names are those of GCC's description.
+/// Classes of instructions whose results arrive alike, with the names of GCC's description.
 enum class IssueClass : uint8_t {
   nop,
   ialu,    // type A integer; also what a post-increment writes
@@ -49,7 +49,7 @@ enum class IssueClass : uint8_t {
   branch,
 };
 
-/// What a result is needed for, where that makes a difference.
+/// What an instruction needs a result for, where that makes a difference to the latency.
 enum class Use : uint8_t { other, address, multimedia, integer_or_memory, float_exchange, branch };
 constexpr unsigned kUses = 6;
 
@@ -61,12 +61,12 @@ struct ClassRow {
 };
 std::span<const ClassRow> class_rows();
 
-/// Cycles from the issue of an instruction of a class to that of one which uses its result.
+/// Cycles from the issue of an instruction of class `from` to the issue of a use of its result.
 unsigned latency(IssueClass from, Use use);
-/// The largest of them.
+/// The largest latency of a class.
 unsigned longest_latency(IssueClass from);
 
-/// What waits are counted as.
+/// The causes by which waits are counted.
 enum class Bubble : uint8_t { general, floating, predicate, application, stack, flush };
 constexpr unsigned kBubbles = 6;
 

@@ -1,18 +1,20 @@
 // The Itanium 2: its parts put together.
 //
-// A run is a sequence of pieces (machine_model.h), and what is in flight goes on from each to the
-// next, over taken branches too, since tight loops live on it. Issuing a piece anew each time would
-// be slow; but with the same things in flight it always goes the same. So issue is a graph that is
-// found out as the run goes: a *passage* is a piece and what is in flight when it begins; it knows
-// what issuing costs and what is in flight behind it, and remembers the passages that followed.
-// Most steps of a run are one comparison and a few additions.
+// A run is a sequence of pieces (machine_model.h). Results in flight go on from each piece to the
+// next, over taken branches too, since tight loops depend on them. To issue a piece anew each time
+// would be slow, but the same piece with the same state always issues alike. So issue is a graph
+// that grows as the run goes. A *passage* is a piece and the state of issue when the piece begins;
+// the passage knows what issuing costs and the state behind the piece, and remembers the passages
+// that followed. Most steps of a run are one comparison and a few additions.
+//
+// Example: a loop of one piece soon alternates between few passages, often one that follows itself.
 //
 // At calls and returns the names of stacked registers change by sizes of frames, which the model
-// does not know: results in flight to them are forgotten. Branches that rotate registers rename
-// what is in flight; all of r32 to r127 count as rotating.
+// does not know: the model forgets results in flight to stacked registers. Branches that rotate
+// registers rename the results in flight; all of r32 to r127 count as rotating.
 //
 // Cycles are sums, in the form of table 6 of "Itanium - A System Implementor's Tale" (ISI): one for
-// each instruction group, and bubbles. In hardware some of them overlap, for eight bundles are
+// each instruction group, and bubbles. In hardware some bubbles overlap, since eight bundles are
 // buffered between fetch and issue. Not modelled: the register stack engine's loads and stores,
 // data caches, the wrong path of a misprediction, and the operating system.
 //
@@ -51,19 +53,19 @@ enum class Transfer : uint8_t { none, direct, direct_call, indirect, indirect_ca
 
 struct ItaniumPiece : Piece {
   uint64_t behind = 0;
-  uint64_t branch = 0;  // bundle and slot of the last instruction
+  uint64_t branch = 0;  // bundle address and slot of the last instruction
   uint64_t target = 0;  // of a direct branch
   Transfer transfer = Transfer::none;
   Hint hint{};
   bool conditional = false;
   bool rotates = false;
   bool is_check = false;
-  bool odd = false;  // begins in the second bundle of a fetched pair
+  bool odd = false;  // the piece begins in the second bundle of a fetched pair
   uint32_t nops = 0;
   std::vector<IssueInstruction> code;
 };
 
-// ---- what the last instruction of a piece is ----
+// ---- the last instruction of a piece ----
 
 void read_transfer(ItaniumPiece& piece, const Slot& slot) {
   const auto is = [&](Transfer transfer, bool conditional) {
@@ -75,7 +77,7 @@ void read_transfer(ItaniumPiece& piece, const Slot& slot) {
   if (respike::ia64::is_check(slot.op)) {
     is(Transfer::direct, true);
     piece.is_check = true;
-    piece.hint = Hint::static_not_taken;  // it has none
+    piece.hint = Hint::static_not_taken;  // it has no hint
     return;
   }
   switch (slot.op) {
@@ -133,14 +135,14 @@ struct Passage {
 
 class Passages {
  public:
-  /// `piece` begins with nothing in flight.
+  /// The passage of `piece` with nothing in flight.
   Passage& fresh(const ItaniumPiece& piece) {
     IssueState nothing;
     nothing.branch();
     return find(nothing, piece);
   }
 
-  /// `piece` begins behind another one.
+  /// The passage of `piece` behind the passage `before`.
   Passage& behind(Passage& before, const ItaniumPiece& piece) {
     for (const Passage::Next& next : before.next)
       if (next.piece == &piece) return *next.passage;
@@ -206,7 +208,7 @@ class ItaniumProcessor final : public Processor {
     events_.flush_bubbles += cycles.waits[static_cast<size_t>(Bubble::flush)];
   }
 
-  /// The last instruction of a piece has led to `next`.
+  /// The last instruction of `piece` has led to `next`.
   void transfer(const ItaniumPiece& piece, uint64_t next) {
     if (piece.transfer == Transfer::none) return;
     const bool taken = next != piece.behind;

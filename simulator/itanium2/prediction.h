@@ -1,13 +1,14 @@
 #pragma once
 // How the model of the Itanium 2 predicts where control goes.
 //
-// The hardware predicts in two levels, as Yeh and Patt described it: a branch's last four outcomes
-// choose a counter. It keeps them in the instruction cache and in a larger table behind it (McNairy
-// and Soltis, "Itanium 2 Processor Microarchitecture", IEEE Micro 2003; from memory). Here one
-// table stands for both, and a branch has its 16 counters for itself; sizes are assumed. A static
-// hint is followed for ever (architecture manual 1, 4.5.2); a dynamic one initialises the counters
-// when the branch takes the place of another one. Targets of indirect branches are those of the
-// last time: assumed. The return stack has 8 entries (memory).
+// The hardware predicts in two levels, as Yeh and Patt described: a branch's last four outcomes
+// choose a counter. It keeps outcomes and counters in the instruction cache and in a larger table
+// behind the cache (McNairy and Soltis, "Itanium 2 Processor Microarchitecture", IEEE Micro 2003;
+// from memory). Here one table stands for both, and a branch has its own 16 counters; sizes are
+// assumed. A static hint is followed for ever (architecture manual 1, 4.5.2); a dynamic hint
+// initialises the counters when the branch takes the place of another branch in the table. An
+// indirect branch is predicted to go where it went the last time: assumed. The return stack has 8
+// entries (memory).
 
 #include <array>
 #include <cstdint>
@@ -17,13 +18,13 @@ namespace respike::simulator::itanium2 {
 /// The completer of a branch, in the order of its encoding.
 enum class Hint : uint8_t { static_taken, static_not_taken, dynamic_taken, dynamic_not_taken };
 
-/// Directions of conditional branches. A branch is a bundle's address and a slot in its low bits.
+/// Directions of conditional branches. A branch is named by its bundle's address plus its slot.
 class BranchHistory {
  public:
   static constexpr unsigned kBranches = 4096;
-  static constexpr unsigned kOutcomes = 4;  // that are remembered of a branch
+  static constexpr unsigned kOutcomes = 4;  // remembered for each branch
 
-  /// Whether the prediction was right; learns the outcome.
+  /// Says whether the prediction for `branch` was right; learns the outcome.
   bool predict(uint64_t branch, Hint hint, bool taken) {
     if (hint == Hint::static_taken || hint == Hint::static_not_taken)
       return taken == (hint == Hint::static_taken);
@@ -47,8 +48,8 @@ class BranchHistory {
   static constexpr unsigned kPatterns = 1u << kOutcomes;
   struct Entry {
     uint64_t branch = ~uint64_t{0};
-    uint8_t outcomes = 0;                       // the last ones, the latest lowest
-    std::array<uint8_t, kPatterns> counters{};  // two bits, by what went before
+    uint8_t outcomes = 0;                       // the last outcomes, the latest in the lowest bit
+    std::array<uint8_t, kPatterns> counters{};  // two bits each, by the outcomes before
   };
   std::array<Entry, kBranches> entries_;
 };
@@ -58,7 +59,7 @@ class TargetTable {
  public:
   static constexpr unsigned kEntries = 1024;
 
-  /// Whether the branch went there the last time; learns the target.
+  /// Says whether the branch went to `target` the last time; learns `target`.
   bool predict(uint64_t branch, uint64_t target) {
     Entry& entry = entries_[(branch >> 4) % kEntries];
     const bool right = entry.branch == branch && entry.target == target;

@@ -57,19 +57,19 @@ def check_default():
     runs = (((workloads.Run((workloads.INPUTS / f"{k}.lua",)),)) for k in workloads.KINDS)
     workload = workloads.Workload("lua", "", program.image, *runs)
     lab = measuring.Lab(SCRATCH.folder(), common.RESPIKE)
-    names = [measuring.DEFAULT, "ext-tsp,split,segments"]
+    names = [measuring.DEFAULT, "ext-tsp,split,place"]
     figures = layouts.measure_all(lab, [workload], names, ["different"], 2)
-    original, default, segments = (
+    original, default, placed = (
         figures["lua", "different", l] for l in (measuring.ORIGINAL, *names)
     )
     rate = lambda f: f["icache_misses"] / f["instructions"]
     print(
         f"cycles {original['cycles_c'] / default['cycles_c']:.3f} times fewer, misses "
-        f"{rate(default) / rate(original):.2f}, without colours {rate(segments) / rate(original):.2f}"
+        f"{rate(default) / rate(original):.2f}, without colours {rate(placed) / rate(original):.2f}"
     )
     expect(default["cycles_c"] * 1.12 < original["cycles_c"], "the default layout gains too little")
     expect(rate(default) < 0.75 * rate(original), "too many misses are left")
-    expect(rate(default) < rate(segments), "colours gain nothing")
+    expect(rate(default) < rate(placed), "colours gain nothing")
 
 
 def check_path_of_inputs():

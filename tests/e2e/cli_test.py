@@ -219,7 +219,7 @@ def wrong_usages(image, scratch):
     yield "optimize without output", ["image", "optimize", image]
     for layout in (
         *("spiral", "", ",", "chain,", ",chain", "Chain", "chain split"),
-        *("chain,chain", "split,split", "chain,ext-tsp", "place,segments", "segments,cdsort"),
+        *("chain,chain", "split,split", "chain,ext-tsp", "place,colour", "colour,cdsort"),
         *("random,split", "chain,original"),
     ):
         yield f"layout {layout!r}", ["image", "optimize", image, "-o", out, "--layout", layout]

@@ -42,7 +42,7 @@ def main():
         counts = profiles.random_options(image, 4, scratch)
         cases = [common.Case(" ".join(map(str, o)), lambda o=o: check(image, expected, o, scratch))
                  for o in (["--layout", "random", "--seed", "1"], ["--layout", "random", "--seed", "2"],
-                           ["--layout", "scatter", "--seed", "3"], ["--layout", "chain,split,segments"], counts)]
+                           ["--layout", "scatter", "--seed", "3"], ["--layout", "chain,split,place"], counts)]
         return common.run_cases(cases, args)
 
 

@@ -195,8 +195,8 @@ std::vector<LayoutOptions> all_options() {
   std::vector<LayoutOptions> result;
   for (const Blocks blocks : {Blocks::original, Blocks::chain, Blocks::ext_tsp})
     for (const bool split : {false, true})
-      for (const Pieces pieces : {Pieces::original, Pieces::place, Pieces::segments, Pieces::colour,
-                                  Pieces::cache_sorted})
+      for (const Pieces pieces :
+           {Pieces::original, Pieces::place, Pieces::colour, Pieces::cache_sorted})
         result.push_back({.blocks = blocks, .split = split, .pieces = pieces});
   return result;
 }
@@ -315,7 +315,7 @@ range 0x1c..0x20 procedure=2 blocks=0..1
   ASSERT_EQ(find_violation(program), std::nullopt);
   const Layout layout = profiled_layout(program, {.blocks = LayoutOptions::Blocks::ext_tsp,
                                                   .split = true,
-                                                  .pieces = LayoutOptions::Pieces::segments});
+                                                  .pieces = LayoutOptions::Pieces::colour});
   ASSERT_EQ(layout.fragments.size(), 4u);
   std::map<ProcedureId, std::set<BlockId>> hot;
   for (size_t i = 0; i < 2; ++i)

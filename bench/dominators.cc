@@ -11,7 +11,7 @@
 // Source: Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, Journal of Graph Algorithms
 // and Applications 10 (2006), section 2.
 
-#include "optimizer/analysis/dominators.h"
+#include "bench/dominators.h"
 
 #include <algorithm>
 #include <utility>

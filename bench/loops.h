@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "bench/dominators.h"
 #include "optimizer/analysis/block_graph.h"
-#include "optimizer/analysis/dominators.h"
 
 namespace respike {
 

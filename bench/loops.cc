@@ -9,7 +9,7 @@
 //
 // Source: Aho, Sethi, Ullman: Compilers, section 10.4; the skipping is that of LLVM's LoopInfo.
 
-#include "optimizer/analysis/loops.h"
+#include "bench/loops.h"
 
 #include <algorithm>
 #include <utility>
