@@ -1,6 +1,9 @@
-// Example: the dynamic linker takes the distance from the symbols to their names for the size of
-// the table of symbols. An output that has something between the two would be wrong; an input that
-// has it is one that no loader measures.
+// The rules of loaders and unwinders, asked of input and output.
+//
+// Example: the dynamic linker takes the distance from the table of symbols to the symbols' names for
+// the size of that table. An output with something between the two breaks the rule and is refused.
+// If the input has something there, too, its loader does not measure the distance, and the output
+// passes.
 
 #include "optimizer/check/broken_rules.h"
 
