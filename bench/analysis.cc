@@ -1,12 +1,14 @@
-// How long the analyses take on images, and what they find: a Markdown table, a row per image.
+// Measures how long the analyses of images take, and what they find: a Markdown table, a row per
+// image.
 //
 //   bench_analysis [--runs N] IMAGE...
 //
 // Times are the best of N runs (default 3), in milliseconds: call graph, interprocedural register
-// dataflow, validity of the global pointer, dominators and loops. Free: registers that hold nothing
-// at the start of a block, on average, of those that may hold integers, and of these the ones that
-// calls do not preserve. Few: the share of block starts, and of all instructions, with less than
-// two free. gp: the share of blocks at whose start it is certain.
+// dataflow, validity of the global pointer, dominators and loops. Free: how many of the registers
+// that may hold integers hold no live value at the start of a block, on average; and how many of
+// these are scratch registers, which calls do not preserve. Few: the share of block starts, and of
+// all instructions, with less than two free registers. gp: the share of blocks at whose start the
+// global pointer is certainly valid.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -30,7 +32,7 @@
 namespace respike {
 namespace {
 
-/// Runs f some times; returns the last result and the shortest time.
+/// Runs f `runs` times; returns the last result and the shortest time.
 template <typename F>
 auto best_of(int runs, double& milliseconds, F f) {
   using Clock = std::chrono::steady_clock;
@@ -50,7 +52,8 @@ long peak_megabytes() {
   return usage.ru_maxrss / 1024;
 }
 
-/// Integer registers are those that come before the first one that arguments do not continue.
+/// The integer registers: those before the registers for floating-point arguments, which begin
+/// where the numbers of argument registers have a gap.
 RegisterSet integer_registers(const Target& target) {
   const auto& arguments = target.abi().arguments;
   const auto middle = std::adjacent_find(arguments.begin(), arguments.end(),

@@ -1,5 +1,5 @@
-// What kind of program a profile shows, as JSON: the numbers behind figures 2 to 6 of the Spike
-// paper (Cohn, Goodwin, Lowney: Optimizing Alpha Executables on Windows NT with Spike,
+// Prints what kind of program a profile shows, as JSON: the numbers behind figures 2 to 6 of the
+// Spike paper (Cohn, Goodwin, Lowney: Optimizing Alpha Executables on Windows NT with Spike,
 // "Characteristics").
 //
 //   bench_characteristics IMAGE PROFILE
@@ -9,20 +9,21 @@
 //                    "hot_blocks", "trip_count", "entry_hottest", "leaf", "adjustments", "saves",
 //                    "restores"}]}
 //
-// Only procedures that ran are listed; the last three count executed instructions. The paper's
-// measures are defined in words only, so these are our choices:
+// Only procedures that ran are listed; adjustments, saves and restores count executed instructions.
+// The paper defines its measures in words only, so the details are ours:
 //
-// - The trip count of a procedure is that of its most frequently executed natural loop, the one
-//   whose header runs most: executions of the header over entries from outside of the loop. Without
-//   a loop that ran it is 0.
+// - The trip count of a procedure is that of its most frequently executed natural loop (the loop
+//   whose header runs most): executions of the header over entries from outside of the loop. The
+//   trip count is 0 if no loop ran. Example: a loop that is entered twice and whose header runs 20
+//   times has trip count 10.
 // - A procedure may have several entry blocks, such as one with and one without the load of the
-//   global pointer; entry_hottest says whether one of them runs as often as any block.
+//   global pointer; entry_hottest says whether an entry block runs as often as any block.
 // - Our blocks end at calls. A block that does nothing but go on behind a call counts as part of
-//   the block with the call, so that the count tells of control flow. Only blocks that an entry
-//   reaches count. Hot are those above Spike's threshold for splitting: all others together are 1%
-//   of the execution.
-// - Prolog and epilog work is what frame_shape.h finds: adjustments of the stack pointer (setting a
-//   frame pointer included), saves and restores of registers.
+//   the block with the call, so that the number of blocks tells of control flow. Only blocks that
+//   an entry reaches count. Blocks above Spike's threshold for splitting are hot: all other blocks
+//   together are 1% of the execution.
+// - Prolog and epilog work is what frame_shape.h finds: adjustments of the stack pointer (with the
+//   setting of a frame pointer), saves and restores of registers.
 
 #include <fmt/format.h>
 
@@ -78,12 +79,12 @@ double trip_count(const Procedure& procedure, const Loops& loops) {
   for (const BlockId latch : hottest->latches)
     for (const Edge& edge : procedure.blocks[latch].successors)
       if (edge.target == hottest->header) repeats += edge.count;
-  // Where control never came back from a call, counts need not add up.
+  // If control did not come back from a call, counts need not add up.
   const uint64_t entries = runs(*hottest) > repeats ? runs(*hottest) - repeats : 1;
   return static_cast<double>(runs(*hottest)) / static_cast<double>(entries);
 }
 
-/// Per block, whether it only goes on behind a call.
+/// Says of each block whether it only goes on behind a call.
 std::vector<bool> continuations(const Procedure& procedure, const BlockGraph& graph,
                                 std::span<const Call> calls) {
   std::vector<bool> result(procedure.blocks.size());

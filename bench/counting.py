@@ -3,9 +3,10 @@
 
 usage: bench/counting.py [PROGRAM...]     default: sqlite3.static lua.static bzip2.static
 
-For each program its first run, as the original and instrumented: with static estimates, with a profile of
-the same run as weights, and with atomic counters. Instructions are counted by the oracle of the tests.
-RESPIKE and RESPIKE_PROGRAMS as for the end-to-end tests."""
+The table has three rows for each program: instrumented with static estimates, with a profile of the
+same run as weights, and with atomic counters. Executed instructions, which the oracle of the tests
+counts in the program's first run, are relative to the original. RESPIKE and RESPIKE_PROGRAMS as for
+the end-to-end tests."""
 
 import json
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much of the test programs is understood: a Markdown table of procedures, blocks and opaque shares.
+"""How much of the test programs is understood: a Markdown table of procedures, blocks, opaque shares.
 
   coverage.py [--respike build/respike] [--programs build/programs]
 """

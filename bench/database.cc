@@ -1,11 +1,11 @@
-// How long the database takes, on an image given:
+// Measures how long the database takes with one image:
 //
 //   bench_database IMAGE COUNTING FILES [TIMES]
 //
-// IMAGE is registered in a new database; COUNTING is what `respike image instrument` made of it and
-// FILES a folder with counter files of that, which are copied into the spool and merged, one by one
-// and then all at once, and merged into what is there, TIMES times. Prints milliseconds: minimum,
-// median, maximum.
+// IMAGE is registered in a new database. COUNTING is the image that `respike image instrument` made
+// of IMAGE, and FILES is a folder with counter files of COUNTING. Copies of the first counter file
+// are put into the spool and merged: the first copy, another copy, and 20 copies at once, TIMES
+// times. Prints milliseconds: minimum, median, maximum.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ void print(const char* what, std::vector<double> times) {
              times.back());
 }
 
-/// Copies of a counter file that are of other runs.
+/// Copies a counter file, as if another process had left the copy.
 void put_file(const fs::path& from, const fs::path& spool, uint64_t number) {
   std::vector<uint8_t> bytes = read_file(from);
   store(bytes.data() + offsetof(respike_counter_header, process_id), number);

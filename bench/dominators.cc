@@ -1,12 +1,13 @@
 // Dominators by the semi-NCA algorithm.
 //
-// A depth-first walk numbers the blocks. The semidominator of a block is the lowest number from
-// which it is reached by a path through higher numbers only; it is found for all blocks, from the
-// last to the first, with path compression over the tree of the walk. The immediate dominator is
-// then the nearest ancestor of the block's parent that is not above the semidominator, found from
-// the first block to the last along immediate dominators that are known by then. In practice it is
-// the fastest of the simple algorithms; iterating over the flow graph, as Cooper, Harvey and
-// Kennedy do, takes quadratic time on some graphs that compilers make (deep nests of loops).
+// A depth-first walk numbers the blocks. The semidominator of a block is the block with the lowest
+// number from which a path leads to the block through higher numbers only. Semidominators are found
+// from the last block to the first, with path compression over the tree of the walk. The immediate
+// dominator of a block is the nearest ancestor of the block's parent that is not above the
+// semidominator. Immediate dominators are found from the first block to the last, along the
+// immediate dominators that are known by then. In practice semi-NCA is the fastest of the simple
+// algorithms. Iteration over the flow graph, as in Cooper, Harvey and Kennedy, takes quadratic time
+// on some graphs that compilers make (deep nests of loops).
 //
 // Source: Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, Journal of Graph Algorithms
 // and Applications 10 (2006), section 2.
@@ -19,7 +20,7 @@
 namespace respike {
 namespace {
 
-/// Blocks by number: 0 is the block that leads to all entries, which is none of the procedure's.
+/// Blocks by number. Number 0 is an added block that leads to all entries.
 class SemiNca {
  public:
   explicit SemiNca(const BlockGraph& graph) : graph_(graph), number_(graph.successors.size(), 0) {
@@ -76,8 +77,8 @@ class SemiNca {
     }
   }
 
-  /// The number of lowest semidominator among `v` and its ancestors above `linked`: those that the
-  /// main loop has been through. Compresses the path.
+  /// The number with the lowest semidominator among `v` and the ancestors of `v` above `linked`,
+  /// which the main loop has handled already. Compresses the path.
   uint32_t lowest(uint32_t v, uint32_t linked) {
     if (v <= linked) return v;
     path_.clear();
@@ -92,7 +93,7 @@ class SemiNca {
 
   const BlockGraph& graph_;
   std::vector<uint32_t> number_;  // per block; 0: not reached
-  std::vector<BlockId> block_;    // by number, as all others
+  std::vector<BlockId> block_;    // by number, like the vectors below
   std::vector<uint32_t> parent_, ancestor_, semi_, label_, idom_;
   std::vector<uint32_t> path_;
 };
@@ -108,7 +109,7 @@ Dominators::Dominators(const BlockGraph& graph) {
   last_.assign(blocks, 0);
   const auto& block = algorithm.blocks();
   const auto& idom = algorithm.immediate();
-  // Numbers of the walk put a dominator before what it dominates.
+  // A dominator has a lower number than the blocks that it dominates.
   std::vector<std::pair<uint32_t, uint32_t>> tree;
   for (uint32_t v = 1; v < block.size(); ++v) {
     immediate_[block[v]] = block[idom[v]];

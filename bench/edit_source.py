@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Edits a share of the functions of C files, as time does to a program, without a change of
-behaviour.
+"""Edits a share of the functions of C files, as time does, without changing what the program does.
 
   bench/edit_source.py --percent N [--seed N] --out DIR FILE.c...
 
-Functions are chosen at random (seeded). Each gets one to three edits: a statement, a condition
-that never holds, one that always holds, or a call of a new function, each behind some statement
-of its own; one in five is renamed if it is static, and one in five moves to another part of the
-text. What is added works on counters of its own, which nothing else reads. The same arguments
-always give the same files. Functions are found by their shape (a definition starts and ends in
-the first column), so the files have to be laid out as SQLite and Lua are."""
+Functions are chosen at random (seeded). Each chosen function gets one to three edits, each behind
+some statement of the function: a statement, a condition that never holds, a condition that always
+holds, or a call of a new function. One function in five is renamed if it is static, and one in five
+moves to another part of the text. Added code works on counters of its own, which nothing else
+reads. The same arguments always give the same files. The script finds functions by their shape (a
+definition starts and ends in the first column), so the files must be laid out as SQLite and Lua
+are."""
 
 import argparse
 import pathlib
@@ -128,8 +128,8 @@ def edit_file(text, percent, numbers):
 
 
 def edit_files(paths, folder, percent, seed=1):
-    """Writes edited copies of C files into a folder; returns their paths and how many functions
-    were edited. What is there already with the same contents is left alone."""
+    """Writes edited copies of C files into a folder; returns their paths and the number of edited
+    functions. A file that exists with the same contents is not written again."""
     numbers = random.Random(f"{seed} {percent:g}")
     result, edited = [], 0
     for path in map(pathlib.Path, paths):

@@ -1,24 +1,24 @@
-"""What bench/paper shows, as numbers: runs the workloads with all layouts, and finds out what their
-programs are like."""
+"""The numbers of bench/paper: runs the workloads with all layouts, and finds out what kind of
+programs they are."""
 
 import json
 
 import measuring
 import workloads
 
-# Figure 10: the components, from one alone to all, and what Respike does by default
+# Figure 10: the components, from a single component to all, and what Respike does by default
 COMPONENTS = ["chain", "place", "split,place", "chain,split,place", measuring.DEFAULT]
 RANDOM = "random"
 POWERS = [2**k for k in range(11)]  # 1 .. 1024
 NONLOOPING = 4  # figures 4 and 5: procedures with a lower trip count
 HOT_COLD = measuring.DEFAULT + measuring.HOT_COLD
 SIZES = [2**k for k in range(2, 14)]  # figure 20: 4 .. 8192
-# What can become of a procedure, in the order of the paper; one more is ours
+# The categories of procedures, in the order of the paper; "no_advantage" is ours
 CATEGORIES = ["optimized", "infrequent", "no_split", "sp_modified", "not_provable", "no_advantage"]
 
 
 class Evaluation:
-    """All that the figures need: per workload its procedures and what its layouts cost."""
+    """All that the figures need: for each workload its procedures, and what its layouts cost."""
 
     def __init__(self, lab, tool, made, jobs):
         self.workloads = made
@@ -58,14 +58,15 @@ class Evaluation:
         self.measured[w.name, layout, kind] = lab.measure(image, w.runs(kind))
 
     def speedup(self, name, layout, kind="reference"):
-        """Of cycles by model C, in percent."""
+        """How many percent faster a layout is than the original, in cycles by model C."""
         before = self.measured[name, measuring.ORIGINAL, kind]["cycles_c"]
         return 100 * (before / self.measured[name, layout, kind]["cycles_c"] - 1)
 
     def change(
         self, name, event, layout=measuring.DEFAULT, kind="reference", per_instruction=False
     ):
-        """In percent; None where the original has next to no such events."""
+        """The change of an event's number in percent; None if the original has next to no such
+        events."""
         before = self.measured[name, measuring.ORIGINAL, kind]
         after = self.measured[name, layout, kind]
         if 1000 * before[event] < before["instructions"]:
@@ -76,8 +77,8 @@ class Evaluation:
         return 100 * (ratio - 1)
 
     def share(self, name, chosen=lambda p: True, what="instructions", of=lambda p: True):
-        """Percentage of the executed instructions in procedures `of` a kind that is `what`, in the
-        chosen ones."""
+        """How many percent of the instructions executed in procedures that `of` accepts are `what`
+        in procedures that `chosen` accepts, too."""
         procedures = [p for p in self.characteristics[name]["procedures"] if of(p)]
         whole = sum(p["instructions"] for p in procedures)
         return 100 * sum(p[what] for p in procedures if chosen(p)) / max(1, whole)
@@ -88,7 +89,8 @@ class Evaluation:
         return [w.name for w in self.workloads]
 
     def by_looping(self):
-        """The names, those with most time in procedures with a trip count below 8 first."""
+        """The names of the workloads; those with most time in procedures with a trip count below 8
+        come first."""
         return sorted(self.names(), key=lambda n: -self.share(n, lambda p: p["trip_count"] < 8))
 
     def trip_counts(self, name):
@@ -96,7 +98,8 @@ class Evaluation:
         return {n: self.share(name, lambda p: p["trip_count"] < n) for n in POWERS[1:]}
 
     def complexity(self, name, what):
-        """{N: percent of the time of nonlooping procedures in those with at most N blocks}."""
+        """{N: percent of the time of nonlooping procedures that procedures with at most N blocks
+        take}."""
         slow = lambda p: p["trip_count"] < NONLOOPING
         return {n: self.share(name, lambda p: p[what] <= n, of=slow) for n in POWERS}
 
@@ -112,8 +115,9 @@ class Evaluation:
         return [100 * coverage.get(category, 0) for category in CATEGORIES]
 
     def removed(self, name):
-        """Percentages of the executed instructions that optimizations take out of hot code: saves
-        and restores, partially dead code, stack adjustments, copies and other small things."""
+        """Percentages of the executed instructions that optimizations remove from hot code: saves
+        and restores, partially dead code, stack adjustments, and all the rest (copies, branches,
+        loads, stores)."""
         found = self.hot_cold[name]
         executed = lambda *what: sum(found[w]["executed"] for w in what)
         counts = [
@@ -125,7 +129,7 @@ class Evaluation:
         return [100 * count / max(1, found["executed"]) for count in counts]
 
     def path_reduction(self, name, kind="reference"):
-        """How many instructions less are executed than with the same layout alone, in percent."""
+        """How many percent fewer instructions are executed than with the same layout alone."""
         before, after = (
             self.measured[name, layout, kind]["instructions"]
             for layout in (measuring.DEFAULT, HOT_COLD)
@@ -133,7 +137,7 @@ class Evaluation:
         return 100 * (1 - after / before)
 
     def parts(self, name):
-        """What runs after hot-cold optimization: [(instructions, executed, leaf)]."""
+        """The parts of procedures after hot-cold optimization: [(instructions, executed, leaf)]."""
         parts = []
         for p in self.hot_cold[name]["procedures"]:
             size, time, leaf = p["instructions"], p["executed"], p["leaf"]
@@ -165,8 +169,8 @@ class Evaluation:
         ]
 
     def optimized_sizes(self, name):
-        """Percentages of the size of optimized procedures, or None when there are none: their hot
-        blocks, these optimized, the cold part, stubs."""
+        """Percentages of the size of optimized procedures: their hot blocks, the optimized hot
+        blocks, the cold part, stubs. None if no procedure was optimized."""
         found = [p for p in self.hot_cold[name]["procedures"] if p["category"] == "optimized"]
         if not found:
             return None

@@ -1,8 +1,8 @@
-"""The figures of bench/paper: what each shows, what it says, and how it is to be read.
+"""The figures of bench/paper: what each figure shows, its message, and how to read it.
 
 Each function takes an evaluation and returns the figure's message, its SVG and the text below, or
-None when it would show nothing. Numbers are those of the paper. Messages are made of the
-numbers, so that they stay true."""
+None if the figure would show nothing. Figures have the numbers of the paper's figures. Messages are
+computed from the measurements, so that they stay true."""
 
 import hot_cold_figures
 import measuring
@@ -10,7 +10,7 @@ import plots
 from evaluation import COMPONENTS, NONLOOPING, RANDOM
 from plots import percent
 
-# Of evaluation.COMPONENTS: label and colour
+# Label and colour of each of evaluation.COMPONENTS
 COMPONENT_STYLES = [
     ("chain blocks", plots.SKY),
     ("place procedures", plots.ORANGE),

@@ -1,7 +1,7 @@
 """The figures of bench/paper about hot-cold optimization; see figures.py.
 
-What becomes of code, and how much time is in it, is by the profile of the training input, as the
-optimizer sees it; what is measured is so on the reference input."""
+Categories and times of procedures are by the profile of the training input, as the optimizer sees
+them; measurements are of the reference input."""
 
 import plots
 from plots import percent
@@ -18,7 +18,7 @@ LABELS = {
 
 
 def extremes(names, value):
-    """The names with the most and the least of something."""
+    """The names with the greatest and the least value."""
     return max(names, key=value), min(names, key=value)
 
 

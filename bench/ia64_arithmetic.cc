@@ -1,8 +1,9 @@
-// What the arithmetic of one IA-64 instruction costs the emulator, in nanoseconds.
+// Measures the cost of the arithmetic of one IA-64 instruction in the emulator, in nanoseconds.
 //
-// Each benchmark runs over 256 operand triples, which stay in the first-level cache; results are
-// independent, as they mostly are in programs, so this is throughput. Only `latency` feeds results
-// back. "first" is a program that has not seen an inexact result yet: flags are cleared each time.
+// Each benchmark runs over 256 operand triples, which stay in the first-level cache. Results are
+// independent, as they mostly are in programs, so this is throughput; only `latency` feeds results
+// back. "first" measures a program that has not seen an inexact result yet: flags are cleared each
+// time.
 //
 // usage: build/bench/bench_ia64_arithmetic [--benchmark_filter=REGEX]
 
@@ -23,7 +24,7 @@ struct Triple {
   bool predicate;
 };
 
-/// Numbers of both signs between 1/16 and 16 with so many significand bits.
+/// Numbers of both signs between 1/16 and 16 with `bits` significand bits.
 std::vector<Triple> triples(int bits) {
   std::mt19937_64 random(1);
   const auto number = [&] {

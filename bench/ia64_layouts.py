@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What do layouts gain on Itanium? Programs are trained with one input and measured with another one, on the model of
-the Itanium 2, with the inputs of bench/workloads (sql.py, training.lua, reference.lua).
+"""What do layouts gain on Itanium? A table by the model of the Itanium 2.
+Programs are trained with one input and measured with another; bench/workloads has the inputs
+(sql.py, training.lua, reference.lua).
 
-The programs are sqlite3 and lua of ../shared/ia64 (tests/e2e/ia64_programs.py says where they are looked for). Each row
-is a run of the reference input; what it prints has to be what the original prints. Instrumentation is measured with the
-training input."""
+The programs are sqlite3 and lua of ../shared/ia64 (tests/e2e/ia64_programs.py says where it looks
+for them). Each row is a run of the reference input, which must print what the original prints.
+Instrumentation is measured with the training input."""
 
 import argparse
 import json
@@ -23,7 +24,7 @@ LAYOUTS = ("original", "random", "ext-tsp", "ext-tsp,split,place", "ext-tsp,spli
 
 
 def inputs(name, folder):
-    """(training, reference): arguments and a file for stdin."""
+    """(training, reference): each the arguments and a file for stdin."""
     if name == "lua":
         return [([ROOT / "bench" / "workloads" / f"{kind}.lua"], os.devnull) for kind in ("training", "reference")]
     runs = []
@@ -45,14 +46,14 @@ class Bench:
             return subprocess.run([str(c) for c in command], stdin=file, stdout=subprocess.PIPE, check=True).stdout
 
     def measure(self, image, run):
-        """Figures of the model, and what the program printed."""
+        """The figures of the model, and the output of the program."""
         arguments, stdin = run
         printed = self.call(self.emulator, image, *arguments, stdin=stdin)
         text = self.call(self.respike, "measure", "--json", "--", image, *arguments, stdin=stdin)
         return json.loads(text[text.rindex(b"\n{\n") + 1 if b"\n{\n" in text else 0 :]), printed
 
     def train(self, image, run):
-        """The profile, and the figures of the instrumented run."""
+        """The profile of a run, and the figures of the instrumented run."""
         spool, counting, profile = self.folder / "spool", self.folder / "counting", self.folder / "profile"
         spool.mkdir()
         self.call(self.respike, "image", "instrument", image, "-o", counting, "--spool", spool)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""How many instructions does the IA-64 emulator execute in a second? Status 1 when they are fewer than --least.
+"""How many instructions does the IA-64 emulator execute in a second?
+Status 1 if there are fewer than --least.
 
-The program is sqlite3 with t.sql of ../shared/ia64 (tests/e2e/ia64_programs.py says where they are looked for). Its
-counts (--counts) and its disassembly tell how many of its slots are no-ops, which emulation costs nothing: they are left
-out, and a long instruction, which takes two slots, is one. Time is the processor's, the best of several runs, so that
-other work on the machine matters little. What the program prints has to be right."""
+The program is sqlite3 with t.sql of ../shared/ia64 (tests/e2e/ia64_programs.py says where it looks
+for them). The program's counts (--counts) and its disassembly tell how many of its slots are
+no-ops. Emulation of no-ops costs nothing, so they do not count; a long instruction, which takes two
+slots, counts once. Time is processor time, the best of several runs, so that other work on the
+machine matters little. The output of the program must be right."""
 
 import argparse
 import os

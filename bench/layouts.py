@@ -3,13 +3,15 @@
 
   bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
 
-A layout is what `image optimize --layout` takes; `default` is what it does when not told; either
-may end in `+hot-cold`, which adds --hot-cold on. The profile is of the training input. `different` runs the reference input with it, `same` the
-training input again. Rows of the original are absolute: millions of instructions and events per
-100 instructions (of the instruction TLB per 10,000). Other rows are against the original:
-changes of instructions and taken jumps, changes of misses and mispredicts per instruction of
-their own (where the original has next to none: the rate itself), and how many times fewer
-cycles. Outputs have to be the same. Measurements are kept: only what changed is measured again."""
+A layout is a value of `image optimize --layout`, or `default` for what `image optimize` does
+without the option; `+hot-cold` behind a layout adds --hot-cold on. The profile is of the training
+input. `different` runs the reference input with this profile, `same` the training input again.
+
+Rows of the original are absolute: millions of instructions, and events per 100 instructions (of the
+instruction TLB per 10,000). Other rows are relative to the original: changes of instructions and
+taken jumps, changes of misses and mispredicts per executed instruction (the rate itself if the
+original has next to none), and how many times fewer cycles. Outputs must be the same. Measurements
+are kept: only images and inputs that changed are measured again."""
 
 import argparse
 import json
@@ -20,7 +22,7 @@ import measuring
 import workloads
 
 LAYOUTS = ["random", "chain", "place", "split,place", "chain,split,place", measuring.DEFAULT]
-NEXT_TO_NONE = 0.05  # of a rate
+NEXT_TO_NONE = 0.05  # a rate below this is next to none
 INPUTS = {"different": "reference", "same": "training"}
 # Column: event, factor per instruction
 RATES = {

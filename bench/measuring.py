@@ -1,9 +1,9 @@
 """What the benchmarks do with workloads: collect profiles, lay out images, measure their runs.
 
-Everything is kept in a folder under names made of content: a measurement under the hashes of
-the image, of what its runs read and of the plugin with the machine model, so that nothing that
-was measured is measured again, and whatever changed is. Runs are repeatable: an empty folder,
-an empty environment, the same argv[0] and names of files, no address randomization."""
+All results are kept in a folder, under names made of content: a measurement has the hashes of the
+image, of the files that its runs read, and of the plugin with the machine model. So only what
+changed is measured again. Runs are repeatable: an empty folder, an empty environment, the same
+argv[0] and names of files, no address randomization."""
 
 import concurrent.futures
 import hashlib
@@ -23,12 +23,12 @@ TIMEOUT = 600.0
 ORIGINAL, DEFAULT = (
     "original",
     "default",
-)  # DEFAULT: what `image optimize` does when not told otherwise
+)  # DEFAULT: `image optimize` without options
 HOT_COLD = "+hot-cold"
 
 
 class Failure(Exception):
-    """A tool failed or an image does not behave; the message is one sentence."""
+    """A tool failed or an image misbehaves; the message is one sentence."""
 
 
 class Progress:
@@ -118,7 +118,8 @@ class Lab:
         return self._hashes[known]
 
     def hash_input(self, path):
-        """Of a file its name counts, too; folders are taken to hold the same under the same name."""
+        """A hash of a file's name and content, or of a folder's name: folders of one name are taken
+        to hold the same files."""
         return digest(path.name, "" if path.is_dir() else self.hash_file(path))
 
     def key_of_run(self, run):
@@ -130,7 +131,8 @@ class Lab:
             return self._locks.setdefault(key, threading.Lock())
 
     def cached(self, path, make):
-        """The JSON in a file; made and written there when it is not."""
+        """The JSON in a file. If the file is missing, make() gives the value, which is written
+        there."""
         with self._locked(path):
             if not path.exists():
                 value = make()
@@ -144,8 +146,8 @@ class Lab:
 
     @staticmethod
     def _arguments(run, scratch):
-        """Arguments of a run. Files and folders get names that are the same everywhere, since a
-        program may keep names in memory that it searches: links of numbered names to folders."""
+        """Arguments of a run. Files and folders get the same names everywhere (links with numbered
+        names to folders), since a program may keep these names in memory that it searches."""
         folders, words = {}, []
         for word in run.args:
             if isinstance(word, pathlib.Path):
@@ -192,7 +194,8 @@ class Lab:
                 return profile
             folder.mkdir(parents=True, exist_ok=True)
             call(self.respike, "image", "instrument", image, "-o", counting, "--spool", spool)
-            # Another version of respike may well make the same counting image.
+            # Another version of respike may make the same counting image: the runs then need not be
+            # repeated.
             if not ran.exists() or ran.read_text() != self.hash_file(counting):
                 shutil.rmtree(spool, ignore_errors=True)
                 spool.mkdir()
@@ -205,8 +208,8 @@ class Lab:
         return profile
 
     def optimize(self, image, layout, profile=None):
-        """The image laid out, and the report of it. ORIGINAL is the image itself, not rewritten.
-        Only a layout that ends in HOT_COLD has hot-cold optimization, too."""
+        """The laid-out image, and the report about it. ORIGINAL is the image itself, not rewritten.
+        Hot-cold optimization is on if the layout ends in HOT_COLD."""
         if layout == ORIGINAL:
             return image, {}
         named = "" if profile is None else self.hash_file(profile)
@@ -235,7 +238,7 @@ class Lab:
         return output, json.loads(report.read_text())
 
     def measure(self, image, runs):
-        """What the runs cost on the model, summed, and a hash of all they print."""
+        """What the runs cost on the model, summed, and a hash of their outputs."""
         total = {}
         for run in runs:
             key = digest(self.hash_file(image), self.key_of_run(run), self.hash_file(self.plugin))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What a profile of an older build is worth for a newer one, by the model of respike measure.
+"""What a profile of an older build is worth for a newer build, by the model of respike measure.
 
   bench/persistence.py [--workloads sqlite3,lua] [--changes NAME...] [--json]
 
-For every change there are two builds of a program. The older one is profiled with the training
-input; the newer one is laid out by that profile, carried over (`image optimize --profile`), and
-by a fresh one of its own. Both run the reference input. The table has, in this order: the share
-of the procedures that ran and of what they executed that was matched, the confidence that
-Respike reports, cycles by model C against the newer build as it is (by estimates without a
-profile, by the older profile, by the fresh one), and the share of the fresh profile's gain that
-the older one keeps. Outputs have to be the same. Older releases come from crates that bundle
-them, fetched with cargo."""
+Each change has two builds of a program. The older build is profiled with the training input. The
+newer build is laid out twice: by the older build's profile, carried over (`image optimize
+--profile`), and by a fresh profile of its own. Both run the reference input. The table has, in this
+order: the share of the procedures that ran, and of the instructions they executed, that matching
+found; the confidence that Respike reports; cycles by model C against the newer build as it is (by
+estimates without a profile, by the older profile, by the fresh profile); and the share of the fresh
+profile's gain that the older profile keeps. Outputs must be the same. Older releases come from
+crates that bundle them, fetched with cargo."""
 
 import argparse
 import json
@@ -90,7 +90,7 @@ class Builds:
         return self.images[variant]
 
     def of_release(self, release):
-        """The shells, which the bundled sources leave out, are those of the present release."""
+        """The shells, which the bundled sources lack, are those of the present release."""
         top = crate(self.folder, release)
         if self.name == "lua":
             present = [p for p in sorted(top.glob("*.c")) if p.name not in ("luac.c", "ltests.c")]
@@ -98,7 +98,7 @@ class Builds:
             return self.add(release, present + main, [*self.flags, f"-I{top}"])
         flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
         shell = next(p for p in self.files if p.name == "shell.c").read_bytes()
-        # In a folder of its own, so that it includes the release's header.
+        # In a folder of its own, so that the copy includes the release's header.
         copy = workloads.write(self.folder / "crates" / "shell" / release / "shell.c", shell)
         return self.add(release, [top / "sqlite3.c", copy], flags)
 
@@ -135,7 +135,8 @@ class Builds:
 
 
 def prepare(names, wanted, folder, jobs):
-    """[(workload, change, older image, newer image)]; `wanted`: names of changes, or None: all."""
+    """[(workload, change, older image, newer image)]; `wanted`: names of changes, or None for
+    all."""
     made = {w.name: w for w in workloads.prepare(names, folder)}
     builder = build.Builder(folder, jobs)
     rows = []

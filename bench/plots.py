@@ -1,8 +1,8 @@
 """The kinds of plots that bench/paper draws: each function takes numbers and returns an SVG's text.
 
-One message per figure; what it is stands in the page's heading, so the plots have no titles of
-their own. Colours are those of Okabe and Ito, which colour-blind people can tell apart;
-programs keep theirs, and their markers, in all figures."""
+A figure has one message, which stands in the page's heading; so the plots have no titles of their
+own. Colours are those of Okabe and Ito, which colour-blind people can tell apart; a program keeps
+its colour and marker in all figures."""
 
 import io
 import re
@@ -47,7 +47,7 @@ def percent(value, sign=False):
 
 
 def _svg(figure, name):
-    """The figure as text; `name` keeps the ids of several figures in one page apart."""
+    """The figure as text; `name` is part of all ids, so that figures in one page do not clash."""
     plt.rcParams["svg.hashsalt"] = name
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
@@ -71,7 +71,7 @@ def _percent_axis(axis):
 
 
 def _powers_axis(axes, last, first=1):
-    """A logarithmic x axis with every power of two, or every second, named."""
+    """A logarithmic x axis that names every power of two, or every second power."""
     ticks = [2**k for k in range(0, 20) if first <= 2**k <= last]
     axes.set_xscale("log", base=2)
     axes.set_xlim(first * 0.9, last * 1.1)
@@ -81,8 +81,8 @@ def _powers_axis(axes, last, first=1):
 
 
 def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, legend=True):
-    """Lines of percentages over powers of two: [(label, {x: percent}, style index)]. `marks`:
-    points (x, percent, text) to name."""
+    """Curves of percentages over powers of two: [(label, {x: percent}, style index)]. `marks`:
+    points (x, percent, text) with a text beside them."""
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     for label, points, style in curves:
         colour, marker = CURVES[style % len(CURVES)], MARKERS[style % len(MARKERS)]
@@ -107,7 +107,7 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
 
 def stacked(name, rows, parts, x_label, marks=None, whole=False):
     """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]. `marks`: (label,
-    [value of a row]), a dot per row; `whole`: the parts are 100%."""
+    [value of a row]), drawn as a dot in each row; `whole`: the parts add up to 100%."""
     figure, axes = plt.subplots(figsize=(7.6, _height(rows) + 0.4 * (len(parts) > 3)))
     labels = [label for label, _ in rows]
     left = [0.0] * len(rows)
@@ -218,8 +218,8 @@ def panels(name, rows, columns):
 
 
 def distributions(name, panels, labels, x_label, y_label):
-    """Small panels, two in a row, each with one cumulative curve per label: panels [(title, [points,
-    ...])], points as in cumulative()."""
+    """Small panels, two in a row, each with a cumulative curve for each label: panels [(title,
+    [points, ...])], points as in cumulative()."""
     rows = (len(panels) + 1) // 2
     figure, grid = plt.subplots(
         rows, 2, figsize=(7.6, 0.6 + 2.4 * rows), sharex=True, sharey=True, squeeze=False

@@ -3,10 +3,10 @@
 
   rewriting.py [--respike build/respike] [--programs build/programs] [--runs 3] [--large]
 
-Prints a Markdown table: the best of some runs in seconds of wall time, the largest resident memory of
-them, and the sizes of input and output. The synthetic images come from synthetic-image.py; --large adds
-the one of 10 million instructions. The layout `default` is what `image optimize` does when not told,
-without a profile and, for images that are run first, with one.
+Prints a Markdown table: wall time in seconds, the best of several runs; the largest resident memory
+of these runs; and the sizes of input and output. The synthetic images come from synthetic-image.py;
+--large adds the image of 10 million instructions. The layout `default` is that of `image optimize`
+without options: without a profile, and with a profile for images that are run first.
 """
 
 import argparse

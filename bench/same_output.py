@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Whether two builds of respike write the same images, byte for byte: for changes that are to make it faster only.
+"""Do two builds of respike write the same images, byte for byte?
+For changes that must not change outputs.
 
   same_output.py BEFORE AFTER [--manifest build/programs/manifest.json] [--filter REGEX] [IMAGE[=PROFILE] ...]
 
-BEFORE and AFTER are programs `respike`. Every image of the manifest and every IMAGE is written as it is, in random
-orders, scattered, by estimates, instrumented in two ways, and by a profile with and without hot-cold optimization. The
-profile of an IMAGE without one, and of those of the manifest, is of a short run of it, where an emulator runs it.
+BEFORE and AFTER are `respike` commands. Every image of the manifest and every IMAGE is written as
+it is, in random order, scattered, by estimates, instrumented in two ways, and by a profile with and
+without hot-cold optimization. If an image has no PROFILE and an emulator can run it, the script
+makes a profile of a short run.
 """
 
 import argparse
@@ -62,7 +64,7 @@ def make_profile(respike, image, runs, folder):
 
 
 def outcome(respike, command, image, folder):
-    """All that a command leaves behind: status, what it says, and what it writes."""
+    """All that a command leaves behind: its status, its messages, and the file that it writes."""
     out = folder / "out"
     out.unlink(missing_ok=True)
     result = run(respike, *command, image, "-o", out, cwd=folder)

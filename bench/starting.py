@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What `respike run` adds to the start of a program: a Markdown table, for a program that says hello, by mode.
+"""What `respike run` adds to the start of a program that prints a line: a Markdown table by mode.
 
   starting.py [--respike build/respike] [--pairs 40]
 
-Starts under the emulator alone and by `respike run` take turns; the difference of each pair counts, and the median of
-these. The counter files of instrumented runs are merged between pairs."""
+Starts under the emulator alone and starts by `respike run` take turns; the result is the median of
+the differences of these pairs. The counter files of instrumented runs are merged between pairs."""
 
 import argparse
 import os

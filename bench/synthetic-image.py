@@ -2,13 +2,13 @@
 """Writes a runnable synthetic Alpha image of any size, to measure how Respike scales.
 
 The procedures call each other all over the text, branch, switch through jump tables and have unwind
-information. The program calls every procedure once, two calls deep, and prints a checksum, so that a
-rewritten image can be checked, too.
+information. The program calls every procedure once, two calls deep, and prints a checksum, so that
+a rewritten image can be checked, too.
 
   synthetic-image.py OUT [--instructions 10000000] [--jobs 2]
 
-Needs g++-alpha-linux-gnu. 10 million instructions take about two minutes and 600 MB of disk while
-assembling.
+Needs g++-alpha-linux-gnu. An image of 10 million instructions takes about two minutes and, during
+assembly, 600 MB of disk.
 """
 
 import argparse
@@ -36,7 +36,7 @@ int main(void) {
 
 
 def hub(rng, count):
-    """One of a few procedures that are called from everywhere."""
+    """A procedure that is called from everywhere; there are few of them."""
     return rng.randrange(HUBS) * max(1, count // HUBS) % count
 
 

@@ -3,12 +3,13 @@
 
   bench/workloads.py [--folder DIR] [--workloads NAME,...]     builds them and lists their runs
 
-All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite,
-Lua, bzip2, zlib, Duktape, the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our
-own interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
-reference input, but shares no statement, script or file with it: a profile's worth shows on
-what it has not seen. bench/README.md describes them. What is built lands in a folder (--folder,
-$RESPIKE_BENCH, default build/benchmarks) and is built again when an input changed."""
+All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite, Lua,
+bzip2, zlib, Duktape, the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our own
+interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
+reference input, but shares no statement, script or file with it: inputs that a profile has not seen
+show what the profile is worth. bench/README.md describes the programs. Images land in a folder
+(--folder, $RESPIKE_BENCH, default build/benchmarks) and are built again when an input of the build
+changed."""
 
 import argparse
 import bz2
@@ -35,7 +36,7 @@ KINDS = ("training", "reference")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One start of a program, in an empty folder. Arguments that are paths are files that it
+    """A start of a program in an empty folder. Arguments that are paths are files that the program
     reads, or folders that it searches."""
 
     args: tuple = ()
@@ -66,7 +67,7 @@ class Unavailable(Exception):
 
 
 def write(path, content):
-    """Writes a file of inputs unless it is there with this content; returns its path."""
+    """Writes a file of inputs unless it exists with this content; returns its path."""
     if isinstance(content, str):
         content = content.encode()
     if not path.exists() or path.read_bytes() != content:
@@ -76,14 +77,15 @@ def write(path, content):
 
 
 def excerpt(paths, size):
-    """The beginnings of files, as one of `size` bytes."""
+    """The beginnings of several files, joined to `size` bytes."""
     share = size // len(paths)
     parts = [path.read_bytes()[:share] for path in paths]
     return b"".join(parts)
 
 
 def compressor_inputs(folder, sources):
-    """What bzip2 and minigzip get: {name: path}. Training is prose; the reference C and a PDF."""
+    """The inputs of bzip2 and minigzip: {name: path}. Training is prose; reference is C and a
+    PDF."""
     sqlite = sources / "sqlite3-amalgamation" / "sqlite3.c"
     prose = [sources / "lua5.4" / "doc" / "manual.html", sources / "bzip2" / "manual.html"]
     pdf = sources / "zlib" / "zlib.3.pdf"
@@ -135,7 +137,7 @@ def tcc(make, sources, folder):
     top = sources / "tcc"
     flags = ["-O2", "-DONE_SOURCE=1", "-DTCC_TARGET_X86_64", "-DCONFIG_TCC_SEMLOCK=0"]
     image = make("tcc", [top / "tcc.c"], [*flags, f"-I{header.parent}", f"-I{top}"])
-    # It compiles for x86-64, with the headers of the cross compiler's C library.
+    # tcc compiles for x86-64, with the headers of the cross compiler's C library.
     options = ["-r", "-o", "out.o", "-nostdinc", "-I", top / "include"]
     options += ["-I", "/usr/alpha-linux-gnu/include", "-D__LONG_DOUBLE_128__", "-DHAVE_UNISTD_H"]
     zlib = "inflate deflate trees gzlib gzread gzwrite".split()
@@ -146,7 +148,7 @@ def tcc(make, sources, folder):
 
 
 def bc(make, sources, folder):
-    # Without the library of functions in bc's own language, which a bc would have to compile.
+    # Without bc's library of functions in bc's own language: only a bc could compile this library.
     top = sources / "bc"
     texts = {"PACKAGE": "bc", "VERSION": "1.07.1", "BC_COPYRIGHT": ""}
     has = "STDLIB STRING UNISTD LIMITS STDARG STDDEF ERRNO".split()
@@ -181,8 +183,8 @@ def minigzip(make, sources, folder):
     return image, training, (Run(("-9",), data["reference"]), Run(("-d",), data["reference.gz"]))
 
 
-# In the order of the tables, call-intensive programs first. Layouts are tuned with all but the
-# unseen one, which shows what they are worth to any other program.
+# In the order of the tables, call-intensive programs first. Layouts are tuned without the unseen
+# workload (bc), which shows what layouts are worth to any other program.
 WORKLOADS = {
     sqlite3: "SQLite, SQL scripts",
     lua: "Lua, scripts",
@@ -194,7 +196,7 @@ WORKLOADS = {
     bzip2: "bzip2, both ways",
 }
 NAMES = [workload.__name__ for workload in WORKLOADS]
-OWN = ["script"]  # needs none of Debian's sources
+OWN = ["script"]  # need no sources of Debian
 
 
 def prepare(names=None, folder=FOLDER, jobs=None):

@@ -1,4 +1,4 @@
-// register, list, show, mode, unregister, prune: which applications there are.
+// The commands register, list, show, mode, unregister and prune: they manage applications.
 
 #include "cli/application_commands.h"
 
@@ -71,7 +71,7 @@ namespace {
 
 // ---- tables ----
 
-/// Columns as wide as their widest cell, the last one as it is.
+/// Prints columns as wide as their widest cell; the last column is not padded.
 void print_table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
   for (auto& row : rows)
@@ -89,8 +89,8 @@ void print_table(std::vector<std::vector<std::string>> rows) {
   }
 }
 
-/// Why an image is left alone; in a table that gave the reason just before, less. That those of the
-/// system are to be linked otherwise is no advice to anybody.
+/// Says why an image is left alone; "likewise" if the row before gave the same reason. Advice on
+/// how to link system libraries would help nobody, so theirs is shorter.
 std::string left_alone(const ImageRow& image, std::string& last_reason) {
   if (!image.optimizable && is_system_library(image))
     return "left alone (system library without relocations)";
@@ -174,7 +174,7 @@ Json to_json(const ApplicationView& view) {
           {"images", std::move(images)}};
 }
 
-/// Of the main image.
+/// The profile of the main image, for the table of applications.
 std::string short_profile(const ProfileView& profile) {
   if (profile.confidence == 0) return "none";
   if (profile.runs == 0) return "of an older build";

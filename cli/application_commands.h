@@ -1,5 +1,5 @@
 #pragma once
-// What the commands on applications share.
+// Shared by the commands on applications: the option --db, messages, progress.
 
 #include <functional>
 #include <memory>
@@ -13,33 +13,33 @@
 
 namespace respike::cli {
 
-/// --db, wherever it stands.
+/// The option --db, given before or behind the command.
 struct DatabaseOption {
   std::string path;
-  /// Whether neither --db nor RESPIKE_DB names one.
+  /// Whether neither --db nor RESPIKE_DB names a database.
   bool is_default() const;
   bool exists() const;
-  /// Where it is, or is to be.
+  /// The path of the database, which may not exist yet.
   std::filesystem::path place() const;
-  /// The same, of one that is there: a mistyped name makes no database. Throws Error.
+  /// The path of the database. Throws Error when there is none, so that a mistyped name makes none.
   std::filesystem::path database() const;
 };
 
-/// Only registering makes a database.
+/// What to do when there is no database. Only `register` makes one.
 enum class Absent { refuse, make };
 
-/// Opens the environment, runs `action` with a progress bar, and prints its notes and warnings,
-/// also when it fails. Results are printed after it, on a clean line.
+/// Opens the environment, runs `action` with a progress bar, clears the bar, and prints notes and
+/// warnings, also when the action fails. Callers print results afterwards.
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action,
                       Absent absent = Absent::refuse);
 
-/// "1 run"; a tenth is the smallest part of one that is shown.
+/// "1 run"; rounded to tenths.
 std::string runs_text(double runs);
 /// "3 runs of older builds, confidence 0.95".
 std::string carried_text(double runs, double confidence);
 
-/// What the commands share is known when one of them runs.
+/// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);

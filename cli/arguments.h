@@ -1,5 +1,5 @@
 #pragma once
-// What the subcommands take alike.
+// Options and validators that several subcommands share.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -10,9 +10,10 @@ namespace respike::cli {
 void add_output_option(CLI::App& command, std::string& name, const std::string& what);
 /// For other options that name a file to be written.
 CLI::Validator name_of_output();
-/// For options that name something else, `kind` in the help.
+/// For options that name something else; the help calls it `kind`.
 CLI::Validator name_of(const std::string& kind);
-/// A number from 0 to 2^64 - 1: the parser would wrap, clamp or drop what is no such number.
+/// A number from 0 to 2^64 - 1. Without this validator the parser wraps, clamps or drops text that
+/// is no such number.
 CLI::Validator whole_number();
 /// A finite number above 0.
 CLI::Validator positive_number();

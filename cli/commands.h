@@ -1,5 +1,6 @@
 #pragma once
-// The groups of subcommands. Each adds itself to the parser; its action runs when it was chosen.
+// The groups of subcommands. Each function adds its commands to the parser, which runs the action
+// of the command that the user chose.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -8,18 +9,18 @@
 namespace respike::cli {
 
 void add_image_commands(CLI::App& app);
-/// These add themselves to the group `image`.
+/// The next three add their command to the group `image`.
 void add_disasm_command(CLI::App& image);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);
-/// measure and compare. `words` are those behind "--", for the program that they run; they are read
-/// when the command runs.
+/// measure and compare. `words` are the words behind "--", for the program that the command runs;
+/// they are read when the command runs.
 void add_measure_commands(CLI::App& app, const std::vector<std::string>& words);
-/// Those on applications. `words`: what follows the application's name behind `run`.
+/// The commands on applications. `words`: the words behind `run NAME`.
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words);
 
-/// Ends the command with this status; everything has been said.
+/// Thrown to end the command with this status, without another message.
 struct Exit {
   int status;
 };

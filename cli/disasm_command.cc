@@ -30,8 +30,8 @@ struct DisasmArguments {
   bool ir = false;
 };
 
-/// Every unit of every executable section as objdump has it: address, what the decoded instruction
-/// encodes to, text.
+/// Prints every unit of every executable section in a form that compares with objdump: address, the
+/// bits that the decoded instruction encodes to, text.
 void print_raw(const Image& image, const Listing& listing) {
   for (const Section& section : image.sections) {
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
@@ -50,7 +50,7 @@ void print_raw(const Image& image, const Listing& listing) {
   }
 }
 
-/// Where the block leads to, and how often where that is known.
+/// The successors of a block, with the counts of the edges if known.
 std::string edges_text(const BasicBlock& block, bool counted) {
   std::string text;
   for (const Edge& edge : block.successors) {
@@ -72,7 +72,7 @@ std::string location_text(const Program& program, const CodeLocation& location) 
                      program[location.procedure].name, block);
 }
 
-/// The instruction as it stands in the input, with the numbers that references replaced.
+/// The text of an instruction of the input, with the input's numbers in the place of references.
 std::string input_text(const Program& program, const Instruction& instruction) {
   if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
   const CodeGrid grid = program.target->grid();
@@ -81,7 +81,7 @@ std::string input_text(const Program& program, const Instruction& instruction) {
   if (!bytes) return program.target->print(instruction, address);
   std::vector<ListedLine> lines;
   find_listing(program.image->machine)->list(*bytes, grid.group(address), lines);
-  // One that takes two slots has one line.
+  // An instruction that takes two slots has one line.
   const size_t slot = address - grid.group(address);
   return lines[lines.size() == grid.slots || slot == 0 ? slot : slot - 1].text;
 }
@@ -90,7 +90,7 @@ std::string number_of(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// `counts`: of which procedures counts are known; empty without a profile.
+/// `counts`: by procedure, whether its counts are known; empty without a profile.
 void print_listing(const Program& program, ProcedureId procedure_id,
                    const std::vector<bool>& counts) {
   const Procedure& procedure = program[procedure_id];

@@ -32,7 +32,7 @@ FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics) {
   FittedProfile fitted{read_profile(path), {}};
   if (fitted.profile.image_hash == hash64(image.file)) return fitted;
-  Diagnostics ignored;  // whoever uses the image lifts it again
+  Diagnostics ignored;  // the caller lifts the image again and gets the same warnings
   fitted.match = match_image(fitted.profile, path, image, ignored);
   diagnostics.warn(match_text(*fitted.match));
   fitted.profile = std::move(fitted.match->profile);

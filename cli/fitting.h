@@ -1,5 +1,5 @@
 #pragma once
-// Profiles made to fit an image.
+// Reads a profile for an image; carries the profile over when it is of another build.
 
 #include <optional>
 #include <string>
@@ -12,28 +12,28 @@
 
 namespace respike::cli {
 
-/// A profile as it is used for an image.
+/// A profile in terms of an image.
 struct FittedProfile {
   Profile profile;                   // of the image
-  std::optional<MatchResult> match;  // if it was carried over; its profile was moved away
+  std::optional<MatchResult> match;  // if carried over; match->profile was moved to `profile`
 };
 
-/// Reads a profile and carries it over if it is of another build than the image, with a warning
-/// that says how much of it fits. Throws Error for a profile of another program.
+/// Reads a profile. When the profile is of another build than the image, carries it over, with a
+/// warning that says how much of the profile fits. Throws Error for a profile of another program.
 FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics);
 
-/// The same for where counters go: no weight makes them wrong, so a profile of another program is
-/// none, with a warning.
+/// Reads a profile that says where counters cost least. Counts are right whatever it says, so a
+/// profile of another program gives nullopt and a warning.
 std::optional<Profile> read_weights(const std::string& path, const Image& image,
                                     Diagnostics& diagnostics);
 
-/// Carries a profile over to an image, be it the same or not. `path` names it in the Error that a
-/// profile of another program is.
+/// Carries a profile over to an image, of the same build or of another. Throws Error, which names
+/// the profile by `path`, for a profile of another program.
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,
                         Diagnostics& diagnostics);
 
-/// How much of a profile of another build fits, as a warning and as fields of a report.
+/// Say how much of a profile of another build fits: text for a warning, fields for a report.
 std::string match_text(const MatchResult& match);
 Json match_to_json(const MatchResult& match);
 

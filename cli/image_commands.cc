@@ -124,7 +124,7 @@ Json hot_cold_to_json(const HotColdNote& note) {
   return json;
 }
 
-/// Shares are those of executed instructions, by the profile.
+/// Shares are shares of executed instructions, by the profile.
 Json hot_cold_to_json(const HotColdResult& result) {
   Json coverage = Json::object(), procedures = Json::array();
   for (const HotColdNote& note : result.notes) {
@@ -178,7 +178,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
                         const FittedProfile& fitted, const OptimizeResult& result,
                         const Diagnostics& diagnostics) {
   Json timings = Json::object();
-  for (const Timing& timing : result.timings)  // a step may be taken twice
+  for (const Timing& timing : result.timings)  // a step may be in the list twice
     timings[timing.step] = timings.value(timing.step, 0.0) + timing.seconds;
   const AnnotateResult& annotated = result.annotated;
   const auto& match = fitted.match;
@@ -213,7 +213,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
-/// What is in the way of hot-cold optimization, beside the user's wish.
+/// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Target& target = target_for(image.machine);
   if (target.code_motion() == nullptr) return fmt::format("for {} images yet", target.name());
@@ -234,7 +234,7 @@ void run_optimize(OptimizeArguments& arguments) {
   FittedProfile fitted;
   if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
-  // Who asks for a layout or for procedures gets them; others get what gains something.
+  // A layout or procedures that the user asks for are written even if they gain nothing.
   arguments.options.only_if_gained =
       arguments.layout.empty() && arguments.options.only.empty() && arguments.options.skip.empty();
   if (arguments.layout.empty()) arguments.layout = best_layout(fitted.profile);
@@ -276,8 +276,8 @@ struct VerifyArguments {
   std::string before, after;
 };
 
-/// What was made by another Respike may have been changed in steps that this one does not take: a
-/// difference need not be that Respike's fault, nor the image's.
+/// A hint for the message when another Respike made the image: that Respike may take steps that
+/// this one does not undo before comparing, so a difference need not be an error.
 std::string made_by_another(const Image& before, const Image& image) {
   const auto note = read_provenance(image);
   if (!note || note->type != NoteType::rewritten || note->fingerprint == kFingerprint ||
@@ -289,9 +289,10 @@ std::string made_by_another(const Image& before, const Image& image) {
       note->fingerprint.empty() ? "an older" : "another");
 }
 
-/// What no entry, symbol, word of data or branch leads to is dead, and is not compared: at most 3%
-/// of real programs. Where it is most of the code, a comparison says little. How much it is depends
-/// on the input alone: the walk reaches what is reachable there, or ends with a difference.
+/// Throws Error when the comparison reached less than half of the blocks. It does not reach dead
+/// code, to which no entry, symbol, word of data or branch leads: at most 3% of real programs. The
+/// share depends on the input alone: the comparison reaches what is reachable in the input, or ends
+/// with a difference.
 void require_coverage(const CompareCounts& counts, const std::string& path) {
   if (counts.blocks_reached < counts.blocks / 2)
     throw Error(
@@ -318,7 +319,7 @@ std::string layout_problem(const std::string& text) {
   return parse_layout(text, ignored).value_or("");
 }
 
-/// A subcommand with its arguments: the parser keeps them alive until its action runs.
+/// The arguments of a subcommand; the parser keeps them alive until the action runs.
 template <typename Arguments>
 std::shared_ptr<Arguments> arguments_of(CLI::App& command, void (*run)(Arguments&)) {
   auto arguments = std::make_shared<Arguments>();

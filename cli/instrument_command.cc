@@ -66,7 +66,7 @@ std::string block_map(const InstrumentResult& result) {
   return text;
 }
 
-/// A folder with those above it that were missing; what was made goes away again unless it is kept.
+/// Makes a folder and the missing folders above it, and removes them again unless kept.
 class NewFolder {
  public:
   explicit NewFolder(const std::filesystem::path& path) {
@@ -93,7 +93,7 @@ class NewFolder {
   std::vector<std::filesystem::path> made_;  // innermost first
 };
 
-/// The image, its block map and its spool: all or none.
+/// Writes the image, its block map and its spool: all or none.
 void write_result(const InstrumentArguments& arguments, const InstrumentOptions& options,
                   const InstrumentResult& result) {
   const DeferredSignals signals;

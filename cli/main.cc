@@ -1,8 +1,8 @@
 // The respike command: parses the command line, runs one subcommand, turns errors into one sentence
 // and an exit status (0 done, 1 could not be done, 2 wrong usage).
 //
-// The status tells the truth whatever becomes of the streams: results that cannot be printed are a
-// failure, messages that nobody can read are none.
+// The status is right even if a stream is closed: results that cannot be printed to stdout are a
+// failure, messages that cannot be printed to stderr are not.
 
 #include <fmt/format.h>
 
@@ -26,12 +26,12 @@
 namespace {
 
 void set_signals() {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too big is a write that fails
-  std::signal(SIGCHLD, SIG_DFL);  // ends of children are waited for, even if nobody did before
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails instead of killing
+  std::signal(SIGCHLD, SIG_DFL);  // if the parent ignored SIGCHLD, children could not be waited for
 }
 
-/// The first word from `at` on that is neither an option nor the value of one; argc: there is none.
-/// Which options take a value, the commands know.
+/// The index of the first word from `at` on that is neither an option nor the value of an option;
+/// argc: there is none. `commands` know which options take a value.
 int skip_options(std::initializer_list<const CLI::App*> commands, int at, int argc, char** argv) {
   const auto takes_value = [&](const char* word) {
     return std::ranges::any_of(commands, [&](const CLI::App* command) {
@@ -44,12 +44,12 @@ int skip_options(std::initializer_list<const CLI::App*> commands, int at, int ar
   return std::min(at, argc);
 }
 
-/// Cuts off the words of another program's command line, which the parser would read as options or,
-/// "[a,b]", as lists: what follows the application's name behind `run`, and what stands behind "--"
-/// of `measure` and `compare`. `at`: where the command stands.
+/// Cuts off and returns the words of another program's command line, which the parser would read as
+/// options or, "[a,b]", as lists: the words behind `run NAME`, and those behind "--" of `measure`
+/// and `compare`. `at`: the index of the command. Example: `run app -o x` gives {"-o", "x"}.
 std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char** argv) {
   const std::string_view command = at < argc ? argv[at] : "";
-  int end = argc, begin = argc;  // of our words; of theirs
+  int end = argc, begin = argc;  // end of Respike's words; begin of the program's words
   if (command == "run") {
     at = skip_options({&app, app.get_subcommand("run")}, at + 1, argc, argv);
     if (at < argc && std::string_view(argv[at]) == "--") ++at;
@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
   respike::cli::add_measure_commands(app, words);
   respike::cli::add_application_commands(app, words);
   const int command = skip_options({&app}, 1, argc, argv);
-  // The program that `run` starts gets signals as they were.
+  // The program that `run` starts inherits the signals' actions, so `run` leaves them alone.
   if (command == argc || argv[command] != std::string_view("run")) set_signals();
   words = take_words(app, command, argc, argv);
   try {

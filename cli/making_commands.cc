@@ -1,4 +1,4 @@
-// instrument, collect, optimize, export: what is made of an application's images.
+// The commands instrument, collect, optimize and export: they work on an application's images.
 
 #include <fmt/format.h>
 
@@ -29,8 +29,8 @@ std::string state_name(const ImageOutcome& outcome) {
   return "";
 }
 
-/// `done`: what happened to an image that was made. Libraries that can never be optimized, such as
-/// those of the system, are not told of one by one each time.
+/// Prints what happened to each image; `done` gives the text for images that were made. Libraries
+/// that can never be optimized, such as those of the system, are only counted.
 void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArguments& arguments,
                     const std::function<std::string(const ImageOutcome&)>& done) {
   if (arguments.json) {

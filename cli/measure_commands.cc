@@ -25,7 +25,7 @@ struct MeasureArguments {
   std::string before, after;       // compare
   std::vector<std::string> words;  // measure: the program and its arguments; compare: arguments
   bool json = false;
-  bool explain = false;  // compare: all figures, not only what decides
+  bool explain = false;  // compare: all figures, not only the main ones
 };
 
 const ModelInfo& model_of(const MeasureArguments& arguments, const std::string& program) {
@@ -73,7 +73,7 @@ void run_measure(const MeasureArguments& arguments) {
 
 // ---- compare ----
 
-/// How much less the second number is, or more, as a share of the first.
+/// The change from the first number to the second, as a share of the first.
 std::string change(uint64_t before, uint64_t after) {
   if (before == 0) return after == 0 ? "" : "new";
   const double share = static_cast<double>(after) / static_cast<double>(before) - 1;
@@ -85,7 +85,7 @@ void print_row(std::string_view label, uint64_t before, uint64_t after) {
              change(before, after));
 }
 
-/// By the model, and if all is to be told by the published formula where the model has it.
+/// The speedup by the model's cycles; with `explain` also by model C, if its cycles are there.
 std::string speedups(const Comparison& c, bool explain) {
   const auto speedup = [](uint64_t before, uint64_t after) {
     return static_cast<double>(before) / static_cast<double>(after);
@@ -99,7 +99,7 @@ std::string speedups(const Comparison& c, bool explain) {
   return text;
 }
 
-/// The figures that every model has and that most of a difference comes from.
+/// Whether a figure is one of those that every model has and that explain most of a difference.
 bool is_main_figure(const simulator::Figure& figure) {
   constexpr std::string_view kMain[] = {"instructions", "cycles",        "taken_branches",
                                         "mispredicts",  "icache_misses", "itb_misses"};

@@ -1,5 +1,5 @@
-// Messages quote names, which may hold anything. What is not text is made visible here, for all of
-// them, and not where names are put into messages.
+// Messages quote names, which may hold any bytes. Bytes that are not text are made visible here,
+// once for all messages, and not where names are put into messages.
 
 #include "cli/messages.h"
 
@@ -15,8 +15,8 @@
 namespace respike::cli {
 namespace {
 
-/// Bytes of the character that the text begins with; 0 when it is none that prints: no UTF-8, or a
-/// control character.
+/// The size in bytes of the first character of the text; 0 when the text does not begin with a
+/// printing character but with a control character or bytes that are no UTF-8.
 size_t printing_character(std::string_view text) {
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned first = byte(0);
@@ -83,7 +83,7 @@ void refuse_overwriting(const std::string& written, const std::vector<std::strin
     std::error_code error;
     if (fs::equivalent(a, b, error)) return true;
     const fs::path place = fs::weakly_canonical(a, error);
-    if (error) return false;  // a file that cannot be written either
+    if (error) return false;  // then the file cannot be written either
     return place == fs::weakly_canonical(b, error) && !error;
   };
   for (const std::string& other : others)

@@ -1,5 +1,5 @@
 #pragma once
-// What the subcommands print alike.
+// Printing that the subcommands share.
 
 #include <cstdint>
 #include <span>
@@ -18,28 +18,28 @@ namespace respike::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The text with what would spoil a line of a terminal or a log (control characters, bytes that are
-/// no UTF-8) written as \n, \t or \x1b.
+/// The text with control characters and bytes that are no UTF-8, which would spoil a line of a
+/// terminal or a log, written as \n, \t or \x1b.
 std::string printable(std::string_view text);
-/// Prints "respike: TEXT" as one line on stderr. That stderr cannot be written changes nothing.
+/// Prints "respike: TEXT" as one line on stderr. Ignores errors of stderr.
 void complain(std::string_view text);
 void print_warnings(const Diagnostics& diagnostics);
-/// Names need not be UTF-8; JSON must be.
+/// JSON as text; replaces bytes of names that are no UTF-8, which JSON must be.
 std::string text_of(const Json& json);
-/// For files; valid while the text is.
+/// The bytes of a text, to be written to a file; valid as long as the text.
 std::span<const uint8_t> bytes_of(std::string_view text);
-/// "12.34%"; of nothing, 0.
+/// "12.34%"; 0% of nothing.
 std::string percent(double part, double whole);
 /// 1234567 as 1,234,567.
 std::string grouped(uint64_t number);
-/// Throws Error when a file to be written is one of the others, which are read or written, too.
+/// Throws Error when the file `written` is one of `others`, which the command reads or writes, too.
 /// Empty names are no files.
 void refuse_overwriting(const std::string& written, const std::vector<std::string>& others);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
-/// Throws Error when the image is for a machine that cannot be rewritten. Asked before anything
-/// else, so that an image for another machine is not told how to be linked.
+/// Throws Error when the image is for a machine that cannot be rewritten. Called before other
+/// checks, so that nobody gets advice on how to link an image for such a machine.
 void require_target(const Image& image);
-/// How code of the image is listed; throws the same Error when it cannot even be listed.
+/// The Listing of the image's machine; throws the same Error when there is none.
 const Listing& require_listing(const Image& image);
 
 }  // namespace respike::cli

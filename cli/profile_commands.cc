@@ -33,7 +33,7 @@ struct ShowArguments {
   bool json = false;
 };
 
-/// NAME, or NAME@ADDRESS where several have the name.
+/// Whether `text` names the procedure: NAME, or NAME@ADDRESS when several procedures have the name.
 bool is_meant(const ProcedureProfile& procedure, const std::string& text) {
   if (procedure.name == text) return true;
   const auto meant = split_addressed_name(text);
@@ -110,7 +110,7 @@ void print_json(const Profile& profile, const ShowArguments& arguments) {
   fmt::print("{}\n", text_of(json));
 }
 
-/// At most 2^64 - 1.
+/// The sum of executed instructions, at most 2^64 - 1.
 uint64_t instructions_of(const Profile& profile) {
   return std::accumulate(profile.procedures.begin(), profile.procedures.end(), uint64_t{0},
                          [](uint64_t sum, const ProcedureProfile& procedure) {
@@ -157,7 +157,7 @@ void print_table(const Profile& profile, const ShowArguments& arguments) {
   if (left != 0) fmt::print("{} more; --top 0 shows all\n", grouped(left));
 }
 
-/// By block: where it leads to, with counts.
+/// The successors of each block with counts, as text.
 std::vector<std::string> ways_on(const ProcedureProfile& procedure,
                                  const std::map<uint64_t, std::string>& names) {
   static constexpr const char* kWords[] = {"", "taken ", "jump ", "pad "};
@@ -219,16 +219,16 @@ struct MatchArguments {
   bool json = false;
 };
 
-/// What was executed of a procedure, and how much of it is doubtful.
+/// A procedure of the older profile: its executed instructions, and how many found no sure place.
 struct Loss {
   const ProcedureProfile* before = nullptr;
-  const ProcedureProfile* now = nullptr;  // nullptr: it is not there
+  const ProcedureProfile* now = nullptr;  // its partner; nullptr: none
   double confidence = 0;
   double executed = 0;
   double lost() const { return executed * (1 - confidence); }
 };
 
-/// Of all procedures that ran, those with the most doubtful counts first.
+/// All procedures that ran, sorted by lost(), the largest first.
 std::vector<Loss> losses(const Profile& before, const MatchResult& match) {
   std::vector<Loss> result(before.procedures.size());
   for (size_t p = 0; p < result.size(); ++p) {
@@ -306,7 +306,8 @@ struct MergeArguments {
   std::string output;
 };
 
-/// PROFILE or PROFILE:WEIGHT. What follows the last colon and is no number belongs to the name.
+/// Splits PROFILE or PROFILE:WEIGHT. Text behind the last colon that is no number belongs to the
+/// name.
 std::pair<std::string, double> weighted(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return {text, 1.0};

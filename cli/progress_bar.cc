@@ -1,4 +1,4 @@
-// One line, drawn over itself.
+// The bar is one line on stderr that each show() draws over.
 
 #include "cli/progress_bar.h"
 
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kMoment(300);
 constexpr size_t kWidth = 30;  // characters of the bar
-constexpr size_t kStep = 45;   // of the step: all fits into a line of a terminal
+constexpr size_t kStep = 45;   // characters of the step: with the bar, less than 80
 
-/// A terminal may be gone; the work goes on.
+/// Ignores errors: when the terminal is gone, the work goes on.
 void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -8,7 +8,7 @@
 namespace respike::cli {
 
 /// Shows nothing unless stderr is a terminal and the work takes longer than a moment. The
-/// destructor clears the line, so that an error message starts on a clean one.
+/// destructor clears the line, so that an error message starts on an empty line.
 class ProgressBar {
  public:
   ProgressBar();
@@ -16,7 +16,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { clear(); }
 
-  /// A line that stays: the next of several pieces of work begins.
+  /// Prints a line that stays, when the next of several pieces of work begins.
   void begin(std::string_view work);
   /// `step`: what is being done; `done`: 0 to 1.
   void show(std::string_view step, double done);

@@ -1,5 +1,5 @@
-// run: starts an application in its mode. As `env` and its like do, it ends with 125 when it fails
-// itself, for the program's own status is passed through.
+// The command run: starts an application in its mode and passes the program's status through. When
+// Respike itself fails, the status is 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// The parser knows that a word is too many or an option is missing, but not what was meant. It asks
-// for a command before it looks at what stands in its place. Here the mistakes that people make are
-// told by what they wrote:
+// The parser knows that a word is too many or an option is missing, but not what the user meant,
+// and it asks for a command without looking at the word in its place. This file recognizes the
+// mistakes that people make:
 //
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
@@ -18,7 +18,8 @@
 namespace respike::cli {
 namespace {
 
-/// How many letters have to be added, dropped, changed or swapped with their neighbour (Damerau).
+/// How many letters have to be added, dropped, changed or swapped with a neighbour to get from one
+/// word to the other (Damerau).
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> least(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
@@ -33,7 +34,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return least[a.size()][b.size()];
 }
 
-/// ", did you mean X?", if one of the words is close.
+/// ", did you mean X?", if one of the `known` words is close to `word`.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const auto far = [&](const std::string& other) { return distance(word, other); };
   const auto best = std::ranges::min_element(known, {}, far);
@@ -65,7 +66,7 @@ std::string missing_command(const CLI::App& group, const std::vector<std::string
                      meant.empty() ? ":" : meant, known);
 }
 
-/// Words of the program that is measured, which stand before "--" or without it.
+/// The message for words of a measured program that stand in front of "--", or without "--".
 std::string misplaced_words(std::string_view command, const CLI::App& group,
                             const std::vector<std::string>& extra) {
   if (command == "measure")
@@ -94,7 +95,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const bool too_few = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const std::string name = group->get_name();
-  // A word that is an option of nobody is mistyped, whatever else is missing.
+  // An unknown option that is close to a known one is mistyped, whatever else is missing.
   const auto option =
       std::ranges::find_if(extra, [](const auto& w) { return w.starts_with("--"); });
   const std::string meant = option == extra.end() ? "" : suggestion(*option, options_of(*group));

@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with a command line, in one sentence that says what to write instead.
+// Says in one sentence what is wrong with a command line and what to write instead.
 
 #include <CLI/CLI.hpp>
 #include <string>

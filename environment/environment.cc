@@ -1,6 +1,7 @@
-// Opening the database, finding applications, and the operations that are one call of it.
+// Opening the database, finding applications, and operations that are little more than one call of
+// the database: mode, unregister, prune.
 //
-// The other operations: registering.cc, making.cc, running.cc, viewing.cc.
+// The other operations: registering.cc, making.cc, exporting.cc, running.cc, viewing.cc.
 
 #include "environment/environment.h"
 
@@ -25,8 +26,8 @@ ApplicationRow Environment::find(const std::string& name) const {
   return *application;
 }
 
-/// All images of an application, or those that names stand for: one by its path, else all of a file
-/// name or SONAME.
+/// All images of an application, or those that `names` name: a path names one image, a file name or
+/// SONAME all images that have it.
 std::vector<ApplicationImage> Environment::chosen_images(
     const ApplicationRow& application, const std::vector<std::string>& names) const {
   const std::vector<ApplicationImage> all = database_.images_of(application.id);
@@ -75,7 +76,7 @@ void Environment::set_mode(const std::string& name, Mode mode) {
 void Environment::unregister(const std::string& name) {
   collect();
   const ApplicationRow application = find(name);
-  // First: the next application may get the same key, and what this one opened is none of its.
+  // The notes on opened libraries go first: the next application may get the same key.
   std::error_code ignored;
   fs::remove_all(notes_folder(application), ignored);
   database_.remove_application(application.id);

@@ -3,16 +3,17 @@
 // the same functions; nothing here prints or exits.
 //
 // An application is a program with the images that it loads. Each image has builds: the contents
-// that its file had. Instrumented and optimized images are made of builds and kept in the database;
-// originals are never changed. Every operation looks at the files first: one that changed is a new
-// build, which gets the older one's profile as far as it fits, and nothing made of an older build
-// is run or exported. Operations that find their work done do nothing.
+// that its file had. Instrumented and optimized images are derived from builds and kept beside the
+// database; original files are never changed. Every operation looks at the files first: a file that
+// changed is a new build, which gets the older build's profile as far as the profile fits. An image
+// derived from an older build is neither run nor exported. Operations whose work is done already do
+// nothing.
 //
-// Images of one application are for one machine, for they share a process. What makes, runs or
-// exports something refuses when files of it are for two machines now, before it does anything but
-// collecting counts.
+// Images of one application are for one machine, since they share a process. Operations that make,
+// run or export images collect counts and then refuse when the application's files are for two
+// machines now.
 //
-// All operations throw Error, one sentence, when they cannot be done; what was done before stays.
+// An operation that cannot be done throws Error, one sentence; the work that it did before stays.
 
 #include <cstdint>
 #include <filesystem>
@@ -32,32 +33,32 @@ namespace respike {
 
 struct ImageContent;
 
-/// What an operation made of an image, or why it did not.
+/// What an operation did with an image, or why it left the image alone.
 struct ImageOutcome {
   enum class State { made, up_to_date, left_out, not_optimizable };
   std::string path;
   Role role{};
   State state = State::left_out;
-  std::string reason;              // of the latter two states
-  std::string file;                // exported: as what
-  std::vector<std::string> links;  // exported: symbolic links to it
-  uint64_t procedures = 0;         // made: those with counters, or those that moved
-  uint64_t of_procedures = 0;      // made: of so many
-  double runs = 0;                 // optimized: of this build, in its profile; 0: of an older one
-  double confidence = 0;           // optimized: in the profile; 0: none, by static estimates
-  double carried_runs = 0;         // optimized: of older builds, in its profile
+  std::string reason;              // of the last two states
+  std::string file;                // exported: the new file
+  std::vector<std::string> links;  // exported: symbolic links to the new file
+  uint64_t procedures = 0;         // made: procedures with counters, or that moved
+  uint64_t of_procedures = 0;      // made: all procedures
+  double runs = 0;                 // optimized: runs of this build in the profile
+  double confidence = 0;           // optimized: in the profile; 0: only static estimates
+  double carried_runs = 0;         // optimized: runs of older builds in the profile
   double carried_confidence = 0;
-  std::string gain;  // optimized by a profile: what is expected (describe_gain())
+  std::string gain;  // optimized by a profile: the expected gain (describe_gain())
 };
 
 struct ExportPlace {
   std::filesystem::path folder;
-  bool keeps_paths = false;  // below `folder` as below /, else under their file names
+  bool keeps_paths = false;  // images keep their paths below `folder`, else only their file names
 };
 
 struct RegisterResult {
   std::string name;
-  bool added = false;  // it was not registered before
+  bool added = false;  // the application was not registered before
   struct RegisteredImage {
     ImageRow image;
     Role role{};
@@ -69,8 +70,8 @@ struct RegisterResult {
 struct ProfileView {
   double runs = 0;          // weighted, of this build
   double coverage = 0;      // share of the procedures that were entered
-  double confidence = 0;    // 1: counted in this build; less: carried over from an older one
-  double carried_runs = 0;  // of older builds, carried over; they count besides those of this one
+  double confidence = 0;    // 1: this build was counted; less: counts of older builds only
+  double carried_runs = 0;  // of older builds whose counts were carried over, not in `runs`
   double carried_confidence = 0;
   std::optional<int64_t> age_days;
 };
@@ -80,7 +81,7 @@ struct ImageView {
   Role role{};
   std::string problem;            // the file cannot be read, or is for another machine than the
                                   // main image; else empty
-  std::optional<BuildRow> build;  // the present one, of an image that can be optimized
+  std::optional<BuildRow> build;  // the present build, if the image can be optimized
   unsigned builds = 0;
   ProfileView profile;
   std::optional<DerivedRow> instrumented, optimized;  // of the present build
@@ -106,8 +107,9 @@ class Environment {
 
   // ---- setting up ----
 
-  /// Registers a program and its libraries under `name`, its file's name if empty. Registering it
-  /// again looks for its libraries anew. Throws Error when the name is another program's.
+  /// Registers a program and its libraries under `name`; empty: the program's file name. When the
+  /// program is registered already, looks for its libraries anew. Throws Error when another program
+  /// has the name.
   RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
   void set_mode(const std::string& name, Mode mode);
   void unregister(const std::string& name);
@@ -116,44 +118,45 @@ class Environment {
   // ---- images ----
 
   /// Makes instrumented images, of all images or of those that `images` names (path, file name or
-  /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when of none of
-  /// them one could be made.
+  /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when not a
+  /// single instrumented image could be made.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, bool atomic);
-  /// Likewise optimized images, by the profiles that there are, added up as `use` says.
+  /// Makes optimized images in the same way, by the profiles of the builds, added up as `use` says.
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images,
                                      const ProfileOptions& use = {});
-  /// Copies optimized images: into a folder under their file names, those that find each other by
-  /// $ORIGIN or share a name into subfolders as they are below the folder that holds all of them;
-  /// or below another root under their paths. Symbolic links to them come along. A note says when
-  /// the program would load other libraries than the exported ones. Throws Error when an image
-  /// changed since, or none is optimized; nothing is written then.
+  /// Copies optimized images and makes the symbolic links to them. If `place` keeps paths, each
+  /// image gets its path below the folder. Else an image gets its file name in the folder; images
+  /// that find each other by $ORIGIN or share a name go into subfolders, placed to each other like
+  /// the originals. A note says when the program would load other libraries than the exported ones.
+  /// Throws Error when an image changed since it was optimized, or no image is optimized; nothing
+  /// is written then.
   std::vector<ImageOutcome> export_images(const std::string& name,
                                           const std::vector<std::string>& images,
                                           const ExportPlace& place);
 
   // ---- running ----
 
-  /// Runs the program in its mode. In mode instrumented it is a child and this returns how it
-  /// ended; else this process becomes the program.
+  /// Runs the program in its mode. In mode instrumented the program is a child of this process and
+  /// run() returns how the program ended; else this process becomes the program.
   ProgramEnd run(const std::string& name, const RunOptions& options);
-  /// Merges what runs left, and registers libraries that they opened.
+  /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
   // ---- looking ----
 
   std::vector<ApplicationView> list();
   ApplicationView show(const std::string& name);
-  /// Throws Error when none has the name.
+  /// Throws Error when no application has the name.
   ApplicationRow find(const std::string& name) const;
 
-  /// What a user should hear: warnings, and notes, e.g. that an image has a new build.
+  /// Messages for the user: warnings, and notes, e.g. that an image has a new build.
   const Diagnostics& warnings() const { return warnings_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
   Database& database() { return database_; }
-  /// Called before each step of long work: the image, the step, and how much of it is done.
+  /// Called before each step of long work, with the image, the step, and the share that is done.
   std::function<void(std::string_view image, std::string_view step, double done)> progress;
 
  private:

@@ -1,18 +1,19 @@
 // Copies optimized images out of the database, to be shipped or tried.
 //
-// Problem: an image in another folder is another program. A file is known by several names:
-// programs ask for libfoo.so.1, a symbolic link, while libfoo.so.1.2 is what is shipped. And an
-// image with the search path $ORIGIN/../lib finds its libraries from where it is itself: alone in a
-// folder it finds none, or worse, the originals, and nobody notices.
+// Problem: a copy of an image in another folder does not behave like the original. A library has
+// several names: programs ask for libfoo.so.1, a symbolic link, while libfoo.so.1.2 is the file.
+// And an image with the search path $ORIGIN/../lib looks for libraries relative to its own folder:
+// a copy that is alone in a folder finds no library or, worse, the originals, and nobody notices.
 //
-// So the file gets its own name, with the links by which the loader and users know it beside it.
-// All go into one folder, but for those that stay apart from each other as their originals are:
-// images that find each other by $ORIGIN, and images of one name, such as plugins. Below an
-// alternative root each has the path of its original, links included: what a package holds.
+// So the copy keeps its file name, and the symbolic links to the original are made beside the copy.
+// All copies go into one folder, except images that find each other by $ORIGIN and images that
+// share a name, such as plugins: their copies go to subfolders, placed to each other like the
+// originals. With an alternative root each copy has the path of its original below that root, as in
+// a package; links have theirs.
 //
-// What search paths say beside that cannot be helped here. The exported program is asked, by the
-// rules of its dynamic linker, which libraries it would load; where these are not the exported
-// ones, a note says what it needs.
+// Absolute search paths still lead to the originals. So export finds out, by the rules of the
+// dynamic linker, which libraries the exported program would load; when these are not the exported
+// ones, a note says what the program needs, e.g. LD_LIBRARY_PATH.
 //
 //   /app/bin/prog ($ORIGIN/../lib), /app/lib/libfoo.so.1 -> libfoo.so.1.2
 //   DIR/bin/prog,                    DIR/lib/libfoo.so.1 -> libfoo.so.1.2
@@ -26,10 +27,10 @@
 
 #include "environment/environment.h"
 #include "environment/image_content.h"
+#include "host/platform.h"
 #include "optimizer/base/disjoint_sets.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
-#include "optimizer/target/platform.h"
 #include "tas/libraries.h"
 
 namespace respike {
@@ -40,22 +41,22 @@ namespace {
 
 using State = ImageOutcome::State;
 
-/// An image where it is, and where it goes.
+/// An image that is exported.
 struct Export {
   fs::path original;               // as the loader opens it
   fs::path real;                   // its file, symbolic links followed
   fs::path origin;                 // the folder that the loader takes for $ORIGIN
-  std::vector<fs::path> links;     // symbolic links that lead to it
-  std::vector<fs::path> searched;  // folders that it knows by $ORIGIN
+  std::vector<fs::path> links;     // symbolic links that lead to the file
+  std::vector<fs::path> searched;  // folders in its search paths that depend on $ORIGIN
 
   fs::path file;                           // to be written
-  std::map<fs::path, fs::path> new_links;  // to be made, with what they lead to
-  std::vector<uint8_t> bytes;              // none: it has not been optimized
+  std::map<fs::path, fs::path> new_links;  // to be made, with their targets
+  std::vector<uint8_t> bytes;              // empty: the image has not been optimized
   size_t outcome = 0;
 };
 
-/// The symbolic links that lead to the file of an image: that of its path, those that this one
-/// leads over, and one of its SONAME beside it. Links of folders are none of it.
+/// The symbolic links that lead from the path of an image to its file, and from a link with the
+/// image's SONAME in the same folder. Links to folders do not count.
 std::vector<fs::path> links_to(const ImageRow& image) {
   std::vector<fs::path> links;
   const auto follow = [&](const fs::path& path) {
@@ -109,8 +110,8 @@ bool searches(const Export& one, const Export& other) {
   return std::ranges::find(one.searched, other.origin) != one.searched.end();
 }
 
-/// Says where images go in a folder: under their file names, those that belong together in the
-/// folders in which they are below the one that holds all of them.
+/// Places images in a folder under their file names. Images that belong together keep their paths
+/// below the folder that all of them have in common.
 void place_in_folder(const fs::path& folder, std::vector<Export>& exports) {
   DisjointSets together(exports.size());
   for (uint32_t i = 0; i < exports.size(); ++i)
@@ -154,7 +155,8 @@ void make_export_folder(const fs::path& folder) {
   if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
 }
 
-/// Puts a link in its place in one step, beside what may be there; false: it is there already.
+/// Makes a symbolic link in one step (rename), replacing what has its name. Returns false when the
+/// link was there already.
 bool make_link(const fs::path& link, const fs::path& target) {
   std::error_code error;
   if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == target) return false;
@@ -171,7 +173,7 @@ bool make_link(const fs::path& link, const fs::path& target) {
   return true;
 }
 
-/// Exported images that a program does not load: it finds their originals instead, or nothing.
+/// Exported images that a program does not load, because it finds their originals or nothing.
 std::vector<const Export*> not_loaded(const ProgramImage& program, const LibrarySearch& search,
                                       const std::vector<Export>& exports) {
   const Libraries libraries = find_libraries(program, search);
@@ -191,7 +193,8 @@ std::vector<const Export*> not_loaded(const ProgramImage& program, const Library
   return result;
 }
 
-/// What an exported program needs to load the libraries that were exported with it; empty: nothing.
+/// Says what an exported program needs to load the libraries that were exported with it; empty:
+/// nothing.
 std::string needed_by(const fs::path& file, const std::vector<Export>& exports) {
   const ProgramImage program = read_program(file);
   const LibrarySearch present = present_search(*program.platform);
@@ -290,8 +293,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   return outcomes;
 }
 
-/// An export that would be written over an image of the application, its own or another one, is
-/// refused.
+/// Throws Error when `file`, which is to be written, is an image of the application.
 void Environment::require_no_original(const fs::path& file,
                                       const ApplicationRow& application) const {
   for (const ApplicationImage& used : database_.images_of(application.id)) {

@@ -1,5 +1,5 @@
-// Reading images, also those that Respike can do nothing with: an application's libraries are
-// listed with the reason why they are left alone.
+// Reading images, also images that Respike cannot rewrite: those are listed with the reason why
+// they are left alone.
 
 #include "environment/image_content.h"
 
@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
-#include "optimizer/target/platform.h"
 #include "optimizer/target/targets.h"
 #include "tas/loader_view.h"
 #include "tas/private_mounts.h"

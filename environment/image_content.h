@@ -1,5 +1,5 @@
 #pragma once
-// What the file of an image holds, read once.
+// The contents of an image's file, read once.
 
 #include <filesystem>
 #include <string>
@@ -15,12 +15,13 @@ struct ImageContent {
   /// Throws Error when the file cannot be read.
   ImageContent(const std::filesystem::path& file, const FileIdentity& identity_before);
 
-  /// A clause; empty when it can be.
+  /// Why the image cannot be optimized, as a clause; empty when it can.
   std::string why_not_optimizable() const;
   std::string machine() const;  // as `respike image info` prints it
   BuildFacts facts() const;     // of an image that can be optimized
-  /// Lifts the image, and warns when much of it is opaque: who registers it hears that once, not
-  /// whenever something is made of it. Throws Error when it cannot be lifted.
+  /// Lifts the image, and warns when much of its code is opaque: whoever registers the image hears
+  /// that once, and not with every image derived from it. Throws Error when the image cannot be
+  /// lifted.
   Profile procedures(Diagnostics& diagnostics) const;
   const Image& image() const { return *image_; }
 
@@ -31,35 +32,35 @@ struct ImageContent {
  private:
   std::vector<uint8_t> bytes_;
   std::optional<Image> image_;  // of bytes_
-  std::string problem_;         // why there is none
+  std::string problem_;         // why the image cannot be optimized
   std::string machine_;
 };
 
-/// Names a profile by what it holds; empty when nothing was counted.
+/// A hash of a profile's contents, in hex; empty when nothing was counted.
 std::string hash_of(const Profile& profile);
 
-/// Whether an image is a library in a folder of the system, and is left alone for what its linker
-/// did not keep.
+/// Whether an image is a library in a folder of the system that is left alone because its linker
+/// did not keep relocations.
 bool is_system_library(const ImageRow& image);
 
-/// What an error says besides the file's name, which stands beside it.
+/// The text of an error without the file's path in front.
 std::string message_without(const std::string& path, const Error& error);
 
-/// The machine that a file is for now, as ImageContent::machine() has it.
+/// The machine of a file, as ImageContent::machine() names it, by the file's first bytes.
 std::string machine_of(const std::filesystem::path& file);
-/// Why an image, by its file as it is now, cannot be one of an application whose main image is this
-/// file, a clause; empty when it can, or when nobody knows its machine.
+/// Why `file` cannot be an image of an application whose main image is `main`, as a clause: the
+/// files are for different machines. Empty when they are not, or when a machine is not known.
 std::string foreign_machine(const std::filesystem::path& file, const std::string& application,
                             const std::filesystem::path& main);
 
-/// Whether this process sees an image of a store in the place of the file: a run put it there, and
-/// this command is part of that run.
+/// Whether this process sees an image of a store in the place of the file, because this command is
+/// part of a run that mounted the image there.
 bool is_substituted(const std::filesystem::path& file);
-/// That, as a clause.
+/// Says, as a clause, that a file is_substituted().
 constexpr const char* kHiddenByRun =
     "this command is part of a run that has put another image in its place";
 
-/// The image of a build. Throws Error when its file has changed since.
+/// Reads the image of a build. Throws Error when the file does not have the build's contents.
 ImageContent content_of(const ImageRow& image, const BuildRow& build);
 
 }  // namespace respike

@@ -1,8 +1,12 @@
 // Instrumented and optimized images.
 //
-// What was made is described by its options, by the fingerprint of the Respike that made it, and by
-// the hash of the profile it was made with. When the newest one has the same description and its
-// file is there and undamaged, nothing is done, so that the commands can stand in a makefile.
+// The database describes a derived image by its options, the fingerprint of the Respike that made
+// it, and the hash of the profile it was made with. When the newest image of the kind has the
+// description of the image that would be made now, and its file is undamaged, nothing is done; so
+// the commands can stand in a makefile.
+//
+// Example: `respike optimize app` twice in a row: the second call makes nothing. After a run of an
+// instrumented build and `collect`, the hash of the profile is another, so the third call does.
 
 #include <fmt/format.h>
 
@@ -33,8 +37,8 @@ void leave_alone(const ImageRow& image, ImageOutcome& outcome) {
   outcome.reason = image.reason;
 }
 
-/// Nothing done is a failure, as it is for one image: a build that forgot its relocations should
-/// learn of it. Throws Error, which says what is wrong with the first image.
+/// Throws Error, with the reason of the first image, when no image could be made: whoever forgot to
+/// keep relocations when linking should notice.
 void require_something_done(const std::vector<ImageOutcome>& outcomes, const std::string& name,
                             DerivedKind kind) {
   const bool done = std::any_of(outcomes.begin(), outcomes.end(), [](const ImageOutcome& outcome) {
@@ -46,7 +50,7 @@ void require_something_done(const std::vector<ImageOutcome>& outcomes, const std
         outcomes.front().path);
 }
 
-/// Who forgot to train the application should learn of it, once for all images.
+/// Warns, once for all images, when there is no profile: whoever forgot the training should notice.
 void warn_of_estimates(const std::string& name, const std::vector<ImageOutcome>& outcomes,
                        Diagnostics& warnings) {
   std::vector<std::string> images;
@@ -62,7 +66,7 @@ void warn_of_estimates(const std::string& name, const std::vector<ImageOutcome>&
 
 }  // namespace
 
-/// Whether the newest derived image of a kind is what would be made now, and undamaged.
+/// Whether the newest derived image of a kind has the description `wanted` and is undamaged.
 bool Environment::is_up_to_date(const BuildRow& build, const DerivedFacts& wanted) const {
   const auto newest = database_.newest_derived(build.id, wanted.kind);
   const ImageStore& store = database_.store();
@@ -88,7 +92,8 @@ std::vector<ImageOutcome> Environment::make(
       else
         leave_alone(used.image, outcome);
     } catch (const Error& error) {
-      // A library that cannot be read need not keep others from being made; a full disk does.
+      // A library that cannot be read does not stop the others; an error of another file, such as
+      // that of a full disk, does.
       const bool of_library = error.file().empty() || error.file() == used.image.path;
       if (used.role == Role::main || !images.empty() || !of_library) throw;
       outcome.reason = message_without(used.image.path, error);
@@ -151,11 +156,11 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   return outcomes;
 }
 
-/// What an optimized image is made with is known by the profile as it is by default and by `use`:
-/// whether runs came later must be seen without knowing with which options it was made.
+/// The description of an optimized image has `use` among its options, but the hash of the profile
+/// with default options, so that viewing.cc can see without `use` whether the profile grew since.
 void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
                                  const ProfileOptions& use, ImageOutcome& outcome) {
-  // The older build may have got more counts since; its profile serves until the build has its own.
+  // The older build may have more counts by now; its profile serves until this build has its own.
   if (database_.summary(build.id).runs == 0) carry_over(image, build);
   const Profile profile = database_.profile(build.id, use);
   OptimizeOptions options;

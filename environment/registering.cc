@@ -1,14 +1,18 @@
-// Which images an application has, and which builds these have.
+// Finds the images of an application, and the builds of these images.
 //
 // An image is known by the path under which the loader opens it, without "..". A file that an
-// application opens by several names, symbolic links, is one image of it, under the first name
-// seen. Whether its file is the one seen last is told by size, times and inode; when they differ,
-// by its contents; and when these are new, there is a new build: it is lifted once, its procedures
-// are kept, and the profile of the newest older build that ran is carried over to it. Images that
-// cannot be rewritten have no builds, only the reason why.
+// application opens by several names, symbolic links, is one image, under the first name seen.
+// refresh() looks at an image's file: first at size, times and inode; if they changed, at the
+// contents; if the contents are new, too, there is a new build. Respike lifts a new build once,
+// stores its procedures, and carries the profile of the newest older build with counts over to it.
+// An image that cannot be rewritten has no builds, only the reason why.
 //
-// A file may be replaced while it is read. What was read counts, under the file's state before: if
-// that was not the state of what was read, the next look finds a difference and looks again.
+// Example: `touch app` changes a time; refresh() hashes the file, finds build 1 by the hash, and
+// notes the new time. `make app` changes the contents: build 2, with the profile of build 1.
+//
+// A file may be replaced while it is read. So size, times and inode are read before the contents.
+// If the file changes in between, they do not fit the file any more, and the next refresh() looks
+// again.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,9 +25,9 @@
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
 #include "environment/image_content.h"
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "optimizer/profile/profile.h"
-#include "optimizer/target/platform.h"
 #include "profiledb/matching/match.h"
 #include "tas/libraries.h"
 #include "tas/opened.h"
@@ -34,15 +38,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Without "..", where that leads to the same file: $ORIGIN/../lib is to be the same from wherever.
+/// The path without "..", where that leads to the same file, so that $ORIGIN/../lib gives the same
+/// path from every folder.
 fs::path without_detours(const fs::path& path) {
   std::error_code error;
   const fs::path direct = path.lexically_normal();
   return fs::equivalent(path, direct, error) ? direct : path;
 }
 
-/// The file that a path leads to, symbolic links followed; the path itself when there is none. Hard
-/// links are files of their own: what is put over one is not seen by the other.
+/// The file that a path leads to, symbolic links followed; the path itself when there is no file.
+/// Hard links are different files here: a mount over one of them does not hide the other.
 fs::path real_path(const fs::path& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -58,9 +63,9 @@ std::string describe(const MatchResult& match, bool fits, uint32_t number) {
       match.confidence);
 }
 
-/// Of an application of which nothing can be optimized there is nothing to keep: a build that
-/// forgot its relocations should learn of it here. Throws Error, which says what is wrong with the
-/// first file, the program. Files that cannot be looked at are told of by whoever registers them.
+/// Throws Error, with the reason of the first file, the program, when no file can be optimized:
+/// whoever forgot to keep relocations when linking should notice here. Leaves it to register_file()
+/// to report files that cannot be read.
 void require_something_to_optimize(const std::vector<fs::path>& files, const std::string& name) {
   std::string reason;
   for (const fs::path& file : files) {
@@ -112,7 +117,7 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   return result;
 }
 
-/// The application of this name. Throws Error when it is that of another program.
+/// The application of this name. Throws Error when another program is registered under the name.
 std::optional<ApplicationRow> Environment::find_registered(const std::string& name,
                                                            const fs::path& program) const {
   const auto known = database_.find_application(name);
@@ -124,8 +129,8 @@ std::optional<ApplicationRow> Environment::find_registered(const std::string& na
   return known;
 }
 
-/// Throws Error when files of the application are for two machines now: one has been replaced. What
-/// was known of them before does not matter: a file that was taken back is good again.
+/// Throws Error when the application's files are for two machines, since one was replaced. Only the
+/// present files count: when the old file comes back, all is well again.
 void Environment::require_one_machine(const ApplicationRow& application) const {
   const std::string main = database_.image(application.main_image).path;
   for (const ApplicationImage& used : database_.images_of(application.id))
@@ -133,10 +138,10 @@ void Environment::require_one_machine(const ApplicationRow& application) const {
       throw Error(why, used.image.path);
 }
 
-/// Adds an application unless it is there: another process may just have added it. Its linked
-/// libraries are these and, since they may come back, those known under the name of a missing one;
-/// of others that it had a note says that they are gone. One that it opened by another name before
-/// is that one now.
+/// Adds an application unless it is there (another process may just have added it), and updates its
+/// linked libraries: `linked`, and those libraries it had that carry the name of a missing library,
+/// since the file may come back. Other linked libraries that it had are removed with a note. An
+/// opened library whose file is now linked under another name is removed without a note.
 Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
                                 const std::vector<Id>& linked, RegisterResult& result) {
   Database::Transaction transaction(database_);
@@ -164,7 +169,7 @@ Id Environment::put_application(const std::string& name, const fs::path& program
   return application;
 }
 
-/// Registers an image, or brings what is known of it up to date.
+/// Registers an image, or updates the image of this path.
 Id Environment::register_file(const fs::path& file, const std::string& soname) {
   const fs::path path = without_detours(file);
   ImageRow row;
@@ -178,13 +183,13 @@ Id Environment::register_file(const fs::path& file, const std::string& soname) {
   return row.id;
 }
 
-/// Looks at the file of an image, and registers it when it is new. Returns the present build; none
-/// when the image cannot be optimized. Throws Error when the file cannot be read, or when a run
-/// that this process belongs to hides it.
+/// Looks at the file of an image, and registers the image or build when new. Returns the present
+/// build; nullopt when the image cannot be optimized. Throws Error when the file cannot be read, or
+/// when a run that this process belongs to has mounted another file over it.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   if (is_substituted(image.path)) throw Error(kHiddenByRun, image.path);
   const FileIdentity identity = file_identity(image.path);
-  // Size and time are told of files that cannot be run, copied or rewritten, too.
+  // stat() also works for files that may not be read, which nobody can run, copy or rewrite.
   if (access(image.path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
   if (image.id == 0 || !image.optimizable) return add_build(image, {image.path, identity});
@@ -197,7 +202,7 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   }
   if (const std::string machine = machine_of(image.path);
       !machine.empty() && image.machine != machine) {
-    image.machine = machine;  // it was of another one for a while
+    image.machine = machine;  // the file was for another machine for a while
     database_.put_image(image);
   }
   return build;
@@ -227,9 +232,8 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Gives a build the profile of the newest older one that ran, as far as it fits; one for another
-/// machine never does, whatever its procedures are called. Both may have
-/// been matched before: that is known by the older one's counts, which may have grown since.
+/// Carries the profile of the newest older build with counts, for the same machine, over to a
+/// build. Does nothing when that profile has been matched before and has not changed since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
   if (!before) return;
@@ -248,7 +252,7 @@ void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   notes_.push_back(fmt::format("{}: {}", image.path, describe(match, fits, before->number)));
 }
 
-/// Registers what runs of the application opened.
+/// Registers the libraries that runs of the application opened.
 void Environment::register_opened(const ApplicationRow& application) {
   const fs::path folder = notes_folder(application);
   std::error_code error;

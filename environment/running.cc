@@ -1,14 +1,15 @@
 // Running an application in its mode, and collecting what its runs left.
 //
-// To start must be fast, so a file, also of the image store, is read only when its size, times or
-// inode are new, and new contents are left to other commands: an image that changed, or whose
-// version is damaged, runs as it is. Of every image the first bytes are read: for which machine it
-// is. Merging is left to them, too, until many counter files wait: runs alone shall not fill the
-// disk. Of many runs at once one merges then.
+// A start must be fast. So `run` reads a file, also a file of the image store, only when its size,
+// times or inode changed, and leaves new contents to other commands: an image that changed, or
+// whose version is damaged, runs as it is. `run` reads the first bytes of every image to check its
+// machine. It also leaves merging to other commands until 100 counter files wait, since runs alone
+// shall not fill the disk; of many runs at the same time only one merges.
 //
 // In the modes original and optimized this process becomes the program. In mode instrumented the
-// program is a child, so that it can be noted how it ended: as a symbolic link, written in one
-// step, named by process and time, that the next command takes into the database.
+// program is a child of this process, which notes how the program ended: in a symbolic link, which
+// is made in one step. Example: `ended/4711.1700000000123456789 -> exited 0` (process number and
+// nanoseconds). The next command that collects takes the note into the database.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,10 +36,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kEnds = "ended";  // folder of the notes
-constexpr int kManyFiles = 100;         // are merged before a run
+constexpr int kManyFiles = 100;         // counter files that a run merges before it starts
 
-/// Whether so many counter files wait that a run had better merge them. What was set aside does
-/// not.
+/// Whether so many counter files wait that a run should merge them. Files that were set aside do
+/// not count.
 bool many_files_wait(const fs::path& spool) {
   int files = 0;
   std::error_code error;
@@ -50,7 +51,7 @@ bool many_files_wait(const fs::path& spool) {
   return false;
 }
 
-/// Held by one process at a time, for as long as it lives.
+/// A lock that one process holds at a time, as long as the object lives.
 class TryLock {
  public:
   explicit TryLock(const fs::path& path)
@@ -75,21 +76,21 @@ std::string describe(int status) {
 
 }  // namespace
 
-/// The build that the file of an image is, if one was registered. A file that was only touched, or
-/// copied anew, is known by its contents, and from then on by its new state.
+/// The registered build that the file of an image is. A file that was only touched or copied anew
+/// is found by its contents, and its new identity is noted.
 std::optional<BuildRow> Environment::known_build(const ImageRow& image) {
   const FileIdentity identity = file_identity(image.path);
   if (auto build = database_.find_build(image.id, identity)) return build;
   const auto build = database_.find_build(image.id, content_hash(read_file(image.path)));
   if (build) try {
       database_.set_file_identity(build->id, identity);
-    } catch (const Error&) {  // to note it saves time; the program runs all the same
+    } catch (const Error&) {  // the note only saves time: the program runs without it
     }
   return build;
 }
 
-/// The file that stands for an image; nullopt when there is none, or it cannot be used, which is
-/// warned of.
+/// The file of the store to run in the place of an image; nullopt when there is none, or, with a
+/// warning, when the file cannot be used.
 std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKind kind,
                                                 const std::function<void(std::string)>& warn) {
   const auto build = known_build(image);
@@ -118,7 +119,7 @@ std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKi
   return file;
 }
 
-/// What stands for what in the present mode. Whatever cannot be substituted runs as it is.
+/// The substitutions of the application's mode. Images that cannot be substituted run as they are.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
   std::vector<Substitution> result;
@@ -137,7 +138,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
       nested = true;
       warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
     } else if (mode != Mode::original && image.optimizable && fs::exists(image.path, error)) {
-      // A link may lead to another image's file since both were registered.
+      // By now a link may lead to the file of another image, which has one substitute only.
       if (!files.insert(fs::canonical(image.path, error)).second) continue;
       if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
@@ -171,7 +172,7 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   return end;
 }
 
-/// Nobody hears when this fails: the run counts all the same, its end is unknown.
+/// Ignores errors: the run counts all the same, its end is unknown.
 void Environment::note_end(const ProgramEnd& end) const {
   const fs::path folder = database_.files() / kEnds;
   std::error_code ignored;
@@ -201,7 +202,7 @@ MergeResult Environment::collect() {
   return collect(true);
 }
 
-/// `snapshots`: also of processes that still run. To read them takes as long each time.
+/// `snapshots`: also merges counts of processes that still run, which takes as long every time.
 MergeResult Environment::collect(bool snapshots) {
   MergeOptions options;
   options.snapshots = snapshots;
@@ -210,7 +211,7 @@ MergeResult Environment::collect(bool snapshots) {
   MergeResult result;
   if (!ends.empty() || anything_to_merge(database_))
     result = merge_spool(database_, options, warnings_);
-  if (snapshots || result.left == 0)  // else an end may be that of a file that was left alone
+  if (snapshots || result.left == 0)  // else a file that was left alone may need its note later
     for (const auto& [path, end] : ends) unlink(path.c_str());
   for (const ApplicationRow& application : database_.applications()) register_opened(application);
   return result;

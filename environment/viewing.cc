@@ -1,4 +1,4 @@
-// What there is, for tables and a GUI.
+// Lists applications and their images, for tables and a GUI.
 
 #include <chrono>
 #include <ctime>

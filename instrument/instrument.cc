@@ -9,18 +9,15 @@
 
 #include "instrument/instrument.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "instrument/always_cut.h"
 #include "instrument/counter_map.h"
+#include "instrument/runtime/start_code.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/check/broken_rules.h"
@@ -32,7 +29,6 @@
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/signature.h"
-#include "optimizer/target/start_code.h"
 
 namespace respike {
 namespace {
@@ -53,10 +49,7 @@ class Instrumenter {
     std::vector<CounterMap::IndirectSite> indirect;
   };
 
-  void step(std::string name, double done);
   void choose_file_names();
-  void check(const Layout* layout) const;
-  void read_weights();
   void choose_counters(const CodeFacts& facts);
   void choose_counters(ProcedureId id, const std::vector<bool>& returns_otherwise,
                        const CodeFacts& facts);
@@ -72,7 +65,6 @@ class Instrumenter {
   const InstrumentOptions& options_;
   Diagnostics& diagnostics_;
   InstrumentResult result_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   Program program_;
   StartCode start_;
   std::string file_prefix_;
@@ -82,24 +74,6 @@ class Instrumenter {
   CounterMap map_;
   std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of the map: where, address before
 };
-
-void Instrumenter::step(std::string name, double done) {
-  const auto now = std::chrono::steady_clock::now();
-  if (!result_.timings.empty())
-    result_.timings.back().seconds = std::chrono::duration<double>(now - last_).count();
-  last_ = now;
-  if (name.empty()) return;
-  result_.timings.push_back({name, 0});
-  if (options_.progress) options_.progress(name, done);
-}
-
-void Instrumenter::check([[maybe_unused]] const Layout* layout) const {
-#ifdef RESPIKE_CHECKS
-  auto violation = find_violation(program_);
-  if (!violation && layout != nullptr) violation = find_violation(program_, *layout);
-  if (violation) throw Error("internal error: " + *violation, image_.path);
-#endif
-}
 
 /// Edge weights from counts where there are any, else from the shape of the graph.
 std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) const {
@@ -410,6 +384,7 @@ void Instrumenter::choose_file_names() {
 }
 
 InstrumentResult Instrumenter::run() {
+  Steps steps(options_.progress);
   require_rewritable(image_);
   choose_file_names();
   if (image_.kind == Image::Kind::shared_library && !has_spare_dynamic_entry(image_) &&
@@ -419,37 +394,37 @@ InstrumentResult Instrumenter::run() {
         "the library has no initializer (DT_INIT) that counting could start from, and no room for "
         "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
         image_.path);
-  step("lift", 0.0);
+
+  steps.begin("lift", 0.0);
   program_ = lift(image_, diagnostics_);
   if (program_.target->probes() == nullptr)
     throw Error(fmt::format("{} images cannot be instrumented yet", program_.target->name()),
                 image_.path);
   start_ = start_code(image_.machine);
-  check(nullptr);
+  require_invariants(program_);
   result_.procedures = program_.procedures.size();
   if (options_.weights != nullptr && annotate(program_, *options_.weights).matched == 0)
     diagnostics_.warn("the weights are of another program: it knows none of the procedures");
 
-  step("analyse", 0.25);
+  steps.begin("analyse", 0.25);
   const CodeFacts facts(program_);
 
-  step("choose counters", 0.4);
+  steps.begin("choose counters", 0.4);
   choose_counters(facts);
   describe();
   result_.warning = describe_left_out(map_);
   result_.text_bytes = text_size();
 
-  step("insert probes", 0.55);
+  steps.begin("insert probes", 0.55);
   Layout layout = original_layout(program_);  // from here on only probes are added to the order
   insert_probes(layout, facts);
-  check(&layout);
+  require_invariants(program_, &layout);
 
-  step("emit", 0.7);
+  steps.begin("emit", 0.7);
   result_.bytes = emit_image(std::move(layout));
   const Image written = view_image(result_.bytes, "the instrumented image");
   if (const auto broken = find_broken_rule(image_, written))
     throw Error("the instrumented image would not work: " + *broken, image_.path);
-  step("", 1.0);
   return std::move(result_);
 }
 

@@ -3,14 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "instrument/probes.h"
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/base/steps.h"
 #include "optimizer/image/image.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/profile.h"
@@ -23,7 +22,7 @@ struct InstrumentOptions {
   bool atomic = false;               // counters are exact with several threads and forked children
   const Profile* weights = nullptr;  // an older profile of the image; nullptr: static estimates
   std::string description;           // for the provenance note
-  std::function<void(std::string_view step, double done)> progress;  // called before each step
+  Progress progress;
 };
 
 struct InstrumentResult {
@@ -41,7 +40,6 @@ struct InstrumentResult {
   std::vector<ProcedureNote> left_out;                         // procedures without counters
   std::optional<std::string> warning;                          // when that is much (left_out.h)
   std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of these blocks: before, after
-  std::vector<Timing> timings;
 };
 
 /// Puts counters into `image`, on the edges outside a maximum-weight spanning tree of each

@@ -1,13 +1,17 @@
-// The pipeline is one straight function. From lift to emit nothing but the named steps changes the
-// program; unless Respike was built without RESPIKE_CHECKS, the invariants of the IR are checked
-// after each step.
+// The pipeline is straight: optimize() at the end of this file calls make_draft(), which lifts and
+// changes the program and chooses an order, then emission, then the comparison of what was written
+// with the input. Nothing but the named steps changes the program; unless Respike was built without
+// RESPIKE_CHECKS, the invariants of the IR are checked where they are claimed.
+//
+// Example: with a profile in which a loop runs often, make_draft() counts the loop's blocks, drops
+// no-ops from them, and puts them in a row at the front of the text. If that would cost more than
+// the order of the input, make_gainful_draft() makes another draft in which the procedure stays.
 
 #include "optimizer/pipeline.h"
 
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
@@ -31,28 +35,6 @@ namespace respike {
 namespace {
 
 constexpr const char* kNoGain = "no order is expected to cost less";
-
-class Stopwatch {
- public:
-  explicit Stopwatch(std::vector<Timing>& timings) : timings_(timings) {}
-  void lap(std::string step) {
-    const auto now = std::chrono::steady_clock::now();
-    timings_.push_back({std::move(step), std::chrono::duration<double>(now - last_).count()});
-    last_ = now;
-  }
-
- private:
-  std::vector<Timing>& timings_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-void check([[maybe_unused]] const Program& program, [[maybe_unused]] const Layout* layout) {
-#ifdef RESPIKE_CHECKS
-  auto violation = find_violation(program);
-  if (!violation && layout != nullptr) violation = find_violation(program, *layout);
-  if (violation) throw Error("internal error: " + *violation, program.image->path);
-#endif
-}
 
 /// What the user does not want rewritten, ascending.
 std::vector<ProcedureId> left_out_procedures(const Program& program,
@@ -113,41 +95,58 @@ struct Draft {
   std::vector<ProcedureId> left_out;  // by the user's wish, and because they would cost more
 };
 
+/// Pins what the user does not want rewritten, and `unwanted`; the list of both, ascending.
+std::vector<ProcedureId> pin_left_out(Program& program, const OptimizeOptions& options,
+                                      const std::vector<ProcedureId>& unwanted) {
+  std::vector<ProcedureId> left_out = left_out_procedures(program, options);
+  pin(program, left_out);
+  pin(program, unwanted, kNoGain);
+  left_out.insert(left_out.end(), unwanted.begin(), unwanted.end());
+  std::sort(left_out.begin(), left_out.end());
+  return left_out;
+}
+
+/// Removes and replaces instructions: more of them where a profile says what is hot.
+void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeResult& result,
+                         Steps& steps) {
+  Program& program = draft.program;
+  const bool profiled = result.annotated.entered != 0;
+  std::optional<CallGraph> calls;
+  draft.gp_loads = drop_gp_loads(program, calls);
+  result.dropped_gp_loads = draft.gp_loads.loads.size();
+  result.dropped_nops = drop_nops(program);
+  if (profiled && options.hot_cold) {
+    steps.begin("hot-cold");
+    result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
+    forget_changed(draft.gp_loads, result.hot_cold.parts);
+  }
+  if (profiled) result.changed_hints = predict_branches(program);
+}
+
 /// `unwanted`: procedures that are to stay as they are, since they would cost more.
 Draft make_draft(const Image& image, const OptimizeOptions& options,
                  const std::vector<ProcedureId>& unwanted, OptimizeResult& result,
-                 Diagnostics& diagnostics, Stopwatch& watch) {
+                 Diagnostics& diagnostics, Steps& steps) {
+  steps.begin("lift", 0.0);
   Draft draft{.program = lift(image, diagnostics), .layout = {}, .gp_loads = {}, .left_out = {}};
   Program& program = draft.program;
-  check(program, nullptr);
-  watch.lap("lift");
-  draft.left_out = left_out_procedures(program, options);
-  pin(program, draft.left_out);
-  pin(program, unwanted, kNoGain);
-  draft.left_out.insert(draft.left_out.end(), unwanted.begin(), unwanted.end());
-  std::sort(draft.left_out.begin(), draft.left_out.end());
-  std::vector<ExecutedCode> executed;  // in the input
+  require_invariants(program);
+  draft.left_out = pin_left_out(program, options, unwanted);  // no other procedure gets pinned
+
+  std::vector<ExecutedCode> executed;  // in the input, for the forecast
   if (options.order == OptimizeOptions::Order::profiled) {
+    steps.begin("counts");
     set_counts(program, options, result, diagnostics);
     result.warning = describe_opaque(program);
     executed = executed_in_input(program);
-    watch.lap("counts");
-    std::optional<CallGraph> calls;
-    draft.gp_loads = drop_gp_loads(program, calls);
-    result.dropped_gp_loads = draft.gp_loads.loads.size();
-    result.dropped_nops = drop_nops(program);
-    if (options.hot_cold && result.annotated.entered != 0) {
-      result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
-      forget_changed(draft.gp_loads, result.hot_cold.parts);
-      watch.lap("hot-cold");
-    }
-    if (result.annotated.entered != 0) result.changed_hints = predict_branches(program);
-    check(program, nullptr);  // from here on no instruction changes
+    change_instructions(draft, options, result, steps);
+    require_invariants(program);  // from here on no instruction changes
   }
+
+  steps.begin("layout");
   Forecast* forecast = result.annotated.entered != 0 ? &result.forecast : nullptr;
   draft.layout = make_layout(program, options, executed, forecast);
-  check(program, &draft.layout);
-  watch.lap("layout");
+  require_invariants(program, &draft.layout);
   return draft;
 }
 
@@ -183,15 +182,48 @@ std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Targe
 /// A draft that costs nowhere more than the input, by the counts, and gains something in all; or
 /// the input as it is.
 Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, OptimizeResult& result,
-                         Diagnostics& diagnostics, Stopwatch& watch) {
-  Draft draft = make_draft(image, options, {}, result, diagnostics, watch);
+                         Diagnostics& diagnostics, Steps& steps) {
+  Draft draft = make_draft(image, options, {}, result, diagnostics, steps);
   if (!options.only_if_gained || result.annotated.entered == 0) return draft;
   const Target& target = *draft.program.target;
   if (const auto losing = losing_procedures(result.forecast, target); !losing.empty()) {
     Diagnostics ignored;  // said already
-    draft = make_draft(image, options, losing, result, ignored, watch);
+    draft = make_draft(image, options, losing, result, ignored, steps);
   }
   return is_worth_it(result.forecast, target) ? std::move(draft) : make_copy(image, result);
+}
+
+/// Takes the layout of the draft.
+std::vector<uint8_t> emit_draft(Draft& draft, const OptimizeOptions& options,
+                                OptimizeResult& result, Diagnostics& diagnostics) {
+  Provenance note = describe_changes(draft.program, draft.left_out, result.hot_cold.parts);
+  note.options = options.description;
+  note.fingerprint = options.fingerprint;
+  return emit(draft.program, std::move(draft.layout), std::move(note), diagnostics,
+              &result.emitted);
+}
+
+/// Throws Error when the written image breaks a rule of loaders and unwinders, or does something
+/// else than the program that it was written from. Puts dropped loads of gp back: the comparison is
+/// told that these are needless, which was proven before anything was changed.
+void require_same_program(const Image& image, Draft& draft, const std::vector<uint8_t>& bytes) {
+  const Image written = view_image(bytes, "the rewritten image");
+  put_back(draft.program, draft.gp_loads);
+  if (const auto broken = find_broken_rule(image, written))
+    throw Error("the rewritten image would not work: " + *broken, image.path);
+  Diagnostics ignored;  // the same as those of the first lift
+  const Program lifted = lift(written, ignored);
+  if (const auto difference =
+          find_difference(draft.program, lifted, nullptr, &draft.gp_loads.loads))
+    throw Error("the rewritten image would differ: " + *difference, image.path);
+}
+
+void count_procedures(const Program& program, OptimizeResult& result) {
+  const ProgramSummary summary = summarize(program);
+  result.procedures = summary.procedures;
+  result.opaque = summary.opaque;
+  result.pinned = summary.pinned;
+  result.moved = summary.procedures - summary.opaque.size() - summary.pinned.size();
 }
 
 }  // namespace
@@ -274,44 +306,25 @@ AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnosti
 
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics) {
-  OptimizeResult result;
-  Stopwatch watch(result.timings);
   require_rewritable(image);
+  OptimizeResult result;
+  Steps steps(options.progress);  // the shares of time were measured on images of all sizes
 
-  // Shares of the time, measured on images of all sizes.
-  const auto progress = [&](std::string_view step, double done) {
-    if (options.progress) options.progress(step, done);
-  };
-  progress("lift", 0.0);
-  Draft draft = make_gainful_draft(image, options, result, diagnostics, watch);
-  Program& program = draft.program;
+  // Lift, count, change instructions, lay out: until nothing costs more than in the input, if that
+  // is asked for.
+  Draft draft = make_gainful_draft(image, options, result, diagnostics, steps);
 
-  progress("emit", 0.3);
-  Provenance note = describe_changes(program, draft.left_out, result.hot_cold.parts);
-  note.options = options.description;
-  note.fingerprint = options.fingerprint;
-  result.bytes =
-      emit(program, std::move(draft.layout), std::move(note), diagnostics, &result.emitted);
-  watch.lap("emit");
+  // Only addresses are open now. The note says what was changed, so that `verify` can follow.
+  steps.begin("emit", 0.3);
+  result.bytes = emit_draft(draft, options, result, diagnostics);
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
-  progress("verify", 0.55);
-  const Image written = view_image(result.bytes, "the rewritten image");
-  // The comparison is told that these are needless: proven before anything was changed.
-  put_back(program, draft.gp_loads);
-  Diagnostics ignored;  // of the second lift: the same as those of the first
-  if (const auto broken = find_broken_rule(image, written))
-    throw Error("the rewritten image would not work: " + *broken, image.path);
-  const Program lifted = lift(written, ignored);
-  if (const auto difference = find_difference(program, lifted, nullptr, &draft.gp_loads.loads))
-    throw Error("the rewritten image would differ: " + *difference, image.path);
-  watch.lap("verify");
+  // What was written is read and lifted again, and has to do what the input does.
+  steps.begin("verify", 0.55);
+  require_same_program(image, draft, result.bytes);
 
-  const ProgramSummary summary = summarize(program);
-  result.procedures = summary.procedures;
-  result.opaque = summary.opaque;
-  result.pinned = summary.pinned;
-  result.moved = summary.procedures - summary.opaque.size() - summary.pinned.size();
+  result.timings = steps.end();
+  count_procedures(draft.program, result);
   return result;
 }
 

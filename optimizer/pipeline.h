@@ -2,13 +2,13 @@
 // The whole optimizer in order: image in, verified image out.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/base/steps.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/image/image.h"
@@ -31,9 +31,9 @@ struct OptimizeOptions {
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
-  std::string description;                                           // for the provenance note
-  std::string fingerprint;                                           // likewise, of this Respike
-  std::function<void(std::string_view step, double done)> progress;  // called before each step
+  std::string description;  // for the provenance note
+  std::string fingerprint;  // likewise, of this Respike
+  Progress progress;
 };
 
 /// The best layouts that there are, with counts and without: estimates know a branch's likely side,
@@ -50,11 +50,6 @@ std::optional<std::string> parse_layout(std::string_view list, OptimizeOptions& 
 struct ProcedureNote {
   std::string name;
   std::string reason;
-};
-
-struct Timing {
-  std::string step;
-  double seconds;
 };
 
 struct OptimizeResult {

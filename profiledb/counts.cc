@@ -1,11 +1,12 @@
 // Shapes, counts and their sums.
 //
-// The counts of a procedure are little more than a list of small numbers when it is known what they
-// count. So what they count, the shape, is kept once for all the runs of a build, and a run adds
-// only numbers, and only of procedures that it entered.
+// The shape of a profile says what its numbers count: blocks, edges and calls of procedures. The
+// database keeps a shape once for all runs of a build. A run adds only numbers, and only those of
+// procedures that it entered. Example: the shape of `f` has two blocks and the edge between them; a
+// run in which `f` was entered 7 times adds five bytes: exact, 7, 7, 7, no indirect targets.
 //
-// Sums are made in fixed point with 128 bits: integers stay exact, and factors (weights, ageing,
-// confidence) lose no small counts by rounding in between.
+// CountSum adds in fixed point with 128 bits: integers stay exact, and small counts are not rounded
+// away when factors (weights, ageing, confidence) multiply them.
 
 #include "profiledb/counts.h"
 
@@ -41,7 +42,7 @@ auto target_key(const auto& site) {
   return std::pair(site.block, site.target);
 }
 
-/// Sorts by block and target and adds up what is listed twice.
+/// Sorts by block and target, and adds up targets that are listed twice for a block.
 template <typename Target, typename Add>
 void unite_targets(std::vector<Target>& targets, Add add) {
   std::sort(targets.begin(), targets.end(),
@@ -56,7 +57,7 @@ void unite_targets(std::vector<Target>& targets, Add add) {
   targets.resize(kept);
 }
 
-/// Of two sorted lists; what both have is there once, with both counts.
+/// Merges two sorted lists; counts of a record that both lists have are added.
 template <typename Record, typename Key>
 void unite_records(std::vector<Record>& first, const std::vector<Record>& second, Key key) {
   std::vector<Record> result;

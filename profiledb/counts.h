@@ -1,6 +1,6 @@
 #pragma once
-// Profiles taken apart as the database keeps them: shapes, which say what is counted, and counts of
-// procedures that were entered; and sums of counts. Internal to profiledb.
+// A profile as the database keeps it: a shape, which says what is counted, and the counts of the
+// procedures that were entered. Also sums of counts. Internal to profiledb.
 
 #include <cstdint>
 #include <span>
@@ -14,18 +14,19 @@ namespace respike {
 /// The procedures of a profile without counts, in order.
 using Shape = std::vector<ProcedureProfile>;
 
-/// The counts of a procedure: a byte (1: exact), those of blocks, edges and calls in the order of
-/// the shape, the number of indirect targets and for each block, target less `address`, changes.
-/// decode sets them in `procedure`, whose shape must be that of the encoded one.
+/// The counts of a procedure: a byte (1: exact); the counts of blocks, edges and calls in the order
+/// of the shape; the number of indirect targets and for each target its block, target less
+/// `address`, and changes. decode_counts() sets the counts of `procedure`, which must have the
+/// shape of the encoded procedure.
 std::vector<uint8_t> encode_counts(const ProcedureProfile& procedure);
 void decode_counts(std::span<const uint8_t> bytes, ProcedureProfile& procedure);
 
 /// Procedures as the database keeps them: each by encode_procedure, without counts.
 struct EncodedShape {
   std::vector<std::vector<uint8_t>> procedures;
-  ContentHash hash;  // of all of them
+  ContentHash hash;  // of all procedures
 };
-/// Of procedures without counts.
+/// `procedures` must have no counts.
 EncodedShape encode_shape(std::span<const ProcedureProfile> procedures);
 /// All procedures of a profile without its counts.
 Shape shape_of(std::span<const ProcedureProfile> procedures);
@@ -36,11 +37,11 @@ bool is_counted(const ProcedureProfile& procedure);
 /// Sets all counts to 0, exact, without indirect targets.
 void clear_counts(ProcedureProfile& procedure);
 
-/// Adds the counts of one more of the same shape.
+/// Adds the counts of `more`, which has the same shape, to `sum`.
 void add_counts(ProcedureProfile& sum, const ProcedureProfile& more);
 
-/// Adds counts of one shape up, multiplied by factors, rounded once at the end; at most 2^64 - 1.
-/// Without factors other than 1 the sum is exact.
+/// Adds up counts of one shape, multiplied by factors, and rounds once at the end; sums are at most
+/// 2^64 - 1. A sum is exact when all factors are 1.
 class CountSum {
  public:
   explicit CountSum(Shape shape) : shape_(std::move(shape)), sums_(shape_.size()) {}
@@ -53,7 +54,8 @@ class CountSum {
   static constexpr double kMostFactor = 1 << 20;
 
  private:
-  /// 24 bits behind the point; 20 bits above those of a product: room for a million summands.
+  /// 24 bits behind the point. A product takes 108 of the 128 bits, which leaves room for a million
+  /// summands.
   using Fixed = unsigned __int128;
   struct Target {
     BlockId block;
@@ -70,9 +72,10 @@ class CountSum {
   std::vector<Sum> sums_;
 };
 
-/// One profile of two of the same build, by address and name of the procedures. Where the blocks
-/// are the same, edges and calls that only one of them knows are kept; where they are not, because
-/// different versions of Respike saw them differently, the counts of `first` are kept.
+/// Merges two profiles of the same build; a procedure is known by its address and name. Where both
+/// profiles have the same blocks of a procedure, the result has the edges and calls of both. Where
+/// the blocks differ, because different versions of Respike lifted the procedure differently, the
+/// result has the procedure as `first` has it.
 Shape unite(Shape first, const Shape& second);
 
 }  // namespace respike

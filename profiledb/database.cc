@@ -1,6 +1,6 @@
-// Opening a database, and what concerns all of it: transactions, pruning, checking.
+// Opening a database, and what concerns the whole database: transactions, pruning, checking.
 //
-// Opening is on the path of every `respike run`, so it reads no more than the version.
+// Every `respike run` opens the database, so opening reads no more than the version.
 
 #include "profiledb/database.h"
 
@@ -26,7 +26,7 @@ fs::path files_of(const fs::path& database) {
   return database.string() + ".files";
 }
 
-/// Made absolute: the spool's path goes into images.
+/// The path made absolute, since the spool's path goes into images; its folder is made.
 fs::path prepared(const fs::path& path) {
   if (path.filename().empty()) throw Error("this is not the name of a file", path);
   std::error_code error;
@@ -45,7 +45,7 @@ fs::path default_database_path() {
     return value == nullptr ? "" : std::string(value);
   };
   if (const std::string path = variable("RESPIKE_DB"); !path.empty()) return path;
-  // Relative paths there are to be ignored: https://specifications.freedesktop.org/basedir-spec
+  // A relative $XDG_DATA_HOME is to be ignored: https://specifications.freedesktop.org/basedir-spec
   if (const fs::path data = variable("XDG_DATA_HOME"); data.is_absolute())
     return data / "respike" / "respike.db";
   if (const fs::path home = variable("HOME"); home.is_absolute())
@@ -115,7 +115,7 @@ void Database::Transaction::commit() {
 
 namespace {
 
-/// Everything that rows refer to in the store.
+/// All files of the store that rows refer to.
 std::set<ContentHash> needed_files(soci::session& sql) {
   std::set<ContentHash> needed;
   std::string hash;
@@ -127,8 +127,8 @@ std::set<ContentHash> needed_files(soci::session& sql) {
   return needed;
 }
 
-/// Builds whose spool holds files, of processes that run or of some that are not merged yet: they
-/// and all that was made of them are still needed.
+/// Builds whose spool holds counter files, because a process runs or a file is not merged yet. Such
+/// builds and their derived images are still needed.
 std::set<Id> builds_in_use(soci::session& sql, const fs::path& spool) {
   std::set<Id> builds;
   for (const std::string& name : names_in(spool)) {
@@ -140,8 +140,9 @@ std::set<Id> builds_in_use(soci::session& sql, const fs::path& spool) {
   return builds;
 }
 
-/// Deletes the rows that a query lists, unless their builds are in use; each row of it is a key and
-/// the key of a build. `what` asks for what a row is, to be read. Returns how many.
+/// Deletes the rows of `table` that `query` lists, each as its key and the key of its build, unless
+/// the build is in use. `what` selects the description of a row for `removed`. Returns how many
+/// rows were deleted.
 template <typename... Values>
 uint64_t remove_rows(soci::session& sql, const char* table, const std::string& query,
                      const std::string& what, std::vector<std::string>& removed,
@@ -159,7 +160,7 @@ uint64_t remove_rows(soci::session& sql, const char* table, const std::string& q
   return rows.size();
 }
 
-/// Spools of builds that are gone; those that are not empty stay.
+/// Removes spools of builds that are gone; spools that are not empty stay.
 void remove_empty_spools(soci::session& sql, const fs::path& spool) {
   for (const std::string& name : names_in(spool)) {
     long long builds = 0;
@@ -171,12 +172,12 @@ void remove_empty_spools(soci::session& sql, const fs::path& spool) {
 
 }  // namespace
 
-/// Files go in a second transaction: rows that refer to them must be gone for good, and nobody may
-/// add others meanwhile.
+/// Files are removed in a second transaction: the rows that referred to them must be gone for good,
+/// and nobody may add new ones meanwhile.
 PruneResult Database::prune(unsigned keep, std::chrono::seconds age, bool dry_run) {
   assert(keep > 0);
   PruneResult result;
-  std::optional<Transaction> taken_back;  // with all that is done inside
+  std::optional<Transaction> taken_back;  // rolled back at the end: undoes all that prune did
   if (dry_run) taken_back.emplace(*this);
   state_->write([&](soci::session& sql) {
     const std::set<Id> in_use = builds_in_use(sql, spool());

@@ -1,8 +1,8 @@
 // Applications and the images that they use.
 //
-// An image may belong to several applications and has one profile: a library that two programs use
-// is counted in both. So removing an application leaves its images; those that nobody uses any more
-// go with prune.
+// An image may belong to several applications, but has one profile: a library that two programs use
+// is counted in both. So removing an application leaves its images; prune() removes images that no
+// application uses any more.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace respike {
 namespace {
 
-/// `rest`: conditions and order.
+/// `rest`: SQL conditions and order.
 template <typename... Values>
 std::vector<ApplicationRow> select_applications(Session& session, const std::string& rest,
                                                 const Values&... values) {

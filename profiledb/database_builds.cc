@@ -1,12 +1,17 @@
-// Builds of images and what was made of them.
+// Builds of images and the images that were derived from builds.
 //
-// A build is known by the hash of its file. Size, inode and times of the file at the image's path
-// are kept, too, so that it is read only when it changed; whichever build the file is seen to be
-// has them, and no other. The time of modification alone would not do: `cp -p`, or whoever makes
-// builds reproducible, sets it. The time of change is the kernel's own.
+// A build is known by the hash of its file. The database also keeps the identity (size, inode and
+// times) of the file at the image's path, so that the file is read only after it changed. Only the
+// build that the file was last seen to be has this identity. The time of modification alone would
+// not do: `cp -p` and tools for reproducible builds set it. Only the kernel sets the time of
+// change.
 //
-// Files come first, rows second: what a row refers to is in the store, and is looked for once more
-// in the transaction that adds the row, where no prune can be.
+// Example: `cc` writes a new /usr/bin/app. Its identity fits no build, so the file is read and
+// hashed; the hash is new, so build 2 is added and has the identity. The next look takes a stat().
+//
+// Files come first, rows second: a file is put into the store before the row that refers to it is
+// added. The transaction that adds the row checks that the file is still there; prune() cannot run
+// at the same time as that transaction.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,7 +26,7 @@
 namespace respike {
 namespace {
 
-/// `rest`: conditions and order.
+/// `rest`: SQL conditions and order.
 template <typename... Values>
 std::vector<BuildRow> select_builds(Database::State& state, const std::string& rest,
                                     const Values&... values) {
@@ -53,7 +58,7 @@ std::optional<ImageId> image_id_of(Database::State& state, const std::string& co
   return state.hash_of(column).bytes;
 }
 
-/// `rest`: conditions; newest first.
+/// `rest`: SQL conditions. Newest first.
 template <typename... Values>
 std::vector<DerivedRow> select_derived(Database::State& state, const std::string& rest,
                                        const Values&... values) {
@@ -82,7 +87,7 @@ std::vector<DerivedRow> select_derived(Database::State& state, const std::string
   return rows;
 }
 
-/// Adds a row, or makes the one that says the same the newest by giving it a new key.
+/// Adds a row. A row that says the same is replaced: its new key makes it the newest.
 Id add_derived(Database::State& state, Id build, const DerivedFacts& facts,
                const std::string& image_id, const std::string& map_hash) {
   state.require("build", build);
@@ -186,7 +191,7 @@ std::optional<BuildRow> Database::find_build(Id image, const ContentHash& conten
   });
 }
 
-/// A file has one content, so no other build of the image may have its identity.
+/// Takes the identity away from other builds of the image: a file has one content.
 void Database::set_file_identity(Id build, const FileIdentity& file) {
   state_->write([&](soci::session& sql) {
     state_->require("build", build);

@@ -1,5 +1,6 @@
 #pragma once
-// Count sets: counts of one shape that are kept apart. Internal to database*.cc and merging.
+// Count sets: counts of one shape that are kept apart from others, e.g. those of one day. Internal
+// to database*.cc and merging.
 
 #include <cstdint>
 #include <string>
@@ -11,26 +12,26 @@
 
 namespace respike {
 
-/// Procedures with counts and their ordinals in a shape.
+/// Procedures with counts, each with its ordinal in a shape; in the order of ordinals.
 using EnteredProcedures = std::vector<std::pair<uint32_t, ProcedureProfile>>;
 
-/// Weights of runs, profiles and confidence.
+/// The highest weight of a run or a profile.
 inline constexpr double kMostWeight = 1e6;
 
-/// RunRow::ended when nobody saw it.
+/// RunRow::ended when nobody saw the process end.
 inline constexpr std::string_view kUnknownEnd = "unknown";
 
 /// Days since 1970.
 int64_t current_day();
 
-/// The set of a shape with this purpose, day and weight; added if there is none. These functions
-/// are for the inside of transactions.
+/// The count set of a shape with this purpose, day and weight; added if there is none. This and the
+/// next two functions must be called inside a transaction.
 Id find_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,
             double weight);
-/// A new one.
+/// Adds an empty count set.
 Id add_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,
            double weight);
-/// Adds counts to a set, and so many runs.
+/// Adds the counts of `entered` and a number of runs to a count set.
 void add_to_set(Database::State& state, Id set, const EnteredProcedures& entered, double runs);
 
 }  // namespace respike

@@ -1,9 +1,11 @@
 // Shapes, count sets, and profiles out of them.
 //
-// The profile of a build is the sum over its count sets: one per day of finished runs, one per run
-// that goes on, one per older build that was carried over, and what users gave. Sets of one shape
-// are added up number by number; sums of different shapes are united procedure by procedure. Counts
-// age in sums only, so that a half-life can be chosen each time.
+// The profile of a build is the sum over its count sets: one set per day of finished runs, one per
+// run that goes on, one per older build whose counts were carried over, and one per day of profiles
+// that users gave. Sets of one shape are added up number by number; sums of different shapes are
+// united procedure by procedure. Stored counts do not age; sums do, so that a half-life can be
+// chosen each time. Example: with a half-life of 7 days a set that is a week older than the newest
+// set has the factor 0.5.
 
 #include <fmt/format.h>
 
@@ -55,7 +57,7 @@ Id registered_shape(Database::State& state, Id build) {
   return shape;
 }
 
-/// Without procedures.
+/// The head of a build's profile; it has no procedures.
 Profile empty_profile(const Database& database, Id build) {
   const BuildRow row = database.build(build);
   Profile profile;
@@ -85,7 +87,7 @@ void add_set(Session& session, CountSum& sum, Id set, double factor) {
                });
 }
 
-/// What counts of a day weigh: 1 on the newest.
+/// The weight of counts of a day: 1 for the newest day.
 double ageing(const ProfileOptions& options, int64_t newest, int64_t day) {
   if (!(options.half_life_days > 0)) return 1;
   return std::exp2(-static_cast<double>(newest - day) / options.half_life_days);
@@ -96,7 +98,7 @@ void check_weight(double weight, const std::string& path) {
     throw Error(fmt::format("a weight must be positive and at most {}", kMostWeight), path);
 }
 
-/// Where the procedures of a profile are in a shape; nullopt when it lacks one of them.
+/// The ordinals of `procedures` in `shape`; nullopt when the shape lacks a procedure.
 std::optional<std::vector<uint32_t>> places_in(const Shape& shape, const EncodedShape& encoded,
                                                const Shape& procedures) {
   std::vector<uint32_t> places;
@@ -119,8 +121,9 @@ struct Placed {
   EnteredProcedures entered;
 };
 
-/// The counts of a profile in terms of the registered procedures, if it has no others, else in
-/// terms of its own. The latter because profiles of instrumented images know more edges.
+/// The counts of a profile in terms of the registered shape, if that has all procedures of the
+/// profile, else in terms of the profile's own shape: profiles of instrumented images have more
+/// edges than the registered shape.
 Placed place(Database::State& state, Id build, const Profile& profile) {
   Placed placed;
   const Shape shape = shape_of(profile.procedures);
@@ -274,7 +277,8 @@ Profile Database::profile(Id build, const ProfileOptions& options) const {
     std::erase_if(sets, [&](const CountSetRow& set) {
       return set.carried ? !(options.carried_weight > 0) : !options.own;
     });
-    // Shapes of own counts first, of these the latest: where shapes disagree, they are right.
+    // unite() keeps the first shape where shapes disagree. So shapes with counts of this build come
+    // before carried-over ones, and of each kind the latest shape comes first.
     std::sort(sets.begin(), sets.end(), [](const CountSetRow& a, const CountSetRow& b) {
       return std::tuple(a.carried, -a.shape, a.id) < std::tuple(b.carried, -b.shape, b.id);
     });

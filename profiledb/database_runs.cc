@@ -1,13 +1,14 @@
 // Runs of instrumented images.
 //
-// A run that has finished is added to the count set of its day, and its row says so, in the same
-// transaction; the counter file is removed after the commit. So there are three states that a crash
-// can leave: file and no row (it is merged next time), row and file (the row says that only the
-// file is left to remove), row and no file. Two processes that merge the same file at once are
-// ordered by the database; the second one finds the row.
+// One transaction adds the counts of a finished run to the count set of its day and sets the row of
+// the run to `finished`; the counter file is removed after the commit. So a crash can leave three
+// states: file and no row (the next merge adds the run), row and file (the next merge finds the row
+// and only removes the file), row and no file. When two processes merge the same file at once, the
+// database orders them; the second process finds the row.
 //
-// Of a run that goes on, what it has counted so far is a count set of its own, so that it can be
-// replaced. If its file goes away without anybody having merged it, that set stays as it is.
+// A run that goes on has a count set of its own with its counts so far, so that the next merge can
+// replace them. If the counter file goes away before anybody merged the finished run, that set
+// stays as it is and the run is `lost`.
 
 #include "profiledb/database_runs.h"
 
@@ -22,14 +23,14 @@ namespace {
 
 constexpr uint64_t kNanosecondsPerDay = 86'400'000'000'000;
 
-/// The day on which a run started; clocks may be wrong, but nothing started tomorrow.
+/// The day on which a run started, at the latest today: clocks may be wrong.
 int64_t day_of(const RunKey& key) {
   const auto day = static_cast<int64_t>(key.started / kNanosecondsPerDay);
   return day == 0 ? current_day() : std::min(day, current_day());
 }
 
 struct RunEntry {
-  Id id = 0;  // 0: there is none
+  Id id = 0;  // 0: the run has no row
   RunState state{};
   std::string ended;
   Id count_set = 0;
@@ -76,13 +77,13 @@ void put_entry(Database::State& state, const RunEntry& before, const RunCounts& 
   }
 }
 
-/// Finished runs that go into the same set.
+/// Finished runs whose counts go into the same count set.
 struct Group {
   EnteredProcedures sum;
   double runs = 0;
 };
 
-/// Both are in the order of ordinals.
+/// Adds counts; both lists are in the order of ordinals.
 void add(EnteredProcedures& sum, const EnteredProcedures& more) {
   EnteredProcedures result;
   result.reserve(std::max(sum.size(), more.size()));
@@ -165,7 +166,7 @@ void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
   Database::State& state = database.state();
   const long long process = to_column(process_id), started = to_column(started_after);
   const std::string unknown(kUnknownEnd);
-  long long rows = 0;  // usually none: a transaction that writes nothing is still one to wait for
+  long long rows = 0;  // usually 0: then no transaction that writes has to be waited for
   state.read([&](soci::session& sql) {
     sql << "select count(*) from run where started >= :s and process = :p and ended = :u",
         soci::use(started), soci::use(process), soci::use(unknown), soci::into(rows);
@@ -194,7 +195,8 @@ uint64_t mark_lost_runs(Database& database) {
     return rows;
   };
   if (state.read(missing).empty()) return 0;
-  // Now with nobody else merging: a file that was merged meanwhile has a row that says so.
+  // Asked again inside a transaction that writes, while nobody else can merge: a run whose file was
+  // merged meanwhile is `finished`.
   return state.write([&](soci::session& sql) {
     const std::vector<Id> rows = missing(sql);
     for (const Id id : rows) change(sql, "update run set state = 'lost' where id = :id", id);

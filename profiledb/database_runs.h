@@ -12,7 +12,7 @@
 
 namespace respike {
 
-/// What a counter file says of its process: no two files have the same.
+/// Identifies the process that wrote a counter file: no two files have the same key.
 struct RunKey {
   Id build = 0;
   uint64_t process_id = 0;
@@ -22,8 +22,8 @@ struct RunKey {
 /// A counter file that was read.
 struct RunCounts {
   RunKey key;
-  std::string file;        // its name
-  uint64_t file_hash = 0;  // hash64 of its bytes
+  std::string file;        // the file's name
+  uint64_t file_hash = 0;  // hash64 of the file's bytes
   std::string ended;       // as RunRow::ended
   double weight = 1;
   bool finished = false;  // false: a snapshot
@@ -32,12 +32,12 @@ struct RunCounts {
 
 struct KnownRun {
   RunState state{};
-  uint64_t file_hash = 0;  // when it was last read
+  uint64_t file_hash = 0;  // of the counter file when last read
 };
 
 struct InstrumentedImage {
   Id build = 0;
-  ContentHash map;  // its counter map, in the store
+  ContentHash map;  // the counter map, in the store
 };
 
 /// The image that writes counter files with this identity.
@@ -45,19 +45,19 @@ std::optional<InstrumentedImage> find_instrumented(Database& database, const Ima
 
 std::optional<KnownRun> find_run(Database& database, const RunKey& key);
 
-/// Adds runs of images with the same counts in one transaction. Of a run that is known to have
-/// finished nothing is added; whatever was known of one that was running is replaced. Returns for
-/// each whether it was news.
+/// Adds runs of one instrumented image, whose shape is `procedures`, in one transaction. A run that
+/// the database has as finished is left alone; counts of a run that the database has as running are
+/// replaced. Returns for each run whether it was added or replaced.
 std::vector<bool> add_runs(Database& database, std::span<const RunCounts> runs,
                            std::span<const ProcedureProfile> procedures,
                            const EncodedShape& encoded);
 
-/// Notes how a process ended, for those of its runs that are known and of which this is not.
+/// Notes how a process ended in those rows of its runs that do not say so yet.
 void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
                const std::string& ended);
 
-/// Runs that were running when they were last read and whose file is not there any more: they are
-/// lost from now on, what they had counted stays. Returns their number.
+/// Marks as lost the runs that were running when their file was last read and whose file is gone.
+/// Their counts stay. Returns how many runs were marked.
 uint64_t mark_lost_runs(Database& database);
 
 }  // namespace respike

@@ -1,12 +1,13 @@
 // Making and migrating the schema.
 //
-// The usual case is one query: the version is the newest. Otherwise the file is new, old, or not
-// ours; then everything is decided again inside a transaction that writes, because another process
-// may be doing the same. A file that a newer Respike made is refused: to guess what its columns
-// mean would be to damage it.
+// The usual case is one query: the file has the newest version. Otherwise the file is new, old, or
+// of another program; then the version is read again inside a transaction that writes, because
+// another process may make or migrate the same file. A file that a newer Respike made is refused:
+// whoever guesses what its columns mean damages the file.
 //
-// Migrations are scripts, each of one version to the next. They stay for ever, so that any older
-// file can be read.
+// A migration is a script that leads from one version to the next. Example: a file of version 2
+// gets the scripts of versions 2 and 3 and then is of version 4. Migrations stay for ever, so that
+// any older file can be read.
 
 #include "profiledb/database_schema.h"
 
@@ -17,7 +18,7 @@
 namespace respike {
 namespace {
 
-/// nullopt: there is no such table.
+/// nullopt: there is no table with a version.
 std::optional<int> version_of(Session& session) {
   long long tables = 0;
   session.sql() << "select count(*) from sqlite_master where name = 'schema_version'",
@@ -90,7 +91,7 @@ void prepare_schema(Session& session, const SchemaVersions& versions) {
                               "reads versions up to {}",
                               *version, versions.newest),
                   session.path());
-    // Asked again: another process may have made it in between.
+    // The version is read again: another process may have made the schema in between.
     if (!version && !is_empty(session) && !version_of(session))
       throw Error("this is the database of another program", session.path());
     if (!version) session.use_write_ahead_log();

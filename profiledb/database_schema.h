@@ -13,8 +13,8 @@ struct Migration {
   const char* script;
 };
 
-/// The schema that a library knows: its newest version, the script that makes it out of nothing,
-/// and the steps from all older ones, in order.
+/// The schema that this Respike knows: its version, the script that makes it in an empty file, and
+/// the migrations from all older versions, in order.
 struct SchemaVersions {
   int newest;
   const char* script;
@@ -24,8 +24,8 @@ struct SchemaVersions {
 extern const char* const kSchema;  // schema.sql
 const SchemaVersions& current_schema();
 
-/// Makes the schema in an empty file, or brings an older one to the newest version, all or nothing.
-/// Throws Error when the file is of a newer version or something else than a profile database.
+/// Makes the schema in an empty file, or migrates an older file to the newest version, all or
+/// nothing. Throws Error when the file is of a newer version or is no profile database.
 void prepare_schema(Session& session, const SchemaVersions& versions);
 
 }  // namespace respike

@@ -1,17 +1,18 @@
 // A connection to SQLite through SOCI.
 //
-// What several processes need: the write-ahead log, in which readers never wait and writers wait
-// for each other only; transactions that will write say so at once (`begin immediate`), since one
-// that starts by reading and finds later that another has written in between cannot go on; and a
-// timeout after which waiting is given up.
+// For several processes: with the write-ahead log, readers never wait, and writers wait only for
+// other writers. A transaction that will write begins as a writer (`begin immediate`): had it begun
+// as a reader, it could not go on after another process has written. Example: A reads, B reads, B
+// writes and commits; SQLite then refuses A's write, because A has read the old state. Whoever
+// waits gives up after a timeout.
 //
-// What a crash needs: a commit returns when the log is on the disk (`synchronous = full`). So a
-// committed transaction survives SIGKILL and, as far as the disk keeps its promises, loss of power;
-// counter files are removed only after it. The log is folded into the database now and then, and
-// when the last process closes it.
+// For crashes: a commit returns when the log is on the disk (`synchronous = full`). So a committed
+// transaction survives SIGKILL and, as far as the disk keeps its promises, loss of power; counter
+// files are removed only after the commit. SQLite moves the log into the database now and then, and
+// when the last process closes the database.
 //
-// The path is given to SQLite as a URI, percent-encoded: SOCI's connection string has no way to
-// quote, and a `?` or a blank in a path is none of its business.
+// SQLite gets the path as a percent-encoded URI: SOCI's connection string has no way to quote a
+// blank or a `?` of a path.
 //
 // Limits: the log needs memory that all processes share, so a database on a network file system
 // must be used from one host only.
@@ -51,7 +52,7 @@ std::string uri_of(const std::filesystem::path& path) {
   return uri + "?mode=rwc";
 }
 
-/// What the file system says against the file, where it does: SQLite's own words say little.
+/// Throws an Error with what the file system says against the file; SQLite's own words say little.
 void check_file(const std::filesystem::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
@@ -64,7 +65,7 @@ void check_file(const std::filesystem::path& path) {
   }
   if (S_ISDIR(status.st_mode)) throw Error("this is a directory, not a database", path);
   if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
-  // SQLite takes what is shorter than a page for empty, and would write over it.
+  // SQLite takes a file that is shorter than a page for an empty one, and would write over it.
   if (status.st_size != 0 && status.st_size < kPageSize) throw Error(kNoDatabase, path);
   if (access(path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the database cannot be read: {}", std::strerror(errno)), path);
@@ -72,7 +73,7 @@ void check_file(const std::filesystem::path& path) {
     throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
 }
 
-/// SQLite quotes what it does not understand.
+/// SQLite quotes text that it does not understand, which may have several lines.
 std::string one_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   for (char& c : text)
@@ -85,7 +86,7 @@ std::string damage(std::string_view what) {
                      one_line(std::string(what)));
 }
 
-/// Why a file cannot be opened, from the system; 0 when it can be.
+/// The system's error for opening a file; 0 when the file can be opened.
 int opening_error(const std::filesystem::path& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   const int error = file < 0 ? errno : 0;
@@ -93,8 +94,7 @@ int opening_error(const std::filesystem::path& path) {
   return error;
 }
 
-/// One sentence for an error code of SQLite, its words, and the error of the system, if there is
-/// one.
+/// One sentence for an error code of SQLite, SQLite's words, and the system's error (0: none).
 std::string sentence(int code, const std::string& words, int system_error) {
   const bool system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
   const std::string detail = system && system_error != 0 ? std::strerror(system_error) : words;
@@ -103,7 +103,7 @@ std::string sentence(int code, const std::string& words, int system_error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return fmt::format("other processes have kept the database busy for {} s", kTimeout / 1000);
-    case SQLITE_READONLY:  // not the file itself, see check_file
+    case SQLITE_READONLY:  // not because of the file: check_file() has seen that it can be written
       if (code != SQLITE_READONLY_DBMOVED)
         return "the database cannot be written: its folder, or its file -wal or -shm, is read-only";
       return fmt::format("the database cannot be written: {}", detail);
@@ -147,7 +147,7 @@ std::vector<std::string> statements_of(std::string_view script) {
 
 Session::Session(const std::filesystem::path& path) : path_(path) {
   static const int uris = sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
-  static_cast<void>(uris);  // too late when somebody else uses SQLite already; found out below
+  static_cast<void>(uris);  // fails when SQLite is in use already; opening the file shows that
   check_file(path);
   try {
     sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=" + uri_of(path));
@@ -165,14 +165,14 @@ Session::Session(const std::filesystem::path& path) : path_(path) {
     sqlite_api::sqlite3_busy_timeout(connection, kTimeout);
     *sql_ << "pragma foreign_keys = on";
     *sql_ << "pragma synchronous = full";
-    *sql_ << "pragma cell_size_check = on";  // damage is found where it is, not later
+    *sql_ << "pragma cell_size_check = on";  // finds damage when a page is read, not later
     *sql_ << "pragma trusted_schema = off";
   });
 }
 
 void Session::fail(const soci::soci_error& error) {
   if (sql_ == nullptr) throw Error(sentence(SQLITE_CANTOPEN, "", opening_error(path_)), path_);
-  // What SOCI itself objects to are values that no column of ours holds.
+  // SOCI itself throws only for values that no column of the schema can hold.
   const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
   if (own == nullptr) damaged("a value is missing, or of another kind");
   sqlite_api::sqlite3* connection = connection_of(*sql_);
@@ -216,7 +216,7 @@ void Session::roll_back(bool harmless) noexcept {
   try {
     *sql_ << "rollback";
   } catch (...) {
-    // SQLite has rolled back by itself, as it does when the disk is full.
+    // SQLite has rolled the transaction back itself, as it does when the disk is full.
   }
 }
 
@@ -227,7 +227,7 @@ void Session::run(std::string_view script) {
 }
 
 void Session::use_write_ahead_log() {
-  // While others look at the new file SQLite says "busy" at once here, whatever the timeout.
+  // While other processes read the new file, SQLite says "busy" here without waiting.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTimeout);
   for (;;) {
     try {

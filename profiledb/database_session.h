@@ -17,7 +17,7 @@ namespace respike {
 
 class Session {
  public:
-  /// Opens the file, makes it if there is none. Does not look into it.
+  /// Opens the file, or makes it if there is none. Does not read the file.
   explicit Session(const std::filesystem::path& path);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -25,7 +25,7 @@ class Session {
   soci::session& sql() { return *sql_; }
   const std::filesystem::path& path() const { return path_; }
 
-  /// Runs an action; what SOCI throws becomes an Error.
+  /// Runs an action; exceptions of SOCI become Errors.
   template <typename Action>
   auto guard(Action&& action) {
     try {
@@ -38,11 +38,12 @@ class Session {
   /// Error for contents that Respike did not write.
   [[noreturn]] void damaged(std::string_view what) const;
 
-  /// Transactions. They nest: only the outermost begins and ends one. A writing one waits for
-  /// others that write; a reading one sees one state of the database throughout.
+  /// Transactions. Calls nest: only the outermost ones begin and end a transaction of SQLite. A
+  /// transaction that writes waits for others that write; a transaction that reads sees one state
+  /// of the database throughout.
   void begin(bool write);
   void commit();
-  /// `harmless`: it only read, so one around it may go on.
+  /// `harmless`: the transaction only read, so the transaction around it may go on.
   void roll_back(bool harmless = false) noexcept;
 
   /// Runs every statement of a script.
@@ -54,11 +55,11 @@ class Session {
   std::filesystem::path path_;
   std::unique_ptr<soci::session> sql_;
   unsigned depth_ = 0;   // of transactions
-  bool failed_ = false;  // an inner one was rolled back
+  bool failed_ = false;  // an inner transaction was rolled back
   bool writing_ = false;
 };
 
-/// A transaction for the time of a block; what it wrote is rolled back unless committed.
+/// A transaction for the time of a C++ block; rolled back unless committed.
 class Scope {
  public:
   enum class Kind { read, write };
@@ -85,7 +86,7 @@ class Scope {
 void set_blob(soci::blob& blob, std::span<const uint8_t> bytes);
 std::vector<uint8_t> bytes_of(soci::blob& blob);
 
-/// Columns are signed.
+/// Integer columns are signed: a 64-bit number is kept as the signed number with the same bits.
 constexpr long long to_column(uint64_t value) {
   return static_cast<long long>(value);
 }

@@ -42,16 +42,16 @@ struct Database::State {
     });
   }
 
-  /// A hash as a column holds it.
+  /// Parses a hash as a column holds it.
   ContentHash hash_of(const std::string& column) const;
   /// Throws Error when the table has no such row.
   void require(const char* table, Id id);
-  /// The shape of a build that has these procedures; added if there is none. Inside a transaction
-  /// that writes.
+  /// The shape of a build that has these procedures; added if there is none. To be called inside a
+  /// transaction that writes.
   Id put_shape(Id build, std::span<const ProcedureProfile> procedures, const EncodedShape& encoded,
                bool registered);
   Shape read_shape(Id shape);
-  /// For a new row of a table; inside a transaction that writes.
+  /// The key for a new row of a table. To be called inside a transaction that writes.
   Id next_id(const char* table);
 
   std::filesystem::path path;
@@ -72,7 +72,7 @@ std::optional<Enumeration> parse_name(const std::string_view (&names)[N], std::s
   return std::nullopt;
 }
 
-/// As `parse`, of a column.
+/// Like parse_name(), for a column; throws Error for another name.
 template <typename Enumeration, size_t N>
 Enumeration read_name(const Session& session, const std::string_view (&names)[N],
                       const std::string& column) {
@@ -88,8 +88,8 @@ std::optional<Row> first_of(std::vector<Row> rows) {
   return std::move(rows.front());
 }
 
-/// The rows of a query, one by one: `each` is called when the row is in the variables of `row`.
-/// `values` stand for the parameters in their order. Both are tuples of references (std::tie).
+/// Reads the rows of a query one by one into the variables of `row`, and calls `each` for each row.
+/// `values` are the query's parameters in order. `values` and `row` are made by std::tie.
 template <typename... Values, typename... Columns, typename Each>
 void for_each_row(soci::session& sql, const std::string& text, std::tuple<Values&...> values,
                   std::tuple<Columns&...> row, Each&& each) {
@@ -102,7 +102,7 @@ void for_each_row(soci::session& sql, const std::string& text, std::tuple<Values
   for (bool more = statement.execute(true); more; more = statement.fetch()) each();
 }
 
-/// A statement without rows; the number of rows that it changed.
+/// Executes a statement that yields no rows; returns the number of rows that it changed.
 template <typename... Values>
 long long change(soci::session& sql, const std::string& text, const Values&... values) {
   soci::statement statement(sql);

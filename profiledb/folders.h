@@ -7,14 +7,14 @@
 
 namespace respike {
 
-/// The names in a folder, sorted, those that start with a dot left out; none when there is no such
-/// folder. Throws Error when it cannot be read.
+/// The names in a folder, sorted, without those that start with a dot; none when there is no such
+/// folder. Throws Error when the folder cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
-/// Makes a folder and those above it, unless they are there. Throws Error.
+/// Makes a folder and the folders above it, as far as they are missing. Throws Error.
 void make_folder(const std::filesystem::path& path);
 
-/// Brings the names in a folder to the disk. Throws Error.
+/// Writes the names in a folder to the disk (fsync). Throws Error.
 void sync_folder(const std::filesystem::path& folder);
 
 }  // namespace respike

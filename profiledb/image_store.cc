@@ -1,12 +1,12 @@
 // The store of files by their contents.
 //
-// A name is a promise: who finds it finds all the bytes. So bytes go into a temporary file in the
-// same folder, then to the disk, and only then does the file get its name; the folder is brought to
-// the disk, too, so that a row of the database never refers to a file that a loss of power took.
-// What a killed process left behind goes when it is an hour old.
+// A file has its name only when all its bytes are on the disk. So put() writes a temporary file
+// `.new` in the same folder, syncs it, renames it, and syncs the folder; thus a row of the database
+// never refers to a file that a loss of power took. prune() removes temporary files of killed
+// processes when they are an hour old.
 //
-// Between put() and the row that refers to a file, nothing refers to it. That is why prune() spares
-// young files, and put() makes a file that is there already young again.
+// Between put() and the commit of the row that refers to the new file, nothing refers to the file.
+// That is why prune() spares young files, and put() sets the time of a file that is there already.
 
 #include "profiledb/image_store.h"
 
@@ -35,7 +35,7 @@ constexpr std::string_view kTemporary = ".new";
   throw Error(fmt::format("{}: {}", what, std::strerror(error)), path);
 }
 
-/// A file that is being written; gone unless renamed.
+/// A file that is being written; removed unless renamed.
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& folder, mode_t mode) {

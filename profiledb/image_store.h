@@ -3,9 +3,9 @@
 //
 //   ROOT/images/<first two digits>/<32 hexadecimal digits>
 //
-// A file is written beside its place, brought to the disk, and renamed: what has its name is whole,
-// whatever was killed when. The same contents are stored once. Nothing here knows the database;
-// which files are still needed, its rows say (Database::prune).
+// A file is written under another name, synced to the disk, and renamed: a file with its final name
+// is whole, whatever was killed when. The same contents are stored once. The store does not know
+// the database, whose rows say which files are still needed (Database::prune).
 
 #include <array>
 #include <chrono>
@@ -35,27 +35,27 @@ std::optional<ContentHash> parse_content_hash(std::string_view text);
 
 class ImageStore {
  public:
-  /// Makes no folder before something is put in.
+  /// Makes no folder; the first put() does.
   explicit ImageStore(std::filesystem::path root) : root_(std::move(root)) {}
 
-  /// Stores bytes with the given mode bits (0755: of images, 0644: of maps). When the contents are
-  /// there already only their age is set back; a damaged file is replaced. Throws Error when they
-  /// cannot be stored; nothing is left behind then.
+  /// Stores bytes with the given mode bits (0755 for images, 0644 for counter maps). When a file
+  /// with these contents is there already, put() only makes the file young again; a damaged file is
+  /// replaced. Throws Error when the bytes cannot be stored, and leaves nothing behind then.
   ContentHash put(std::span<const uint8_t> bytes, std::filesystem::perms mode);
   /// Stores a copy of a file, with its mode bits.
   ContentHash put(const std::filesystem::path& file);
 
-  /// Where the file is, or would be.
+  /// The path that the file has or would have.
   std::filesystem::path path(const ContentHash& hash) const;
   bool contains(const ContentHash& hash) const;
-  /// Whether the file is there with its contents: reads it.
+  /// Whether the file is there and has the contents of its hash: reads the file.
   bool is_intact(const ContentHash& hash) const;
-  /// The contents. Throws Error when there are none, or when they are not those of the hash.
+  /// The contents. Throws Error when there is no file, or when its contents do not fit the hash.
   std::vector<uint8_t> read(const ContentHash& hash) const;
 
-  /// Removes files that `needed` denies and that are older than `age`: a file is put in before the
-  /// row that refers to it is written. Also what an interrupted put left behind. Returns how many
-  /// bytes were removed.
+  /// Removes files for which `needed` returns false and that are older than `age` (younger ones may
+  /// be waiting for their row), and old temporary files of interrupted put() calls. Returns how
+  /// many bytes were removed.
   uint64_t prune(const std::function<bool(const ContentHash&)>& needed, std::chrono::seconds age,
                  bool dry_run = false);
 

@@ -1,23 +1,26 @@
 // Merging of counter files.
 //
-// For each file of the spool:
-//   is it in use?         first, since what is not in use does not change any more
-//   read its header       none: left alone while in use, else its process ended before it counted,
-//                         and the file goes; only what the header says is read, for a damaged file
-//                         may have any size
-//   read and decode it
-//   whose is it?          the image's identity in its header, looked up in the database
-//   counted before?       then only the file is left to remove
-//   solve                 counters into counts, with the counter map of the store
-// and then, for several files of an image at once, one transaction (database_runs.cc); after it,
-// the finished files are removed.
+// For each counter file of the spool:
+//   is it in use?         asked first, since a file that is not in use does not change any more
+//   read the header       no header: the file is left alone while in use, else removed, because its
+//                         process ended before it counted; the header is checked against the file's
+//                         size before the rest is read, since a damaged file may have any size
+//   read and decode the file
+//   find its image        by the image's identity in the header, in the database
+//   counted before?       then the file is only removed
+//   solve                 counters become counts, with the counter map from the store
+// Then one transaction adds the runs of up to 64 files of an image (database_runs.cc), and after
+// the commit the finished files are removed.
 //
-// Each file is solved by itself, although sums of counters could be solved as well: when calls did
-// not return, or jumps share their targets, what comes out does not depend on what else waits in
-// the spool.
+// Example: a process that runs has counted 10 times. Its file gives a snapshot; the file stays. The
+// process ends at 15; the next merge replaces the snapshot by a finished run and removes the file.
 //
-// A file that cannot be counted is moved aside, so that its warning comes once. What cannot be done
-// to one file (no right to read it, a damaged counter map) is a warning and stops nothing.
+// Each file is solved by itself, although sums of counters could be solved as well. Thus the counts
+// of a run do not depend on which other files wait in the spool, even where counts are estimates:
+// when calls did not return, or jumps share their targets.
+//
+// A file that cannot be counted is moved aside, so that its warning comes once. A problem with one
+// file (no right to read it, a damaged counter map) is a warning; the other files are merged.
 
 #include "profiledb/merging.h"
 
@@ -41,18 +44,18 @@ namespace fs = std::filesystem;
 constexpr const char* kDamaged = "damaged";
 constexpr const char* kUnknown = "unknown";
 
-/// An instrumented image and what was read of its files.
+/// An instrumented image and the runs that were read from its counter files.
 struct CountedImage {
   Id build = 0;
-  bool usable = false;  // its counter map could be read
+  bool usable = false;  // the counter map could be read
   CounterMap map;
   Shape procedures;      // without counts
-  EncodedShape encoded;  // of these
+  EncodedShape encoded;  // of `procedures`
   std::vector<RunCounts> runs;
   std::vector<fs::path> files;  // of `runs`
 };
 
-/// Nothing was written yet: the header's first word comes last.
+/// Whether the header is not written yet: its first word is written last.
 bool has_no_header(std::span<const uint8_t> bytes) {
   const auto start = bytes.first(std::min<size_t>(bytes.size(), 8));
   return std::all_of(start.begin(), start.end(), [](uint8_t byte) { return byte == 0; });
@@ -62,7 +65,8 @@ class Merger {
  public:
   Merger(Database& database, const MergeOptions& options, Diagnostics& diagnostics)
       : database_(database), options_(options), ended_(options.ended), diagnostics_(diagnostics) {
-    // Process numbers are given again: of several, the latest one before a start is the right one.
+    // The system reuses process numbers: of several ends with the number of a counter file, the
+    // right one has the latest started_after that is not behind the file's start time.
     std::sort(ended_.begin(), ended_.end(), [](const ProcessEnd& a, const ProcessEnd& b) {
       return a.started_after > b.started_after;
     });
@@ -133,7 +137,7 @@ class Merger {
       merge_finished(path, file->read());
   }
 
-  /// A file that makes no sense is left alone: it is set aside when it is finished.
+  /// A damaged file of a process that runs is left alone, and set aside when the process has ended.
   void merge_running(const fs::path& path, const std::vector<uint8_t>& bytes) {
     std::optional<CounterFile> file;
     try {
@@ -183,8 +187,8 @@ class Merger {
     }
   }
 
-  /// nullptr: the database does not know it. When its counter map cannot be read a warning says so
-  /// and the image is not usable.
+  /// nullptr: the database does not know the image. When its counter map cannot be read, a warning
+  /// says so and the image is not usable.
   CountedImage* image_of(const ImageId& id) {
     const auto loaded = images_.find(id);
     if (loaded != images_.end()) return &loaded->second;
@@ -221,7 +225,7 @@ class Merger {
     if (image.runs.size() >= kMostRuns) add(image);
   }
 
-  /// Of the first file: also what the counts of the image mean.
+  /// Takes the counts of the image's first file, and the shape of the image with them.
   static void take_shape(CountedImage& image, Profile profile, RunCounts& run) {
     image.procedures = std::move(profile.procedures);
     for (uint32_t p = 0; p < image.procedures.size(); ++p) {
@@ -250,7 +254,7 @@ class Merger {
     return std::string(kUnknownEnd);
   }
 
-  /// Commits what waits, then removes the files that are in the database for good.
+  /// Commits the waiting runs of an image, then removes the files of the finished ones.
   void add(CountedImage& image) {
     if (image.runs.empty()) return;
     const std::vector<bool> news = add_runs(database_, image.runs, image.procedures, image.encoded);
@@ -269,7 +273,7 @@ class Merger {
     image.files.clear();
   }
 
-  /// Whether it was this process that removed it.
+  /// Returns whether this process removed the file, and not another one before.
   static bool remove(const fs::path& path) { return unlink(path.c_str()) == 0; }
 
   bool set_aside(const fs::path& path, const char* folder, const std::string& reason) {

@@ -1,9 +1,9 @@
 #pragma once
-// Collection without asking: counter files of the spool into the database, each exactly once.
+// Merging: adds the counter files of the spool to the database, each exactly once.
 //
 // The spool of a build is FILES/spool/<content hash of the build>/ (Database::spool): all
-// instrumented images of the build write there, and nothing else does. Beside these folders are
-// FILES/spool/damaged/ and FILES/spool/unknown/, where files go that cannot be counted.
+// instrumented images of the build write there, and nothing else does. Files that cannot be counted
+// go to FILES/spool/damaged/ and FILES/spool/unknown/.
 
 #include <cstdint>
 #include <optional>
@@ -15,16 +15,17 @@
 
 namespace respike {
 
-/// How a process ended, for the record of its run.
+/// How a process ended, for the row of its run.
 struct ProcessEnd {
   uint64_t process_id = 0;
-  uint64_t started_after = 0;  // nanoseconds since 1970: earlier ones are others with that number
+  uint64_t started_after = 0;  // nanoseconds since 1970: a process with this number that started
+                               // earlier is another process
   std::string ended;           // "exited N" or "killed by N"
 };
 
 struct MergeOptions {
-  /// Also reads the files of processes that still run; costs as much as one that finished. Without,
-  /// they are left as they are.
+  /// Whether to merge the counts so far of processes that still run, too. Each costs as much as a
+  /// finished run. If false, their files are left alone.
   bool snapshots = true;
   double weight = 1;                   // of the runs that are merged; positive, at most 1e6
   std::vector<ProcessEnd> ended = {};  // what the caller knows of processes that it started
@@ -33,9 +34,9 @@ struct MergeOptions {
 struct MergeResult {
   uint64_t finished = 0;   // runs added
   uint64_t running = 0;    // snapshots added or replaced
-  uint64_t unchanged = 0;  // of processes that run and counted nothing since
-  uint64_t repeated = 0;   // files that had been added before and now were removed
-  uint64_t empty = 0;      // files of processes that ended before they counted, removed
+  uint64_t unchanged = 0;  // files of processes that run and counted nothing since the last merge
+  uint64_t repeated = 0;   // files whose run had been added before; now removed
+  uint64_t empty = 0;      // files of processes that ended before they counted; removed
   uint64_t damaged = 0;    // files moved to spool/damaged, each with a warning
   uint64_t unknown = 0;    // files moved to spool/unknown, each with a warning
   uint64_t left = 0;       // files that are still there, snapshots included
@@ -45,9 +46,9 @@ struct MergeResult {
 /// Whether the spool holds any counter file: a directory listing, no more.
 bool anything_to_merge(const Database& database);
 
-/// Merges what waits in the spool. Several processes may do so at once, and may be killed at any
-/// time. Warnings say which files were set aside and why. Throws Error when the database cannot be
-/// written; no count is lost then.
+/// Merges the counter files that wait in the spool. Several processes may merge at once, and may be
+/// killed at any time. Warnings say which files were set aside and why. Throws Error when the
+/// database cannot be written; no count is lost then.
 MergeResult merge_spool(Database& database, const MergeOptions& options, Diagnostics& diagnostics);
 
 }  // namespace respike

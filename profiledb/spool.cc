@@ -1,17 +1,18 @@
 // Whether a counter file is finished.
 //
-// A process that was killed leaves no message, and its number may be another's by now. What does
-// not lie is the kernel's own record of who can write to a file: a read lease (fcntl(2),
-// F_SETLEASE) is granted only when nobody has the file open for writing, and a shared writable
-// mapping keeps it open, in the process itself and in forked children. It holds for the creating
-// process from the first instant on, and for processes of other PID namespaces as well. The lease
-// is given back at once; should somebody open the file for writing in between, the kernel would
-// send a signal, and one is chosen that is ignored by default.
+// A process that was killed leaves no message, and its number may belong to another process by now.
+// But the kernel knows who can write to a file. The kernel grants a read lease (fcntl(2),
+// F_SETLEASE) only when nobody has the file open for writing, and a shared writable mapping counts
+// as open, in the process itself and in forked children. So no lease is granted from the creation
+// of the file to the end of its last process, not even to other PID namespaces. Example: a shell
+// maps its counter file and forks; the lease is refused (EAGAIN) until parent and child have ended.
+// Respike gives the lease back at once. If somebody opens the file for writing in between, the
+// kernel sends a signal; Respike sets it to SIGURG, which is ignored by default.
 //
-// Leases need the file's owner (or CAP_LEASE) and a file system that knows them; ext4, tmpfs and
-// overlayfs were tried. Elsewhere all processes are searched for the file. That sees only processes
-// of the same PID namespace, and those of the same user unless root asks; where a process of the
-// file's owner may not be looked at, the file is taken to be in use.
+// Leases need the file's owner (or CAP_LEASE) and a file system that supports leases; ext4, tmpfs
+// and overlayfs were tried. Elsewhere all processes are searched for the file. That search sees
+// only processes of the same PID namespace and, unless root searches, of the same user; when a
+// process of the file's owner may not be looked at, the file counts as in use.
 //
 // Limits: all processes that count into a spool, and all that merge it, run on one host.
 
@@ -49,8 +50,9 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// A line of /proc/PID/maps: range, rights, offset, device, inode, path. Devices are not those of
-/// stat(2) on every file system; there the name, which has process and time in it, is enough.
+/// `line` is from /proc/PID/maps: range, rights, offset, device, inode, path. On some file systems
+/// the device differs from that of stat(2); there the name, which has process and time in it, is
+/// enough.
 bool is_mapping_of(const std::string& line, const struct stat& status, const std::string& name) {
   unsigned device_major = 0, device_minor = 0;
   int path_at = 0;
@@ -159,7 +161,7 @@ std::optional<fs::path> move_into(const fs::path& file, const fs::path& folder) 
     const fs::path to =
         folder / (number == 1 ? file.filename().string()
                               : fmt::format("{}.{}", file.filename().string(), number));
-    // Another process may choose the same name, so none may be replaced.
+    // Another process may choose the same name at the same time, so no file may be replaced.
     if (renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return to;
     if (errno == ENOENT) return std::nullopt;
     if (errno != EEXIST)

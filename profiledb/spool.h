@@ -1,6 +1,6 @@
 #pragma once
-// Counter files where instrumented images leave them: which are finished, and what becomes of those
-// that cannot be counted. Internal to profiledb.
+// Counter files in the spool: which of them are finished, and where files go that cannot be
+// counted. Internal to profiledb.
 
 #include <sys/stat.h>
 
@@ -27,12 +27,12 @@ class SpoolFile {
   ~SpoolFile();
 
   const std::filesystem::path& path() const { return path_; }
-  /// Whether a process can still change it: one has it open for writing, or mapped. Once that is
-  /// false it stays false, since only the process that creates a counter file, and its children,
-  /// ever open it.
+  /// Whether a process can still change the file, because the process has the file open for writing
+  /// or mapped. Once this is false it stays false: only the process that creates a counter file,
+  /// and the children of that process, ever open the file for writing.
   bool in_use() const;
   uint64_t size() const;
-  /// From the beginning; no more than there is.
+  /// The first bytes of the file, at most `most`.
   std::vector<uint8_t> read(uint64_t most = UINT64_MAX) const;
 
  private:
@@ -42,12 +42,12 @@ class SpoolFile {
   int file_ = -1;
 };
 
-/// The slow way to find out whether a file is in use: looks at all processes. True, too, when there
-/// are processes of the file's owner that may not be looked at.
+/// The slow way to find out whether a file is in use: looks at all processes. Also true when a
+/// process of the file's owner may not be looked at.
 bool any_process_uses(const struct stat& status, const std::filesystem::path& path);
 
-/// Moves a file into a folder, under its name or, where that is taken, one with a number. Returns
-/// the new path; nullopt when the file is gone. Throws Error.
+/// Moves a file into a folder; adds a number to its name when the name is taken. Returns the new
+/// path; nullopt when the file is gone. Throws Error.
 std::optional<std::filesystem::path> move_into(const std::filesystem::path& file,
                                                const std::filesystem::path& folder);
 

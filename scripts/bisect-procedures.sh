@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Finds the procedures whose rewriting breaks a program. The image is optimized again and again with only
-# some of its procedures movable (--only), and a test command judges each candidate; the list of culprits is
-# narrowed down by delta debugging until no procedure can be left out. A choice with which respike itself fails
-# tells nothing: it counts as working, and the search goes on.
+# Finds the procedures whose rewriting breaks a program. The script optimizes the image again and
+# again with only some of its procedures movable (--only), and a test command judges each candidate
+# image. Delta debugging narrows the list of procedures down until no procedure can be left out. If
+# respike itself fails with a list, this says nothing: the list counts as working, and the search
+# goes on.
 #
-# Exit status: 0 a minimal list was found and printed to stdout, one per line, as --only takes it: a name, or
-# NAME@ADDRESS where several have the name; 1 nothing to find (the original fails the test, or the fully rewritten
-# image passes it), or respike itself fails on the whole; 2 wrong usage.
+# Exit status: 0 a minimal list was found and printed to stdout, one procedure per line in the form
+# of --only: a name, or NAME@ADDRESS if several procedures have the name; 1 nothing to find (the
+# original fails the test, or the fully rewritten image passes it), or respike itself fails on the
+# whole; 2 wrong usage.
 set -euo pipefail
 
 usage() {

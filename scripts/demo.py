@@ -127,7 +127,8 @@ def rewrite(programs, folder):
 
 
 def profile(programs, folder):
-    """Counts what each program does in its runs, and shows where its instructions went."""
+    """Counts the runs of each program, and shows in which procedures its instructions were
+    executed."""
     rows = [["program", "counters per block", "code", "same output", "hottest procedures"]]
     same = True
     for program in programs:
@@ -161,7 +162,7 @@ def profile(programs, folder):
 
 
 def compare(programs, folder):
-    """Lays SQLite out by a profile of one SQL script, and measures it on another one."""
+    """Lays SQLite out by a profile of one SQL script, and measures the result on another script."""
     rows = [
         [
             "program",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the packages that are missing, builds respike, and does its main job on SQLite for Alpha: rewrites
-# the program with three layouts, runs original and outputs under an emulator, measures what a layout by a profile
-# gains, and prints tables of what happened. When Debian's sources are unreachable, one of this project's own
-# programs takes SQLite's place, without that last part.
+# Installs missing packages, builds respike, and does Respike's main job on SQLite for Alpha:
+# rewrites the program with three layouts, runs original and outputs under an emulator, measures
+# what a layout by a profile gains, and prints tables of the results. If Debian's sources are
+# unreachable, a program of this project takes SQLite's place, and the measurement is left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -3,10 +3,11 @@
 # bzip2, zlib) and unpacks them as DIR/sqlite3, DIR/lua5.4, DIR/bzip2, DIR/zlib; SQLite's amalgamation
 # is generated as DIR/sqlite3-amalgamation/{sqlite3.c,shell.c}. Other PACKAGEs are fetched and unpacked, too.
 #
-# The machine's own apt configuration says where packages come from: its entries for binary packages of
-# this Debian release are copied as entries for source packages into a private configuration below DIR,
-# so that nothing of the system changes and no root is needed. apt checks signatures and hashes.
-# What is there already is kept. Exit status 1, with one sentence, when the sources cannot be had.
+# The machine's own apt configuration says where packages come from: its entries for binary packages
+# of this Debian release are copied as entries for source packages into a private configuration
+# below DIR, so that nothing of the system changes and no root is needed. apt checks signatures and
+# hashes. Sources that exist already are kept. Exit status 1, with one sentence, if the sources
+# cannot be fetched.
 set -euo pipefail
 
 packages=(sqlite3 lua5.4 bzip2 zlib)
@@ -128,7 +129,7 @@ if [[ ${#missing[@]} -gt 0 ]]; then
   fetch_missing "${missing[@]}"
   for package in "${missing[@]}"; do unpack "$package"; done
 fi
-# Debian's build writes this header, too.
+# Debian's build writes this header, which Lua's sources include.
 echo '#define DEB_HOST_MULTIARCH "alpha-linux-gnu"' > "$dir/lua5.4.h.new"
 cmp -s "$dir/lua5.4.h.new" "$dir/lua5.4/src/lua5.4-deb-multiarch.h" ||
   cp "$dir/lua5.4.h.new" "$dir/lua5.4/src/lua5.4-deb-multiarch.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building and testing Respike needs. When all are installed
-# already it does nothing and needs no root; otherwise run it as root or with sudo available.
+# Installs the Debian 12 packages that building and testing Respike needs. If all packages are
+# installed already, the script does nothing and needs no root; otherwise run it as root or with
+# sudo available.
 set -euo pipefail
 
 packages=(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for every change, in parts:
+# Runs checks that take too long for every change, in parts:
 #
 #   seeds        all tests with 20 seeds, and with more damaged inputs
 #   atomic       all programs with atomic counters
@@ -14,8 +14,9 @@
 #
 # usage: scripts/nightly.sh [--only PART[,PART...]] [FUZZ-SECONDS]
 #
-# FUZZ-SECONDS is for each of the eleven fuzzers, default 3600. A part prints its name and how long
-# it took; the first that fails ends the run. For example, `scripts/nightly.sh --only gcc,fuzz 60`.
+# Each of the eleven fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
+# that it took; the first part that fails ends the run. Example:
+# `scripts/nightly.sh --only gcc,fuzz 60`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -52,7 +53,7 @@ run_arithmetic() {
   done
 }
 
-# At least 100 million instructions a second, no-ops left out.
+# At least 100 million instructions a second, without no-ops.
 run_speed() {
   bench/ia64_speed.py --least 100
 }
@@ -62,7 +63,7 @@ run_emulator() {
   RESPIKE_EMULATION_RUNS=200000 build/tests/fuzz/emulation_smoke_test --gtest_brief=1
 }
 
-# Another set of options for each test every night.
+# Each test gets another set of options every night.
 run_gcc() {
   tests/peers/gcc_tests.py --seed "$(date +%Y%m%d)" --fresh
 }

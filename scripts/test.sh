@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages that are missing, builds in build/, runs all tests. Options go to ctest, for example
+# Installs missing packages, builds in build/, and runs all tests. Options go to ctest, for example
 # `scripts/test.sh -R unit` or `scripts/test.sh -L e2e`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -38,10 +38,10 @@
 #include <optional>
 #include <utility>
 
+#include "host/platform.h"
 #include "optimizer/base/deferred_signals.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/file_kind.h"
-#include "optimizer/target/platform.h"
 #include "simulator/measurement_file.h"
 
 extern char** environ;

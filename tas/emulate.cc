@@ -1,8 +1,9 @@
 // respike-emulate FILE ARGV0 [ARGS...]: runs a program of a foreign machine under its emulator.
 //
-// The kernel calls this (binfmt_misc, flag P) when a program that `respike run` started executes
-// another one of its kind: an emulator has to be told the sysroot and argv[0], which the kernel
-// cannot do. See private_mounts.cc. As for a program that cannot be executed, the status is 126.
+// When a program that `respike run` started executes another program of its machine, the kernel
+// runs respike-emulate (binfmt_misc, flag P; see private_mounts.cc), which runs the emulator: the
+// emulator needs the sysroot and argv[0] as options, which the kernel cannot give. The status is
+// 126 when the program cannot be executed, as in a shell.
 
 #include <unistd.h>
 

@@ -1,25 +1,30 @@
 // Finds libraries as the dynamic linker of glibc does.
 //
 // Problem: to register an application, all images that it consists of must be known. Running the
-// dynamic linker itself (ldd) would need the machine or its emulator, and runs what a foreign file
-// names as its interpreter. So its rules are followed here; tests compare with it.
+// dynamic linker itself (ldd) would need the machine or its emulator, and would run whatever a
+// foreign file names as its interpreter. So this file follows the dynamic linker's rules; tests
+// compare the results with those of the dynamic linker.
 //
-// Objects are loaded breadth first. What an object needs is, in this order,
-//   1. an object that is loaded already: by a name it was asked for under, or by its SONAME;
+// Objects are loaded breadth first. A library that object O needs is looked for in this order:
+//   1. among the objects loaded already, by a name they were asked for under, or by their SONAME;
 //   2. when the name has a slash, that file;
-//   3. unless the object has a RUNPATH: in the RPATH of the object, of the object that loaded that
-//      one, and so on, and of the program; RPATH of objects that have a RUNPATH does not count;
+//   3. unless O has a RUNPATH: in the RPATH of O, of the object that loaded O, and so on, and of
+//   the
+//      program; RPATH of objects that have a RUNPATH does not count;
 //   4. in LD_LIBRARY_PATH;
-//   5. in the object's RUNPATH;
-//   6. in the cache that ldconfig wrote; and 7. in the folders built in, both less the latter when
-//      the object says so (DF_1_NODEFLIB).
-// In every folder subfolders for the processor come first. A file of another machine is passed
-// over, and a file that is loaded already, under whatever name, is not loaded twice. $ORIGIN is the
-// folder of an object: of the program as the kernel knows it, all symbolic links followed; of a
-// library as it was found.
+//   5. in O's RUNPATH;
+//   6. in the cache that ldconfig wrote;
+//   7. in the folders built into the dynamic linker. With DF_1_NODEFLIB in O, neither these folders
+//      nor their files in the cache count.
+// In every folder, subfolders for the processor come first. A file of another machine is passed
+// over. A file that is loaded already, under whatever name, is not loaded twice. $ORIGIN is the
+// folder of O: for the program after following all symbolic links, as the kernel does; for a
+// library the folder in which it was found.
 //
-// Under QEMU a file is opened below the sysroot when there is one, and under its own name
-// otherwise; this is so for every absolute path.
+// Example: /app/bin/prog has the RUNPATH $ORIGIN/../lib and needs libfoo.so.1. Steps 1 to 4 find
+// nothing; step 5 opens /app/bin/../lib/libfoo.so.1.
+//
+// QEMU opens an absolute path below the sysroot when the file is there, else as it is.
 //
 // Source: glibc 2.36, elf/dl-load.c (_dl_map_object, open_path, fillin_rpath), elf/dl-deps.c; QEMU
 // 7.2, util/path.c. Limits: LD_PRELOAD, LD_AUDIT and set-uid programs are not looked at, and other
@@ -46,7 +51,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Object {
-  std::vector<std::string> names;  // it was asked for under these
+  std::vector<std::string> names;  // under which it was asked for
   std::string path;                // as its machine sees it
   fs::path file;                   // on this host
   LoaderView view;
@@ -82,7 +87,7 @@ std::string absolute_path(const std::string& path) {
   return result;
 }
 
-/// How many characters of `text`, which follows a "$", are the token `name`; 0 when it is another.
+/// The length of the token `name` at the start of `text`, which follows a "$"; 0: another token.
 size_t token_length(std::string_view text, std::string_view name) {
   const bool braces = text.starts_with('{');
   if (!text.substr(braces).starts_with(name)) return 0;
@@ -92,7 +97,7 @@ size_t token_length(std::string_view text, std::string_view name) {
   return std::isalnum(next) || next == '_' ? 0 : name.size();
 }
 
-/// Puts in what $ORIGIN and its like stand for; nullopt when one has no meaning on the platform.
+/// Replaces $ORIGIN and the other tokens; nullopt when a token has no meaning on the platform.
 std::optional<std::string> expand(std::string_view text, const std::string& origin,
                                   const Platform& platform) {
   std::string result;
@@ -153,7 +158,7 @@ class Search {
   std::vector<Object> objects_;  // [0] is the program
 };
 
-/// The folders of a list, absolute. An empty element is the present folder, an empty list none.
+/// The folders of a list, absolute. An empty element is the present folder; an empty list has none.
 std::vector<std::string> Search::folders(const std::string& list, std::string_view separators,
                                          const Object& object) const {
   std::vector<std::string> result;
@@ -178,7 +183,7 @@ std::optional<size_t> Search::loaded_as(const std::string& name) {
   return std::nullopt;
 }
 
-/// The library at `path`, unless there is none for this machine.
+/// The library at `path`; nullopt when there is no library for this machine.
 std::optional<Object> Search::open(const std::string& path) const {
   Object object;
   object.path = path;
@@ -225,7 +230,7 @@ std::optional<Object> Search::open_cached(const std::string& name, bool no_defau
   return no_default_folders && in_default_folder ? std::nullopt : open(*path);
 }
 
-/// A file for a name that no loaded object has.
+/// Finds a file for a name that no loaded object has (steps 2 to 7).
 std::optional<Object> Search::open_needed(const std::string& name, size_t needed_by) const {
   const Object& object = objects_[needed_by];
   if (name.find('/') != name.npos) return open(absolute_path(name));
@@ -239,7 +244,7 @@ std::optional<Object> Search::open_needed(const std::string& name, size_t needed
   return open_in({platform_.library_folders.begin(), platform_.library_folders.end()}, name);
 }
 
-/// Adds an object, or a name to the one whose file it is.
+/// Adds an object; when its file is loaded already, only adds the name to that object.
 void Search::add(Object object, const std::string& name, size_t loader) {
   for (Object& other : objects_)
     if (other.status.st_dev == object.status.st_dev &&
@@ -253,7 +258,7 @@ void Search::add(Object object, const std::string& name, size_t loader) {
   objects_.push_back(std::move(object));
 }
 
-/// False when there is no such library. `name` is expanded.
+/// Loads a library; false when it is not found. Tokens in `name` are expanded already.
 bool Search::load(const std::string& name, size_t needed_by) {
   if (loaded_as(name)) return true;
   auto found = open_needed(name, needed_by);
@@ -299,7 +304,7 @@ ProgramImage read_program(const fs::path& path) {
   program.platform = find_platform(program.view.elf_machine);
   if (program.platform == nullptr)
     throw Error("it is a program for a machine that Respike does not know", path);
-  // Static programs that are position-independent have no interpreter either, but the mark.
+  // Neither do static position-independent programs have an interpreter, but they have the mark.
   if (program.view.shared && program.view.interpreter.empty() && !program.view.marked_program)
     throw Error("it is a library, not a program", path);
   if (access(program.path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);

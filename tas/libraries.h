@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/platform.h"
+#include "host/platform.h"
 #include "tas/loader_view.h"
 
 namespace respike {
@@ -18,14 +18,14 @@ struct ProgramImage {
   LoaderView view;
 };
 
-/// Throws Error when there is none, it cannot be read, is no program, or is for a machine that is
-/// not known.
+/// Reads a program. Throws Error when the file does not exist, cannot be read, is no program, or is
+/// for a machine that is not known.
 ProgramImage read_program(const std::filesystem::path& path);
 
 struct LoadedLibrary {
-  std::string name;            // as the image that needs it calls it
-  std::filesystem::path path;  // as the dynamic linker opens it, but on this host: below a sysroot
-                               // where the emulator finds it there; absolute
+  std::string name;            // by which another image needs the library
+  std::filesystem::path path;  // the file on this host that the dynamic linker or its emulator
+                               // opens; absolute, below the sysroot if the emulator finds it there
   LoaderView view;
 };
 
@@ -39,28 +39,28 @@ struct Libraries {
   std::vector<MissingLibrary> missing;
 };
 
-/// The file that a program opens when it opens `path`: below its sysroot (empty: none) where there
-/// is one, else `path`.
+/// The file that a program opens under the name `path`: below the sysroot (empty: none) if it
+/// exists there, else `path`.
 std::filesystem::path host_path(const std::filesystem::path& path, const std::string& sysroot);
 
 struct LibrarySearch {
   std::string library_path;  // LD_LIBRARY_PATH
-  std::string sysroot;       // what the emulator takes for / where it has the file; empty: none
+  std::string sysroot;  // the folder that the emulator takes for / for files in it; empty: none
   std::filesystem::path cache = "/etc/ld.so.cache";
 };
 
-/// The search as programs started now do it: by the present environment.
+/// The search of a program that is started now, in the environment of this process.
 LibrarySearch present_search(const Platform& platform);
 
 /// The folders where the dynamic linker looks for libraries of an image, or for a library that the
-/// image names with a path, as far as they depend on where the image itself is (`origin`): these go
-/// along when the image moves. Without "..".
+/// image names with a path, as far as these folders depend on the image's own folder (`origin`).
+/// When the image moves, these folders have to move with it. Without "..".
 std::vector<std::filesystem::path> folders_by_origin(const LoaderView& view,
                                                      const std::filesystem::path& origin,
                                                      const Platform& platform);
 
-/// All libraries linked implicitly: those needed, those that these need, and so on. A static
-/// program has none.
+/// All libraries that the program needs, that these libraries need, and so on. A static program has
+/// none.
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search);
 
 }  // namespace respike

@@ -12,12 +12,14 @@ namespace respike {
 
 class LibraryCache {
  public:
-  /// No cache, or one in a format that is not known, knows no library, as for the dynamic linker.
+  /// Without a cache, or with one of an unknown format, find() finds nothing, as the dynamic
+  /// linker.
   LibraryCache() = default;
   explicit LibraryCache(std::vector<uint8_t> bytes);
 
-  /// The path of the library `name`. `flags`: of its machine's entries (Platform::cache_flags);
-  /// `subfolders`: those that the processor may use, best first.
+  /// The path of the library `name`. `flags`: the flags of entries for the machine
+  /// (Platform::cache_flags). `subfolders`: the subfolders of glibc-hwcaps/ that the processor can
+  /// use, best first.
   std::optional<std::string> find(std::string_view name, uint32_t flags,
                                   std::span<const std::string_view> subfolders) const;
 
@@ -29,7 +31,7 @@ class LibraryCache {
   std::string_view string(uint32_t offset) const;
 
   std::vector<uint8_t> bytes_;
-  size_t start_ = 0;  // what offsets count from
+  size_t start_ = 0;  // of the header, from which offsets count
   std::vector<Entry> entries_;
 };
 

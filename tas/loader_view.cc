@@ -1,9 +1,9 @@
-// Reads what the dynamic linker reads of an image.
+// Reads those parts of an image that the dynamic linker reads.
 //
 // The dynamic linker maps an image by its program headers and goes from PT_DYNAMIC to the strings
-// by addresses; section headers may be absent, and images of the system are stripped. So the full
-// reader (optimizer/image), which wants sections and symbols, does not serve here. The file is not
-// trusted: every offset is checked, and strings end within the table.
+// by addresses. Images of the system are stripped and may lack section headers. So the full reader
+// (optimizer/image), which needs sections and symbols, does not serve here. The file is not
+// trusted: every offset is checked, and strings must end within their table.
 //
 // Source: System V ABI, chapter 5 "Program Loading and Dynamic Linking"; glibc 2.36,
 // elf/get-dynamic-info.h. Limits: 64-bit little-endian images.
@@ -27,7 +27,7 @@
 namespace respike {
 namespace {
 
-/// A file's bytes, mapped; most of a large image is never touched.
+/// The bytes of a file, mapped: most pages of a large image are never read.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) {
@@ -76,7 +76,7 @@ class Reader {
   [[noreturn]] void fail(const std::string& message, uint64_t offset) const {
     throw Error(message, name_, offset);
   }
-  /// Copies a record out, wherever it lies.
+  /// Copies a record, which need not be aligned.
   template <typename Record>
   Record record(uint64_t offset) const {
     if (offset > bytes_.size() || bytes_.size() - offset < sizeof(Record))
@@ -178,7 +178,7 @@ void Reader::read_dynamic(const Elf64_Phdr& segment) {
         break;
     }
   }
-  if (view_.runpath) view_.rpath.reset();  // glibc ignores it then
+  if (view_.runpath) view_.rpath.reset();  // glibc ignores RPATH beside RUNPATH
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// An image as the dynamic linker reads it: by its segments, not its sections, for any machine and
-// also when it is stripped.
+// An image as the dynamic linker reads it: by segments, not by sections. So any image can be read,
+// also a stripped one and one for a machine that Respike does not know.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +22,7 @@ struct LoaderView {
   bool shared = false;             // ET_DYN: a library or a position-independent executable
   bool dynamic = false;            // has a dynamic section
   bool marked_program = false;     // DF_1_PIE: a program, though `shared`
-  std::string interpreter;         // the dynamic linker it asks for; empty: none
+  std::string interpreter;         // path of the dynamic linker; empty: none
   std::string soname;              // empty: none
   std::vector<Dependency> needed;  // in file order
   std::optional<std::string> rpath, runpath;
@@ -35,8 +35,8 @@ LoaderView read_loader_view(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
 
-/// Which machine a file is for (e_machine), by its first bytes alone; nullopt when it cannot be
-/// read, or is none that read_loader_view() would read.
+/// The machine of a file (e_machine), by its first bytes alone; nullopt when the file cannot be
+/// read or read_loader_view() would refuse it.
 std::optional<uint16_t> elf_machine_of(const std::filesystem::path& path);
 
 }  // namespace respike

@@ -1,8 +1,9 @@
-// The host's half of noting opened libraries; the other half is runtime/opened.c, or an emulator
-// that does it by itself.
+// Respike's half of noting which libraries a program opens; the other half, in the program's
+// process, is runtime/opened.c or an emulator that makes the notes itself.
 //
-// Notes are symbolic links in one folder, one for each path. They stay: a library that was opened
-// once is part of the application until somebody decides otherwise.
+// A note is a symbolic link in the application's folder of notes, one for each path of a library,
+// e.g. `8c3a...e1 -> /usr/lib/libplugin.so`. Notes stay: a library that was opened once is part of
+// the application until somebody decides otherwise.
 
 #include "tas/opened.h"
 
@@ -12,7 +13,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/image/image.h"
-#include "optimizer/target/audit_module.h"
+#include "tas/runtime/audit_module.h"
 
 namespace respike {
 namespace {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModule = "opened.so";
 
-/// It may be damaged, or another Respike's.
+/// Whether the file has these contents; it may be damaged or of another Respike.
 bool holds(const fs::path& file, std::span<const uint8_t> bytes) {
   std::error_code error;
   if (fs::file_size(file, error) != bytes.size() || error) return false;

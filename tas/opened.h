@@ -1,5 +1,6 @@
 #pragma once
-// Which libraries a program opens while it runs (dlopen): notes that survive every end of it.
+// Notes on the libraries that a program opens while it runs (dlopen). The notes survive however the
+// program ends.
 
 #include <filesystem>
 #include <vector>
@@ -9,12 +10,12 @@
 
 namespace respike {
 
-/// Makes `folder` ready for notes of programs of the machine: puts the audit module there unless
-/// the emulator does without. No folder: nobody can note for the machine. Throws Error when the
-/// folder cannot be written.
+/// Makes `folder` ready for notes of programs of the platform: puts the audit module there unless
+/// the emulator makes notes itself. Returns no folder when notes cannot be made for the platform.
+/// Throws Error when the folder cannot be written.
 Notes prepare_notes(const std::filesystem::path& folder, const Platform& platform);
 
-/// The libraries noted so far, as files of this host, absolute, those that are there; by path.
+/// The libraries noted so far, as absolute paths of existing files on this host, sorted.
 std::vector<std::filesystem::path> read_notes(const std::filesystem::path& folder,
                                               const Platform& platform);
 

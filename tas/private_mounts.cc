@@ -1,25 +1,27 @@
-// Mounts of a process's own.
+// Mounts that only one process and its children see.
 //
-// A bind mount in a mount namespace is what substitutes a file without a trace: path, name,
-// /proc/self/exe, AT_EXECFN and $ORIGIN stay the original's, for the program, for libraries and for
-// what is opened later, and other processes see nothing of it.
+// A bind mount in a mount namespace substitutes a file without a trace: path, name, /proc/self/exe,
+// AT_EXECFN and $ORIGIN stay the original's, for the program, its libraries and files opened later,
+// and other processes see no difference. Example: X.db.files/images/3f/3f07... is mounted over
+// /usr/bin/app; the program reads /usr/bin/app and gets the instrumented image.
 //
-// To have such a namespace needs CAP_SYS_ADMIN. Who has it gets the namespace and nothing else
-// changes. Everybody else gets it inside a user namespace of their own, in which they are whom they
-// were: user and group are mapped to themselves. What differs there: files of other users and
-// groups seem to belong to nobody, and set-uid programs that are started run without privilege.
+// A process needs CAP_SYS_ADMIN to make a mount namespace. A process that has it makes one, and
+// nothing else changes. Every other process makes the mount namespace inside a new user namespace,
+// in which its user and group are mapped to themselves. Two things differ there: files of other
+// users and groups seem to belong to nobody, and set-uid programs run without privilege.
 //
-// Mounts are made slaves of the system's, so that what is mounted later still appears. Where the
-// root is no mount point, as after chroot, that cannot be done; others might see the substitutes,
-// and this gives up.
+// Mounts of the namespace are made slaves of the system's, so that later mounts of the system still
+// appear. If the root folder is no mount point, as after chroot, the mounts would not stay private,
+// so mount_privately() refuses.
 //
 // Programs of a foreign machine are started through an emulator. When such a program starts another
-// one, the kernel must know the emulator: binfmt_misc. Since Linux 6.7 a user namespace can have
-// one of its own; before that the mount is refused, and programs cannot start others unless the
-// system knows the emulator. Its files belong to the namespace's root, so others become root in the
-// namespace first, and themselves again in a second one inside the first. Root enters a user
-// namespace in this one case, with all users and groups mapped to themselves; its rights there
-// reach files of all mapped users, but neither devices nor the network's administration.
+// one, the kernel must know the emulator: binfmt_misc. Since Linux 6.7 a user namespace can have a
+// binfmt_misc of its own; before that the kernel refuses to mount it, and programs cannot start
+// others unless the system knows the emulator. The files of binfmt_misc belong to root of the user
+// namespace. So an ordinary user becomes root in a first user namespace, mounts, and becomes the
+// same user again in a second one inside the first. Root, too, enters a user namespace in this
+// case, with all users and groups mapped to themselves; there root may access files of all mapped
+// users, but neither devices nor the network's administration.
 //
 // Sources: user_namespaces(7), mount_namespaces(7), Documentation/admin-guide/binfmt-misc.rst.
 
@@ -60,7 +62,7 @@ bool has_capability(unsigned number) {
          (data[number / 32].effective >> number % 32 & 1) != 0;
 }
 
-/// In one piece, as the files of /proc want it.
+/// Writes in one system call, which files of /proc need.
 bool write_file(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -77,7 +79,7 @@ std::string failure(std::string_view what) {
 
 // ---- user namespaces ----
 
-/// This process's map with every number mapped to itself.
+/// A map with all numbers of this process's map, each mapped to itself.
 std::string identity_map(const char* path) {
   std::ifstream file(path);
   std::string map;
@@ -86,8 +88,9 @@ std::string identity_map(const char* path) {
   return map;
 }
 
-/// Enters a user namespace with the maps, which a process outside has to write. That one is made
-/// without an exit signal: the program shall find none pending.
+/// Enters a user namespace in which all users and groups are mapped to themselves. A process
+/// outside has to write the maps. That process is made without an exit signal, so that the program
+/// will not find a SIGCHLD pending.
 std::optional<std::string> enter_with_all_users(int flags) {
   const std::string users = identity_map("/proc/self/uid_map");
   const std::string groups = identity_map("/proc/self/gid_map");
@@ -122,7 +125,7 @@ std::optional<std::string> enter_with_all_users(int flags) {
   return problem;
 }
 
-/// In the namespace this process has the numbers `user` and `group`.
+/// Enters a user namespace in which this process has the numbers `user` and `group`.
 std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
   const uid_t outer_user = geteuid();
   const gid_t outer_group = getegid();
@@ -136,13 +139,14 @@ std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
 
 // ---- foreign programs ----
 
-/// The start of an ELF program's file, and which bits of it count: class, order, kind and machine.
+/// The first bytes of an ELF program, and a mask of the bits that binfmt_misc compares: class, byte
+/// order, kind and machine.
 struct Magic {
   std::array<uint8_t, 20> bytes{0x7f, 'E', 'L', 'F', 2, 1, 1};
   std::array<uint8_t, 20> mask{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
   explicit Magic(uint16_t machine) {
-    bytes[16] = 2;  // an executable; with the bit that the mask leaves out, a shared object
+    bytes[16] = 2;  // ET_EXEC; the mask leaves out the bit that makes it ET_DYN
     mask[16] = 0xfe;
     mask[17] = mask[18] = mask[19] = 0xff;
     bytes[18] = uint8_t(machine);
@@ -150,7 +154,7 @@ struct Magic {
   }
 };
 
-/// Whether the system starts programs of the machine by itself.
+/// Whether the kernel knows an emulator for programs of the machine.
 bool kernel_knows(const Platform& platform) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(kFormats, error)) {
@@ -167,7 +171,8 @@ bool kernel_knows(const Platform& platform) {
   return false;
 }
 
-/// Nobody is told when this fails: most programs start no others.
+/// Registers respike-emulate for programs of the machine. Ignores errors, since most programs start
+/// no others.
 void teach_kernel(const Platform& platform) {
   std::error_code error;
   const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
@@ -180,7 +185,7 @@ void teach_kernel(const Platform& platform) {
     return text;
   };
   const Magic magic(platform.elf_machine);
-  constexpr char kBetween = '\x01';  // fields: any character that is in none of them
+  constexpr char kBetween = '\x01';  // separates fields: a character that no field contains
   std::string line;
   for (const std::string& field : {std::string("respike"), std::string("M"), std::string(),
                                    escaped(magic.bytes), escaped(magic.mask), starter.string()})
@@ -194,8 +199,8 @@ void mount_over(const fs::path& original, const fs::path& substitute) {
     throw Error(
         fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
         original);
-  // What was put in its place is shared by all who run it, so no one may write to it. The file
-  // system's other restrictions have to be repeated: they are locked in a user namespace.
+  // All runs share the substitute, so nobody may write to it. The restrictions of its file system
+  // have to be repeated, since a user namespace may not lift them.
   struct statvfs status {};
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
   if (statvfs(original.c_str(), &status) == 0) {
@@ -214,7 +219,7 @@ void mount_over(const fs::path& original, const fs::path& substitute) {
 
 // ---- the whole ----
 
-/// Mounts can only be kept private from their root on.
+/// Whether the root folder is a mount point: only then can mounts be kept private.
 bool root_is_mount() {
   struct statx status {};
   return statx(AT_FDCWD, "/", 0, 0, &status) != 0 ||
@@ -222,10 +227,10 @@ bool root_is_mount() {
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/// Entering, in three ways. Each may mount afterwards; `leave` gives the right to do so up.
+/// Enters namespaces, in one of three ways, and then may mount; leave() gives up that right.
 class Namespace {
  public:
-  /// Why it did not work; nothing has changed then.
+  /// Returns why entering failed, as a clause; nothing has changed then.
   std::optional<std::string> enter(bool with_formats) {
     constexpr int kUserAndMounts = CLONE_NEWUSER | CLONE_NEWNS;
     if (!with_formats && has_capability(CAP_SYS_ADMIN))
@@ -263,8 +268,9 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
   return std::nullopt;
 }
 
-/// Tried in a process of its own, made without an exit signal, since there may be no way back: what
-/// runs without substitutes shall run wherever it runs without us.
+/// Whether the kernel can be taught the emulator. Tried in a process of its own, since an error may
+/// leave this process in a namespace, and a program without substitutes shall run wherever it runs
+/// without Respike. The process is made without an exit signal, as above.
 bool can_be_taught(const Platform& foreign) {
   const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (trial == 0) try {

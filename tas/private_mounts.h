@@ -1,12 +1,12 @@
 #pragma once
-// Files in the place of others, for this process and those that it starts only.
+// Puts files in the place of others, visible to this process and its children only.
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "optimizer/target/platform.h"
+#include "host/platform.h"
 
 namespace respike {
 
@@ -15,17 +15,17 @@ struct Substitution {
   std::filesystem::path substitute;  // a file
 };
 
-/// Shows each substitute, read-only, in the place of its original, to this process, which must have
-/// one thread, and its children; nobody else sees anything, and what others mount from now on is
-/// seen here, too. With `foreign`, when the system does not run programs of that machine by their
-/// own name, this process and its children can do so afterwards where the kernel allows it; without
-/// substitutes a namespace is entered only for that. Returns why it did not work, a clause; nothing
-/// has changed then. Throws Error when it has.
+/// Mounts each substitute, read-only, over its original, for this process, which must have one
+/// thread, and its children; other processes see no difference, and their later mounts appear here,
+/// too. With `foreign`, teaches the kernel the emulator of that machine, if the system has not and
+/// the kernel allows it, so that this process and its children can execute programs of the machine;
+/// without substitutes, a namespace is entered only for that. Returns why mounting failed, as a
+/// clause, if nothing has changed; throws Error if it fails after something has.
 std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
                                            const Platform* foreign);
 
-/// The path of the file that this process sees in the place of another by a mount, on its own file
-/// system; nullopt when nothing is mounted over that one.
+/// The path, on its own file system, of the file that is mounted over `file`; nullopt when no file
+/// is.
 std::optional<std::filesystem::path> mounted_over(const std::filesystem::path& file);
 
 }  // namespace respike

@@ -1,22 +1,22 @@
 // Becomes a program, with other images in the place of its own.
 //
-// The program shall notice nothing, and neither shall who started it. So this process does what has
-// to be done to itself and then executes the program: its process number, parent, process group,
-// terminal, working folder, open files, limits, priority and signals are what they were for
-// `respike run`, and signals and its end reach the right one without anybody in between.
+// Neither the program nor whoever started it shall notice a difference. So this process enters a
+// namespace, mounts, and then executes the program itself: the program has the process number,
+// parent, process group, terminal, working folder, open files, limits, priority and signals of
+// `respike run`, and signals and exit status need no process in between.
 //
-// Images are put in place by bind mounts over the files that the loader opens, symbolic links
-// followed (private_mounts.h). A program of a foreign machine is started through its emulator,
-// which gets the original's path to open and to show; so that it can start others of its kind, it
-// gets a namespace without substitutes, too, where the system does not know the emulator.
+// Substitutes are bind-mounted over the files that the loader opens, symbolic links followed
+// (private_mounts.h). A program of a foreign machine is started through its emulator, which gets
+// the original's path. If the system does not know the emulator, a foreign program gets a namespace
+// even without substitutes, so that it can start other programs of its machine.
 //
 // Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
-// kernel gives privileges to a file, and the substitute is another one. A substitute on a file
-// system that does not allow execution is left out as well.
+// kernel gives the privileges to the original file, not to the substitute. A substitute on a file
+// system that forbids execution is left out, too.
 //
-// Where no namespace can be made, the substitute of the main image is executed by its own path. The
-// program then sees that path in /proc/self/exe, and $ORIGIN is the substitute's folder; if the
-// loader needs $ORIGIN, it is better to run the original.
+// Where no namespace can be made, the substitute of the main image is executed by its own path.
+// Example: instead of /usr/bin/app the program sees X.db.files/images/3f/3f07... in /proc/self/exe,
+// and $ORIGIN is that folder. If the loader needs $ORIGIN, the original is run instead.
 
 #include "tas/session.h"
 
@@ -124,7 +124,7 @@ void Session::put_in_place() {
   if (const auto why = mount_privately(chosen_, foreign)) do_without(*why);
 }
 
-/// Runs what can be run without a namespace.
+/// Does without a namespace: executes the main image's substitute, if it does not need $ORIGIN.
 void Session::do_without(const std::string& why) {
   std::string originals;
   for (const Substitution& s : chosen_) {
@@ -140,9 +140,10 @@ void Session::do_without(const std::string& why) {
   if (!originals.empty()) warn(fmt::format("not substituted: {}: {}", originals, why));
 }
 
-/// The module in front of the user's own; it takes itself out of the list when it is loaded. The
-/// dynamic linker would take some characters of its path for separators or variables, and so would
-/// the emulator. So the path is that of a file that is open, which the module closes.
+/// LD_AUDIT with Respike's module in front of the user's own modules; Respike's takes itself out of
+/// the list when loaded. The dynamic linker and the emulator take some characters of a path for
+/// separators or variables. So the module's path is /proc/self/fd/N of an open file, which the
+/// module closes.
 std::string Session::audit_variable() const {
   const int file = open(launch_.notes.audit_module.c_str(), O_RDONLY);
   if (file < 0) throw Error(std::strerror(errno), launch_.notes.audit_module);

@@ -16,23 +16,23 @@ namespace respike {
 /// Where opened libraries are noted (opened.h); empty: nowhere.
 struct Notes {
   std::filesystem::path folder;
-  std::filesystem::path audit_module;  // of the dynamic linker; empty: the emulator notes
+  std::filesystem::path audit_module;  // for the dynamic linker; empty: the emulator makes notes
 };
 
 struct Launch {
   std::filesystem::path program;            // absolute; what the program gets as argv[0]
   std::vector<std::string> arguments;       // behind argv[0]
-  std::vector<std::string> environment;     // NAME=VALUE, in place of what there is
-  std::vector<Substitution> substitutions;  // originals as the loader opens them; substitutes
-                                            // where execution is allowed
+  std::vector<std::string> environment;     // NAME=VALUE, replaces variables of this process
+  std::vector<Substitution> substitutions;  // originals as the loader opens them
   Notes notes;
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };
 
-/// Becomes the program: process, parent, group, terminal, open files, limits and signals are what
-/// they were. Where no namespace can be made, warns and runs the main image's substitute by its own
-/// path, other images as they are. Throws Error when the program cannot be started.
+/// Becomes the program, which keeps this process's number, parent, group, terminal, open files,
+/// limits and signals. Where no namespace can be made, warns and runs the main image's substitute
+/// by its own path, with the originals of all other images. Throws Error when the program cannot be
+/// started.
 [[noreturn]] void start(const Launch& launch);
 
 struct ProgramEnd {
@@ -41,10 +41,10 @@ struct ProgramEnd {
   int status = 0;              // as waitpid() gives it
 };
 
-/// Starts the program as a child in the same process group and waits for its end. Passes on signals
-/// that are sent to this process alone, stops when the program stops and goes on when the program
-/// does or this process is continued, and takes it along when it is
-/// killed itself. Throws Error when the program cannot be started.
+/// Starts the program as a child in the same process group and waits for its end. Passes signals
+/// that are sent to this process alone on to the program. Stops when the program stops, and goes on
+/// when the program or this process is continued. When this process is killed, so is the program.
+/// Throws Error when the program cannot be started.
 ProgramEnd run_to_end(const Launch& launch);
 
 /// Ends this process as a program ended: by its exit status or its signal.

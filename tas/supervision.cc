@@ -1,18 +1,23 @@
-// Runs a program as a child and is as good as not there.
+// Runs a program as a child and hides that there is a parent in between.
 //
-// That a program counted and how it ended is to be noted, so somebody has to wait for it. The
-// program stays in this process's group: what the terminal or a shell sends to the group reaches it
-// directly, and it may read from the terminal. Left to pass on is what is sent to this process
-// alone. What comes from the terminal is known by its sender, which is no process. Of what
-// processes send, nothing that arrives here tells whom else they sent it to. So there is a witness:
-// one more child in the group, in which all signals wait. What waits there was sent to all.
+// Respike notes how an instrumented program ended, so a parent has to wait for it. The program
+// stays in this process's group: signals that the terminal or a shell sends to the group reach the
+// program directly, and the program may read from the terminal. This process has to pass on only
+// signals that were sent to it alone. Signals from the terminal are known by their sender, which is
+// no process; they went to the whole group. A signal from a process does not tell whether it was
+// sent to the group or to this process alone. So there is a witness: another child in the group, in
+// which all signals are blocked. A signal that is also pending in the witness was sent to the
+// group.
 //
-// All signals are blocked here and taken one by one with sigwaitinfo, so nothing runs in a handler
-// and none is lost. When the program is stopped, this process stops, too, so that the shell gets
-// its prompt; once it is continued, so is the program, unless it is already. Somebody may continue
-// or kill the program alone, which a stopped process does not hear of: as long as this process
-// stops, a helper watches. When this process is killed, the kernel kills the program and the
-// helper.
+// Example: `kill -TERM PID` (of this process) is not pending in the witness: it is passed on. After
+// `kill -TERM -GROUP` SIGTERM is pending in the witness, and the program has it already.
+//
+// All signals are blocked in this process and taken one by one with sigwaitinfo: no code runs in a
+// handler, and no signal is lost. When the program is stopped, this process stops, too, so that the
+// shell gets its prompt. When this process is continued, it continues the program. While this
+// process is stopped, it cannot notice that somebody continues or kills the program alone; so a
+// helper watches the program meanwhile. When this process is killed, the kernel kills the program,
+// the witness and the helper.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -43,7 +48,7 @@ uint64_t now() {
   return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
 }
 
-/// All signals are blocked while this lives.
+/// Blocks all signals as long as the object lives.
 class AllBlocked {
  public:
   AllBlocked() {
@@ -68,7 +73,7 @@ bool is_stopped(pid_t process) {
   return name_end != line.npos && line.size() > name_end + 2 && line[name_end + 2] == 'T';
 }
 
-/// What the child does; if it returns at all it has failed, and says so through the pipe.
+/// Runs in the child: becomes the program. On failure writes the message into the pipe `report`.
 [[noreturn]] void be_program(const Launch& launch, const AllBlocked& blocked, pid_t parent,
                              int report) {
   try {
@@ -86,7 +91,7 @@ bool is_stopped(pid_t process) {
   _exit(125);
 }
 
-/// What waits in a process for all its threads.
+/// The signals pending in a process as a whole, bit number - 1.
 uint64_t signals_waiting_in(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/status", process));
   for (std::string line; std::getline(file, line);)
@@ -94,7 +99,7 @@ uint64_t signals_waiting_in(pid_t process) {
   return 0;
 }
 
-/// What waits in this process.
+/// The signals pending in this process, bit number - 1.
 uint64_t signals_waiting_here() {
   sigset_t waiting;
   sigpending(&waiting);
@@ -104,7 +109,7 @@ uint64_t signals_waiting_here() {
   return bits;
 }
 
-/// Knows which signals were sent to the whole group. To be made while all are blocked.
+/// Knows which signals were sent to the whole group. To be made while all signals are blocked.
 class Witness {
  public:
   Witness() : parent_(getpid()), process_(start()) {}
@@ -112,8 +117,9 @@ class Witness {
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
-  /// Asked for each signal that arrives here: the kernel goes through a group from the youngest
-  /// process to the oldest, so the witness has it already. Without a witness nobody knows.
+  /// Whether a signal that was taken in this process was sent to the group. The kernel signals the
+  /// youngest process of a group first, so the witness has the signal already. False if there is no
+  /// witness, because fork failed.
   bool has(int number) {
     if (process_ < 0) return false;
     const uint64_t bit = uint64_t{1} << (number - 1);
@@ -126,8 +132,9 @@ class Witness {
   }
 
  private:
-  /// What has been asked for once must not wait for the next time, so another witness goes on.
-  /// What came before that one was there and has not been asked for is kept: it still waits here.
+  /// Replaces the witness, because a pending signal cannot be taken out of it and would answer the
+  /// next has(), too. Signals that the old witness has, the new one has not, and that are still
+  /// pending in this process are kept in known_.
   void replace() {
     const pid_t before = process_;
     process_ = start();
@@ -149,11 +156,11 @@ class Witness {
   }
 
   pid_t parent_, process_;
-  uint64_t known_ = 0;  // were sent to the group and still wait here, bit number - 1
+  uint64_t known_ = 0;  // signals sent to the group that are pending here, bit number - 1
 };
 
-/// Continues `stopped`, its parent, when `program` goes on or ends without it. Looks rather than
-/// waits: the program is not its child.
+/// Runs in the helper: continues `stopped`, its parent, when `program` goes on or ends. Polls,
+/// since the program is not a child of the helper.
 [[noreturn]] void watch(pid_t program, pid_t stopped) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   constexpr struct timespec kPause { 0, 20'000'000 };
@@ -164,8 +171,8 @@ class Witness {
   _exit(0);
 }
 
-/// Stops until this process or the program is continued. Returns the helper's number, whose signal
-/// may still come.
+/// Stops until this process or the program is continued. Returns the helper's process number, to
+/// recognize a signal of the helper that is still pending.
 pid_t stop_with(pid_t program) {
   const pid_t parent = getpid(), helper = fork();
   if (helper == 0) watch(program, parent);
@@ -179,7 +186,7 @@ pid_t stop_with(pid_t program) {
   return helper;
 }
 
-/// Passes a signal on unless the program has it already.
+/// Passes a signal on to the program unless the program sent it or has it already.
 void pass_on(const siginfo_t& signal, pid_t program, pid_t helper, Witness& witness) {
   const bool from_process = signal.si_code <= 0;
   if (!from_process || signal.si_pid == program || signal.si_pid == helper ||
@@ -225,12 +232,12 @@ ProgramEnd run_to_end(const Launch& launch) {
   const pid_t parent = getpid();
   const AllBlocked blocked;
   Witness witness;
-  std::array<int, 2> report{};  // made after the witness, which would keep it open
+  std::array<int, 2> report{};  // made after the witness, which would keep the pipe open
   if (pipe2(report.data(), O_CLOEXEC) != 0)
     throw Error(fmt::format("no pipe: {}", std::strerror(errno)));
   ProgramEnd end;
   end.started_after = now();
-  struct sigaction children {};  // ignored, it would throw away how the program ended
+  struct sigaction children {};  // if SIGCHLD were ignored, the program's status would be lost
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &normal, &children);

@@ -2,9 +2,9 @@
 """The folders depend on each other as their CMake files say, and no machine is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
-others. Only profiledb/database* know SOCI. Names of machines belong to target/, simulator/, the readers of containers, the interface's list of
-machines, the list and the folders of unwind formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees
-another one.
+others. Only profiledb/database* know SOCI. Names of machines belong to target/, host/, the runtime
+folders, simulator/, the readers of containers, the interface's list of machines, the list and the folders of unwind
+formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one.
 """
 
 import pathlib
@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
-MACHINES_ALLOWED = ("optimizer/target/", "simulator/", "tests/", "optimizer/image/elf", "optimizer/base/machine.h", "optimizer/unwind/ia64/",
+MACHINES_ALLOWED = ("optimizer/target/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
+                    "tests/", "optimizer/image/elf", "optimizer/base/machine.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")
 UNWIND = "optimizer/unwind/"
 UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use
@@ -62,7 +63,7 @@ def main():
     links = libraries()
     allowed = closure(links)
     problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
-    files = [p for top in ("optimizer", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
+    files = [p for top in ("optimizer", "host", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
              for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc")]
     for file in files:
         name = str(file.relative_to(ROOT))

@@ -10,7 +10,7 @@
      library may be loaded in a thread with a small one. Everything is inlined into one function:
      on some machines calls and data need registers that nobody has set up (the unit test of the
      start code reads the result).
-   - What a machine adds, the entry and the system calls, is in optimizer/target/.../runtime.
+   - What a machine adds, the entry and the system calls, is in a folder with its name.
 
    How the file comes into place:
 

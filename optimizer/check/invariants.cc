@@ -22,6 +22,8 @@
 #include <set>
 #include <vector>
 
+#include "optimizer/base/error.h"
+#include "optimizer/image/image.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
@@ -539,6 +541,15 @@ Violation find_violation(const Program& program) {
 
 Violation find_violation(const Program& program, const Layout& layout) {
   return LayoutVerifier(program, layout).check();
+}
+
+void require_invariants([[maybe_unused]] const Program& program,
+                        [[maybe_unused]] const Layout* layout) {
+#ifdef RESPIKE_CHECKS
+  auto violation = find_violation(program);
+  if (!violation && layout != nullptr) violation = find_violation(program, *layout);
+  if (violation) throw Error("internal error: " + *violation, program.image->path);
+#endif
 }
 
 }  // namespace respike

@@ -16,4 +16,8 @@ std::optional<std::string> find_violation(const Program& program);
 /// together, no block of a pinned or opaque procedure.
 std::optional<std::string> find_violation(const Program& program, const Layout& layout);
 
+/// Throws Error when the program or, if not null, its layout violates an invariant: a fault of
+/// Respike. Looks at nothing when Respike was built without RESPIKE_CHECKS.
+void require_invariants(const Program& program, const Layout* layout = nullptr);
+
 }  // namespace respike

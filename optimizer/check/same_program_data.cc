@@ -26,7 +26,6 @@ namespace respike {
 namespace {
 
 constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
-constexpr uint8_t kLocalBinding = 0;
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
@@ -60,7 +59,7 @@ bool in_executable_section(const Image& image, const Symbol& symbol) {
 }
 
 bool same_kind(const Symbol& a, const Symbol& b) {
-  return a.name == b.name && a.binding == b.binding && a.raw_type == b.raw_type;
+  return a.name == b.name && a.raw == b.raw;
 }
 
 }  // namespace
@@ -194,7 +193,7 @@ void Comparison::symbols() {
     return !section.allocated() && output.section_named(section.name) == nullptr;
   };
   const auto is_added = [](const Symbol& symbol) {
-    return symbol.binding == kLocalBinding || (symbol.name.empty() && !symbol.defined_in_section());
+    return symbol.local || (symbol.name.empty() && !symbol.defined_in_section());
   };
   size_t j = 0;
   for (const Symbol& expected : before) {
@@ -228,7 +227,8 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
       (!before.defined_in_section() && before.section != after.section))
     return differ(what() + " is defined in one image only");
   const bool code = in_executable_section(image, before);
-  if (!code && (before.size != after.size || before.other != after.other))
+  if (!code && (before.size != after.size || before.visibility != after.visibility ||
+                before.local_entry != after.local_entry))
     return differ(what() + " has another size or visibility");
   if (!before.defined_in_section() || before.type == Symbol::Type::tls) {
     if (before.value != after.value) differ(what() + " has another value");
@@ -243,12 +243,12 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
                          after.value));
     return;
   }
-  if (after.other != before.other &&
-      after.other != before_.target.without_local_entry(before.other))
+  if (after.visibility != before.visibility ||
+      (after.local_entry != before.local_entry && after.local_entry != 0))
     return differ(what() + " announces another entry");
   pair_addresses(before.value, after.value, what());
-  const uint64_t local_entry = before_.target.local_entry_offset(after.other);
-  if (local_entry == 0 || after.other != before.other) return;
+  const uint64_t local_entry = after.local_entry;
+  if (local_entry == 0) return;
   const auto from = before_.block_at(before.value + local_entry);
   const auto to = after_.find(after.value + local_entry);
   if (from && !to) return differ(what() + " announces an entry that is not there");
@@ -394,7 +394,7 @@ void Comparison::unwind_tables() {
 /// together are.
 void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
   const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
-  if (before.address != after.address || before.type != after.type || before.symbol != after.symbol)
+  if (before.address != after.address || before.raw != after.raw || before.symbol != after.symbol)
     return differ(what() + " is another one in the output");
   if (before.symbol == 0 && before_.block_at(static_cast<uint64_t>(before.addend)) &&
       is_code_pointer(before.address))

@@ -152,7 +152,7 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
        ++next_relocation_) {
     const Relocation& relocation = relocations[next_relocation_];
     MovedRelocation moved{place, &relocation, 0, 0};
-    const RelocationRole role = target_.relocation_role(relocation.type);
+    const RelocationRole role = relocation.role;
     if (role == RelocationRole::branch) moved.target = branch_target;
     if (role == RelocationRole::gp_load && instruction.has_reference())
       moved.pair = first_reference_[id] + static_cast<uint32_t>(instruction.immediate) + 1;

@@ -14,8 +14,6 @@ namespace respike {
 namespace {
 
 constexpr uint32_t kNoteSectionType = 7;  // SHT_NOTE
-constexpr uint8_t kLocalBinding = 0;      // STB_LOCAL
-constexpr uint8_t kProcedureType = 2;     // STT_FUNC
 
 }  // namespace
 
@@ -88,9 +86,8 @@ void Emitter::move_symbol(Symbol& symbol) const {
     if (symbol.value < entry && entry < end) end = entry;
     symbol.size = end - symbol.value;
   }
-  const uint64_t offset = target_.local_entry_offset(symbol.other);
-  if (offset != 0 && new_address(old + offset) != symbol.value + offset)
-    symbol.other = target_.without_local_entry(symbol.other);
+  const uint64_t offset = symbol.local_entry;
+  if (offset != 0 && new_address(old + offset) != symbol.value + offset) symbol.local_entry = 0;
 }
 
 /// Local symbols for the fragments that do not start with their procedure's entry.
@@ -120,8 +117,7 @@ std::vector<Symbol> Emitter::fragment_symbols() {
     symbol.size = end - placed->address;
     symbol.section = section_of(placed->address);
     symbol.type = Symbol::Type::procedure;
-    symbol.raw_type = kProcedureType;
-    symbol.binding = kLocalBinding;
+    symbol.local = true;
   }
   return symbols;
 }
@@ -144,7 +140,7 @@ void Emitter::write_symbols() {
   inserted_symbols_ = static_cast<uint32_t>(extra.size());
   first_global_ = 0;
   while (first_global_ < image_.symbols.size() &&
-         (first_global_ == 0 || image_.symbols[first_global_].binding == kLocalBinding))
+         (first_global_ == 0 || image_.symbols[first_global_].local))
     ++first_global_;
   out_.symbols = image_.symbols;
   for (Symbol& symbol : out_.symbols) move_symbol(symbol);
@@ -182,8 +178,9 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
       const uint64_t base = symbol == 0 ? 0 : out_.symbols[new_symbol_index(symbol)].value;
       table.relocations.push_back({.address = fixup.address,
                                    .addend = static_cast<int64_t>(fixup.target - base),
-                                   .type = target_.relocation_type(fixup.kind),
-                                   .symbol = new_symbol_index(symbol)});
+                                   .symbol = new_symbol_index(symbol),
+                                   .raw = relocation_number(image_, fixup.role),
+                                   .role = fixup.role});
     }
   }
 }

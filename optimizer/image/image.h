@@ -17,6 +17,7 @@
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/machine.h"
+#include "optimizer/image/relocation_role.h"
 
 namespace respike {
 
@@ -61,14 +62,17 @@ struct Symbol {
   std::string_view name;
   uint64_t value = 0;
   uint64_t size = 0;
-  uint32_t section = 0;  // index of Image::sections; kUndefined, kAbsolute or kCommon otherwise
-  uint8_t raw_type = 0;  // container's number
-  uint8_t binding = 0;   // container's number
-  uint8_t other = 0;     // container's number
+  uint32_t section = 0;  // index of Image::sections; kUndefined, or kReserved and above
   Type type = Type::none;
+  uint8_t raw = 0;         // container's number of type and binding; 0 in a new symbol
+  uint8_t visibility = 0;  // container's number
+  bool local : 1 = false;  // only its own object could name it
+  /// Bytes from `value` to a second entry, behind the code that computes gp; 0: there is none.
+  uint8_t local_entry : 7 = 0;
 
-  static constexpr uint32_t kUndefined = 0, kAbsolute = 0xfff1, kCommon = 0xfff2;
-  bool defined_in_section() const { return section != kUndefined && section < 0xff00; }
+  /// From kReserved on: in no section, such as an absolute number; the container's own numbers.
+  static constexpr uint32_t kUndefined = 0, kReserved = 0xffff0000;
+  bool defined_in_section() const { return section != kUndefined && section < kReserved; }
 };
 
 /// A relocation kept by the linker (--emit-relocs) or one for the dynamic linker. `symbol` indexes
@@ -77,8 +81,9 @@ struct Symbol {
 struct Relocation {
   uint64_t address = 0;
   int64_t addend = 0;
-  uint32_t type = 0;
   uint32_t symbol = 0;
+  uint16_t raw = 0;  // container's number, which the writer passes on
+  RelocationRole role = RelocationRole::ignored;
 };
 
 /// The kept relocations of one section, sorted by address (stable).
@@ -213,6 +218,9 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory = 
 
 /// Whether the dynamic section has a spare entry, as linkers leave some.
 bool has_spare_dynamic_entry(const Image& image);
+
+/// The container's number for a new relocation with this role; 0 when it has none.
+uint16_t relocation_number(const Image& image, RelocationRole role);
 
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);

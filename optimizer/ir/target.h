@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "optimizer/base/machine.h"
+#include "optimizer/image/relocation_role.h"
 #include "optimizer/ir/code_motion.h"
 #include "optimizer/ir/probes.h"
 #include "optimizer/ir/program.h"
@@ -61,27 +62,6 @@ enum class ValueSource : uint8_t {
   selected,  // from one of the registers it uses
   loaded,    // a whole address, from memory
   equality,  // whether two are the same: 0 or 1
-};
-
-/// How the lifter treats a relocation type. `ignored` covers those that say nothing about code
-/// addresses (markers of relaxation, thread-local offsets, data-only gp offsets).
-enum class RelocationRole : uint8_t {
-  ignored,
-  branch,  // direct branch or call
-  hint,    // branch_hint
-  gp_high,
-  gp_low,
-  gp_relative16,  // a 16-bit gp offset in an instruction: reaches data only
-  gp_offset,      // an instruction, perhaps a long one, that adds to gp: reaches code, too
-  absolute,       // an address in an instruction: reaches data only
-  gp_load,        // pair of instructions that compute gp; addend: distance to the second
-  got_load,       // loads the slot of the global offset table at gp + field
-  address64,
-  address32,
-  gp_relative32,
-  pc_relative32,
-  pc_relative64,
-  unsupported,  // the image cannot be rewritten
 };
 
 /// Calls of a compiler's run-time library that do not follow the standard.
@@ -263,8 +243,6 @@ class Target {
   // (already shifted: high and low add up), the displacement, ... apply() writes a field; false
   // when the value does not fit. place: the instruction's own address; target: the address referred
   // to (gp_load_*: the anchor).
-  virtual RelocationRole relocation_role(uint32_t type) const = 0;
-  virtual uint32_t relocation_type(ReferenceKind kind) const = 0;  // the number for a new one
   virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
   virtual bool is_lower_half(const Instruction&) const = 0;
   virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
@@ -275,11 +253,6 @@ class Target {
   virtual DescriptorTable descriptors() const = 0;
   virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target,
                      uint64_t gp) const = 0;
-
-  // Symbols. A procedure that computes gp at its entry may have a second entry behind that code,
-  // which its symbol announces in Symbol::other; without_local_entry() withdraws the announcement.
-  virtual uint64_t local_entry_offset(uint8_t symbol_other) const = 0;  // bytes; 0: none
-  virtual uint8_t without_local_entry(uint8_t symbol_other) const = 0;
 
   // Far branches. A direct branch or call whose target is out of reach goes to a departure stub in
   // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both

@@ -95,7 +95,7 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
 void count_gp_values(Lifter& lifter) {
   std::map<uint64_t, std::pair<size_t, size_t>> votes;  // at entries, others
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
+    if (relocation.role != RelocationRole::gp_load) return;
     const auto value = gp_load_value(lifter, relocation);
     if (!value) return;
     const uint64_t place = relocation.address;
@@ -194,7 +194,7 @@ void find_gp_values(Lifter& lifter) {
   std::vector<bool> failed(procedures.size());
   lifter.gp_unknown.resize(procedures.size());
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    if (lifter.target.relocation_role(relocation.type) != RelocationRole::gp_load) return;
+    if (relocation.role != RelocationRole::gp_load) return;
     const ProcedureId id = lifter.program.ranges[range].procedure;
     if (!find_gp_load(lifter, procedures[id], relocation)) failed[id] = true;
   });

@@ -51,7 +51,7 @@ std::vector<uint64_t> values_of(std::span<const Half> halves) {
 
 void GpHalves::collect() {
   for_each_code_relocation(lifter_, [&](uint32_t range, const Relocation& relocation) {
-    const RelocationRole role = lifter_.target.relocation_role(relocation.type);
+    const RelocationRole role = relocation.role;
     if (role != RelocationRole::gp_high && role != RelocationRole::gp_low) return;
     const ProcedureId procedure = lifter_.program.ranges[range].procedure;
     const bool low = role == RelocationRole::gp_low;

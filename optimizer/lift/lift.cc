@@ -111,7 +111,7 @@ const Relocation* Lifter::relocation_at(uint64_t address, RelocationRole role) c
       std::lower_bound(section->relocations->begin(), section->relocations->end(), address,
                        [](const Relocation& r, uint64_t a) { return r.address < a; });
   for (; relocation != section->relocations->end() && relocation->address == address; ++relocation)
-    if (target.relocation_role(relocation->type) == role) return &*relocation;
+    if (relocation->role == role) return &*relocation;
   return nullptr;
 }
 
@@ -197,7 +197,7 @@ Program lift(const Image& image, Diagnostics& diagnostics) {
   keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
   join_exception_tables(lifter.program);  // from here on the tables of unwinding are fixed
-  connect_blocks(lifter);  // edges and symbolic references
+  connect_blocks(lifter);                 // edges and symbolic references
   find_returns(lifter.program, lifter.target);
   glue_sequences(lifter.program, lifter.target);
   return std::move(lifter.program);

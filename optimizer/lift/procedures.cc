@@ -35,7 +35,7 @@ struct Piece {
 
 /// Whether an earlier rewriting made the symbol, for a piece of a procedure: no entry is there.
 bool names_fragment(const Lifter& lifter, const Symbol& symbol) {
-  if (!lifter.provenance || symbol.binding != 0) return false;
+  if (!lifter.provenance || !symbol.local) return false;
   const size_t at = symbol.name.rfind(".frag.");
   return at != std::string_view::npos && at + 6 < symbol.name.size() &&
          symbol.name.find_first_not_of("0123456789", at + 6) == std::string_view::npos;
@@ -65,7 +65,7 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     if (a.start != b.start) return a.start < b.start;
     const Symbol &x = symbols[a.symbol], &y = symbols[b.symbol];
     if ((x.size != 0) != (y.size != 0)) return x.size != 0;
-    return (x.binding != 0) > (y.binding != 0);
+    return x.local < y.local;
   });
   std::vector<Piece> merged;
   for (const Piece& piece : pieces) {
@@ -413,7 +413,7 @@ class EnteredGaps {
     const auto& symbols = lifter_.image.symbols;
     for (const CodeSection& code : lifter_.code)
       for (const Relocation& relocation : *code.relocations) {
-        const RelocationRole role = lifter_.target.relocation_role(relocation.type);
+        const RelocationRole role = relocation.role;
         if (role == RelocationRole::hint && relocation.symbol < symbols.size())
           enter(symbols[relocation.symbol].value);
         const uint32_t gap = is_data(role) ? kNone : piece_at(gaps_, relocation.address);

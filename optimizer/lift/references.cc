@@ -64,7 +64,7 @@ bool all_gps_are_known(const Lifter& lifter) {
   if (std::ranges::find(lifter.gp_unknown, true) != lifter.gp_unknown.end()) return false;
   for (const CodeSection& code : lifter.code)
     for (const Relocation& relocation : *code.relocations) {
-      const RelocationRole role = lifter.target.relocation_role(relocation.type);
+      const RelocationRole role = relocation.role;
       if ((role == RelocationRole::gp_high || role == RelocationRole::gp_low) &&
           lifter.range_at(relocation.address) == kNone)
         return false;
@@ -153,7 +153,7 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
     const Section& section = lifter.image.sections[table.target];
     if (is_unwind_section(section.name) || section.executable()) continue;
     for (const Relocation& relocation : table.relocations)
-      if (const auto kind = data_kind(lifter.target.relocation_role(relocation.type)))
+      if (const auto kind = data_kind(relocation.role))
         find_data_word(lifter, relocation, *kind, gps);
   }
 }
@@ -246,7 +246,7 @@ void find_dynamic_words(Lifter& lifter) {
     for (const Relocation& relocation : table.relocations) {
       if (relocation.addend == 0) continue;
       if (relocation.symbol == 0) {
-        if (lifter.target.relocation_role(relocation.type) == RelocationRole::address64)
+        if (relocation.role == RelocationRole::address64)
           add_code_pointer(lifter, relocation.address, ReferenceKind::address64,
                            static_cast<uint64_t>(relocation.addend), 0);
       } else if (relocation.symbol < symbols.size()) {
@@ -274,7 +274,7 @@ void collect_table_words(Lifter& lifter) {
   for (const RelocationTable& table : lifter.image.relocations) {
     if (lifter.image.sections[table.target].executable()) continue;
     for (const Relocation& relocation : table.relocations)
-      if (lifter.target.relocation_role(relocation.type) == lifter.target.jump_table_entry())
+      if (relocation.role == lifter.target.jump_table_entry())
         lifter.table_words.push_back(relocation.address);
   }
   auto& words = lifter.table_words;
@@ -284,8 +284,10 @@ void collect_table_words(Lifter& lifter) {
 
 void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation& relocation,
                          WordGps& gps) {
-  switch (lifter.target.relocation_role(relocation.type)) {
+  switch (relocation.role) {
     case RelocationRole::ignored:
+    case RelocationRole::unwind_gp_relative64:
+    case RelocationRole::unwind_segment_relative64:
     case RelocationRole::branch:  // decoded, like those without a relocation
     case RelocationRole::hint:
     case RelocationRole::gp_load:  // see gp.cc
@@ -312,8 +314,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::pc_relative32:
     case RelocationRole::pc_relative64:
       lifter.make_opaque(procedure, fmt::format("it holds data at {:#x}", relocation.address));
-      find_data_word(lifter, relocation, *data_kind(lifter.target.relocation_role(relocation.type)),
-                     gps);
+      find_data_word(lifter, relocation, *data_kind(relocation.role), gps);
       break;
     case RelocationRole::absolute:
       if (refers_to_moving(lifter, relocation.symbol))
@@ -322,7 +323,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
       break;
     case RelocationRole::unsupported:
       lifter.make_opaque(procedure, fmt::format("relocation type {} at {:#x} is not understood",
-                                                relocation.type, relocation.address));
+                                                relocation.raw, relocation.address));
       break;
   }
 }

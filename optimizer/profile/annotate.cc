@@ -1,5 +1,5 @@
 // A profile knows blocks by their numbers in the program that was instrumented. Lifting the same
-// image gives the same numbers; the signature and the blocks' addresses make sure of it.
+// image gives the same numbers; annotate() compares signatures and addresses of blocks to be sure.
 
 #include "optimizer/profile/annotate.h"
 
@@ -34,7 +34,8 @@ void clear_counts(Program& program) {
     }
 }
 
-/// Blocks that were made up have no address of their own.
+/// Whether a procedure has the blocks of the profile: the same addresses, where a block has one.
+/// Blocks that the lifter made up have none.
 bool same_blocks(const Program& program, const Procedure& procedure,
                  const ProcedureProfile& profile) {
   return std::equal(procedure.blocks.begin(), procedure.blocks.end(), profile.blocks.begin(),
@@ -56,8 +57,8 @@ void set_counts(Procedure& procedure, const ProcedureProfile& profile) {
       }
 }
 
-/// Of several targets of a block the one that changed most often stands for it: the last of a long
-/// row of others.
+/// Notes for each indirect call the target with the most changes. Each target was written down when
+/// it came after another one, so that target is only likely to be the most frequent one.
 void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile& profile) {
   for (size_t i = 0; i < profile.indirect.size();) {
     const BlockId block = profile.indirect[i].block;
@@ -74,8 +75,8 @@ void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile
   }
 }
 
-/// Of a block that ends in a call, or in a jump out of the procedure: the address of what it leads
-/// to, 0 if that is not known.
+/// The address of the procedure that a block calls or jumps to, 0 if it is not known; nullopt for a
+/// block that does not end in a call or a jump out of the procedure.
 std::optional<uint64_t> way_out(const Program& program, const Procedure& procedure,
                                 const BasicBlock& block) {
   if (block.instructions.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Counts of a profile on the blocks and edges of a program, and back.
+// Sets the counts of a program from a profile, and makes a profile of a program's counts.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace respike {
 
-/// How much of a profile found its place.
+/// How much of a profile fits a program.
 struct AnnotateResult {
   size_t procedures = 0;  // of the profile
   size_t matched = 0;
@@ -20,12 +20,12 @@ struct AnnotateResult {
   std::vector<bool> known;  // by ProcedureId: its counts are those of the profile
 };
 
-/// Sets the counts of all blocks and edges of `program` from a profile of the same image, those of
-/// procedures that it does not know to 0. A procedure matches when address, name, signature and the
+/// Sets the counts of all blocks and edges of `program` from a profile of the same image; counts of
+/// procedures that do not match become 0. A procedure matches when address, name, signature and the
 /// addresses of its blocks are the same.
 AnnotateResult annotate(Program& program, const Profile& profile);
 
-/// The profile that annotates a program as it is: all procedures, all exact, one run.
+/// A profile with the counts of a program: all procedures, all exact, one run.
 Profile profile_of(const Program& program);
 
 }  // namespace respike

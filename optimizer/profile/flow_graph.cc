@@ -1,16 +1,17 @@
 // From blocks and their edges to a graph that conserves flow.
 //
-// What a block's last instruction can do is at most: go on at the edges of the block, and leave the
-// procedure. Leaving is an edge to outside(). Exceptions are not followed: a landing pad is
-// entered from outside, and the call that threw did not return. What a procedure's own calls do to
-// its own blocks (recursion, local subroutines) is entries, too.
+// Control leaves a block along the block's edges or out of the procedure, which is an edge to
+// outside(). Exceptions are not followed: a landing pad is entered from outside, and the call that
+// threw did not return. Calls of the procedure to its own blocks (recursion, local subroutines) are
+// entries from outside, too.
 //
-// Jumps with the same targets, such as the dispatches of an interpreter, would need an edge for
-// every pair; a hub between jumps and targets needs one for each of them and loses only how often a
-// certain jump went to a certain target.
+// Jumps that share targets, such as the dispatches of an interpreter, would need an edge for every
+// pair of jump and target. With a hub in between, each jump and each target needs one edge. Only
+// the counts of the pairs are lost. Example: 30 jumps to 200 targets are 230 edges instead of
+// 6,000.
 //
-// Between two nodes there are never two edges that no probe can be put on: only their sum could be
-// known, so one of them stands for both.
+// Two edges between the same nodes on which no probe can be put are merged, since only the sum of
+// their counts could be known.
 
 #include "optimizer/profile/flow_graph.h"
 
@@ -46,7 +47,7 @@ class Builder {
  private:
   void add(uint32_t from, uint32_t to, Kind kind) { graph_.edges.push_back({from, to, kind}); }
 
-  /// Marks in entered_ the blocks that control comes to from elsewhere than an edge.
+  /// Marks in entered_ the blocks that control may enter without an edge.
   void find_entries() {
     entered_.assign(graph_.blocks, false);
     std::vector<bool> jumped_to(graph_.blocks);
@@ -69,7 +70,8 @@ class Builder {
     }
   }
 
-  /// Gives every block that jumps to several places the hub it shares with others.
+  /// Gives every block with an indirect jump the hub that it shares with blocks that have a target
+  /// in common.
   void find_hubs() {
     hub_.assign(graph_.blocks, kNone);
     DisjointSets sets(graph_.blocks * 2);  // jumps, then targets
@@ -116,7 +118,7 @@ class Builder {
           add(out, graph_.outside(), Kind::call);
           leaves = true;
           add(graph_.outside(), graph_.in(edge.target), Kind::call_return);
-          // Nothing tells returns of a glued call from other entries of what it is glued to.
+          // Returns of a glued call and other entries of the next block cannot be told apart.
           if (block.has(BasicBlock::kGluedToNext)) entered_[edge.target] = false;
         } else {
           add(out, graph_.in(edge.target), Kind::fall_through);
@@ -131,8 +133,8 @@ class Builder {
       add(out, graph_.hub(hub_[b]), Kind::indirect);
       ++ways;
     }
-    // Conditional branches and what a predicate may skip have two ways; one that leads out of the
-    // procedure has no edge.
+    // Conditional branches and jumps that a predicate may skip lead to two places; the block has no
+    // edge for a place outside of the procedure.
     const bool skipped = (flow == ControlFlow::return_jump || flow == ControlFlow::indirect_jump) &&
                          target_.may_fall_through(block.instructions.back());
     if (ways < (flow == ControlFlow::conditional_branch || skipped ? 2u : 1u)) {
@@ -140,7 +142,7 @@ class Builder {
       leaves = true;
     }
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
-    if (leaves) return;  // who is gone in the middle and who leaves at the end are one number
+    if (leaves) return;  // a leak could not be told from the edge to outside()
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && target_.is_system_call(instruction)) {
         add(graph_.outside(), out, Kind::leak);

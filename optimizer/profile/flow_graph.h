@@ -1,17 +1,20 @@
 #pragma once
-// The flow of control of a procedure as a graph whose flow is conserved: what counters are chosen
-// on, and what full counts are solved on.
+// The flow of control of a procedure as a graph whose flow is conserved. Counters are placed on its
+// edges, and all counts are solved from the counters by its equations.
 //
 // Every block b is itself an edge, from node in(b) to node out(b), so that counting a block and
-// counting an edge are the same thing. Flow that enters or leaves the procedure runs from or to the
-// node outside(). Indirect jumps that share targets go through a hub: a node of its own.
+// counting an edge are the same thing. Flow that enters or leaves the procedure comes from or goes
+// to the node outside(). Indirect jumps that share targets go through a hub, a node of its own.
 //
-// Calls. The flow of a call block goes on at its return point ("through"), since most calls return
-// exactly once. Where that is not sure the call is cut: an edge to outside() for the call and one
-// from outside() for the return. Edges without counters connect nodes to parts. A part that
-// outside() is not in has one counter more than its counts need: the sum of what flows in, less
-// what flows out, is what its calls did not give back. When that is 0, as it nearly always is, each
-// call returned once and all counts are exact; so no through call may be in the part of outside().
+// Calls. The flow of a block with a call goes on at the return point (a "through" call), since most
+// calls return exactly once. Where that is not sure the call is cut: the call is an edge to
+// outside(), its return an edge from outside().
+//
+// Nodes that edges without counters connect are a part. Every part that does not hold outside() has
+// one counter more than its counts need: the flow into the part, less the flow out of it, is the
+// flow that its through calls did not return. When the difference is 0, as it nearly always is,
+// each call returned once and all counts are exact. So the part of outside() must have no through
+// call.
 
 #include <cstdint>
 #include <vector>
@@ -30,8 +33,8 @@ struct FlowEdge {
     exit,         // to outside: a return, a jump out, a call that does not return, a stop
     call,         // to outside: a cut call
     call_return,  // from outside: the return of a cut call, always right behind its call
-    leak,         // from outside into the end of a block with a system call: a signed number, of
-                  // the processes and threads that went on there, less those that did not
+    leak,         // from outside into the end of a block with a system call: a signed number, the
+                  // processes and threads that started there, less those that ended there
   };
   uint32_t from = 0;  // nodes
   uint32_t to = 0;
@@ -55,20 +58,20 @@ struct FlowGraph {
   bool operator==(const FlowGraph&) const = default;
 };
 
-/// What a graph is to be like.
+/// How to treat calls and the entry of a procedure.
 struct FlowGraphOptions {
   bool cut_all_calls = false;
-  std::vector<bool> cut_calls;      // by block, or empty: these are cut
+  std::vector<bool> cut_calls;      // by block: whether its call is cut; empty: none
   bool first_block_entered = true;  // false: nothing calls the procedure at its first block
 };
 
-/// The graph of a procedure, without counters. Edges behind the blocks are in the order of blocks
-/// and their successors, entries and exits of a block behind its successors; the return of a cut
-/// call comes right behind the call.
+/// The graph of a procedure, without counters. Behind the edges that are blocks come those of hubs,
+/// then those of each block in order: its successors, exit, entry, leak. The return of a cut call
+/// comes right behind the call.
 FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
                            const FlowGraphOptions& options);
 
-/// Whether a block ends in a call that control may come back from.
+/// Whether a block ends in a call that may return.
 bool is_returning_call(const Program& program, const BasicBlock& block);
 
 }  // namespace respike

@@ -1,7 +1,7 @@
-// Compilers clone procedures and split them, and name the new ones after the old one. What they
-// append starts with a dot, which no name in C or C++ has; so the name ends at its first dot, but
-// for names that start with dots. Of C++ names the clone's mark is a suffix, too, as long as the
-// name is not demangled. Versions of symbols start with an @.
+// Compilers clone and split procedures, and name the new procedures after the old one. The appended
+// text starts with a dot, which no name in C or C++ has; so a source name ends at its first dot,
+// dots at its start aside. The same holds for C++ names that are not demangled. Versions of symbols
+// start with an @. Example: `memcpy.part.0@@GLIBC_2.4` is `memcpy`.
 
 #include "optimizer/profile/names.h"
 

@@ -1,16 +1,16 @@
 // Hashes of straight-line code.
 //
-// A block of an older build is known again by what it holds. Two things are told apart: the same
-// code, and code that does the same kind of things. Both hashes are sums over the instructions, so
-// that a compiler's schedule does not matter: of mnemonics alone (loose), and of mnemonics with
-// registers, numbers and names (strict).
+// Hashes tell which node of a new build was which node of an older build. A node has two hashes:
+// the strict one finds the same code, the loose one code of the same kind. Both are sums over the
+// node's instructions, so that a compiler's schedule does not matter: the loose hash of mnemonics
+// alone, the strict hash of mnemonics with registers, numbers and names. Example: `addq $1,8,$2`
+// and `addq $3,16,$4` have the same loose hash, but not the same strict hash.
 //
-// Addresses are in neither. A linker is free to turn the load of an address into its computation,
-// a use of that address into an access relative to gp, and what is left over into a no-op; so an
-// instruction with a relocation does not count, but for the name of the data that it refers to.
-// The computation of gp itself does not count either: whether a call comes in behind it depends on
-// the caller. A call counts as the name of what it calls, whether it is direct or goes through the
-// linkage table.
+// Addresses are in neither hash. A linker is free to turn the load of an address into its
+// computation, a use of that address into an access relative to gp, and a superfluous instruction
+// into a no-op. So only the name of the data counts of an instruction with a relocation. The
+// computation of gp does not count: whether a call enters behind it depends on the caller. Of a
+// call only the callee's name counts, whether the call is direct or goes through the linkage table.
 
 #include "optimizer/profile/node_hash.h"
 
@@ -28,7 +28,7 @@ uint64_t hash_of(std::string_view text) {
   return hash64({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-/// 64 bits to 16, all of which matter.
+/// Folds 64 bits to 16; all 64 matter.
 uint16_t folded(uint64_t sum) {
   uint8_t bytes[8];
   store<uint64_t>(bytes, sum);
@@ -62,7 +62,8 @@ void NodeHasher::add_name(std::string_view name) {
   if (!name.empty()) strict_ += hash_of(source_name(name));
 }
 
-/// Whether the instruction has relocations; adds the names of the data they are for.
+/// Adds the names of the data that an instruction's relocations refer to; returns whether it has
+/// relocations.
 bool NodeHasher::add_relocated(const Instruction& instruction) {
   const uint64_t address = program_.origin_base + instruction.origin;
   const auto holds = [&](const Relocations& section) {
@@ -86,7 +87,7 @@ bool NodeHasher::add_relocated(const Instruction& instruction) {
   return any;
 }
 
-/// The name of what a call or a branch out of the procedure leads to.
+/// Adds the name of the procedure that a call, or a branch out of the procedure, leads to.
 void NodeHasher::add_target(const Procedure& procedure, const Instruction& instruction) {
   if (instruction.has_reference()) {
     const Reference& reference = procedure.references[instruction.immediate];

@@ -1,5 +1,5 @@
 #pragma once
-// What the code of a block looks like: two hashes, docs/profiles.md.
+// Two hashes of the code of a node (docs/profiles.md).
 
 #include <cstdint>
 #include <span>
@@ -14,16 +14,16 @@
 
 namespace respike {
 
-/// Hashes of straight-line code. They depend neither on the order of instructions nor on no-ops,
-/// addresses, and what linkers make of references to data.
+/// Hashes of straight-line code. They do not depend on the order of instructions, no-ops,
+/// addresses, nor on how a linker relaxed references to data.
 class NodeHasher {
  public:
   /// The program must outlive the hasher.
   explicit NodeHasher(const Program& program);
 
-  /// Adds one block after the other to a node, then takes its hash.
+  /// Adds a block to the present node. take() returns the hash of the node and starts the next one.
   void add(const Procedure& procedure, const BasicBlock& block);
-  /// `end`: how the node ends, a text that is the same in any layout.
+  /// `end`: a text for how the node ends, which must not depend on the layout.
   NodeHash take(std::string_view end);
 
  private:
@@ -37,7 +37,7 @@ class NodeHasher {
 
   const Program& program_;
   std::vector<Relocations> relocations_;
-  Relocations section_;              // of the instruction before: most are near it
+  Relocations section_;              // of the instruction before, most likely also of the next
   std::vector<uint64_t> mnemonics_;  // by opcode: hash64; 0: not asked for yet
   uint64_t strict_ = 0, loose_ = 0;
 };

@@ -1,7 +1,8 @@
 // Profiles in memory and in files.
 //
-// A procedure that was never entered is written without counts, and most of a program never is. Of
-// all others counts are LEB128 numbers: most are small. See docs/profiles.md for the format.
+// A procedure that was never entered is written without counts; most procedures of a program are
+// never entered. Counts of the others are LEB128 numbers, since most are small. See
+// docs/profiles.md for the format.
 
 #include "optimizer/profile/profile.h"
 
@@ -137,7 +138,7 @@ uint64_t scaled(uint64_t count, double weight) {
   return value >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(value);
 }
 
-/// Whether counts of one may be added to the other's.
+/// Whether two procedures have the same shape, so that their counts can be added one by one.
 bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
   const auto same = [](const auto& x, const auto& y, auto equal) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);

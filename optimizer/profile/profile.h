@@ -1,9 +1,9 @@
 #pragma once
 // Profiles: exact execution counts of blocks and edges, per procedure.
 //
-// Addresses are those of the original image, but nothing depends on them alone: a procedure is
-// known by name and by the signature of its flow graph, a block by its node in the normalised graph
-// (signature.h), so that a profile can be carried over to another build.
+// Addresses are those of the original image. But a procedure is also known by its name and the
+// signature of its flow graph, and a block by its node of the normalised graph (signature.h), so
+// that a profile can be carried over to another build.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,18 +17,18 @@ namespace respike {
 
 /// A block as profiles and counter maps describe it.
 struct BlockInfo {
-  uint64_t address = 0;       // in the original image; of made-up blocks: where control is
-  uint32_t size = 0;          // bytes, there
-  uint32_t instructions = 0;  // there
+  uint64_t address = 0;       // in the original image; of a made-up block: end of the block before
+  uint32_t size = 0;          // in bytes, in the original image
+  uint32_t instructions = 0;  // in the original image
   uint32_t node = kNone;      // of the normalised graph; kNone: empty, or never reached
   bool operator==(const BlockInfo&) const = default;
 };
 
-/// What a node of the normalised graph holds, docs/profiles.md: the same code, and code of the same
-/// kind, wherever it lies. For matching builds, node_hash.h.
+/// Hashes of the code of a node of the normalised graph (docs/profiles.md, node_hash.h), to match
+/// the nodes of two builds.
 struct NodeHash {
-  uint16_t strict = 0;  // instructions with registers and numbers, names of what they refer to
-  uint16_t loose = 0;   // mnemonics
+  uint16_t strict = 0;  // of mnemonics, registers, numbers, and names of data and callees
+  uint16_t loose = 0;   // of mnemonics
   bool operator==(const NodeHash&) const = default;
 };
 
@@ -45,7 +45,7 @@ struct ProcedureProfile {
     uint64_t count = 0;
     bool operator==(const Edge&) const = default;
   };
-  struct Call {  // a jump that leaves the procedure is one, too
+  struct Call {  // also a jump that leaves the procedure
     BlockId block = kNone;
     uint64_t callee = 0;  // address of a procedure's entry; 0: not known
     uint64_t count = 0;
@@ -54,25 +54,24 @@ struct ProcedureProfile {
   struct IndirectTarget {
     BlockId block = kNone;
     uint64_t target = 0;   // entry or block, address in the original image; 0: outside the image
-    uint64_t changes = 0;  // how often the target was another than the time before; the first
-                           // time counts
+    uint64_t changes = 0;  // how often control went here after it went elsewhere the time before;
+                           // the first time counts
     bool operator==(const IndirectTarget&) const = default;
   };
 
   std::string name;
   uint64_t address = 0;
   uint64_t signature = 0;
-  bool exact = true;  // false: some calls never returned and it is not sure which
+  bool exact = true;  // false: some calls did not return once, and it is not known which
   std::vector<NodeHash> nodes;
   std::vector<Block> blocks;
   std::vector<Edge> edges;               // by from, to, kind
   std::vector<Call> calls;               // by block
-  std::vector<IndirectTarget> indirect;  // by block, target: the last one of each run
+  std::vector<IndirectTarget> indirect;  // by block, target
 
   /// Executed instructions, at most 2^64 - 1.
   uint64_t instructions() const;
-  /// How often control came in from outside: calls, jumps, and returns to other places than those
-  /// behind calls.
+  /// How often control came in from outside other than by the return of a call.
   uint64_t entries() const;
   bool entered() const;  // whether anything was counted
   bool operator==(const ProcedureProfile&) const = default;
@@ -82,35 +81,37 @@ struct Profile {
   std::string image_path;  // of the original
   std::string image_build_id;
   uint64_t image_hash = 0;                   // hash64 of the original file
-  double runs = 0;                           // counter files that went into it, weighted
-  std::vector<ProcedureProfile> procedures;  // by address; those never entered included
+  double runs = 0;                           // weighted number of counter files
+  std::vector<ProcedureProfile> procedures;  // by address; also procedures never entered
   bool operator==(const Profile&) const = default;
 };
 
-/// The documented format, docs/profiles.md. decode and read throw Error, with the offset where
-/// known, when the file is damaged, of a newer version, or no profile. `name` stands for the path.
+/// The format of docs/profiles.md. decode_profile() and read_profile() throw Error, with the offset
+/// where known, when the file is damaged, of another version, or no profile. `name` stands for the
+/// path in errors.
 std::vector<uint8_t> encode_profile(const Profile& profile);
 Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name);
 Profile read_profile(const std::filesystem::path& path);
-/// A procedure alone, as it is in the format (docs/profiles.md, the address as a difference to 0).
-/// decode throws Error without a file name when the bytes are damaged.
+/// A single procedure in the format of docs/profiles.md, with the address as a difference to 0.
+/// decode_procedure() throws Error without a file name when the bytes are damaged.
 std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure);
 ProcedureProfile decode_procedure(std::span<const uint8_t> bytes);
-/// All or nothing, like every output.
+/// Writes the whole file or, on error, nothing.
 void write_profile(const std::filesystem::path& path, const Profile& profile);
 
-/// Whether both are of one image and list the same procedures, blocks, edges and calls, so that
-/// counts can be added one by one.
+/// Whether two profiles are of one image and list the same procedures, blocks, edges and calls, so
+/// that their counts can be added one by one.
 bool same_places(const Profile& a, const Profile& b);
 
-/// Adds counts times weights, at most 2^64 - 1 each. Throws Error when the profiles have not
-/// the same places; `names` stand for them then. Weights are not negative and finite.
+/// Adds counts times weights; sums are at most 2^64 - 1. Throws Error, with a name from `names`,
+/// for a profile that does not have the places of the first one (same_places()). Weights must be
+/// finite and not negative.
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names);
 
-/// Sets all counts to 0 and forgets indirect targets.
+/// Sets all counts to 0 and removes indirect targets.
 void clear_counts(Profile& profile);
-/// Sorts by block and target and adds up what is listed twice.
+/// Sorts by block and target, and adds up targets that are listed twice for a block.
 void unite(std::vector<ProcedureProfile::IndirectTarget>& sites);
 
 /// a + b, at most 2^64 - 1.

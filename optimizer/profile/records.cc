@@ -1,6 +1,8 @@
-// A block is a byte and what is out of the ordinary: bits 0-2 the number of instructions (0: it
-// follows), bit 3: the address does not follow from the block before, bit 4: the size does not
-// follow from the size of an instruction of the block before, bit 5: the node is not the next one.
+// A block is a byte, followed by those of its numbers that are not as expected. Bits 0-2 of the
+// byte: the number of instructions (0: it follows). Bit 3: the block does not start at the end of
+// the block before. Bit 4: its instructions do not have the size of those of the block before. Bit
+// 5: its node is not the next one. Bits 6 and 7 belong to the caller. Example: a block of 3
+// instructions of 4 bytes behind another block is the byte 3 alone.
 
 #include "optimizer/profile/records.h"
 
@@ -17,7 +19,7 @@ namespace {
 
 enum : unsigned { kMostInstructions = 7, kAddress = 8, kSize = 16, kNode = 32, kExtraShift = 6 };
 
-/// What is expected of a block with so many instructions.
+/// The block with this number of instructions that is expected next.
 BlockInfo expected(const BlockContext& context, uint32_t instructions) {
   return {context.address, context.unit * instructions, instructions, context.node};
 }
@@ -41,7 +43,7 @@ std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> p
   return std::move(out.bytes());
 }
 
-/// Who gave another file should learn which one.
+/// The message for a file of another format: says which format it is, if it is one of Respike's.
 static std::string describe_other(const SealedFormat& format, std::span<const uint8_t> bytes) {
   const std::string_view kind = kind_of_file(bytes);
   if (kind.empty()) return fmt::format("this is no {}", format.what);

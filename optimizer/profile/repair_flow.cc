@@ -1,18 +1,22 @@
-// Conserved flow that is close to given counts.
+// Finds the conserved flow that is closest to given counts.
 //
-// Every edge has a count that is wanted, and a price per unit of difference, upwards and downwards.
-// The cheapest conserved flow is a minimum-cost flow (Levin, Newman and Haber, "Complementing
-// missing and inaccurate profiling using a minimum cost circulation algorithm", HiPEAC 2008): an
-// edge becomes two arcs, one that is full of what is wanted, whose reverse costs `down`, and one
-// without a limit that costs `up`. From the wanted counts as they are, nodes that get more than
-// they give have to send the surplus to those that lack some, along the cheapest residual paths.
+// Every edge has a wanted count, and a price per unit of difference, upwards and downwards. The
+// cheapest conserved flow is a minimum-cost flow (Levin, Newman and Haber, "Complementing missing
+// and inaccurate profiling using a minimum cost circulation algorithm", HiPEAC 2008). An edge
+// becomes two arcs: the first carries the wanted count, and its reverse costs `down`; the second is
+// unlimited and costs `up`. At first all edges carry their wanted counts. Then nodes into which
+// more flows than out of them send their surplus to nodes with a deficit, along the cheapest
+// residual paths.
 //
-// That is done primal-dual (Ahuja, Magnanti and Orlin, "Network Flows", 9.8): distances from all
-// surplus nodes make reduced costs, and a maximum flow along arcs of reduced cost 0 (Dinic's) is
-// sent before distances are computed again. The distance to the nearest lack grows each time, and
-// where every node can reach a common one for a small price it never grows beyond twice that price:
-// a few rounds of almost linear time, and none when all counts fit. Nothing bounds a round of a
-// graph in which no count fits by less than the square, so the effort is limited by the caller.
+// Example: A -> B wants 10, B -> C wants 7, C -> A wants 10, all prices are 1. B has a surplus of
+// 3, C a deficit of 3. The cheapest path sends 3 more along B -> C: cost 3, all edges carry 10.
+//
+// The algorithm is primal-dual (Ahuja, Magnanti and Orlin, "Network Flows", 9.8): the distances
+// from all surplus nodes give reduced costs; Dinic's algorithm sends a maximum flow along arcs of
+// reduced cost 0; then distances are computed again. The distance to the nearest deficit grows each
+// time. If every node can reach a common node for a small price, the distance never grows beyond
+// twice that price: a few rounds of almost linear time, and none when all counts fit. If no count
+// fits, only the square of the size bounds a round, so the caller limits the effort.
 
 #include "optimizer/profile/repair_flow.h"
 
@@ -49,7 +53,7 @@ class Repair {
     if (effort_ == 0) return std::nullopt;
     std::vector<uint64_t> flow;
     flow.reserve(edges_.size());
-    for (size_t e = 0; e < edges_.size(); ++e)  // what the reverse arcs could take back
+    for (size_t e = 0; e < edges_.size(); ++e)  // residual capacity of the reverse arcs
       flow.push_back(static_cast<uint64_t>(arcs_[4 * e + 1].left + arcs_[4 * e + 3].left));
     return flow;
   }
@@ -63,7 +67,7 @@ class Repair {
 
   void spend(uint64_t steps) { effort_ -= std::min(effort_, steps); }
 
-  /// An arc and its reverse, at an even number and the one behind it.
+  /// Adds an arc with an even number, and its reverse with the next number.
   void add_arc(uint32_t from, uint32_t to, int64_t left, int64_t taken, int64_t cost) {
     arcs_.push_back({to, left, cost});
     arcs_.push_back({from, taken, -cost});
@@ -83,7 +87,8 @@ class Repair {
     return arcs_[arc].cost + price_[from(arc)] - price_[arcs_[arc].to];
   }
 
-  /// Dijkstra from all nodes with a surplus; distances go into the prices. False: there is none.
+  /// Dijkstra's algorithm from all nodes with a surplus; adds the distances to the nodes' prices.
+  /// False: no node has a surplus.
   bool find_distances() {
     distance_.assign(surplus_.size(), kFar);
     using Entry = std::pair<int64_t, uint32_t>;
@@ -94,7 +99,7 @@ class Repair {
         queue.push({0, v});
       }
     if (queue.empty()) return false;
-    int64_t nearest = kFar;  // node that lacks some; nothing behind it matters
+    int64_t nearest = kFar;  // distance of the nearest node with a deficit; farther ones can wait
     while (!queue.empty()) {
       const auto [distance, v] = queue.top();
       queue.pop();
@@ -111,14 +116,14 @@ class Repair {
         queue.push({length, arc.to});
       }
     }
-    assert(nearest != kFar);  // an empty flow is always possible
+    assert(nearest != kFar);  // holds since no flow at all is conserved, too
     for (uint32_t v = 0; v < surplus_.size(); ++v) price_[v] += std::min(distance_[v], nearest);
     return true;
   }
 
   bool admissible(uint32_t arc) const { return arcs_[arc].left != 0 && reduced_cost(arc) == 0; }
 
-  /// Sends as much as goes along arcs of reduced cost 0.
+  /// Sends as much flow as possible along arcs of reduced cost 0.
   void send_flow() {
     while (effort_ != 0 && find_levels()) {
       current_.assign(first_.begin(), first_.end() - 1);
@@ -127,7 +132,7 @@ class Repair {
     }
   }
 
-  /// Breadth-first from all surplus nodes. False: no lack can be reached.
+  /// Numbers nodes breadth-first from all surplus nodes. False: no node with a deficit is reached.
   bool find_levels() {
     level_.assign(surplus_.size(), 0);
     std::vector<uint32_t> queue;
@@ -155,8 +160,8 @@ class Repair {
   void send_from(uint32_t source) {
     struct Step {
       uint32_t node;
-      int64_t available;  // for this node and those behind it
-      int64_t sent = 0;   // of it
+      int64_t available;  // flow that reaches this node
+      int64_t sent = 0;   // part of it that found a deficit
     };
     std::vector<Step> path = {{source, surplus_[source]}};
     for (;; spend(1)) {

@@ -1,20 +1,23 @@
 // Signatures of procedures.
 //
-// A profile is of use as long as a procedure's flow of control is the same, wherever its code lies
-// and however its blocks are ordered. So what a layout may change is taken out of the graph:
+// A profile fits a procedure as long as the flow of control is the same, wherever the code lies and
+// however blocks are ordered. So the graph is normalised, to take out whatever a layout may change:
 //
-// - Blocks that do nothing but go on elsewhere are skipped. Computing gp is nothing, too: a block
-// of
-//   its own at the entry or not, that is up to the callers, and linkers drop it elsewhere.
-// - A block and its only successor, which has no other predecessor, are one node.
-// - Of a conditional branch and its inverse the one with the mnemonic that sorts first is taken;
-//   its target is the first successor.
-// - The targets of an indirect jump are in the order of the words that hold their addresses, for
-//   data never moves; those whose addresses only code forms come last, by what they hold.
+// - Blocks that only go on elsewhere are skipped, also blocks that only compute gp: whether that is
+//   a block of its own at the entry depends on the callers, and linkers drop it elsewhere.
+// - A block and its only successor, if that has no other predecessor, are one node.
+// - A conditional branch counts as its inverse if the inverse's mnemonic sorts first; the target of
+//   the one that counts is the first successor.
+// - The targets of an indirect jump are in the order of the words of data with their addresses,
+//   since data never moves. Targets whose addresses only code forms come last, by their mnemonics.
 //
-// Nodes are numbered depth-first from the entry. What is entered only from elsewhere comes behind,
-// in the order of what it looks like. The signature hashes, node by node, how the node ends and
-// which nodes follow; docs/profiles.md has the bytes.
+// Nodes are numbered depth-first from the entry. Nodes that only other entries reach come behind,
+// in the order of the hashes of the graphs there. The signature hashes, node by node, how the node
+// ends and which nodes follow; docs/profiles.md has the bytes.
+//
+// Example: block 0 falls into block 1, which ends in `bne` to block 3; block 2 is a `br` to block
+// 3, which returns. Block 2 is skipped. Blocks 0 and 1 are node 0, which ends in `beq` (it sorts
+// before `bne`, so the successors change places): both successors are node 1, block 3.
 
 #include "optimizer/profile/signature.h"
 
@@ -34,18 +37,18 @@ namespace {
 /// How a node ends. The numbers are hashed.
 enum class End : uint8_t { goes_on, conditional, call, jump, leaves };
 
-// Successors that are no nodes.
+// Tokens for successors that are no nodes.
 constexpr uint32_t kNowhere = 0xfffffffd;   // a return, or no return from a call
 constexpr uint32_t kOutside = 0xfffffffc;   // another procedure
-constexpr uint32_t kForEver = 0xfffffffb;   // a loop that does nothing
-constexpr uint32_t kFirstToken = kForEver;  // not a block
+constexpr uint32_t kForEver = 0xfffffffb;   // an empty loop
+constexpr uint32_t kFirstToken = kForEver;  // lower numbers are blocks
 
 struct Condition {
   std::string mnemonic;  // of the branch or its inverse
   bool inverted = false;
 };
 
-/// What is the same for all procedures of a program.
+/// Facts that the Signers of all procedures of a program share.
 class Context {
  public:
   explicit Context(const Program& program)
@@ -61,7 +64,7 @@ class Context {
   const Target& target() const { return target_; }
   NodeHasher& hasher() { return hasher_; }
 
-  /// The first word that holds the address of a block.
+  /// The address of the first word of data that holds the address of a block; UINT64_MAX: none.
   uint64_t first_word(ProcedureId procedure, BlockId block) const {
     const std::pair key(procedure, block);
     const auto word =
@@ -142,9 +145,9 @@ class Signer {
     return last == nullptr ? ControlFlow::none : context_.target().control_flow(*last);
   }
 
-  // ---- blocks that do nothing ----
+  // ---- empty blocks ----
 
-  /// Where a block leads to that does nothing but go on; kNone when it does something.
+  /// The successor of an empty block; kNone for a block that is not empty.
   BlockId next_of_empty(BlockId b) const {
     if (block(b).successors.size() != 1) return kNone;
     const Edge& edge = block(b).successors[0];
@@ -168,7 +171,7 @@ class Signer {
     return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
   }
 
-  /// The first block from `b` on that does something, or kForEver.
+  /// The first block from `b` on that is not empty, or kForEver or kOutside.
   uint32_t skip(BlockId b) {
     std::vector<BlockId> path;
     uint32_t result = kNone;
@@ -185,14 +188,14 @@ class Signer {
         at = next;
       }
     }
-    // An empty block that leads out of the procedure is as good as the way out.
+    // A block that only branches out of the procedure counts as outside.
     if (result < kFirstToken && is_bare_exit(result)) result = kOutside;
     for (const BlockId at : path) skips_[at] = result;
     if (path.empty() && result == kOutside) skips_[b] = kOutside;
     return result;
   }
 
-  /// A branch out of the procedure and nothing else.
+  /// Whether a block is nothing but a branch out of the procedure.
   bool is_bare_exit(BlockId b) const {
     if (b == 0 || !block(b).successors.empty() || flow_of(block(b)) != ControlFlow::branch)
       return false;
@@ -259,7 +262,7 @@ class Signer {
     if (block(b).has(BasicBlock::kMayLeave)) successors_[b].push_back(kOutside);
   }
 
-  /// Hash of the mnemonics of what a layout neither adds nor drops.
+  /// Hash of the mnemonics of instructions that a layout neither adds nor drops.
   uint64_t hash_of(BlockId b) {
     const auto [entry, fresh] = block_hashes_.try_emplace(b);
     if (!fresh) return entry->second;
@@ -273,7 +276,7 @@ class Signer {
 
   // ---- nodes ----
 
-  /// chain_[b]: the block that follows b in the same node.
+  /// Sets chain_[b]: the block that follows b in the same node.
   void join_chains() {
     const size_t size = procedure_.blocks.size();
     chain_.assign(size, kNone);
@@ -305,7 +308,7 @@ class Signer {
         chain_[b] = next;
     }
   }
-  /// Control comes to the block from elsewhere.
+  /// Whether the block is an entry of the procedure besides block 0.
   bool is_entered(BlockId b) const { return block(b).has(BasicBlock::kEntry); }
 
   BlockId end_of_chain(BlockId b) const {
@@ -313,7 +316,7 @@ class Signer {
     return b;
   }
 
-  /// Numbers what can be reached from a block and has no number yet, depth-first.
+  /// Numbers, depth-first, the nodes that a block reaches and that have no number yet.
   void number_from(uint32_t first) {
     std::vector<uint32_t> work = {first};
     while (!work.empty()) {
@@ -327,11 +330,12 @@ class Signer {
     }
   }
 
-  /// What is entered from elsewhere only: in the order of the hashes of what each looks like.
+  /// Numbers the nodes that only other entries reach: for each of these entries hashes the graph
+  /// that it reaches, and numbers in the order of the hashes.
   void number_others() {
     std::vector<std::pair<uint64_t, BlockId>> others;
     const size_t known = order_.size();
-    uint64_t effort = 64 * procedure_.blocks.size();  // for all of them
+    uint64_t effort = 64 * procedure_.blocks.size();  // nodes to hash, for all entries
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       if (!is_entered(b) || skip(b) >= kFirstToken || number_[skip(b)] != kNone) continue;
       uint64_t hash = 0;
@@ -348,14 +352,14 @@ class Signer {
     for (const auto& [hash, b] : others) number_from(b);
   }
 
-  /// How a node ends, for its hashes.
+  /// How a node ends, as text for its hashes.
   std::string end_text(BlockId b) const {
     std::string text = {static_cast<char>('0' + static_cast<int>(ends_[b]))};
     if (ends_[b] == End::conditional) text += context_.condition(*last_of(block(b))).mnemonic;
     return text;
   }
 
-  /// What is hashed: every node's end, the mnemonic of a conditional branch, and the successors.
+  /// The bytes to hash: every node's end, the mnemonic of a conditional branch, and the successors.
   ByteWriter text_of_nodes(size_t first = 0) {
     ByteWriter out;
     for (size_t node = first; node < order_.size(); ++node) {
@@ -370,7 +374,7 @@ class Signer {
     return out;
   }
 
-  static constexpr uint32_t kOpen = 0xfffffffe;  // being skipped
+  static constexpr uint32_t kOpen = 0xfffffffe;  // skip() is following this block
 
   Context& context_;
   ProcedureId id_;

@@ -1,5 +1,5 @@
 #pragma once
-// What a procedure looks like apart from where its blocks are: its normalised flow graph.
+// Signatures: hashes of procedures' normalised flow graphs, which no layout changes.
 
 #include <cstdint>
 #include <vector>
@@ -11,15 +11,15 @@ namespace respike {
 
 struct ProcedureSignature {
   uint64_t value = 0;           // of the normalised flow graph, docs/profiles.md
-  std::vector<uint32_t> node;   // by block: its node there; kNone for blocks that do nothing but go
-                                // on, and for those that nothing leads to
-  std::vector<NodeHash> nodes;  // what each node holds
+  std::vector<uint32_t> node;   // by block: its node of that graph; kNone for blocks that only go
+                                // on, and for blocks that nothing leads to
+  std::vector<NodeHash> nodes;  // by node
 };
 
 /// The signatures of all procedures. They depend neither on the layout of blocks nor on registers,
 /// constants and straight-line code. Close to linear time.
 std::vector<ProcedureSignature> sign(const Program& program);
-/// ProcedureSignature::value of all procedures alone.
+/// ProcedureSignature::value of all procedures, without the rest.
 std::vector<uint64_t> sign_graphs(const Program& program);
 
 }  // namespace respike

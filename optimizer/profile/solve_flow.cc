@@ -1,14 +1,18 @@
 // Solving flow equations on a spanning forest.
 //
 // The edges without counters form a forest (Knuth, "Optimal measurement points for program
-// frequency counts", BIT 1973). A leaf of it has one unknown edge, which its equation gives; then
-// the edge counts as known and the leaf is gone. Every node is peeled once. The last node of a tree
-// has no unknown edge left: its equation is a check, and what is missing there is what calls in
-// this part of the procedure did not give back.
+// frequency counts", BIT 1973). A leaf of the forest has one unknown edge, whose count the leaf's
+// equation gives; then that edge is known, and the leaf is taken off. Every node is taken off once.
+// The last node of a tree has no unknown edge left: its equation is a check, and the difference is
+// the flow that calls in this part of the procedure did not return.
 //
-// A node needs to know its unknown edge only when there is a single one, so it keeps the exclusive
-// or of all of them: no adjacency lists. Arithmetic is modulo 2^64, in which the equations hold
-// whatever the counters are; only who reads the counts takes them as signed.
+// Example: the loop H -> B -> H of two nodes, entered at H and left from B, with counters on the
+// entry (1), the edge B -> H (9) and the exit (1). B has one unknown edge, H -> B: 9 + 1 = 10. H is
+// left with 1 + 9 in and 10 out: no flow was lost.
+//
+// A node needs to know its unknown edge only when there is a single one. So a node keeps the
+// exclusive or of its unknown edges instead of a list. Arithmetic is modulo 2^64, in which the
+// equations hold whatever the counters are; readers of the counts take them as signed.
 
 #include "optimizer/profile/solve_flow.h"
 
@@ -56,10 +60,10 @@ class Peeler {
   struct Node {
     uint64_t excess = 0;   // known flow in, less known flow out
     uint32_t unknown = 0;  // edges
-    uint32_t edges = 0;    // their exclusive or
+    uint32_t edges = 0;    // exclusive or of the unknown edges
   };
 
-  /// What calls do not give back never leaves.
+  /// Whether the flow equation holds at a node: outside() keeps the flow that calls do not return.
   bool conserves(uint32_t node) const { return node != graph_.outside(); }
 
   void settle(uint32_t edge, uint64_t count) {
@@ -68,7 +72,7 @@ class Peeler {
     nodes_[graph_.edges[edge].to].excess += count;
   }
 
-  /// Peels a leaf, and then its neighbour if that is one now, and so on.
+  /// Takes off a node if it is a leaf, then its neighbour if that is a leaf now, and so on.
   void peel_from(uint32_t node) {
     while (nodes_[node].unknown == 1 && conserves(node)) {
       const uint32_t e = nodes_[node].edges;

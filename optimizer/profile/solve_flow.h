@@ -1,5 +1,5 @@
 #pragma once
-// From some counters to the counts of all edges.
+// Solves the counts of all edges of a flow graph from its counters.
 
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace respike {
 
-/// How often the call that ends a block did not return ("through" calls: those that the graph
-/// follows to their return point). Negative: it returned more often than it was made.
+/// How often the through call at the end of a block did not return. Negative: it returned more
+/// often than it was made.
 struct CallLoss {
   BlockId block = kNone;
   int64_t amount = 0;
@@ -18,34 +18,32 @@ struct CallLoss {
 };
 
 struct FlowSolution {
-  /// Of all edges, modulo 2^64: a count that comes out negative is above 2^63.
+  /// By edge, modulo 2^64: a negative count is above 2^63.
   std::vector<uint64_t> counts;
 
-  /// More flows into a part of the graph than out of it: calls there lost `amount` in all. A part
-  /// is what edges without counters connect; `node` is in it.
+  /// A part into which more flows than out of it: calls in the part lost `amount` in all. `node` is
+  /// a node of the part (flow_parts()).
   struct Imbalance {
     uint32_t node = kNone;
     int64_t amount = 0;
   };
   std::vector<Imbalance> imbalances;
 
-  /// false: there are cycles without a counter, which no spanning tree leaves; counts are
-  /// meaningless.
+  /// false: counts are meaningless, since the edges without counters have cycles.
   bool solvable = true;
 
   bool balanced() const { return solvable && imbalances.empty(); }
 };
 
 /// Solves the equations "as much flows into a node as out of it". `counters` holds every counter
-/// that the graph names. Linear time, whatever the counters hold.
+/// that the graph names, with any values. Takes linear time.
 FlowSolution solve_flow(const FlowGraph& graph, std::span<const uint64_t> counters,
                         std::span<const CallLoss> losses = {});
 
-/// Whether the edges without counters form a forest, so that there is one solution at most.
+/// Whether the edges without counters form a forest, so that there is at most one solution.
 bool has_spanning_forest(const FlowGraph& graph);
 
-/// The part of the graph that each node is in: a number that is the same for all nodes that edges
-/// without counters connect.
+/// The part of each node: a number that is the same for nodes that edges without counters connect.
 std::vector<uint32_t> flow_parts(const FlowGraph& graph);
 
 }  // namespace respike

@@ -1,8 +1,7 @@
-// What a loop or a call multiplies by can only be guessed, and guesses multiply along loops in
-// loops and down the call graph: one procedure of a large program then gets nearly all of the
-// execution, which one is by chance. So estimates are trusted inside a procedure only. All that may
-// run get the same share of the execution for their size, and what is hot is judged for each by
-// itself.
+// How often loops and calls run can only be guessed, and guesses multiply along nested loops and
+// down the call graph: one procedure of a large program, found by chance, would then get nearly all
+// of the execution. So estimates count inside a procedure only. Every procedure that may run gets a
+// share of the execution that fits its size, so that hot and cold are told apart within each.
 
 #include "optimizer/profile/static_counts.h"
 
@@ -21,8 +20,8 @@ uint64_t scaled(double executions) {
   return static_cast<uint64_t>(std::clamp(executions * kStaticScale, 0.0, 1e18));
 }
 
-/// How often a block jumps to another one by an indirect jump: directly, or through a hub, which
-/// passes on what it gets in the same proportions whoever it comes from.
+/// How often control goes from one block to another by an indirect jump, directly or through a hub.
+/// A hub passes flow on in the same proportions whichever block it comes from.
 class IndirectFlow {
  public:
   IndirectFlow(const FlowGraph& graph, const std::vector<double>& flow)
@@ -78,8 +77,8 @@ void set_counts(Procedure& procedure, const FlowGraph& graph, const std::vector<
   }
 }
 
-/// As many calls as make a procedure execute each of its instructions kStaticScale times on the
-/// average.
+/// The number of calls, in units of kStaticScale, with which a procedure executes each of its
+/// instructions kStaticScale times on average.
 double calls_for_equal_shares(const Program& program, ProcedureId id,
                               const std::vector<double>& flow) {
   double size = 0, executed = 0;

@@ -1,14 +1,14 @@
 #pragma once
-// Counts for programs that nobody ran.
+// Estimated counts for programs without a profile.
 
 #include "optimizer/ir/program.h"
 
 namespace respike {
 
-/// Sets the counts of all blocks and edges, but for those to landing pads, from the shape of the
-/// program: within procedures as estimate_flow() says, after Wu and Larus (MICRO 1994); between
-/// procedures such that each executes its instructions kStaticScale times on the average.
-/// Procedures that no run gets to (CallGraph::unused()) get none.
+/// Sets the counts of all blocks and edges, edges to landing pads aside, from the shape of the
+/// program: within a procedure by estimate_flow(), after Wu and Larus (MICRO 1994); the number of
+/// calls such that each procedure executes its instructions kStaticScale times on average.
+/// Procedures that no run reaches (CallGraph::unused()) get no counts.
 inline constexpr double kStaticScale = 1000;
 void set_static_counts(Program& program);
 

@@ -12,7 +12,7 @@ bool is_in(const GpLoad& load, uint32_t index) {
   return index == load.upper || index == load.lower;
 }
 
-/// Whether anything is left of a block without its loads, besides no-ops and a branch.
+/// Whether a block has more than `loads`, no-ops and a branch.
 bool does_something(const Target& target, const BasicBlock& block, std::span<const GpLoad> loads) {
   for (uint32_t i = 0; i < block.instructions.size(); ++i) {
     const Instruction& instruction = block.instructions[i];

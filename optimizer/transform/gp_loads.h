@@ -1,5 +1,5 @@
 #pragma once
-// Needless loads of the global pointer out of the way.
+// Removes needless loads of the global pointer.
 
 #include <cstdint>
 #include <vector>
@@ -9,24 +9,24 @@
 
 namespace respike {
 
-/// What drop_gp_loads() took out.
+/// What drop_gp_loads() removed.
 struct DroppedGpLoads {
   struct Block {
     ProcedureId procedure;
     BlockId block;
-    ArenaList<Instruction> instructions;  // that it had
+    ArenaList<Instruction> instructions;  // of the block before
   };
   std::vector<GpLoad> loads;  // by procedure, block and place
   std::vector<Block> blocks;
 };
 
-/// Removes the loads of find_needless_gp_loads() from all movable procedures. Left alone are those
-/// in sequences that are not to be touched, those without which a block would do nothing, since
-/// profiles know procedures by the blocks that do something, and those in blocks whose address is
-/// taken. Linear. `calls` is as for find_needless_gp_loads(); what is removed changes no call.
+/// Removes the loads of find_needless_gp_loads() from all movable procedures. Leaves loads alone
+/// that are in untouchable blocks, in blocks whose address is taken, and in blocks that would be
+/// empty without the loads, since signatures skip empty blocks. Linear. `calls` is as for
+/// find_needless_gp_loads() and stays right.
 DroppedGpLoads drop_gp_loads(Program& program, std::optional<CallGraph>& calls);
 
-/// Puts them back, and whatever else was removed from these blocks since.
+/// Gives the blocks the instructions back that they had before drop_gp_loads().
 void put_back(Program& program, const DroppedGpLoads& dropped);
 
 }  // namespace respike

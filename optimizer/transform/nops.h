@@ -1,5 +1,5 @@
 #pragma once
-// No-ops out of the way.
+// Removes no-ops.
 
 #include <cstdint>
 #include <vector>
@@ -10,12 +10,13 @@ namespace respike {
 
 class Target;
 
-/// Blocks whose instructions stay as they are, whatever may be dropped elsewhere.
+/// By block: whether it has an untouchable sequence (SequenceRole), or is glued to the next block
+/// or to the one before.
 std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure);
 
-/// Removes no-ops from all movable procedures: the layout aligns anew, and where the linker
-/// resolved a call it left no-ops for what was not needed any more. Blocks keep at least one
-/// instruction; sequences that are not to be touched keep all. Returns how many went. Linear.
+/// Removes no-ops from all movable procedures: the layout aligns anew, and linkers leave no-ops in
+/// the place of instructions that a relaxed call does not need. A block keeps at least one
+/// instruction, an untouchable block all. Returns how many no-ops were removed. Linear.
 uint64_t drop_nops(Program& program);
 
 }  // namespace respike

@@ -1,5 +1,5 @@
 #pragma once
-// What branches say of themselves.
+// Hints of branches.
 
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 
 namespace respike {
 
-/// Makes the conditional branches of movable procedures predict what the counts say, where the
-/// machine has hints and the branch ran. Returns how many changed. Linear.
+/// Sets the hints of the conditional branches of movable procedures by the counts, where the
+/// machine has hints and the branch ran. Returns how many hints changed. Linear.
 uint64_t predict_branches(Program& program);
 
 }  // namespace respike

@@ -55,7 +55,7 @@ struct UnwindRange {
 struct UnwindFixup {
   uint64_t address = 0;
   uint64_t target = 0;
-  ReferenceKind kind = ReferenceKind::pc_relative32;
+  RelocationRole role = RelocationRole::pc_relative32;
 };
 
 struct UnwindRequest {

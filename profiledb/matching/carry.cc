@@ -1,11 +1,14 @@
 // From the counts of nodes that were found again to counts of all blocks and edges.
 //
-// Procedures that are still the same take their counts as they are. Otherwise every block and edge
-// gets a wanted count: that of its partner or, where it has none, an estimate, which flows from the
-// known counts through the unknown blocks by rules of thumb: loops go on, and dead ends are not
-// taken. Then the cheapest change makes flow conserved (optimizer/profile/repair_flow.h). It costs
-// the more to change a count the surer it is, and much to let control come in or leave where it
-// did not before, so what is missing in one place is found along new ways where there are any.
+// A procedure that did not change takes the old counts as they are. Otherwise every block and edge
+// gets a wanted count: the count of its partner or, without a partner, an estimate. Estimates flow
+// from known counts through unknown blocks by rules of thumb: loops go on, dead ends are not taken.
+// Then the cheapest change of the wanted counts makes flow conserved (repair_flow.h). A change of a
+// surer count costs more, and flow that enters or leaves the procedure where none did before costs
+// much, so that missing flow takes new edges where there are any.
+//
+// Example: block A (100) fell into B (100); now A goes on to a new block N, and N to B. N and its
+// edges have no partners; A's 100 flows through them as their estimate, and the flow is conserved.
 
 #include "profiledb/matching/carry.h"
 
@@ -22,8 +25,8 @@
 namespace respike {
 namespace {
 
-// Prices of a unit of difference.
-constexpr uint32_t kPrice[] = {1, 4, 8, 12};  // by Likeness; of what is estimated first
+// Prices of changing a count by one.
+constexpr uint32_t kPrice[] = {1, 4, 8, 12};  // by Likeness; the first is for estimates
 constexpr uint32_t kUsualWay = 4;             // into or out of a procedure, where that is usual
 constexpr uint32_t kCallEnds = 12;            // a call that does not return
 constexpr uint32_t kOddWay = 30;              // into or out of a procedure anywhere else
@@ -31,7 +34,7 @@ constexpr uint32_t kOddWay = 30;              // into or out of a procedure anyw
 constexpr double kLoopGoesOn = 0.88, kDeadEnd = 0.02;
 constexpr int kSweeps = 24;
 
-/// Whether blocks, nodes and edges are the same, so that counts have the same places.
+/// Whether the blocks' nodes and the edges are the same, so that counts can be copied.
 bool same_shape(const ProcedureProfile& a, const ProcedureProfile& b) {
   return a.signature == b.signature &&
          std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(),
@@ -121,7 +124,7 @@ class Carrier {
       if (n == kNone || pairs[n].before == kNone) continue;
       const NodeGraph::Node &node = fresh.nodes[n], &partner = old.nodes[pairs[n].before];
       const Likeness how = pairs[n].likeness;
-      // Where control came in from outside or left, maybe by way of a block that does nothing.
+      // Flow that came in from outside or left, perhaps through blocks that have no node.
       const uint64_t entered = more(partner.count, partner.in);
       const uint64_t left = more(partner.count, partner.out);
       const bool leaves = b == node.last && node.away == kNone;
@@ -132,7 +135,8 @@ class Carrier {
     }
   }
 
-  /// The block that computes gp has no node; some come in behind it.
+  /// Splits the entry count where the new procedure starts with a block that has no node (it
+  /// computes gp), and some callers enter behind that block.
   void want_entry(const ProcedureProfile& before, const NodeGraph& fresh) {
     if (now_.blocks.empty() || before.blocks.empty() || now_.blocks[0].node != kNone ||
         out_[0].size() != 1)
@@ -160,13 +164,13 @@ class Carrier {
       const auto count = counts.find(key(from.before, to.before));
       if (count == counts.end()) continue;
       set(edges_[arc.edge], count->second, std::min(from.likeness, to.likeness));
-      count->second = 0;  // a second way to the same node has nothing left
+      count->second = 0;  // a second arc between these nodes gets nothing
     }
   }
 
   // ---- estimates ----
 
-  /// How likely a way on is, against the others of the block.
+  /// How likely an edge is, relative to the other edges of its block.
   double chance(uint32_t edge) const {
     const auto& way = now_.edges[edge];
     if (way.kind == ProcedureProfile::Edge::Kind::landing_pad) return kDeadEnd / 10;
@@ -200,7 +204,7 @@ class Carrier {
     return order;
   }
 
-  /// Lets known counts flow through what is not known.
+  /// Lets known counts flow through blocks and edges without a known count.
   void estimate() {
     for (auto* list : {&blocks_, &edges_, &entries_, &exits_})
       for (Wanted& wanted : *list) wanted.estimate = static_cast<double>(wanted.count >> shift_);
@@ -238,7 +242,7 @@ class Carrier {
     return std::min(kMostWantedFlow, static_cast<uint64_t>(std::llround(estimate)));
   }
 
-  /// Without flow conservation: when nothing fits and repairing it takes too long.
+  /// Takes the estimates without flow conservation, when repairing the flow takes too long.
   void take_estimates() {
     for (size_t b = 0; b < blocks_.size(); ++b)
       now_.blocks[b].count = unshifted(rounded(blocks_[b].estimate));

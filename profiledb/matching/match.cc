@@ -1,10 +1,14 @@
 // Carrying a profile over.
 //
-// Procedures are matched first, by what identifies them as a whole (procedure_pairs.h), then the
-// blocks of each pair (node_pairs.h), and counts follow (carry.h). A procedure that the older build
-// did not have gets as many calls as its callers make, which by then have counts, and estimates
-// inside; those that it calls follow, for a few rounds, since compilers put new procedures between
-// old ones when they inline less.
+// Procedures are matched first (procedure_pairs.h), then the nodes of each pair of procedures
+// (node_pairs.h); then the counts of each pair are carried over (carry.h). A procedure that the
+// older build did not have is entered as often as its callers, which have counts by then, call it;
+// its inner counts are estimates. Four rounds serve new procedures that call new procedures, as
+// compilers make them when they inline less.
+//
+// Example: `main` called `f` 5 times, and `f` had a loop. Now `f` calls a new `f.part.0` with the
+// loop. `main` and `f` are pairs; the block that calls in `f` gets 5, so `f.part.0` is entered 5
+// times.
 
 #include "profiledb/matching/match.h"
 
@@ -22,7 +26,7 @@
 namespace respike {
 namespace {
 
-/// What compilers link into every program, by name: it does not tell programs apart.
+/// Procedures that compilers link into every program: they do not tell programs apart.
 constexpr std::string_view kOfEveryProgram[] = {"_start",
                                                 "__start",
                                                 "_init",
@@ -33,7 +37,7 @@ constexpr std::string_view kOfEveryProgram[] = {"_start",
                                                 "__libc_csu_fini",
                                                 "register_tm_clones",
                                                 "deregister_tm_clones"};
-/// Every program has a main, too; it has to be this much alike to count.
+/// Every program has a main, too; it counts as evidence only with this confidence.
 constexpr double kMainIsAlike = 0.5;
 
 bool is_of_every_program(std::string_view name) {
@@ -41,7 +45,7 @@ bool is_of_every_program(std::string_view name) {
          std::end(kOfEveryProgram);
 }
 
-constexpr uint64_t kEffort = 500'000'000;  // to repair flow: seconds; large programs take a tenth
+constexpr uint64_t kEffort = 500'000'000;  // of repair_flow(): seconds; large programs use a tenth
 constexpr int kNewInARow = 4;              // procedures that are new and call each other
 
 class Matcher {
@@ -66,7 +70,8 @@ class Matcher {
  private:
   std::vector<ProcedureProfile>& procedures() { return result_.profile.procedures; }
 
-  /// Both sides' procedures by address: numbers from 1 that mean the same for both.
+  /// Numbers procedures of both builds, by address: the two procedures of a pair have the same
+  /// number, from 1 on. An old procedure without a partner has number 0.
   void number_callees() {
     std::vector<uint32_t> taken(before_.procedures.size());
     for (uint32_t p = 0; p < partner_.size(); ++p) {
@@ -104,10 +109,10 @@ class Matcher {
       evidence_ += executed * carried.confidence();
   }
 
-  /// Targets of indirect jumps and calls, as far as both ends are known.
+  /// Carries targets of indirect jumps and calls over, as far as the block that jumps is known.
   void carry_indirect(const ProcedureProfile& old, ProcedureProfile& fresh) const {
     if (old.indirect.empty() || old.signature != fresh.signature) return;
-    std::unordered_map<uint32_t, BlockId> calls;  // the block of a node that ends it
+    std::unordered_map<uint32_t, BlockId> calls;  // node -> the block of the node that calls
     for (const auto& call : fresh.calls)
       if (fresh.blocks[call.block].node != kNone)
         calls.emplace(fresh.blocks[call.block].node, call.block);
@@ -122,7 +127,7 @@ class Matcher {
     unite(fresh.indirect);
   }
 
-  /// Gives procedures without a partner the calls that their callers make.
+  /// Estimates the counts of procedures without a partner from the calls that their callers make.
   void estimate_new() {
     std::unordered_map<uint64_t, uint64_t> calls;  // by address
     for (const ProcedureProfile& procedure : procedures())
@@ -140,7 +145,7 @@ class Matcher {
   }
 
   void summarize() {
-    double own = 0;  // executed in what tells programs apart
+    double own = 0;  // executed instructions of procedures that tell programs apart
     std::vector<bool> matched(before_.procedures.size());
     for (const uint32_t old : partner_)
       if (old != kNone) matched[old] = true;
@@ -165,7 +170,7 @@ class Matcher {
   const Profile& before_;
   MatchResult result_;
   std::vector<uint32_t> partner_;       // by procedure of the new build
-  Numbers number_before_, number_now_;  // by address; 0: not matched
+  Numbers number_before_, number_now_;  // by address; 0: no partner
   uint64_t effort_ = kEffort;
   double sure_ = 0, evidence_ = 0;  // executed instructions
 };
@@ -189,7 +194,7 @@ Profile merge_builds(std::span<const Profile> profiles, std::span<const double> 
     std::optional<MatchResult> match;
     if (same_places(profiles[i], last)) {
       carried.push_back(profiles[i]);
-    } else {  // a carried profile lists all procedures, a collected one those with counters
+    } else {  // also for one build: collected profiles list only procedures with counters
       match = match_profile(profiles[i], last);
       if (match->of_another_program())
         throw Error(fmt::format("it is of another program than {}", names.back()), names[i]);

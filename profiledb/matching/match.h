@@ -1,5 +1,5 @@
 #pragma once
-// A profile of one build carried over to another build of the same image.
+// Carrying a profile of one build over to another build of the same image.
 
 #include <cstdint>
 #include <optional>
@@ -13,44 +13,45 @@
 namespace respike {
 
 struct MatchResult {
-  /// What is known of a procedure of the new build.
+  /// How a procedure of the new build got its counts.
   struct Procedure {
-    uint32_t before = kNone;  // index in the older profile; kNone: it was not there
-    double confidence = 0;    // 0 to 1: the share of its executed instructions that found a place,
-                              // each as sure as its place is
+    uint32_t before = kNone;  // index of its partner in the older profile; kNone: none
+    double confidence = 0;    // 0 to 1: the share of the partner's executed instructions that found
+                              // a place, each weighted with the confidence in that place
   };
 
   Profile profile;                    // of the new build: all its procedures
   std::vector<Procedure> procedures;  // as in `profile`
 
-  // Of the older profile, and what of it found its place.
+  // Sums over the older profile, and over its matched procedures.
   size_t procedures_before = 0, procedures_matched = 0;
   size_t entered_before = 0, entered_matched = 0;
-  double instructions_before = 0, instructions_matched = 0;  // executed; in matched procedures
-  double confidence = 0;  // of all, each weighing as much as it executed
+  double instructions_before = 0, instructions_matched = 0;  // executed
+  double confidence = 0;  // mean of all procedures, weighted with their executed instructions
 
   double matched_share() const {
     return instructions_before == 0 ? 0 : instructions_matched / instructions_before;
   }
-  double evidence = 0;  // the same of what tells programs apart: all but start-up code, and a main
-                        // that is another
-  /// Next to nothing was found that tells programs apart.
+  double evidence = 0;  // like `confidence`, but without start-up code, which every program has,
+                        // and without a main that is not alike
+  /// Whether hardly any procedure was matched that tells programs apart.
   bool of_another_program() const { return instructions_before != 0 && evidence < kLeastEvidence; }
   static constexpr double kLeastEvidence = 0.02;
 };
 
-/// Carries the counts of `before` over to the build that `now` describes; counts in `now` do not
-/// matter. Both may be of any images, and may hold anything that a profile can. Close to linear.
+/// Carries the counts of `before` over to the build that `now` describes; counts in `now` are
+/// ignored. The profiles may be of any images, and may hold anything that a profile can. Takes time
+/// close to linear.
 MatchResult match_profile(const Profile& before, const Profile& now);
 
 /// The same for a program.
 MatchResult match_profile(const Profile& before, const Program& now);
 
-/// Adds profiles of one or several builds of an image, counts times weights: those of others are
-/// carried over to the build of the last one first. `matches` gets the results of that, in order,
-/// nullopt where nothing had to be carried. Throws Error for a profile of another program; `names`
-/// stand for the profiles then. Ageing is a matter of weights: 0.5 to the power of age by
-/// half-life.
+/// Adds up profiles of one or several builds of an image, counts times weights. Profiles of other
+/// builds than that of the last profile are carried over to that build first; `matches` gets the
+/// results, in order, nullopt where nothing had to be carried over. Throws Error, with the name of
+/// the profile from `names`, for a profile of another program. For ageing pass weights of 0.5 to
+/// the power of age / half-life.
 Profile merge_builds(std::span<const Profile> profiles, std::span<const double> weights,
                      std::span<const std::string> names,
                      std::vector<std::optional<MatchResult>>* matches = nullptr);

@@ -1,9 +1,10 @@
-// A profile lists blocks; the blocks of a node follow each other without a choice. An edge between
-// blocks is an arc between nodes unless it is inside of one; where it leads to blocks without a
-// node, those are followed to the first block that has one.
+// A profile lists blocks and edges; a node stands for blocks that follow each other without a
+// choice. An edge between blocks of different nodes is an arc. An edge to a block without a node is
+// followed through such blocks to the first block that has a node. Example: blocks A and B are node
+// 0, C has no node, D is node 1; of the edges A->B, B->C, C->D the graph has the arc 0->1.
 //
-// Profiles come from files: a block without a node may have several successors or lead in circles.
-// Then the arc is left out.
+// Profiles come from files: a block without a node may have several successors or lie on a cycle.
+// Then the graph lacks the arc.
 
 #include "profiledb/matching/node_graph.h"
 
@@ -12,7 +13,7 @@
 namespace respike {
 namespace {
 
-/// By block, the node that it is of or leads to.
+/// Finds the node that a block belongs to or, if it has no node, leads to.
 class Resolver {
  public:
   explicit Resolver(const ProcedureProfile& procedure)
@@ -26,7 +27,7 @@ class Resolver {
     std::vector<BlockId> path;
     while (block != kNone && node_[block] == kOpen) {
       path.push_back(block);
-      node_[block] = blocks_[block].node;  // kNone while it is followed: circles end here
+      node_[block] = blocks_[block].node;  // kNone, not kOpen, while followed: ends cycles
       if (node_[block] != kNone) break;
       block = only_[block];
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A procedure of a profile as the graph of its nodes: what its signature hashes, with counts.
+// A procedure of a profile as the graph of its nodes, which its signature hashes, with counts.
 
 #include <cstdint>
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace respike {
 
-/// Blocks that do nothing but go on are left out, as in the signature (docs/profiles.md). Nodes are
-/// numbered as there: depth-first from the entry.
+/// Blocks that only jump on have no node, as in the signature (docs/profiles.md). Nodes are
+/// numbered depth-first from the entry, also as in the signature.
 struct NodeGraph {
   struct Arc {
     uint32_t from = kNone, to = kNone;  // nodes
-    BlockId block = kNone;              // that it leaves
-    uint32_t edge = kNone;              // of the profile, that it leaves by
+    BlockId block = kNone;              // the block that the arc leaves
+    uint32_t edge = kNone;              // the edge of the profile by which the arc leaves it
     uint64_t count = 0;
   };
   struct Node {
-    BlockId first = kNone;  // of its blocks, in the order of execution
+    BlockId first = kNone;  // of the node's blocks, in the order of execution
     BlockId last = kNone;
     uint32_t away = kNone;     // an edge of the profile that leads to no node: out of the procedure
-    uint64_t in = 0, out = 0;  // counts of its arcs, summed
-    uint32_t instructions = 0;  // of all its blocks
+    uint64_t in = 0, out = 0;  // summed counts of the arcs to and from the node
+    uint32_t instructions = 0;  // of all blocks of the node
     uint64_t count = 0;
-    bool calls = false;   // or leaves for another procedure
+    bool calls = false;   // the node ends with a call or a jump to another procedure
     uint64_t callee = 0;  // address; 0: not known, or no call
     NodeHash hash;
   };

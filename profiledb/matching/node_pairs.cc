@@ -1,18 +1,20 @@
 // Matching the blocks of a changed procedure.
 //
-// The sure things come first. A hash that is there once on either side is a pair, wherever it
-// stands; first hashes of a node together with its neighbours', then of a node alone, then loose
-// ones together with their neighbours'. A procedure that is called once on either side is a pair of
-// calls, even if the code in front of the call is another (calls are the strong anchors that
-// symbols give; levels and order are those of Ayupov, Panchenko and Pupyrev, "Stale profile
-// matching", CC 2024, section 3).
+// The surest pairs come first: two nodes are a pair when their key occurs once in either build. The
+// keys are, in this order: the strict hash of a node with those of its neighbours; the strict hash
+// alone; the loose hash with those of its neighbours; the called procedure, even if the code in
+// front of the call changed. (Calls are strong anchors, since symbols name the callees. Levels and
+// order are those of Ayupov, Panchenko and Pupyrev, "Stale profile matching", CC 2024, section 3.)
 //
-// From a pair, its neighbours follow: among the successors of both that are still free, and among
-// the predecessors, those with the same hashes are pairs. What repeats (the same check of an error
-// after every call) is told apart by that. What is still free is taken in the order of the walk
-// that numbered the nodes: the shortest edit script over loose hashes, in which pairs that are sure
-// are tokens of their own. Last, a node that is the only free one between two pairs stands where
-// the other one stood: changed code.
+// Pairs spread to neighbours: among the free successors (and the free predecessors) of both nodes
+// of a pair, nodes with the same loose hash and callee are pairs. That tells repeated code apart,
+// such as the same check of an error after every call. Free nodes are then aligned in the order of
+// their numbers: by the shortest edit script over loose hashes, in which each pair is a token of
+// its own. Last, the only free successors of a pair are a pair (likewise predecessors): changed
+// code at the same place.
+//
+// Example: A -> B -> C became A -> B' -> C, where A and C kept their hashes, each unique. A and C
+// are pairs by their hashes; B and B' are the only free successors of A and A: a pair `placed`.
 
 #include "profiledb/matching/node_pairs.h"
 
@@ -27,7 +29,7 @@
 namespace respike {
 namespace {
 
-constexpr size_t kMostNeighbours = 64;  // of jumps and common exits; more tell nothing
+constexpr size_t kMostNeighbours = 64;  // nodes with more, such as jump tables, spread no pairs
 
 template <size_t N>
 uint64_t mixed(const std::array<uint64_t, N>& values) {
@@ -36,17 +38,17 @@ uint64_t mixed(const std::array<uint64_t, N>& values) {
   return hash64(bytes);
 }
 
-/// One side: a graph with what is called.
+/// The procedure in one build: its graph, and the callee by node.
 struct Side {
   const NodeGraph& graph;
   std::span<const uint32_t> calls;
 
   const NodeHash& hash(uint32_t node) const { return graph.nodes[node].hash; }
-  /// What can be known of a node: its hash and what it calls.
+  /// Keys of a node: its hash and its callee.
   uint64_t strict(uint32_t node) const { return uint64_t{calls[node]} << 16 | hash(node).strict; }
   uint64_t loose(uint32_t node) const { return uint64_t{calls[node]} << 16 | hash(node).loose; }
 
-  /// Sums over the neighbours, so that their order does not matter.
+  /// A key of a node and its neighbours, whose order does not matter.
   template <typename Of>
   uint64_t around(uint32_t node, Of of) const {
     uint64_t after = 0, before = 0;
@@ -101,7 +103,7 @@ class Pairing {
     work_.push_back(now);
   }
 
-  /// Pairs what is free and has a key of its own on both sides; 0 is no key.
+  /// Pairs free nodes whose key occurs once among the free nodes of either build; 0 is no key.
   template <typename Key>
   void pair_unique(Key key) {
     struct Place {
@@ -141,7 +143,7 @@ class Pairing {
     return result;
   }
 
-  /// Whether what stands around a node lets it be another version of the other.
+  /// Whether the node may be a changed version of the other: as many successors, and calls alike.
   bool may_stand_for(uint32_t before, uint32_t now) const {
     const auto &a = before_.graph.nodes[before], &b = now_.graph.nodes[now];
     return a.calls == b.calls &&
@@ -170,7 +172,7 @@ class Pairing {
     if (left_before == 1 && left_now == 1 && may_stand_for(a, b)) add(a, b);
   }
 
-  /// From all pairs to their neighbours, and from there on.
+  /// Pairs neighbours of pairs, and neighbours of these new pairs, and so on.
   void spread(Likeness least) {
     work_.clear();
     for (uint32_t n = 0; n < pairs_.size(); ++n)
@@ -194,9 +196,9 @@ class Pairing {
   }
 
   Side before_, now_;
-  std::vector<NodePair> pairs_;  // by node of now
-  std::vector<uint32_t> taken_;  // by node of before: its partner
-  std::vector<uint32_t> work_;   // nodes of now whose neighbours may be paired
+  std::vector<NodePair> pairs_;  // by node of now_
+  std::vector<uint32_t> taken_;  // by node of before_: its partner
+  std::vector<uint32_t> work_;   // nodes of now_ whose neighbours may be paired
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes of a procedure are those of an older build of it.
+// Pairs the nodes of a procedure with those of the same procedure in an older build.
 
 #include <cstdint>
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace respike {
 
-/// How sure it is that a node is the same.
+/// What the two nodes of a pair have in common.
 enum class Likeness : uint8_t {
   none,
-  placed,  // it only stands where the other one stood
-  kind,    // it does the same kind of things
-  same,    // its code is the same
+  placed,  // only the place in the graph
+  kind,    // the same kind of code: the loose hash
+  same,    // the same code: both hashes
 };
 double confidence_of(Likeness likeness);
 
@@ -23,16 +23,15 @@ struct NodePair {
   Likeness likeness = Likeness::none;
 };
 
-/// By node of `now`. `calls` say by node what is called, in numbers that mean the same procedure
-/// for both; 0 where that is not known.
+/// The pairs by node of `now`. `calls_*` give the callee by node, as a number that means the same
+/// procedure in both builds; 0: unknown or no call.
 std::vector<NodePair> pair_nodes(const NodeGraph& before, std::span<const uint32_t> calls_before,
                                  const NodeGraph& now, std::span<const uint32_t> calls_now);
 
-/// Of procedures with the same signature: their graphs are the same.
+/// The pairs of procedures with the same signature, whose graphs are the same.
 std::vector<NodePair> pair_same_nodes(const NodeGraph& before, const NodeGraph& now);
 
-/// The share of the code that procedures have in common by loose hashes of nodes, 0 to 1, whatever
-/// its order.
+/// The share of nodes that two procedures have in common by loose hashes, in any order: 0 to 1.
 double likeness_of(const ProcedureProfile& before, const ProcedureProfile& now);
 
 }  // namespace respike

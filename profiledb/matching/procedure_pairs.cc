@@ -1,21 +1,25 @@
 // Matching the procedures of two builds.
 //
 // Spike matched lists of signatures in the order of the symbol table by minimum edit distance. Most
-// procedures of two builds have more in common than a signature, so what is sure comes first:
+// procedures of two builds have more in common than a signature, so the surest pairs come first:
 //
-// 1. Anchors, in any order: what is there once on either side and not yet matched: name with
-//    contents (signature and strict hashes), name, contents, name without the compiler's suffixes,
-//    signature. Contents and signatures only of procedures large enough to have their own.
-// 2. The call graph: at the same places, matched procedures call the same ones. Every such place is
-//    a vote, and the pairs that both sides prefer are taken, as long as there are new ones. That
-//    tells local symbols of the same name apart, and procedures that were renamed.
+// 1. Anchors, in any order: two procedures are a pair when their key occurs once in either build.
+//    Keys are, in this order: name with contents (signature and strict hashes), name, contents,
+//    name without the compiler's suffixes, signature. Contents and signatures count only for
+//    procedures that are large enough to have their own.
+// 2. The call graph: the procedures of a pair call the same procedures at the same places. Every
+//    such place is a vote for a pair of callees; pairs that both sides prefer are taken, and vote
+//    in the next round. Votes tell local symbols of one name apart, and find renamed procedures.
 // 3. Between neighbouring anchors that are in order: the shortest edit script over names with
 //    signatures, then over signatures.
-// 4. What is left of a name that several have: in order.
-// 5. Between anchors: the pairs that are most alike by what their nodes hold.
+// 4. Procedures that share a name: in order.
+// 5. Between anchors: the pairs with the highest likeness_of().
 //
-// Votes are taken again after that. Where a name speaks against a pair, its code has to speak for
-// it.
+// Then votes are taken again. A pair with different names is taken only if the code is alike.
+//
+// Example: `main` calls `read`, which was renamed to `load`; two files have a static `helper`.
+// `main` is an anchor by name; its calls vote for (read, load), and the calls of that pair vote for
+// the right `helper`.
 
 #include "profiledb/matching/procedure_pairs.h"
 
@@ -34,7 +38,7 @@
 namespace respike {
 namespace {
 
-constexpr double kAlike = 0.5;         // of code: enough for a vote, or against a name
+constexpr double kAlike = 0.5;         // likeness_of() that makes a pair plausible
 constexpr uint32_t kOwnContents = 12;  // instructions of a procedure that looks like no other
 constexpr uint32_t kOwnSignature = 6;  // nodes, likewise
 constexpr size_t kMostCompared = 40;  // procedures between anchors that are compared each with each
@@ -44,7 +48,7 @@ uint64_t hash_of(std::string_view text) {
   return hash64({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-/// One build: keys of its procedures. A key of 0 is none.
+/// The procedures of one build and their keys; 0: no key.
 struct Side {
   explicit Side(const Profile& profile) : procedures(profile.procedures) {
     std::unordered_map<uint64_t, uint32_t> at;
@@ -104,7 +108,7 @@ class Pairing {
   bool same_signature(uint32_t before, uint32_t now) const {
     return before_.procedures[before].signature == now_.procedures[now].signature;
   }
-  /// Whether nothing speaks against a pair that its place speaks for.
+  /// Whether names and code allow a pair that votes, order or signature suggest.
   bool plausible(uint32_t before, uint32_t now) const {
     if (before_.source[before] != 0 && before_.source[before] == now_.source[now]) return true;
     const bool named = before_.source[before] != 0 && now_.source[now] != 0;
@@ -114,11 +118,11 @@ class Pairing {
 
   // ---- anchors ----
 
-  /// Pairs what is free and whose key is there once on either side. Key: (side, procedure) -> key.
+  /// Pairs free procedures whose key occurs once in either build. Key: (side, procedure) -> key.
   template <typename Key>
   void pair_unique(Key key) {
-    std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> found;  // how often on either side
-    std::unordered_map<uint64_t, uint32_t> place;                       // on the side of before
+    std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> found;  // how often in either build
+    std::unordered_map<uint64_t, uint32_t> place;                       // in the older build
     for (uint32_t p = 0; p < before_.size(); ++p)
       if (const uint64_t k = free_before(p) ? key(before_, p) : 0; k != 0) {
         ++found[k].first;
@@ -141,7 +145,7 @@ class Pairing {
       return side.instructions[p] < kOwnContents ? 0 : side.contents[p];
     });
     pair_unique([](const Side& side, uint32_t p) { return side.source[p]; });
-    // A signature alone is little where names contradict it.
+    // A signature alone is weak: pairs whose names or code contradict it are undone.
     const auto anchored = partner_;
     pair_unique([](const Side& side, uint32_t p) {
       const ProcedureProfile& procedure = side.procedures[p];
@@ -158,8 +162,8 @@ class Pairing {
 
   using Votes = std::map<std::pair<uint32_t, uint32_t>, uint32_t>;  // before, now -> how many
 
-  /// Calls of a pair that are at the same place: in the same node where the graphs are the same,
-  /// else in the order of nodes between calls of what is paired.
+  /// Votes for the callees that the procedures of a pair call at the same place. That is the same
+  /// node where the graphs are the same, else the same position between calls of paired procedures.
   void collect_votes(uint32_t before, uint32_t now, Votes& votes) const {
     const auto &a = before_.calls[before], &b = now_.calls[now];
     const auto cast = [&](uint32_t x, uint32_t y) {
@@ -188,7 +192,7 @@ class Pairing {
       Votes votes;
       for (uint32_t p = 0; p < now_.size(); ++p)
         if (!free_now(p)) collect_votes(partner_[p], p, votes);
-      // What each side prefers; of several with as many votes none, unless one has the name.
+      // The partner that each procedure prefers; none where several are equally strong.
       using Choice = std::pair<uint64_t, uint32_t>;  // strength, procedure
       std::unordered_map<uint32_t, Choice> of_before, of_now;
       const auto choose = [](Choice& choice, uint64_t strength, uint32_t p) {
@@ -217,9 +221,9 @@ class Pairing {
 
   // ---- order ----
 
-  /// The pairs that are in order on both sides, as many as possible.
+  /// The longest list of pairs that is in order on both sides.
   std::vector<std::pair<uint32_t, uint32_t>> ordered_anchors() const {
-    std::vector<uint32_t> last;  // of the best chain of each length: now
+    std::vector<uint32_t> last;  // of the best list of each length: the procedure of now_
     std::vector<uint32_t> previous(now_.size(), kNone);
     for (uint32_t p = 0; p < now_.size(); ++p) {
       if (free_now(p)) continue;
@@ -241,7 +245,7 @@ class Pairing {
 
   using Gap = std::vector<uint32_t>;
 
-  /// Calls f with what is free on both sides between neighbouring anchors.
+  /// Calls f with the free procedures of both builds between neighbouring anchors.
   template <typename F>
   void for_each_gap(F f) {
     auto anchors = ordered_anchors();
@@ -259,7 +263,7 @@ class Pairing {
     }
   }
 
-  /// The shortest edit script over keys.
+  /// Pairs procedures that the shortest edit script over their keys keeps.
   template <typename Key>
   void align(Gap& before, Gap& now, Key key) {
     std::vector<uint64_t> a, b;
@@ -293,7 +297,7 @@ class Pairing {
     for_each_gap([&](Gap& before, Gap& now) { pair_most_alike(before, now); });
   }
 
-  /// Local symbols: the first of a name is the first, and so on.
+  /// Pairs local symbols of the same name in order: the first with the first, and so on.
   void pair_repeated_names() {
     std::unordered_map<uint64_t, std::vector<uint32_t>> by_name;  // of before, last first
     for (uint32_t p = before_.size(); p-- > 0;)

@@ -1,5 +1,5 @@
 #pragma once
-// Which procedures of two builds are the same.
+// Pairs the procedures of two builds.
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace respike {
 
-/// By procedure of `now`: the one of `before` that it is, or kNone. No procedure is used twice.
+/// By procedure of `now`: its partner in `before`, or kNone. No procedure has two partners.
 std::vector<uint32_t> pair_procedures(const Profile& before, const Profile& now);
 
 }  // namespace respike

@@ -1,14 +1,15 @@
 // Myers' greedy algorithm.
 //
 // In the grid of both sequences a path from the upper left to the lower right corner goes right (an
-// element of `a` is dropped), down (one of `b` is new) or, where tokens are equal, diagonally.
-// After d steps that are not diagonal, for every diagonal only the farthest point matters; it
-// follows from those after d - 1 steps. All of them are kept, and from the end the path is walked
-// back.
+// element of `a` is dropped), down (an element of `b` is new) or, where tokens are equal,
+// diagonally. Example: `a` = xyz and `b` = yzw: right (drop x), two diagonals (keep y and z), down
+// (add w). After d steps that are not diagonal, only the farthest point of every diagonal matters;
+// it follows from the farthest points after d - 1 steps. All farthest points are kept, so that the
+// path can be walked back from the end.
 //
-// That takes time and memory in the square of the differences. After kMostDifferences the path to
-// the farthest point so far is taken as it is, and the search starts anew from there: every start
-// gets on by at least so many elements.
+// Time and memory grow with the square of the differences. After kMostDifferences differences the
+// path to the farthest point so far is final, and the search starts anew from that point; every
+// search gets ahead by at least kMostDifferences elements.
 
 #include "profiledb/matching/sequence_diff.h"
 
@@ -25,7 +26,7 @@ class Search {
  public:
   Search(Tokens a, Tokens b) : a_(a), b_(b), n_(std::ssize(a)), m_(std::ssize(b)) {}
 
-  /// The pairs on a path from the start; returns where it ends.
+  /// Finds a path from the start and adds its pairs; returns where the path ends.
   std::pair<int64_t, int64_t> run(std::vector<std::pair<int64_t, int64_t>>& pairs) {
     const int64_t most = std::min(kMostDifferences, n_ + m_);
     // farthest_[d][k + d]: x on diagonal k = x - y after d differences.
@@ -49,7 +50,7 @@ class Search {
   int64_t& at(int64_t d, int64_t k) { return farthest_[d][k + d]; }
   int64_t before(int64_t d, int64_t k) const { return k < -d || k > d ? -1 : farthest_[d][k + d]; }
 
-  /// Where diagonal k is entered with the d-th difference; negative: nowhere.
+  /// The x at which the path enters diagonal k with the d-th difference; negative: it cannot.
   int64_t start_of(int64_t d, int64_t k) const {
     const int64_t right = before(d - 1, k - 1), down = before(d - 1, k + 1);
     return std::max(right < 0 || right >= n_ ? -1 : right + 1, down);

@@ -1,5 +1,5 @@
 #pragma once
-// What two sequences have in common, in order.
+// The common subsequence of two sequences.
 
 #include <cstdint>
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace respike {
 
-/// Pairs of indices of equal tokens, ascending in both: those that a shortest edit script keeps
-/// (Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1986). Of sequences
-/// that differ in more than some hundred places the script is not always the shortest, so that time
+/// Pairs of indices of the tokens that a shortest edit script keeps, ascending in both (Myers, "An
+/// O(ND) difference algorithm and its variations", Algorithmica 1986). For sequences that differ in
+/// more than kMostDifferences (400) places the script is not always the shortest, so that time
 /// stays close to linear.
 std::vector<std::pair<uint32_t, uint32_t>> common_subsequence(std::span<const uint64_t> a,
                                                               std::span<const uint64_t> b);

@@ -4,7 +4,9 @@
 // memory beyond the file anonymous. An interpreter is looked for below the sysroot.
 // Position-independent programs go to 0x2000000800000000, interpreters where mmap puts mappings.
 // Stack and register stack lie near the end of the window of region 3, where Linux has them;
-// RLIMIT_STACK is the size of each.
+// RLIMIT_STACK is the size of each. Example: a segment of 0x5000 bytes in the file and 0x9000 in
+// memory is two pages of 16 KB of the file, the second with zeros from 0x5000 on, and an anonymous
+// page.
 //
 // A program starts with sp 16 bytes below argc, its register stack empty, gp unset (its first code
 // computes it), and r8 to r11 zero. There is no AT_SYSINFO: the C library then uses break for

@@ -5,7 +5,8 @@
 // remembers in the ALAT the bytes it read; chk.a compares the entry with memory (cpu.h says why
 // this is as good as watching stores). The table has one entry for each register number. An entry
 // of a stacked register names its frame; a check in another frame is a miss, which the architecture
-// always allows.
+// always allows. Example: `ld8.s r8 = [r0]` gives a NaT, and `chk.s` of r8 branches to the recovery
+// code; `ld8 r8 = [r0]` is a SIGSEGV.
 //
 // Semaphores are the host's atomic operations; misaligned semaphores raise SIGBUS, as on the
 // machine.

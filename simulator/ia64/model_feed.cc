@@ -4,7 +4,8 @@
 // branch or break; counts have the same units. An operation at the head of a stretch tells the
 // model that the stretch begins. If a fault leaves a stretch in its middle, the count takes back
 // the instructions behind, and the model learns nothing from where control went; the model's cycles
-// for fetch and issue of the whole stretch stay.
+// for fetch and issue of the whole stretch stay. Example: a load faults in the second of six slots;
+// four slots are taken back.
 //
 // When a thread has ended, a new thread uses its place in the file again. A child of vfork shares
 // its parent's file: what the child executes before exec counts there.

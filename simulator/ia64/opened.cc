@@ -1,5 +1,5 @@
-// Notes which libraries a program opens while it runs; profiles of these libraries are then
-// collected.
+// Notes which libraries a program opens while it runs, for users who collect profiles of these
+// libraries.
 //
 // On real machines a module of the dynamic linker makes such notes (tas/runtime/opened.c). An
 // emulator sees libraries anyhow: a library is a file that the dynamic linker maps for execution.
@@ -7,7 +7,8 @@
 // mapped later have been opened. The note is the same as the module's: a symbolic link in a folder,
 // whose target is the library's path and whose name is the hash of that path. A link is made in one
 // step and outlives every end of the process. The path is a path of the host, with symbolic links
-// followed.
+// followed. Example: dlopen("libz.so.1") leaves a link 0123456789abcdef ->
+// /SYSROOT/lib/libz.so.1.3.
 //
 // Programs that the program executes do not inherit the option: they are other programs, with
 // libraries of their own.

@@ -111,10 +111,10 @@ void IssueState::rotate() {
 void IssueState::simplify() {
   if (!group_open_)
     for (Flight& f : flights_) f.in_group = false;
-  // When can results still delay somebody? Results of the open group: in the group only branches,
-  // else the next cycle at the earliest. Results of earlier groups: this cycle, if the group is
-  // still open. Multimedia instructions, the only ones that wait longer for integer results, are
-  // ignored here.
+  // When can a result still delay an instruction? A result of the open group delays branches of the
+  // group, and other instructions from the next cycle on. A result of an earlier group delays
+  // instructions in this cycle, if the group is still open. Multimedia instructions, which alone
+  // wait longer for integer results, are ignored here.
   std::erase_if(flights_, [&](const Flight& f) {
     const unsigned longest = f.writer == IssueClass::ialu ? 1 : longest_latency(f.writer);
     const bool matters_to_branch = f.in_group && latency(f.writer, Use::branch) > f.age;

@@ -12,6 +12,9 @@
 // nothing, so a row holds at every distance of its two instructions that no-ops fill. An
 // instruction to which several rows apply waits for the latest. The last row of table 5 (probe and
 // its like) is a class instead, since only uses of the result wait there.
+//
+// Example: `srlz.i` and an `add` two groups later have the row srlz.i, ANY, 12: the add waits for
+// 10 cycles.
 
 #include "simulator/itanium2/latency.h"
 

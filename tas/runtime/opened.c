@@ -1,18 +1,19 @@
 /* Notes which libraries a program opens while it runs (dlopen), for an instrumented run.
 
-   The dynamic linker loads this as an audit module (LD_AUDIT, rtld-audit(7)) and tells it about
-   every object. What comes after the program was loaded has been opened. A note is a symbolic link
-   in the folder that a variable (RESPIKE_OPENED) names: its target is the library's path, its name
-   the hash of that. To make one is one system call, so there is never half a note; one that exists
-   is left alone; and whatever becomes of the process, the note stays.
+   The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
+   object that it loads. Objects that come after the program was loaded have been opened. A note is
+   a symbolic link in the folder that the variable RESPIKE_OPENED names: its target is the library's
+   path, its name the hash of that path. One system call makes a note, so there is never half a
+   note; a note that exists is left alone; and a note stays whatever becomes of the process.
 
    This is freestanding code inside somebody else's process, with the rules of the start code
    (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
-   does nothing. First of all it takes both variables out of the environment and closes the open
-   file that it was loaded by (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the
-   program nor what it starts sees them. What remains to be seen is its mapping in /proc/self/maps.
+   does nothing. First the module takes both variables out of the environment and closes the file by
+   which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
+   its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
-   No library: the module lives in a namespace of its own, and a C library would come along. */
+   The module uses no library: it is loaded into a namespace of its own, into which the dynamic
+   linker would load a second C library. */
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -48,8 +49,8 @@ static void keep_folder(const char* path) {
   folder[size] = '/';
 }
 
-/* Closes the file of the first module listed, which is this one, and makes the variable list the
-   others; returns whether there are any. */
+/* Closes the file of the first module in the list, which is this one, and takes it out of the list;
+   returns whether other modules are left. */
 static int take_first(char* list) {
   const char* digit = behind(list, "/proc/self/fd/");
   long file = 0;

@@ -1,4 +1,5 @@
-"""Applications for tests: a database of its own for each case, programs to be registered, and what is in a database."""
+"""Applications for tests: a database of its own for each case, programs to register, and queries of
+the database."""
 
 import json
 import os
@@ -113,7 +114,7 @@ def build_echo(scratch):
 
 
 def rebuilt(scratch, image):
-    """Another build of an image: the same behaviour, other bytes."""
+    """Another build of an image: the same behaviour, but other bytes."""
     path = scratch.file("rebuilt")
     common.optimize(image, path, "--layout", "random", "--seed", "3")
     return path

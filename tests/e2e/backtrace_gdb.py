@@ -1,16 +1,17 @@
 """Runs inside gdb-multiarch for backtrace_test.py: walks one image to the planned stops.
 
 The environment variable BACKTRACE_JOB names a JSON file with: socket, result, bias_entry (e_entry
-of a position-independent image, else null) and stops: a list of [breakpoint address, passes to
-ignore, number of substantial instructions to step], the image's code as [start address, hex
-bytes] ranges, follow and imprecise. The result is a list with, per stop, the program counter, the digest of
-the steps and the return addresses of the call stack, all without the load bias; it is shorter than
-the plan when the program ends early.
+of a position-independent image, else null), stops: a list of [breakpoint address, passes to ignore,
+number of substantial instructions to step], the image's code as [start address, hex bytes] ranges,
+follow and imprecise. The result is a list with an entry for each stop: the program counter, the
+digest of the steps and the return addresses of the call stack, all without the load bias. The list
+is shorter than the plan if the program ends early.
 
-From each stop `follow` more instructions are executed, and at each in the image's code, but for
-`imprecise` ranges ([start, end]), the stack is unwound: it has to be that of the stop, with the calls and returns seen since. Per stop `followed`
-has the program counters where this was so, `wrong` the first where it was not: program counter,
-return addresses unwound, return addresses expected."""
+From each stop, `follow` more instructions are executed. At each of these instructions in the
+image's code, except in `imprecise` ranges ([start, end]), gdb unwinds the stack, which has to be
+the stack of the stop with the calls and returns since. For each stop, `followed` has the program
+counters where this held, and `wrong` the first where it did not: program counter, return addresses
+unwound, return addresses expected."""
 
 import json
 import os
@@ -31,7 +32,7 @@ def word_at(address):
 
 
 def is_glue(word):
-    """Unconditional branches, no-ops and loads of gp behind calls: what a change of layout adds and removes."""
+    """Unconditional branches, no-ops and loads of gp behind calls, which layouts add and remove."""
     opcode, a, b = word >> 26, word >> 21 & 31, word >> 16 & 31
     if opcode == 0x30 and a == 31:
         return True
@@ -85,7 +86,7 @@ def walk(bias, steps):
     digest, done = 0, 0
     while done < steps:
         word = word_at(program_counter() - bias)
-        if word is None:  # the program's libraries: the same code in both runs
+        if word is None:  # code of the program's libraries, which is the same in both runs
             done += 1
             digest = zlib.crc32(b"outside", digest)
         elif not is_glue(word):
@@ -109,13 +110,14 @@ def call_stack(bias):
 
 
 def is_uncertain(address):
-    """Whether nothing is said of stacks there: in the program's libraries, which have no symbols, and as told."""
+    """Whether stacks are not compared there: in the program's libraries, which have no symbols, and
+    in imprecise ranges."""
     return word_at(address) is None or any(start <= address < end for start, end in JOB["imprecise"])
 
 
 def changed_calls(callers, before, after):
-    """Return addresses, innermost first, after an instruction that stood at `before` and led to `after`; None when
-    control went a way that calls and returns do not."""
+    """Return addresses, innermost first, after an instruction that stood at `before` and led to
+    `after`; None if control moved in a way that calls and returns do not."""
     word = int.from_bytes(gdb.selected_inferior().read_memory(before, 4).tobytes(), "little")
     opcode, linked, way = word >> 26, word >> 21 & 31 != 31, word >> 14 & 3
     if opcode == 0x34 or (opcode == 0x1A and way == 1):
@@ -149,7 +151,8 @@ def follow(bias, steps):
 
 def visit(bias, stop):
     address, ignore, steps = stop
-    # gdb does not stop at the breakpoint where it stands, which only one of the two runs may do.
+    # gdb does not stop at a breakpoint where it already stands, and only one of the two runs may do
+    # so.
     ignore -= skip_glue(bias) == address + bias
     if ignore >= 0:
         breakpoint = gdb.Breakpoint(f"*{address + bias:#x}")

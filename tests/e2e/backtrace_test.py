@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
 """Debuggers unwind rewritten images as they unwind the originals: at 200 random stops the stacks
-are equal, in shuffled images and in those laid out by the profile of their own run.
+are equal, in shuffled images and in images that are laid out by the profile of their own run.
 
-Hot-cold optimization removes instructions, so its images are stopped at the bodies of procedures only. From each stop,
-where the stack is that of the original, as many as FOLLOWED instructions are executed one by one in the optimized image,
-and after each the stack must be what the calls and returns among them make of it: in hot procedures and, by an inverted
-profile and one by which procedures are left at once, in stubs, clones and the cold parts of their originals.
+Hot-cold optimization removes instructions, so its images stop at the bodies of procedures only.
+From each stop, where the stack equals the original's, up to FOLLOWED instructions are executed one
+by one in the optimized image. After each of these instructions, the stack must be what calls and
+returns have made of it. The profile of the own run puts stops into hot procedures; an inverted
+profile, and a profile by which control soon leaves hot procedures, put stops into stubs, clones and
+cold parts.
 
 A stop has to be the same point of the execution in both images, though addresses and instruction
-counts differ. It is: the N-th pass through the body of a procedure, then K substantial instructions
-further, where unconditional branches, no-ops and loads of gp behind calls do not count, because
-layouts add and remove them. Everything else runs in the same order in both images, with one
-exception: code that reads what describes the image, namely start-up code and the C++ unwinder,
-which walk program headers and frame descriptions.
+counts differ. So a stop is the N-th pass through the body of a procedure, and then K substantial
+instructions further. Unconditional branches, no-ops and loads of gp behind calls are not
+substantial, since layouts add and remove them. All other instructions run in the same order in both
+images, with one exception: code that reads descriptions of the image, namely start-up code and the
+C++ unwinder, which walk program headers and frame descriptions.
 
 The plan comes from logs in which qemu names the procedures of both images as they are entered, from
-main on. Procedures whose entries make the two logs differ belong to the exception and are dropped;
-what remains is the same sequence, from which stops are drawn at random, spread over the execution
-and over procedures; K reaches into callees, prologues and epilogues. Then gdb-multiarch, attached
-to qemu's stub, walks both images (backtrace_gdb.py) and unwinds by .eh_frame; the frames' addresses
-are named by the symbols of the image they belong to. Fragments, NAME.frag.N, count as NAME, aliases
-as one procedure, and code outside the image (libc) as "outside". At each stop the digests of the
-instructions stepped over (without branch senses, targets and formed addresses) are compared, too;
-where they differ the steps led through the exception, the walk is given up, and few walks may end
+main on. Procedures whose entries make the two logs differ belong to the exception and are dropped.
+The rest is the same sequence in both logs, from which stops are drawn at random, spread over the
+execution and over procedures; K reaches into callees, prologues and epilogues. Then gdb-multiarch,
+attached to qemu's stub, walks both images (backtrace_gdb.py) and unwinds by .eh_frame. The symbols
+of each image name the addresses of its frames. Fragments, NAME.frag.N, count as NAME, aliases as
+one procedure, and code outside the image (libc) as "outside". The digests of the executed
+instructions (without branch senses, targets and formed addresses) are compared at each stop, too.
+If they differ, the steps led through the exception and the walk is given up; few walks may end
 so."""
 
 import array
@@ -66,7 +68,7 @@ PROGRAMS = [
     "containers.pie",
     "lua.pie",
 ]
-# What glibc says of the frames of these is wrong for an instruction or two of the epilog.
+# glibc's frame descriptions of these are wrong for an instruction or two of the epilog.
 IMPRECISE = re.compile(r"(__(div|rem)[lq]u?|__sigsetjmp)(\.frag\.\d+)?")
 TEXT_SECTIONS = re.compile(
     r"\s*\[\s*\d+\]\s+(\S+)\s+PROGBITS\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)\s+\S+\s+\S*X"
@@ -106,7 +108,8 @@ class ImageMap:
         return None
 
     def name(self, address):
-        """The procedure around the address, else, as debuggers do, the label before it."""
+        """The procedure around the address; if there is none, the label before the address, as in
+        debuggers."""
         if self.word(address) is None:
             return "outside"
         at = bisect.bisect_right(self.starts, address) - 1
@@ -164,7 +167,7 @@ def aliases(image):
 
 
 def load_bias(program, image, folder):
-    """Where qemu puts a position-independent image; it always takes the same place."""
+    """The address where qemu puts a position-independent image, always the same."""
     if not image.is_pie:
         return 0
     log = folder / "pages"
@@ -179,7 +182,8 @@ def load_bias(program, image, folder):
 
 
 def logged(program, image, options, folder):
-    """The addresses at which qemu says it enters translated blocks, one after the other, at most LOG_LIMIT."""
+    """The addresses of translated blocks in the order in which qemu enters them, at most
+    LOG_LIMIT."""
     log = logged_addresses(program, image, options, folder)
     addresses = array.array("Q", itertools.islice(log, LOG_LIMIT))
     log.close()
@@ -187,7 +191,7 @@ def logged(program, image, options, folder):
 
 
 def logged_addresses(program, image, options, folder):
-    """The same without a limit."""
+    """As logged(), without a limit."""
     log = folder / "log"
     os.mkfifo(log)
     run = program.runs[0]
@@ -216,10 +220,10 @@ _of_originals = common.Shared()
 
 
 def entry_log(program, image, paths, folder):
-    """The procedures as they are entered, in order, from main on, at most LOG_LIMIT."""
+    """The procedures in the order in which they are entered, from main on, at most LOG_LIMIT."""
 
     def shared(key, make):
-        """Made once for an original, whose logs are the same for all layouts."""
+        """make(), called once for an original, whose logs are the same for all layouts."""
         return _of_originals((program, key), make) if image.path == program.image else make()
 
     bias = shared("bias", lambda: load_bias(program, image, folder))
@@ -228,7 +232,8 @@ def entry_log(program, image, paths, folder):
         for name, path in paths.items()
         for address, branches in path
     }
-    # A first run logs each block at least once, a second one each entry of the procedures found.
+    # A first run logs each block at least once; a second run logs each entry of the procedures
+    # found.
     executed = shared("executed", lambda: {*logged(program, image, ["-d", "exec"], folder)})
     entered = {place[0] for address, place in places.items() if address in executed}
     ranges = ",".join(
@@ -240,7 +245,7 @@ def entry_log(program, image, paths, folder):
     found, before = [], (None, 0)
     for address in log:
         place = places.get(address, (None, 0))
-        # Blocks on both sides of a branch on the way to the body are one entry.
+        # Blocks on both sides of a branch on the way to the body count as a single entry.
         if place[0] and not (place[0] == before[0] and place[1] > before[1]):
             found.append(place[0])
         before = place
@@ -252,8 +257,9 @@ def expect_argument_fits(text):
 
 
 def common_log(old, new):
-    """The beginning that both runs share, without the procedures that make them differ."""
-    # A long start may keep procedures out of one log; each would cost another one, see below.
+    """The common beginning of both runs, without the procedures that make the runs differ."""
+    # A long start may keep procedures out of one log; each such procedure would cost another log,
+    # see below.
     both = {*old} & {*new}
     old, new = ([name for name in log if name in both] for log in (old, new))
     for _ in range(DROPPED_LIMIT):
@@ -269,11 +275,11 @@ def common_log(old, new):
 def draw_stops(log, generator, count, steps_wanted=STEPS, followed=0, preferred=()):
     """[(procedure, passes to ignore, steps)] in the order of the log, with many different procedures.
 
-    The passes are counted from the stop before, without those that its steps may go through, so
-    that every stop is reached. Each pass costs a round trip to gdb, so they are limited too, and a
-    stop may come earlier in the execution than it was drawn. Where only one of two images executes
-    `followed` more instructions from each stop, these must not lead to the next one. Half of the
-    stops are in `preferred` procedures, if these ran."""
+    Passes are counted from the previous stop, without passes that the steps of that stop may go
+    through, so that every stop is reached. Each pass costs a round trip to gdb, so passes are
+    limited, too, and a stop may come earlier in the execution than it was drawn. If only one of two
+    images executes `followed` more instructions from each stop, these instructions must not lead to
+    the next stop. Half of the stops are in `preferred` procedures, if these ran."""
     places = collections.defaultdict(list)
     for index, name in enumerate(log):
         if len(places[name]) < 400:
@@ -302,7 +308,7 @@ def draw_stops(log, generator, count, steps_wanted=STEPS, followed=0, preferred=
 def walk(program, image, stops, paths, folder, followed=0):
     """Runs the image under gdb through the stops; returns a list of results, see backtrace_gdb.py."""
     folder.mkdir()
-    copy = folder / "image"  # paths of the same length, since the program sees its path
+    copy = folder / "image"  # paths of one length, since the program sees its path
     shutil.copy(image.path, copy)
     job = {
         "socket": str(folder / "gdb"),
@@ -362,7 +368,7 @@ def name_stack(image, result, canonical):
 
 
 class Tally:
-    """What was compared, over all cases."""
+    """The comparisons of all cases."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -388,7 +394,7 @@ class Tally:
 
 
 def plan(program, images, generator, folder, **drawing):
-    """The stops and, per image, the procedures' entry paths."""
+    """The stops, and for each image the procedures' entry paths."""
     old, new = (unique_procedures(image) for image in images)
     gp_load = {name: "GPLOAD" in old[name].other for name in old if name in new}
     paths = [
@@ -404,7 +410,7 @@ def plan(program, images, generator, folder, **drawing):
 
 
 def check_followed(image, results, hot, tally):
-    """What was unwound on the way from the stops; `hot` are the procedures with a hot copy."""
+    """Checks the stacks on the way from the stops; `hot`: the procedures with a hot copy."""
     for number, result in enumerate(results):
         if result["wrong"]:
             counter, unwound, expected = result["wrong"]
@@ -441,7 +447,8 @@ def check_program(program, layout, seed, count, scratch, tally):
     generator = random.Random(f"{program.name} {layout} {seed}")
     stops, paths = plan(program, images, generator, folder, **drawing)
     followed = drawing.get("followed", 0)
-    # The original has to leave each stop, too, lest it count as a pass of the next one.
+    # The original has to leave each stop, too; otherwise the stop would count as a pass of the next
+    # one.
     expected = walk(program, before, stops, paths[0], folder / "walk1", min(followed, 1))
     actual = walk(program, after, stops[: len(expected)], paths[1], folder / "walk2", followed)
     canonical = aliases(before)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Bad input ends in one clear sentence, exit status 1 and no output file; never a crash or a hang.
 
-Truncated files, flipped bytes, files of other formats and machines, images without relocations,
-stripped images, folders, missing files, full disks and unwritable places, for every command that
-reads an image; and profiles that are damaged, of other programs or none. Images are of Alpha and of Itanium. A file
-that is damaged where it does not matter may be accepted."""
+Every command that reads an image gets truncated files, flipped bytes, files of other formats and
+machines, images without relocations, stripped images, folders, missing files, full disks and
+unwritable places; also profiles that are damaged, of other programs, or no profiles. Images are of
+Alpha and of Itanium. A file that is damaged where it does not matter may be accepted."""
 
 import os
 import pathlib
@@ -130,7 +130,8 @@ WILD = (0, 1, 0x7FFF, 1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, (1 << 64) 
 
 
 def check_wild(data, fields, generator, count, scratch):
-    """Words at the offsets `fields` become numbers that are likely to be too much, or a neighbour's."""
+    """Words at the offsets `fields` become numbers that are likely to be too large, or the numbers
+    of a neighbour."""
     image = scratch.file("wild")
     for _ in range(count):
         bad = bytearray(data)
@@ -160,7 +161,8 @@ def wild_fields(image, data):
 
 
 def itanium_images(scratch):
-    """A program with calls and data; one with handlers and unwind information that is not understood."""
+    """Two images: a program with calls and data; a program with handlers and unwind information
+    that Respike does not understand."""
     folder = scratch.folder()
     yield ia64_programs.freestanding("calls", folder, "-q", "--build-id")
     unwind = ia64_programs.ASSEMBLER_SOURCES / "unwind" / "kept.s"
@@ -283,7 +285,7 @@ def check_wrong_profiles(scratch):
 
 
 def check_foreign_profiles(scratch):
-    """Of other programs, which have start-up code and `main` in common with every program."""
+    """Profiles of other programs, which share start-up code and `main` with every program."""
     for name in ("floats.dynamic", "interpreter.pie", "lua.dynamic"):
         image = common.find_program(name).image
         profile = profiles.make("random", "1", image, scratch.file("profile"))
@@ -306,7 +308,7 @@ def check_damaged_profiles(scratch, count):
 
 
 def check_other_build(scratch):
-    """A profile of another build is used as far as it fits, with a warning."""
+    """A profile of another build is used as far as it matches, with a warning."""
     source = (
         "int g(int);\n__attribute__((noinline)) int f(int x) { return x ? g(x) : 1; }\n"
         "__attribute__((noinline)) int g(int x) { BODY }\n"
@@ -357,7 +359,7 @@ def check_file_size_limit(scratch):
 
 
 def check_full_disk(scratch):
-    """A tmpfs of 64 KB in a mount namespace of its own."""
+    """Outputs on a tmpfs of 64 KB in a mount namespace of its own."""
     image = common.find_program("calls.dynamic").image
     folder = scratch.folder()
     listing = scratch.file("listing")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The benchmarks run: on one small program that is there anyway. A table of layouts, what is
-kept and not measured again, the page of figures (when matplotlib is there), the generated
-inputs."""
+"""The benchmarks run, on one small program that needs no download: a table of layouts, measurements
+that are kept, the page of figures (if matplotlib is installed), the generated inputs."""
 
 import importlib.machinery
 import importlib.util
@@ -41,7 +40,7 @@ def check_table():
     rows = [layouts.absolute(original), layouts.relative(optimized, original)]
     expect(all(len(row) == len(layouts.HEAD) - 3 for row in rows), f"rows do not fit: {rows}")
 
-    # Again, by a lab that may start no program.
+    # Again, with a lab that may start no program.
     again = measuring.Lab(lab.folder, common.RESPIKE)
     again._start = lambda *_: expect(False, "something was run again")
     repeated = layouts.measure_all(again, [small_workload()], ["random"], ["different"], 2)
@@ -50,7 +49,7 @@ def check_table():
 
 def check_default():
     """The default layout gains on an input that it was not trained with, and its colouring adds to
-    that."""
+    this gain."""
     program = common.find_program("lua.static")
     if program is None:
         raise Skip("Lua was not built")
@@ -73,7 +72,7 @@ def check_default():
 
 
 def check_path_of_inputs():
-    """Where files are does not show in what a program gets."""
+    """The folder of a file does not show in what a program gets."""
     seen = []
     for name in ("a", "a-longer-name"):
         folder = SCRATCH.folder() / name

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """scripts/bisect-procedures.sh finds the procedures whose rewriting breaks a program.
 
-A faulty respike is simulated by a wrapper: it runs the real one and then ruins the output whenever
-all procedures of a chosen set may be moved. It may also fail whenever a certain procedure may be
-moved, but not all of that set."""
+A wrapper simulates a faulty respike: it runs the real respike and then ruins the output if all
+procedures of a chosen set may be moved. The wrapper may also fail if a certain procedure may be
+moved, but not all of the set."""
 
 import os
 import re
@@ -51,7 +51,7 @@ MAIN = "long call_1(long), call_2(long); int main(void) { return call_1(2) + cal
 
 
 def check_same_names(scratch):
-    """The culprit shares its name with a procedure of another file."""
+    """The faulty procedure shares its name with a procedure of another file."""
     folder = scratch.folder()
     for number, factor in ((1, 3), (2, 5)):
         (folder / f"{number}.c").write_text(HELPERS.format(number=number, factor=factor))
@@ -105,7 +105,8 @@ def check_refused(scratch, status, word, *arguments):
 
 
 def check_command(scratch):
-    """The command is the one beside the script, else the one in PATH; a sentence says that there is none."""
+    """respike is the command beside the script, else the command in PATH; a sentence says if there
+    is none."""
     installed = scratch.folder()
     (installed / "scripts").mkdir()
     script = installed / "scripts" / SCRIPT.name

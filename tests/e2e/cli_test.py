@@ -3,7 +3,8 @@
 status 2.
 
 Also, over all programs: at most 1% of the procedures and 2% of the text bytes are opaque, each with
-a reason. The exception is `offsets`, whose purpose is a procedure that cannot be understood."""
+a reason. The exception is `offsets`, whose purpose is a procedure that Respike cannot
+understand."""
 
 import json
 import pathlib
@@ -311,7 +312,8 @@ def to_int(text):
 
 
 def check_disasm_counts(program, scratch):
-    """Blocks and edges have the counts of the profile; what it does not know is not counted."""
+    """Blocks and edges have the counts of the profile; blocks that the profile does not know have
+    no count."""
     image, profile = program.image, scratch.file("profile")
     counting, spool = scratch.file("counting"), scratch.folder()
     common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
@@ -357,7 +359,7 @@ def check_addresses(program, scratch):
 
 
 def check_left_out(scratch):
-    """Opaque code is told of when it is much of the code, by all who leave it as it is."""
+    """All commands that leave opaque code as it is say so if there is much of it."""
     program = common.find_program("offsets.dynamic")
     (opaque,) = read_info(program.image)["opaque"]
     counting, spool, profile = scratch.file("counting"), scratch.folder(), scratch.file("profile")
@@ -371,13 +373,13 @@ def check_left_out(scratch):
         line = rf"respike: warning: \d+\.\d\d% of the code is .*: {opaque['name']} \(\d+ bytes\)"
         common.expect(re.match(line, outcome.stderr.decode()), f"{outcome.stderr!r}")
         common.expect(outcome.stderr.count(b"\n") == 1, f"{outcome.stderr!r}")
-    static = common.find_program("offsets.static").image  # where it is next to nothing
+    static = common.find_program("offsets.static").image  # with hardly any opaque code
     outcome = common.optimize(static, scratch.file("out"))
     common.expect(not outcome.stderr, f"{outcome.stderr!r}")
 
 
 def check_empty_profile(program, scratch):
-    """A profile in which nothing ran is as good as none, which is told."""
+    """A profile in which nothing ran is as good as no profile, and a message says so."""
     zero, plain, report = scratch.file("zero"), scratch.file("plain"), scratch.file("report")
     profile = profiles.make("random", "1", program.image, scratch.file("profile"))
     common.respike_ok("profile", "merge", f"{profile}:0", "-o", zero)
@@ -393,7 +395,7 @@ def check_empty_profile(program, scratch):
 
 
 def check_other_files(program, scratch):
-    """Who gives a file of another kind is told which kind it is."""
+    """A user who passes a file of another kind is told which kind the file is."""
     image, profile, script = program.image, scratch.file("profile"), scratch.file("script")
     counting, spool, out = scratch.file("counting"), scratch.folder(), scratch.file("out")
     common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
@@ -427,7 +429,8 @@ def check_verify(program, scratch):
 
 
 def check_verify_other_respike(program, scratch):
-    """What another Respike made is verified as anything; a difference may be that Respike's other steps."""
+    """Outputs of another Respike are verified like any output; a message says that differences may
+    come from that Respike's other steps."""
     image, output, other = program.image, scratch.file("output"), scratch.file("other")
     common.optimize(image, output, "--layout", "random")
     note = scratch.file("note")
@@ -466,7 +469,7 @@ leave:
 
 
 def check_verify_coverage(program, scratch):
-    """How much was compared is said; where it is less than half, that is too little."""
+    """`verify` says how much it compared; less than half is too little."""
     output = scratch.file("output")
     common.optimize(program.image, output)
     text = common.respike_ok("image", "verify", program.image, output).stdout.decode()
@@ -485,7 +488,7 @@ def check_verify_coverage(program, scratch):
 
 
 def check_verify_rebuilt(scratch):
-    """The same code out of objects of other names, as compilers make them up, is the same."""
+    """The same code from objects with other names, such as compilers make up, is the same."""
     folder, images = scratch.folder(), []
     for name in ("one", "two"):
         (folder / f"{name}.s").write_text(NAMELESS)
@@ -500,7 +503,7 @@ def check_verify_rebuilt(scratch):
 
 
 def check_unused_profile(program, scratch):
-    """Layouts that go by no counts say so when they get some."""
+    """Layouts that use no counts say so if they get a profile."""
     output, report, profile = (scratch.file(n) for n in ("output", "report.json", "profile"))
     profiles.make("random", "1", program.image, profile)
     for layout in ("original", "random", "scatter"):

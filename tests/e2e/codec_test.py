@@ -2,15 +2,16 @@
 """Every code word of every program reads like objdump's text and encodes back to itself.
 
 `respike image disasm IMAGE --objdump` prints `ADDRESS: WORD TEXT` for each word of the executable
-sections, WORD encoded again from the decoded instruction. Both columns must equal those of
-alpha-linux-gnu-objdump."""
+sections, where WORD is encoded again from the decoded instruction. WORD and TEXT must equal those
+of alpha-linux-gnu-objdump."""
 
 import re
 import sys
 
 import common
 
-# Of objdump: an address, the bytes of a word, its text; what it adds to that; of respike: an address, a word, its text.
+# objdump's lines: an address, the bytes of a word, its text, and comments; respike's lines: an
+# address, a word, its text.
 WORD = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{2}) *\t(.*\S)[ \t]*$", re.M)
 REMARKS = re.compile(r"\t#.*"), re.compile(r" <[^>\n]*>")
 OURS = re.compile(r"^([0-9a-f]+): [0-9a-f]{8} \S", re.M)
@@ -19,13 +20,13 @@ OURS = re.compile(r"^([0-9a-f]+): [0-9a-f]{8} \S", re.M)
 def simplify(listing):
     for remark in REMARKS:
         listing = remark.sub("", listing)
-    while "  " in listing:  # faster than an expression
+    while "  " in listing:  # faster than a regular expression
         listing = listing.replace("  ", " ")
     return listing
 
 
 def read_ours(image):
-    """The lines. Listings have hundreds of thousands, so they are not taken apart one by one."""
+    """The lines of respike's listing, whole: a listing has hundreds of thousands of lines."""
     listing = simplify(common.respike_ok("image", "disasm", image, "--objdump").stdout.decode())
     listing = listing.replace("\t", " ")
     lines, addresses = listing.splitlines(), OURS.findall(listing)
@@ -35,7 +36,7 @@ def read_ours(image):
 
 
 def read_theirs(image):
-    """objdump's words as lines of ours."""
+    """objdump's words, as lines of respike's form."""
     listing = simplify(common.binutils("objdump", "-d", "-z", "-w", image))
     words = WORD.findall(listing)
     return [f"{at}: {d}{c}{b}{a} {text}".replace("\t", " ") for at, a, b, c, d, text in words]
@@ -49,7 +50,7 @@ def check_image(image):
         by_address = {line.partition(":")[0]: line for line in ours}
         pairs = [f"{line!r}, not {by_address.get(line.partition(':')[0])!r}" for line in wrong[:5]]
         raise common.Failure(f"{len(wrong)} of {len(theirs)} words differ: " + "; ".join(pairs))
-    # objdump prints data in code sections as bytes; respike has to list those words all the same.
+    # objdump prints data in code sections as bytes, but respike has to list these words, too.
     common.expect(len(ours) >= len(theirs), f"{len(ours)} words listed, objdump lists {len(theirs)}")
 
 

@@ -1,9 +1,10 @@
-"""What the end-to-end tests share: the respike command, the manifest of programs, running them under
-qemu-alpha, a runner for many cases on all processors, and readers of GNU binutils' output.
+"""The common part of the end-to-end tests: the respike command, the manifest of programs, running
+them under qemu-alpha, a runner for many cases on all processors, and readers of GNU binutils'
+output.
 
-A test file builds a list of Case(name, function) and hands it to run_cases, which runs them in
-parallel, prints each failure with its reason, and returns the exit status. A case fails by raising
-Failure (or any other exception) and may say by Skip that it does not apply here.
+A test file builds a list of Case(name, function) and passes the list to run_cases, which runs the
+cases in parallel, prints each failure with its reason, and returns the exit status. A case fails by
+raising Failure (or any other exception); a case that does not apply here may raise Skip.
 
 Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the
 folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases,
@@ -37,7 +38,7 @@ PROGRAM_TIMEOUT = 120.0
 
 
 class Failure(Exception):
-    """The product does not do what the case expects."""
+    """Respike does not do what the case expects."""
 
 
 class Skip(Exception):
@@ -116,7 +117,7 @@ def load_programs():
 
 
 def find_program(name):
-    """The program `name`, or None when it was not built (real programs without their sources)."""
+    """The program `name`, or None if it was not built (real programs without their sources)."""
     return next((p for p in load_programs() if p.name == name), None)
 
 
@@ -152,7 +153,8 @@ class Outcome:
     stderr: bytes
 
     def behaviour(self):
-        """What has to be the same for the original and a rewritten image."""
+        """The part of the outcome that has to be the same for the original and a rewritten
+        image."""
         return (self.status, self.stdout)
 
 
@@ -166,7 +168,7 @@ def _limits(file_size=None):
 
 
 def run_command(command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None):
-    """Runs a command in its own process group, kills the whole group at the timeout."""
+    """Runs a command in its own process group; kills the whole group at the timeout."""
     source = open(stdin, "rb") if stdin else subprocess.DEVNULL
     try:
         process = subprocess.Popen(
@@ -211,13 +213,13 @@ def respike_ok(*args, **options):
     return outcome
 
 
-# What a profile is for; by name, so that code moves even where nothing is gained.
+# The layout for tests with a profile: named, so that code moves even if nothing is gained.
 BEST_LAYOUT = ["--layout", "ext-tsp,split,colour"]
 
 
 def optimize(image, output, *options, as_users_do=False, **keywords):
-    """With a profile and no layout, in the best layout, whether that gains something or not;
-    `as_users_do`: only if it does."""
+    """Optimizes `image`. If `options` have a profile and no layout, the best layout is used whether
+    it gains something or not; with `as_users_do` only if it gains."""
     if "--profile" in options and "--layout" not in options and not as_users_do:
         options += tuple(BEST_LAYOUT)
     return respike_ok("image", "optimize", image, "-o", output, *options, **keywords)
@@ -245,7 +247,8 @@ def link_libraries(program, folder, replaced=None):
 
 
 class Shared:
-    """What several cases need, made by the first of them: shared(key, make)."""
+    """Values that several cases need; the first case that calls shared(key, make) makes the
+    value."""
 
     def __init__(self):
         self._made, self._locks, self._guard = {}, {}, threading.Lock()
@@ -263,7 +266,7 @@ _expected = Shared()
 
 
 def expected_behaviour(program, index):
-    """What the original prints and returns in its run `index`; run once per process."""
+    """The output and status of the original in its run `index`; run once per process."""
 
     def run():
         with tempfile.TemporaryDirectory(prefix="respike-lib-") as folder:
@@ -273,7 +276,7 @@ def expected_behaviour(program, index):
 
 
 def check_behaviour(program, image, libraries=None, runs=None, what="the rewritten image"):
-    """Runs `image` like the program and compares with the original, run for run."""
+    """Runs `image` as the program is run, and compares with the original, run for run."""
     for index in runs if runs is not None else range(len(program.runs)):
         expected = expected_behaviour(program, index)
         actual = run_program(image, program.runs[index], libraries)
@@ -395,12 +398,12 @@ class Scratch:
 
 
 def named_cases(checks, scratch):
-    """Cases of {name: check(scratch)}."""
+    """Cases for {name: check}; each calls check(scratch)."""
     return [Case(name, lambda c=check: c(scratch)) for name, check in checks.items()]
 
 
 def main(doc, cases):
-    """The whole of a test: command line, and the cases that `cases(scratch)` makes."""
+    """A whole test: reads the command line, and runs the cases that `cases(scratch)` makes."""
     args = argument_parser(doc).parse_args()
     with Scratch() as scratch:
         return run_cases(list(cases(scratch)), args)

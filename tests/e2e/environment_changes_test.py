@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Images of applications whose files change: new builds, those that only look new and those that do not, builds without
-relocations or for another machine, and what another Respike made."""
+"""Images of applications whose files change: new builds, files that only look new or only look old,
+builds without relocations or for another machine, and images that another Respike made."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ from common import expect
 
 
 def check_one_machine(scratch):
-    """Files of an application that are replaced by those of another machine."""
+    """Files of an application are replaced by files for another machine."""
     world, program = World(scratch), common.first_program("linked.dynamic")
     image = world.copy(program.image)
     library = world.copy(program.libraries[0].path)
@@ -47,8 +47,8 @@ def check_one_machine(scratch):
 
 
 def check_foreign_for_a_while(scratch):
-    """A library for another machine is noticed by whichever command comes first, which does nothing else, and leaves no
-    trace when the library is taken back."""
+    """A library for another machine is noticed by whichever command comes first; that command does
+    nothing else. No trace is left when the old library is back."""
     world, program = World(scratch), common.first_program("linked.dynamic")
     image = world.copy(program.image)
     library = world.copy(program.libraries[0].path)
@@ -96,7 +96,8 @@ def check_foreign_for_a_while(scratch):
 
 
 def check_another_machine(scratch):
-    """A program that is replaced by one for another machine, with all its images, is a new build without a profile."""
+    """A program that is replaced, with all its images, by a program for another machine is a new
+    build without a profile."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     other = ia64_programs.freestanding("calls", scratch.folder(), "-q", "--build-id")
@@ -174,7 +175,7 @@ def check_new_build(scratch):
 
 
 def check_touched(scratch):
-    """A file with another time and the same contents is the same build."""
+    """A file with another time and the same contents is still the same build."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"]):
@@ -217,8 +218,9 @@ def check_hidden_change(scratch):
 
 
 def check_becomes_plain(scratch):
-    """An image rebuilt without relocations is left alone. When there is no other one, that is a failure, and the mode
-    stays: a build that forgot its relocations is to learn of it."""
+    """An image rebuilt without relocations is left alone. If the application has no other image,
+    this is a failure, and the mode stays: the user shall learn that the build forgot its
+    relocations."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"]):
@@ -242,21 +244,21 @@ def check_becomes_plain(scratch):
 
 
 def check_matched_once(scratch):
-    """A profile is carried over again only when the older build has counted more."""
+    """A profile is carried over again only if the older build has counted more since."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     new = rebuilt(scratch, image)
     steps = (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app", *program.runs[0].args])
     for step in steps:
         world.ok(*step)
-    kept = scratch.file("kept")  # a run that is merged only later
+    kept = scratch.file("kept")  # the counter file of a run that is merged only later
     world.ok("run", "app", *program.runs[0].args)
     (waiting,) = [f for f in world.spool() if f.stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in world.spool())]
     shutil.move(waiting, kept)
     shutil.copy(new, image)
 
     def matches():
-        """Runs that were carried over; the rows themselves, which matching makes anew."""
+        """The number of carried-over runs, and the rows themselves, which matching makes anew."""
         return rows_of(world.database, "select id, runs from count_set where purpose = 'carried'")
 
     outcome = world.ok("optimize", "app")
@@ -273,7 +275,7 @@ def check_matched_once(scratch):
 
 
 def check_new_respike(scratch):
-    """What another Respike made is made again; until then it runs."""
+    """Images that another Respike made are made again; until then they run."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     steps = (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"])

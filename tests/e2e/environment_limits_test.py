@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Applications where something is missing, full, forbidden or damaged: commands say so in a sentence, and nothing is
-lost. Disks are small tmpfs in a mount namespace, damage is done to copies of a database at random places."""
+"""Applications where something is missing, full, forbidden or damaged: commands say so in a
+sentence, and nothing is lost. Disks are small tmpfs in a mount namespace; damage is done to copies
+of a database at random places."""
 
 import concurrent.futures
 import json
@@ -18,7 +19,7 @@ from common import Skip, expect
 
 
 def expect_refusal(outcome, word, command):
-    """Exit status 1, of `run` 125, and one sentence with `word` in it."""
+    """Exit status 1 (125 for `run`), and one sentence with `word` in it."""
     text = outcome.stderr.decode(errors="replace")
     expect(outcome.status == (125 if command[0] == "run" else 1), f"{command}: status {outcome.status}: {text}")
     expect(word in text and text.count("\n") == 1, f"{command}: {text}")
@@ -46,7 +47,7 @@ class Disk:
         return outcome.stdout
 
     def fill(self, leave=0):
-        """All but so many bytes."""
+        """Fills the disk, except for `leave` bytes."""
         self.do("sh", "-c", f"cat /dev/zero > {self.folder}/filler 2>/dev/null; truncate -s -{leave} {self.folder}/filler")
 
     def close(self):
@@ -55,7 +56,8 @@ class Disk:
 
 
 def on_disk(check):
-    """Runs check(world, disk) with the application `app`, which is instrumented, on a disk of its own."""
+    """Runs check(world, disk) with the application `app`, which is instrumented, on its own
+    disk."""
 
     def with_disk(scratch):
         world = World(scratch)
@@ -99,7 +101,7 @@ def check_full(world, disk):
     disk.do("rm", disk.folder / "filler")
     expect(runs_of(world) == 1, "the run was lost")
     world.ok("run", "app")
-    disk.fill(leave=300_000)  # for the database, but not for an image
+    disk.fill(leave=300_000)  # enough for the database, but not for an image
     command = ["instrument", "app", "--counters", "atomic"]
     expect_refusal(world.respike(*command), "No space", command)
     expect(runs_of(world) == 2, "the run was lost")
@@ -132,7 +134,7 @@ def check_read_only(world, disk):
 
 
 def damage(data, chance):
-    """A page lost, a page of noise, bits turned, or the end cut off."""
+    """Data with a lost page, a page of noise, flipped bits, or its end cut off."""
     data, at = bytearray(data), chance.randrange(len(data)) // 4096 * 4096
     kind = chance.randrange(4)
     if kind == 0:
@@ -148,7 +150,8 @@ def damage(data, chance):
 
 
 def check_damaged(scratch):
-    """Damage is told of or does not matter; it never crashes a command, and the files beside are still good after."""
+    """Damage is reported or does not matter. Damage never crashes a command, and the other files
+    are still good afterwards."""
     world, chance = World(scratch), random.Random(1)
     image = world.copy(build_echo(scratch))
     for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"], ["optimize", "app"]):
@@ -181,13 +184,14 @@ def check_damaged(scratch):
 
 
 def overwritten(data):
-    """A page of the code lost, the size kept."""
+    """Data with a lost page of code, of the same size."""
     middle = len(data) // 2
     return data[:middle] + bytes(b ^ 0xFF for b in data[middle : middle + 4096]) + data[middle + 4096 :]
 
 
 def check_damaged_images(scratch):
-    """A damaged image of the store is not run, and the next command that makes it makes it anew."""
+    """A damaged image of the store is not run, and the next command that makes this image makes it
+    anew."""
     world = World(scratch)
     image = world.copy(build_echo(scratch))
     world.ok("register", image, "--name", "app")
@@ -222,7 +226,7 @@ def check_damaged_images(scratch):
 
 
 def check_spool(scratch):
-    """Without the folder for its counters a program runs, and the user hears of it."""
+    """Without the folder for its counters a program runs, and the user gets a message."""
     world = World(scratch)
     image = world.copy(build_echo(scratch))
     for step in (["register", image, "--name", "app"], ["instrument", "app"]):
@@ -245,7 +249,8 @@ def check_spool(scratch):
 
 
 def check_rights(scratch):
-    """Folders and files that the user may not write: as another user, since root may."""
+    """Folders and files that the user may not write: tested as another user, since root may write
+    them."""
     world = World(scratch)
     user = []
     if os.geteuid() == 0:
@@ -289,7 +294,7 @@ def check_rights(scratch):
 
 
 def check_vanished(scratch):
-    """The program or a library is away for a while."""
+    """The program or a library is missing for a while."""
     world, program = World(scratch), common.first_program("linked.dynamic")
     image, library = world.copy(program.image), world.copy(program.libraries[0].path)
     world.environment["LD_LIBRARY_PATH"] = str(library.parent)
@@ -328,7 +333,8 @@ exec "$@"
 
 
 def check_origin_without_namespaces(scratch):
-    """Executed by its own path the substitute would not find libraries beside the original, so that one is run."""
+    """Executed by its own path, the substitute would not find libraries beside the original; so the
+    original is run."""
     prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
     if common.run_command([*prefix, "true"]).status != 0:
         raise Skip("no user namespaces here")
@@ -362,7 +368,8 @@ def check_origin_without_namespaces(scratch):
 
 
 def check_registered_at_once(scratch):
-    """Of several that register the same, all succeed; one of them adds it."""
+    """If several commands register the same application at once, all succeed, and one of them adds
+    it."""
     world, program = World(scratch), common.first_program("linked.dynamic")
     image, library = world.copy(program.image), world.copy(program.libraries[0].path)
     world.environment["LD_LIBRARY_PATH"] = str(library.parent)
@@ -383,7 +390,8 @@ def check_registered_at_once(scratch):
 
 
 def check_commands_at_once(scratch):
-    """All commands at the same time, on applications with the same image: none fails, each run counts once."""
+    """All commands run at the same time, on applications with the same image: none fails, each run
+    counts once."""
     world = World(scratch)
     image = world.copy(build_echo(scratch))
     for step in (["register", image, "--name", "app"], ["register", image, "--name", "other"]):
@@ -434,7 +442,7 @@ int main(int count, char** arguments) {
 
 
 def check_killed_after_opening(scratch):
-    """What a program opened and counted is known although it was killed; who is killed with it does not matter."""
+    """Opened libraries and counts are known although `respike run` and the program are killed."""
     world = World(scratch)
     source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
     source.write_text(OPENS)
@@ -461,7 +469,7 @@ def check_killed_after_opening(scratch):
         for _ in range(100):
             if not world.spool():
                 break
-            time.sleep(0.05)  # the kernel has not ended it yet
+            time.sleep(0.05)  # the kernel has not ended the process yet
             world.ok("collect")
         expect(world.images("app")["opens"]["profile"]["runs"] == runs, shown)
     text = world.ok("instrument", "app").stdout.decode()
@@ -487,7 +495,8 @@ int main(int count, char** arguments) { return count > 1 ? execv(arguments[1], a
 
 
 def check_inside_a_run(scratch):
-    """Commands that a program calls do not take the versions for originals; they say so and change nothing."""
+    """Commands that a program calls inside a run do not take the versions for originals; they say
+    so and change nothing."""
     world = World(scratch)
     source, image, link = scratch.file("calls.c"), world.folder / "bin" / "calls", world.folder / "link"
     source.write_text(CALLS)
@@ -522,7 +531,8 @@ def check_inside_a_run(scratch):
 
 
 def check_odd_paths(scratch):
-    """Opened libraries are noted wherever the database is; the dynamic linker and the emulator get paths by variables."""
+    """Opened libraries are noted wherever the database is. The dynamic linker and the emulator get
+    paths by environment variables."""
     for name in ("a:b", "a;b", "a,b", "a$ORIGIN", "${LIB}", "ü\n b"):
         world = World(scratch)
         world.database = world.folder / name / "x.db"
@@ -536,7 +546,7 @@ def check_odd_paths(scratch):
 
 
 def check_two_names(scratch):
-    """A library that is opened by its name and by a symbolic link is one image."""
+    """A library that is opened by its name and by a symbolic link is a single image."""
     world = World(scratch)
     image, library = build_opening(world, scratch)
     link = world.folder / "a_link.so"

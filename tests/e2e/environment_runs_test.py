@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Running applications: what the program gets and how it ends, many runs at once, and what runs leave behind."""
+"""Running applications: what the program gets, how it ends, many runs at once, and the files that
+runs leave."""
 
 import concurrent.futures
 import os
@@ -16,7 +17,8 @@ from common import expect
 
 
 def check_run(scratch, mode):
-    """Arguments, environment, input and end are the program's, in every mode."""
+    """In every mode, the program gets its arguments, environment and input, and its end is the
+    command's."""
     world = World(scratch)
     image = build_echo(scratch)
     world.ok("register", image, "--name", "echo")
@@ -69,7 +71,7 @@ def check_run_problems(scratch):
 
 
 def check_many_runs(scratch):
-    """Many at once, some of them killed: those that ended count once."""
+    """Many runs at once, some of them killed: runs that ended count once."""
     world = World(scratch)
     image = build_echo(scratch)
     world.ok("register", image, "--name", "echo")
@@ -93,7 +95,7 @@ def check_many_runs(scratch):
         profile = world.images("echo")[image.name]["profile"]
         if not world.spool():
             break
-        time.sleep(0.1)  # the kernel has not ended all of the killed yet
+        time.sleep(0.1)  # the kernel has not ended all killed processes yet
     expect(profile["runs"] == 200, profile)
     expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
     rows = rows_of(
@@ -106,8 +108,9 @@ def check_many_runs(scratch):
     expect(entered == 200 and 180 in sums, f"main was entered {entered} times, of which 180 came to its end: {sums}")
 
 
-# Of other processes: the number is at offset 40. In a process of its own: what this one has open, processes that other
-# cases start inherit for a moment, and a counter file that somebody has open is not finished.
+# Makes counter files of other processes: the process number is at offset 40. In a process of its
+# own: other cases start processes meanwhile, which inherit open files for a moment, and an open
+# counter file is not finished.
 MORE_COUNTER_FILES = """
 import pathlib, sys
 file = pathlib.Path(sys.argv[1])
@@ -122,7 +125,8 @@ with open(other, "r+b"):
 
 
 def check_spool_stays_small(scratch):
-    """When nothing but `run` is ever called, files do not pile up. What is in use is left to other commands."""
+    """If no command but `run` is ever called, files do not pile up. Files in use are left to other
+    commands."""
     world = World(scratch)
     image = build_echo(scratch)
     world.ok("register", image, "--name", "echo")
@@ -141,7 +145,8 @@ def check_spool_stays_small(scratch):
 
 
 def check_speed(scratch):
-    """`run` adds at most 15 ms. Processor time, since other tests run meanwhile."""
+    """`run` adds at most 15 ms of processor time, which is measured since other tests run
+    meanwhile."""
     if "RESPIKE_SANITIZED" in os.environ:
         raise common.Skip("the sanitizers take their time")
     world = World(scratch)

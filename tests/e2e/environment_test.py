@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Applications from registering to export: register, instrument, run, collect, optimize, export, and what is wrong.
+"""Applications from registering to export: register, instrument, run, collect, optimize, export,
+and refusals.
 
-The oracle of behaviour is the original program; of libraries, the dynamic linker itself; of "does nothing", the files of
-the database. environment_changes_test.py changes images, environment_runs_test.py is about running."""
+Oracles: of behaviour, the original program; of libraries, the dynamic linker itself; of commands
+that do nothing, the files of the database. environment_changes_test.py changes images,
+environment_runs_test.py is about running."""
 
 import json
 import os
@@ -63,7 +65,7 @@ def check_tour(scratch):
 
 
 def check_nothing_twice(scratch):
-    """Commands that find their work done do nothing."""
+    """Commands whose work is done already do nothing."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     steps = [("register", image), ("instrument", image.name), ("optimize", image.name)]
@@ -91,7 +93,7 @@ def check_nothing_twice(scratch):
 
 
 def libraries_by_loader(program, library_path):
-    """What the dynamic linker says under the emulator: {name: file}."""
+    """The libraries that the dynamic linker finds under the emulator: {name: file}."""
     command = ["qemu-alpha", "-L", SYSROOT, "-E", "LD_TRACE_LOADED_OBJECTS=1", "-E", f"LD_LIBRARY_PATH={library_path}"]
     text = common.run_command([*command, program]).stdout.decode()
     found = set()
@@ -128,7 +130,8 @@ def check_libraries(scratch):
 
 
 def check_origin(scratch, option):
-    """Search paths that depend on where the images are, for needed libraries of needed libraries."""
+    """Search paths that depend on the folders of the images, for the libraries that needed
+    libraries need."""
     world = World(scratch)
     folder = world.folder / "installed"
     (folder / "lib").mkdir(parents=True)
@@ -206,8 +209,9 @@ def check_opened(scratch):
 
 
 def check_opened_itanium(scratch):
-    """The same of an Itanium program, whose emulator notes: what was linked is not noted, nor what a program that it
-    executes opens; by the second round both libraries count."""
+    """The same with an Itanium program, whose emulator takes the notes. Linked libraries are not
+    noted, nor libraries that an executed program opens; by the second round both libraries
+    count."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise common.Skip(ia64_programs.MISSING)
@@ -276,7 +280,7 @@ def check_chosen_images(scratch):
 
 
 def check_odd_names(scratch):
-    """Paths that would spoil a line of a table."""
+    """Paths with characters that would break a line of a table."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image, "a\nb\x1b[2J")
     out = world.folder / "out"
@@ -306,7 +310,8 @@ second:
 
 
 def check_opaque_code(scratch):
-    """That much of an image stays as it is is said once for each build, not whenever something is made of it."""
+    """A message that much of an image stays as it is comes once for each build, not whenever an
+    image is made of the build."""
     world = World(scratch)
     source, image, moved = scratch.file("differences.c"), scratch.file("differences"), scratch.file("moved")
     source.write_text(DIFFERENCES)
@@ -340,7 +345,8 @@ int main(void) { return printf("%d\\n", one(1) + two(2)) == 3 ? 0 : 1; }
 
 
 def check_same_file_names(scratch):
-    """Two libraries of one file name are chosen and exported both, or one by its path."""
+    """Two libraries with one file name are selected and exported together, or one of them by its
+    path."""
     world = World(scratch)
     folder = world.folder / "installed"
     compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
@@ -353,7 +359,7 @@ def check_same_file_names(scratch):
         libraries.append(library)
     source, main = scratch.file("plugged.c"), folder / "main"
     source.write_text(PLUGGED)
-    # Without a SONAME a library is needed by the path that it was linked under.
+    # A library without a SONAME is needed by the path that it was linked under.
     subprocess.run([*compiler, source, *libraries, "-o", main], check=True)
     world.ok("register", main, "--name", "app")
 
@@ -388,7 +394,8 @@ def check_same_file_names(scratch):
 
 
 def build_versioned(folder):
-    """A program in bin, in several editions, and in lib its library under its real name, with the usual links."""
+    """Builds a program in bin, in several editions, and in lib its library under its real name,
+    with the usual links."""
     (folder / "bin").mkdir(parents=True)
     (folder / "lib").mkdir()
     source = folder / "chain.c"
@@ -410,12 +417,14 @@ def build_versioned(folder):
 
 
 def loaded_library(program, library_path=""):
-    """The file that the program has mapped for libvalue, by the dynamic linker; None: there is none."""
+    """The file that the program has mapped for libvalue, as the dynamic linker says; None if there
+    is none."""
     return next((os.path.realpath(f) for f in libraries_by_loader(program, library_path) if "libvalue" in f), None)
 
 
 def check_export_loads(scratch):
-    """Exported programs load the exported libraries: by $ORIGIN for themselves, else as a note says."""
+    """Exported programs load the exported libraries: by $ORIGIN on their own, else as a note
+    says."""
     world = World(scratch)
     folder = world.folder / "installed"
     original = build_versioned(folder)
@@ -460,7 +469,8 @@ def check_export_loads(scratch):
 
 
 def check_export_root(scratch):
-    """Below a root images have their paths, files their names, and links lead where they led."""
+    """Below an export root, images have their paths, files their names, and links lead where they
+    led."""
     world = World(scratch)
     folder = world.folder / "installed"
     original = build_versioned(folder)
@@ -496,7 +506,8 @@ def check_export_root(scratch):
 
 
 def check_terminal(scratch):
-    """On a terminal each image has a line as work on it begins; elsewhere nothing is printed."""
+    """On a terminal, each image gets a line when work on it begins; elsewhere nothing is
+    printed."""
     world, program = World(scratch), common.first_program("linked.dynamic")
     image, library = world.copy(program.image), world.copy(program.libraries[0].path)
     world.environment["LD_LIBRARY_PATH"] = str(library.parent)
@@ -584,7 +595,7 @@ def check_bad_databases(scratch):
 
 
 def check_absent_databases(scratch):
-    """Only `register` makes a database: elsewhere a name may be mistyped."""
+    """Only `register` makes a database: for other commands the name may be mistyped."""
     image = static_program().image
     world = World(scratch)
     commands = [["list"], ["collect"], ["prune"]]
@@ -606,7 +617,7 @@ def check_absent_databases(scratch):
 
 
 def check_foreign_entries(scratch):
-    """What is no counter file is set aside with one warning."""
+    """Files in the spool that are no counter files are set aside with one warning."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):
@@ -623,7 +634,7 @@ def check_foreign_entries(scratch):
 
 
 def check_full_disk(scratch):
-    """Files that cannot grow: a sentence, and nothing lost."""
+    """Files that cannot grow: commands say so in a sentence, and nothing is lost."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     world.ok("register", image, "--name", "app")

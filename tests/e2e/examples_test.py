@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The examples do what they promise: one command from sources to faster images, nothing the second time, and the
-profile is used again after a change of the sources.
+"""The examples keep their promises: one command from sources to faster images, nothing to do the
+second time, and the profile is used again after a change of the sources.
 
-Each is copied with its surroundings into a scratch folder. SQLite's sources are those that the test programs were built
-from. What is faster is said by the simulator, on work that the images were not trained with."""
+Each example is copied with its surroundings into a scratch folder. SQLite's sources are those of
+the test programs. The simulator says what is faster, on work that the images were not trained
+with."""
 
 import json
 import os
@@ -15,11 +16,11 @@ import common
 from common import Skip, expect
 
 SOURCES = common.PROGRAMS / "sources" / "sqlite3-amalgamation"
-LEAST_GAIN = 1.03  # cycles of the original by those of the optimized image
+LEAST_GAIN = 1.03  # cycles of the original over cycles of the optimized image
 
 
 class Project:
-    """An example in a tree of its own, which lies in it as in the repository."""
+    """An example in a tree of its own, at the same place as in the repository."""
 
     def __init__(self, scratch, name, place="."):
         root = scratch.folder() / place
@@ -31,19 +32,20 @@ class Project:
             self.environment.pop(name, None)
 
     def do(self, *command):
-        """Runs a command, which has to succeed; returns what it printed."""
+        """Runs a command, which has to succeed; returns its output."""
         outcome = common.run_command(command, cwd=self.folder, env=self.environment, timeout=600)
         text = (outcome.stdout + outcome.stderr).decode(errors="replace")
         expect(outcome.status == 0, f"{common.shorten_command(command)}: {text[-1500:]}")
         return text
 
     def files(self):
-        """All files with their times; the database's own change whenever it is looked at."""
+        """All files with their times, except the database's, which change whenever the database is
+        read."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and ".db" not in p.name]
         return {str(p): (p.stat().st_mtime_ns, p.stat().st_ino) for p in files}
 
     def json(self, command, *args, environment=None, stdin=None):
-        """What a command of respike prints as JSON, and on stderr."""
+        """The JSON that a command of respike prints, and its messages on stderr."""
         command = [common.RESPIKE, command, "--json", *args]
         environment = self.environment | (environment or {})
         outcome = common.run_command(command, stdin=stdin, cwd=self.folder, env=environment, timeout=600)
@@ -57,7 +59,7 @@ def append(path, text):
 
 
 def expect_carried_over(text, image):
-    """The build said how much of the older profile it used for `image`."""
+    """Checks that the build said how much of the older profile it used for `image`."""
     found = re.search(rf"{re.escape(image)}: of the (\d+) procedures .* with ([\d.]+)% .*confidence ([\d.]+)", text)
     expect(found, f"{image}: nothing on the share that was matched: {text[-1500:]}")
     expect(int(found[1]) >= 5 and float(found[2]) > 95 and float(found[3]) > 0.9, found[0])
@@ -111,7 +113,7 @@ def check_cmake(scratch):
     project.do("cmake", "-S", ".", "-B", "build", *options)
     build = ["cmake", "--build", "build"]
     project.do(*build)
-    # CMake's programs look for libraries in the folder of the build.
+    # Programs that CMake builds look for libraries in the folder of the build.
     measured = []
     for folder in (project.folder / "build", project.folder / "build/fast"):
         own_library = {"LD_LIBRARY_PATH": str(folder)}
@@ -119,7 +121,7 @@ def check_cmake(scratch):
         measured.append(project.json("measure", "--", *program, environment=own_library))
     (original, expected), (fast, printed) = measured
     expect(printed == expected and b"words" in printed, f"the images print different things: {expected} {printed}")
-    # Most of its time is spent in loops that are as good as they can be, and in the C library.
+    # Most of the program's time is spent in the C library and in loops that no layout can improve.
     expect(fast["cycles_c"] < original["cycles_c"], f"{fast['cycles_c']} cycles, not {original['cycles_c']}")
     expect(fast["taken_jumps"] < 0.9 * original["taken_jumps"], f"{fast['taken_jumps']} of {original['taken_jumps']} jumps")
     expect((project.folder / "build/fast/libwords.so").exists(), "the library is not exported")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Hand-written assembly in which control runs from each procedure into the next, half of which are opaque: the time
-that rewriting takes grows with the size of the image, not with its square."""
+"""Hand-written assembly in which control falls from each procedure into the next, and half of the
+procedures are opaque: the time of rewriting grows with the size of the image, not with its
+square."""
 
 import resource
 import subprocess
@@ -9,10 +10,10 @@ import sys
 import common
 
 SMALL, LARGE = 10_000, 40_000  # procedures
-MOST = 6.5                     # times the time, of four times the size; the square would be 16
+MOST = 6.5                     # times the time for four times the size; the square would be 16
 
 HEAD = "\t.set noreorder\n\t.text\n\t.globl main\n\t.ent main\nmain:\n\tmov 0,$0\n\tret $31,($26),1\n\t.end main\n"
-# Every other one jumps to an address that it computes.
+# Every other procedure jumps to an address that it computes.
 OPAQUE = "\tbr $1,1f\n1:\taddq $1,$16,$1\n\tbne $16,2f\n\tjmp $31,($1),0\n2:"
 
 

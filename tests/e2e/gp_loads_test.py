@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Where a load of gp is called needless, gp is there already.
+"""If Respike calls a load of gp needless, the register holds the right gp already.
 
-tests/poison computes gp from the program counter in front of every such load and spoils the stack pointer when
-the register holds something else. It shares nothing with the analysis but the list of loads. The same check in
-front of all other loads behind calls must break a program whose callees have another gp, or the test would not
-notice anything. The layout by counts drops such loads from every static program, and `verify` finds that
-nothing is missed.
+tests/poison inserts code before every such load that computes gp from the program counter and
+spoils the stack pointer if the register holds another value. This code shares nothing with the
+analysis but the list of loads. The same check before all other loads behind calls must break a
+program whose callees have another gp; otherwise the test would not notice anything. The layout by
+counts drops needless loads from every static program, and `verify` finds no fault.
 """
 
 import json
@@ -43,7 +43,7 @@ def check_dropped(program, scratch):
 
 
 def check_rare(flags, scratch):
-    """Needless or not is decided by what callees written by hand do."""
+    """Callees written by hand decide whether a load is needless."""
     folder = scratch.folder()
     image = folder / "image"
     source = rare_test.SOURCES / "gp_loads.c"
@@ -64,7 +64,7 @@ def check_rare(flags, scratch):
 def cases(scratch):
     for program in common.load_programs():
         yield common.Case(program.name, lambda p=program: check_gp(p, scratch))
-        if program.name.endswith(".static") and ".O0" not in program.name:  # which are not relaxed
+        if program.name.endswith(".static") and ".O0" not in program.name:  # not relaxed
             yield common.Case(f"{program.name} dropped", lambda p=program: check_dropped(p, scratch))
     for flags in rare_test.head_lines(rare_test.SOURCES / "gp_loads.c", "build"):
         if "no-relax" not in flags:

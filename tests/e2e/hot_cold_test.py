@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Hot-cold optimization makes programs shorter, never wrong.
+"""Hot-cold optimization makes programs execute fewer instructions, never wrong ones.
 
-profiled_test.py rewrites programs by true and false profiles, with hot-cold optimization as that is the
-default. Here every program of the manifest is rewritten by profiles in which all blocks are hot and in
-which all but the first ones are cold, for large programs only with --heavy-seeds above 1. Standard
-output and exit status under qemu-alpha must equal those of the original. With the profile of their own
-run, programs named in SHORTER execute fewer instructions than with the same layout alone. Outputs of
-programs in AGAIN are inputs again.
+profiled_test.py rewrites programs by true and false profiles, with hot-cold optimization, which is
+the default. This test rewrites every program of the manifest by profiles in which all blocks are
+hot, and in which all but the first blocks are cold; large programs only with --heavy-seeds above 1.
+Standard output and exit status under qemu-alpha must equal those of the original. With the profile
+of their own run, programs named in SHORTER execute fewer instructions than with the same layout
+alone. Outputs of programs in AGAIN are inputs again.
 
 Seeds: --heavy-seeds N (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 
@@ -62,7 +62,8 @@ def check_again(program, scratch):
 
 
 def check_caught_faults(scratch):
-    """Where a load may throw, what its landing pad finds is as it was."""
+    """If a load may fault and a landing pad catches the fault, the landing pad finds registers and
+    memory as they were."""
     folder = scratch.folder()
     source, image = common.ROOT / "tests" / "programs" / "rare" / "caught_faults.cc", folder / "image"
     command = ["alpha-linux-gnu-g++", "-O1", "-fnon-call-exceptions", "-Wl,-q", source, "-o", image]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every bundle of IA-64 programs and libraries reads like objdump's text and encodes back to itself.
 
-`respike image disasm IMAGE --objdump` prints `ADDRESS: BYTES TEXT` for each slot of the executable sections, BYTES encoded
-again from the decoded instructions. All columns must equal those of ia64-linux-gnu-objdump. The listing by symbols and
-`image info` are checked against readelf."""
+`respike image disasm IMAGE --objdump` prints `ADDRESS: BYTES TEXT` for each slot of the executable
+sections, where BYTES are encoded again from the decoded instructions. All columns must equal those
+of ia64-linux-gnu-objdump. readelf checks the listing by symbols and `image info`."""
 
 import json
 import random
@@ -25,7 +25,7 @@ def objdump_lines(image):
         if len(columns) == 3:
             lines.append(" ".join(line.split()))
         elif len(columns) == 2 and columns[0].endswith(":"):
-            # The rest of a bundle with a long instruction: bytes alone.
+            # The rest of a bundle with a long instruction: only bytes.
             words = lines[-1].split()
             lines[-1] = " ".join(words[:7] + columns[1].split() + words[7:])
     return lines
@@ -45,7 +45,7 @@ def check_bundles(image):
 
 
 def procedure_symbols(image):
-    """Address -> sizes and names of procedures, by readelf."""
+    """{address: sizes and names of procedures}, by readelf."""
     procedures = {}
     for line in ia64_programs.tool("readelf", "-sW", image).splitlines():
         fields = line.split()
@@ -92,20 +92,22 @@ def check_info(image):
 
 
 def check_listing(image):
-    """The listing has each procedure at its symbol, and at each address the slot of the raw one."""
+    """The listing has each procedure at its symbol, and at each address the slot of the raw
+    listing."""
     listing = common.respike_ok("image", "disasm", image).stdout.decode()
     heads = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(.*)>: \d+ bytes", listing, re.M)}
     procedures = procedure_symbols(image)
-    # Sections without relocations are not looked at; start-up code is pieced together in such.
+    # Sections without relocations are skipped; linkers piece start-up code (_init, _fini) together
+    # in such sections.
     missing = [n for a, names in procedures.items() if a not in heads for _, n in names if n not in ("_init", "_fini")]
     common.expect(not missing, f"no headlines: {missing[:5]}")
-    bundles = {}  # address -> lines; those of a long instruction are two
+    bundles = {}  # address -> lines; a long instruction has two lines
     for line in our_lines(image):
         words = re.sub(r": (?:[0-9a-f]{2} )+", ": ", line, 1).split(": ", 1)
         bundles.setdefault(int(words[0], 16) & ~15, []).append(words[1])
     lines = re.findall(r"^    ([0-9a-f]+):  (.*?)(?:  ; .*)?$", listing, re.M)
     for address, text in lines:
-        if address == "added":  # not in the input
+        if address == "added":  # by lifting: not in the input
             continue
         slot, bundle = int(address, 16) & 15, bundles[int(address, 16) & ~15]
         expected = bundle[slot if len(bundle) == 3 else slot // 2]
@@ -119,7 +121,7 @@ def check_listing(image):
 
 
 def check_refusals(scratch):
-    """An image without relocations can only be listed word by word, and it says so in one sentence."""
+    """An image without relocations can only be listed word by word, and a sentence says so."""
     folder = scratch.folder()
     source = next(ia64_programs.ASSEMBLER_SOURCES.glob("*.s"))
     ia64_programs.tool("as", "-o", folder / "one.o", source)
@@ -163,7 +165,7 @@ def check_damage(image, scratch):
 
 
 def link_whole(archive, folder):
-    """All members of an archive in one image; what they do not define stays unresolved."""
+    """Links all members of an archive into one image; undefined symbols stay unresolved."""
     source, definition = folder / "definition.s", folder / "definition.o"
     source.write_text(".data\n.globl __dso_handle\n__dso_handle: data8 0\n")
     ia64_programs.tool("as", "-o", definition, source)
@@ -174,7 +176,7 @@ def link_whole(archive, folder):
 
 
 def libraries(toolchain, folder):
-    """Shared libraries of the toolchain, and its archives linked whole."""
+    """Shared libraries of the toolchain, and its archives, each linked into one image."""
     sysroot = toolchain / "sysroot" / "lib"
     images = [sysroot / name for name in ("libc.so.6.1", "libm.so.6.1", "ld-linux-ia64.so.2")]
     images.append(link_whole(toolchain / "ia64-linux-gnu" / "lib" / "libstdc++.a", folder))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Instrumented Itanium programs behave like the originals, and what they count is what the emulator counts.
+"""Instrumented Itanium programs behave like the originals, and their counts equal the emulator's counts.
 
-The oracle counts every slot of the instrumented program's own execution, so nothing else than the probes is different
-between the two. Programs in assembler from the repository are always there, the others where the toolchain is
-(ia64_programs.py)."""
+The oracle counts every slot of the instrumented program's own execution, so that both sides count
+the same run. Programs in assembler from the repository are always tested, other programs if the
+toolchain is there (ia64_programs.py)."""
 
 import collections
 import functools
@@ -24,12 +24,12 @@ def Case(name, function, *arguments):
     return common.Case(name, functools.partial(function, *arguments))
 
 
-# Signals arrive when they like, and what faults counts twice for the emulator.
+# Signals arrive at any moment, and an instruction that faults counts twice for the emulator.
 EXACT = {"threads": ("atomic",), "exceptions": ("atomic",), "signals": ()}
 
 
 def instrumented(image, folder, *options):
-    """The instrumented image and where its blocks are: {address in the original: address}."""
+    """The instrumented image, and the places of its blocks: {address in the original: address}."""
     spool, output, blocks = folder / "spool", folder / f"{image.name}.instrumented", folder / "blocks"
     spool.mkdir()
     common.respike_ok("image", "instrument", image, "-o", output, "--spool", spool, "--block-map", blocks, *options)
@@ -43,11 +43,12 @@ def profile_of(folder):
 
 
 def check_counts(profile, places, counts):
-    """Every block as often as the emulator saw the first slot of what the block has become."""
+    """Checks that every block's count is the emulator's count of the first slot of that block's
+    code in the instrumented image."""
     slots = collections.Counter()
     for part in counts:
         slots.update({address + slot: count for (address, slot), count in part.items()})
-    # A block of no-ops alone has no room; what comes behind it has the same address.
+    # A block of no-ops alone takes no room; the code behind it has the same address.
     shared = collections.Counter(places.values())
     wrong, compared = [], 0
     for procedure in profile["procedures"]:
@@ -93,7 +94,7 @@ def own(name, level):
 
 
 def dynamic(*flags):
-    """A program with a library linked and one opened, all three instrumented, and each on its own."""
+    """A program, a linked library and an opened library: all three instrumented, and each alone."""
     folder = scratch.folder()
     names = ("main", "liblinked.so", "libopened.so")
     for library in ("linked", "opened"):
@@ -118,7 +119,8 @@ def dynamic(*flags):
 
 
 def trained(name):
-    """Laid out by a profile of its own run, and by the same one inverted, it behaves the same."""
+    """Laid out by a profile of its own run, and by the same profile inverted, a program behaves the
+    same."""
     asm, folder = ia64_programs.SHARED / "asm", scratch.folder()
     image, stdin = real_image(name), asm / "t.sql" if name == "sqlite3" else None
     arguments = [asm / "t.lua"] if name == "lua" else []
@@ -134,7 +136,8 @@ def trained(name):
 
 
 def weighted(name):
-    """Counters by the weights of its own run stand where else there are none: in code that leaves gp wrong, for one."""
+    """Counters by the weights of the own run stand where otherwise there are none, for example in
+    code that leaves gp wrong."""
     folder = scratch.folder()
     image = real_image(name)
     output, _ = instrumented(image, folder)
@@ -148,7 +151,8 @@ def weighted(name):
 
 
 def start_is_not_told_of():
-    """Start-up code computes gp from its own address, and is opaque. It runs once, and the user cannot do anything about it."""
+    """Start-up code is opaque, since it computes gp from its own address; no message mentions it,
+    since it runs once and users cannot change it."""
     image, folder = link_freestanding("closures"), scratch.folder()
     info = json.loads(common.respike_ok("image", "info", "--json", image).stdout)
     expect([procedure["name"] for procedure in info["opaque"]] == ["_start"], f"{info['opaque']}")

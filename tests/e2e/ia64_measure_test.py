@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """respike measure and compare on Itanium programs, and the emulator that drives the model.
 
-What a run executed is known from the emulator's own counts, and of each instruction what it is from objdump: the oracle
-of instructions, no-ops and groups. What the model makes of it is tested in tests/unit/itanium2_*_test.cc. Freestanding
-programs are always measured, real ones where they are (ia64_programs.py)."""
+The oracle of instructions, no-ops and groups: the emulator's own counts say how often each slot
+ran, and objdump says what each slot is. tests/unit/itanium2_*_test.cc test the model itself.
+Freestanding programs are always measured, real programs if they are there (ia64_programs.py)."""
 
 import functools
 import json
@@ -68,7 +68,7 @@ def real(name):
 
 
 def read_events(prefix):
-    """What the processes of one run left, added up."""
+    """The events of all processes of one run, added up."""
     total = dict.fromkeys(EVENTS, 0)
     files = list(prefix.parent.glob(f"{prefix.name}.*"))
     for path in files:
@@ -83,7 +83,7 @@ def read_events(prefix):
 
 
 def read_counts(path):
-    """{(address, slot): count} of all parts."""
+    """{(address, slot): count}, over all parts of the file."""
     counts = {}
     for line in path.read_text().splitlines():
         match = re.fullmatch(r"([0-9a-f]+) ([012]) (\d+)", line)
@@ -94,7 +94,8 @@ def read_counts(path):
 
 
 def listed(program):
-    """{(address, slot): (text, whether a stop follows)} by objdump; a long instruction is in slot 1."""
+    """{(address, slot): (text, whether a stop follows)} by objdump; the slot of a long instruction
+    is 1."""
     result, address, slot, long = {}, 0, 0, False
     for line in ia64_programs.tool("objdump", "-d", "--no-show-raw-insn", program, timeout=300).splitlines():
         match = re.match(r"\s*([0-9a-f]+):\s+(?:\[([A-Z]{3})\]\s+)?(.*)$", line)
@@ -127,7 +128,8 @@ def check_figures(m):
 
 
 def oracle(program, *arguments, faults=False):
-    """One run with counts and model. `faults`: it handles some, which leave code that the model has counted whole."""
+    """One run with counts and model. `faults`: the program handles faults, which leave pieces that
+    the model has counted whole."""
     folder = scratch.folder()
     command = [EMULATOR, "--counts", folder / "counts", "--model", folder / "model", program, *arguments]
     done = run(command, cwd=folder)
@@ -147,13 +149,13 @@ def oracle(program, *arguments, faults=False):
     expect(events["instructions"] == instructions, f"{events['instructions']} instructions, not {instructions}")
     most = nops + (3 if faults else 0)
     expect(nops <= events["nops"] <= most, f"{events['nops']} no-ops, not {nops}")
-    # Groups end at stops and taken branches; often both are one.
+    # Groups end at stops and taken branches; often a taken branch has a stop, too.
     most = stops + events["taken_branches"] + 1000
     expect(stops <= events["groups"] + 1 <= most, f"{events['groups']} groups, {stops} stops")
 
 
 def measured(program):
-    """The same numbers each time, and what the program prints on stderr."""
+    """Measuring twice gives the same numbers, and shows the output of the program."""
     first, said = measure(program)
     check_figures(first)
     expect(measure(program)[0] == first, "another measurement gives other numbers")
@@ -183,7 +185,8 @@ def comparison():
 
 
 def processes():
-    """Children of fork and vfork and programs that are executed have files of their own; threads do not."""
+    """Children of fork and vfork, and executed programs, have files of their own; threads do
+    not."""
     compiler = ia64_programs.toolchain()
     if compiler is None:
         raise Skip(ia64_programs.MISSING)
@@ -207,7 +210,7 @@ def processes():
 
 
 def dynamic():
-    """The sysroot is what QEMU_LD_PREFIX says, for Itanium programs too."""
+    """QEMU_LD_PREFIX names the sysroot for Itanium programs, too."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise Skip(ia64_programs.MISSING)
@@ -244,7 +247,7 @@ int main(void) {
 
 
 def crash():
-    """A child that a signal kills at another address says nothing that makes a difference."""
+    """A child that a signal kills at another address makes no difference that compare reports."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise Skip(ia64_programs.MISSING)
@@ -279,7 +282,8 @@ def problems():
 
 
 def slowdown():
-    """Processor time, sqlite3 with its reference input: 2.3 times when this was written."""
+    """The slowdown by measuring in processor time, for sqlite3 with its reference input: 2.3 when
+    this was written."""
     if os.environ.get("RESPIKE_SANITIZED"):
         raise Skip("sanitizers slow it down")
     program, script = real("sqlite3"), ia64_programs.SHARED / "asm" / "t.sql"

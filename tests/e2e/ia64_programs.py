@@ -1,8 +1,8 @@
-"""IA-64 code for tests: real programs and libraries where they are, and what can be assembled.
+"""IA-64 code for tests: real programs and libraries if they are there, and assembled sources.
 
-Programs and a toolchain lie beside the checkout, in ../shared/ia64 (or RESPIKE_IA64), packed; they are unpacked once
-beside the folder of the Alpha programs. Where they are missing, tests go without them and say so. Files in
-tests/programs/ia64 only need binutils-ia64-linux-gnu."""
+Programs and a toolchain lie beside the checkout, in ../shared/ia64 (or RESPIKE_IA64), packed; they
+are unpacked once beside the folder of the Alpha programs. If they are missing, tests do without
+them and say so. Files in tests/programs/ia64 only need binutils-ia64-linux-gnu."""
 
 import fcntl
 import os
@@ -39,7 +39,7 @@ def _unpack(target, command):
 
 
 def programs():
-    """Paths of the real programs; empty when they are missing."""
+    """Paths of the real programs; empty if they are missing."""
     if not (SHARED / "programs").is_dir():
         return sorted(UNPACKED.glob("*.ia64"))
     paths = []
@@ -68,7 +68,8 @@ def toolchain():
 
 
 def freestanding(name, folder, *flags):
-    """A static program of one file of tests/programs/ia64/freestanding and what all of them need."""
+    """A static program from a file of tests/programs/ia64/freestanding and the files that all such
+    programs need."""
     sources, objects = ASSEMBLER_SOURCES / "freestanding", []
     for source in ("start", "runtime", name):
         objects.append(folder / f"{source}.o")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rewritten Itanium programs behave like the originals.
 
-Programs are rewritten with --layout original, random, scatter and by estimates, and run under respike-ia64: output and
-exit status must be those of the original. Programs in assembler from the repository are always there; the real ones
-(sqlite3, lua, C++ with exceptions) and shared libraries where the toolchain is (ia64_programs.py). The packing of bundles
-is checked by GNU as, which knows which instructions may not stand in one group: it has to say of the output what it
-says of the input.
+Programs are rewritten with --layout original, random, scatter and by estimates, and run under
+respike-ia64: output and exit status must be those of the original. Programs in assembler from the
+repository are always tested; the real programs (sqlite3, lua, C++ with exceptions) and shared
+libraries if the toolchain is there (ia64_programs.py). GNU as checks the packing of bundles, since
+it knows which instructions may not stand in one group: its messages about the output must be those
+about the input.
 
 RESPIKE_IA64_REWRITE_SEEDS: number of random layouts (default 2; large programs get one)."""
 
@@ -54,7 +55,7 @@ def check(image, folder, seeds, arguments=(), stdin=None):
 
 
 def link_freestanding(name):
-    """With relocations; and a note, whose program header the added segment can take."""
+    """Links with relocations and a note, whose program header the added segment can take."""
     return ia64_programs.freestanding(name, scratch.folder(), "-q", "--build-id")
 
 
@@ -81,7 +82,7 @@ def own(name, level):
 
 
 def dynamic(*flags):
-    """A program with a library linked and one opened; each of the three is rewritten."""
+    """A program, a linked library and an opened library; each of the three is rewritten."""
     folder = scratch.folder()
     for library in ("linked", "opened"):
         compile_image(SOURCES / f"dynamic_{library}.c", folder / f"lib{library}.so", "-O2", "-shared", "-fPIC")
@@ -111,7 +112,8 @@ FAR_PROCEDURES, FAR_BUNDLES = 100, 14000
 
 
 def far_source():
-    """Procedures that call one another and count, each with a long stretch that is branched around: 22 MB of code, in few instructions."""
+    """Procedures that call one another and count; each has a long stretch that is branched around:
+    22 MB of code in few instructions."""
     yield "\t.text\n\t.explicit\n\t.global _start\n\t.proc _start\n_start:"
     yield "{ .mmi\n alloc r33=ar.pfs,2,2,1,0\n mov r8=r0\n nop.i 0 ;;\n}"
     yield "{ .mib\n nop.m 0\n nop.i 0\n br.call.sptk.many b0=proc0 ;;\n}"
@@ -159,21 +161,23 @@ def report_of(image, output, *options):
 
 
 def sizes(name):
-    """In the original order no program gets larger, and nearly nothing is opaque."""
+    """In the original order no program grows, and nearly nothing is opaque."""
     image, folder = real_image(name), scratch.folder()
     info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
     report = report_of(image, folder / "output", "--layout", "original")
     expect(report["added_text_bytes"] == 0, "code was added")
     expect(report["text_bytes"] < info["text_bytes"], f"{report['text_bytes']} of {info['text_bytes']} bytes")
     opaque = {entry["name"] for entry in report["opaque"]}
-    # Hand-written, with jumps that are computed from assembled constants; gp from the address of an instruction.
+    # Hand-written procedures: jumps to computed addresses, and gp from the address of an
+    # instruction.
     known = {"memcpy", "memmove", "_start"}
     expect(len(opaque - known) <= report["procedures"] / 100, f"opaque: {opaque}")
     expect(all(entry["reason"] for entry in report["opaque"]), "no reason")
 
 
 def assembler_text(image):
-    """What objdump prints, as GNU as reads it with explicit stops; every procedure starts afresh."""
+    """objdump's output as input for GNU as, with explicit stops; every procedure starts with a new
+    group."""
     lines, bundle = [".explicit"], None
     listing = ia64_programs.tool("objdump", "-d", "--no-show-raw-insn", image)
     for line in listing.splitlines():
@@ -194,7 +198,7 @@ def assembler_text(image):
 
 
 def violations(image, folder):
-    """What GNU as says of the dependences within groups: how often each message comes, but for places."""
+    """GNU as's messages about dependences within groups: {message without places: how often}."""
     source = folder / f"{image.name}.s"
     source.write_text(assembler_text(image))
     done = common.run_command(["ia64-linux-gnu-as", "-xexplicit", "-o", "/dev/null", source], timeout=300)
@@ -214,7 +218,7 @@ def groups(name):
 
 
 def groups_are_seen():
-    """The check can fail: without its stop a group reads what it wrote."""
+    """The check can fail: a group without its stop reads a register that it wrote."""
     folder = scratch.folder()
     source = folder / "bad.s"
     source.write_text(".text\n.explicit\n.global f\n.proc f\nf:\n{ .mii\n add r8=r32,r33\n add r9=r8,r8\n nop.i 0;;\n}\n.endp\n")
@@ -223,7 +227,8 @@ def groups_are_seen():
 
 
 def verify():
-    """`image verify` takes an output and refuses one with another instruction, wherever it is."""
+    """`image verify` accepts an output, and refuses an output with another instruction at any
+    place."""
     image, folder = link_freestanding("calls"), scratch.folder()
     output = rewrite(image, folder / "output", ("--layout", "random", "--seed", "5"))
     common.respike_ok("image", "verify", image, output)
@@ -247,7 +252,7 @@ FREESTANDING_NAMES = sorted(p.stem for p in FREESTANDING.glob("*.s") if p.stem n
 
 def main():
     args = common.argument_parser(__doc__).parse_args()
-    cases = [Case("far", far)]  # the longest
+    cases = [Case("far", far)]  # the case that takes longest
     cases += [Case(f"freestanding.{name}", freestanding, name) for name in FREESTANDING_NAMES]
     cases += [Case(f"real.{name}", real, name) for name in ("hello", "mix", "loops", "sw", *LARGE)]
     cases += [Case(f"own.{name}{level}", own, name, level) for name in ("arithmetic", "calls", "exceptions", "signals", "threads") for level in ("-O0", "-O2")]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """respike-ia64 runs Itanium programs as the machine would.
 
-Programs of tests/programs/ia64/c are compiled for IA-64 and for the host, at several levels, and have to print
-the same and end with the same status; so do random programs. Real programs print what is expected of them. All this needs the toolchain
-beside the checkout (ia64_programs.py). Freestanding programs, whose assembler files are in the repository, are always run, and
-so are damaged and foreign files.
+Programs of tests/programs/ia64/c, and random programs, are compiled for IA-64 and for the host, at
+several levels: both versions have to print the same and end with the same status. Real programs
+have to print what is expected of them. These tests need the toolchain beside the checkout
+(ia64_programs.py). Freestanding programs, whose assembler files are in the repository, are always
+run, and so are damaged and foreign files.
 
 RESPIKE_IA64_SEEDS: number of random programs (default 6)."""
 
@@ -95,7 +96,7 @@ def own_program(name, level, options):
 
 
 def processes():
-    """Starts itself with arguments when it has none."""
+    """A program that starts itself: it does so if it gets no arguments."""
     folder = scratch.folder()
     source = SOURCES / "processes.c"
     cross = compile_program(compiler(".c"), source, folder / "guest", "-O2", "-static")
@@ -182,7 +183,8 @@ def real_with_input(name, arguments, stdin, options=()):
 
 
 def expected_output(name, command, version, arguments, stdin):
-    """The expected file is what the program of the same version prints when built for this machine."""
+    """The output of the program of the same version, built for this machine, is the expected
+    file."""
     if shutil.which(command[0]) is None:
         raise Skip(f"{command[0]} is not installed")
     told = Outcome([*command, "-version" if name == "sqlite3" else "-v"])
@@ -199,7 +201,7 @@ def expected_output(name, command, version, arguments, stdin):
 
 
 def read_counts(path):
-    """One dictionary for each process: (address, slot) -> count, with its sum checked."""
+    """{(address, slot): count} for each process; checks the sum that the file gives."""
     parts, current = [], None
     for line in path.read_text().splitlines():
         words = line.split()
@@ -224,17 +226,19 @@ def counts_of(program, *arguments, options=(), stdin=None):
 
 
 def counts_agree(name):
-    """Traces with specialised handlers count what one instruction after the other counts."""
+    """Traces with specialised handlers have the same counts as execution instruction by
+    instruction."""
     image = real_image(name)
     _, fast = counts_of(image)
     _, slow = counts_of(image, options=["--general-only"])
     different = [key for key in fast[0].keys() | slow[0].keys() if fast[0].get(key) != slow[0].get(key)]
-    # The number of steps of the C library's start depends on addresses and the environment, not on the handlers.
+    # The number of steps of the C library's start depends on addresses and the environment, not on
+    # handlers.
     expect(not different, f"{len(different)} slots differ, the first {different[:3]}")
 
 
 def counted_loop():
-    """Each count of a program whose counts are known: freestanding/counted.s says them in its comments."""
+    """Counts of freestanding/counted.s, whose comments say how often each slot runs."""
     image = link_freestanding("counted")
     _, parts = counts_of(image)
     symbols = ia64_programs.tool("nm", image)
@@ -257,7 +261,8 @@ def link_freestanding(name):
 
 
 def freestanding(name, options):
-    """A C source prints what it prints on the host; a test in assembler says itself what is wrong, by its status."""
+    """A C source prints what it prints on the host; a test in assembler reports by its status what
+    is wrong."""
     outcome = emulate(link_freestanding(name), options=options)
     source = FREESTANDING / f"{name}.c"
     if not source.exists():
@@ -273,7 +278,8 @@ def freestanding(name, options):
 
 
 def faults():
-    """A fault that nobody handles: what and where, the registers, and the program's signal."""
+    """A fault without a handler: a message with address and cause, the registers, and the program's
+    signal."""
     expected = {
         "fault_load": (signal.SIGSEGV, "address 0x2345678"),
         "fault_prefetch": (signal.SIGSEGV, "lfetch.fault.excl [r14], address 0x2345678"),
@@ -305,8 +311,9 @@ SIGNAL_LINE = re.compile(r"respike-ia64: .*: (SIG[A-Z]+) at 0x[0-9a-f]+ slot [01
 
 
 def expect_no_crash(outcome, what):
-    """The emulator did not fail itself: before a fault of the guest ends it, it says so, with the signal's name in its
-    last words; a signal of its own comes without them. Nor is it killed for taking too long."""
+    """The emulator itself did not fail: if a fault of the guest ends it, its last words have the
+    signal's name; a fault of the emulator itself comes without them. Nor was it killed for taking
+    too long."""
     if outcome.status >= 0:
         expect(outcome.status < 126 or outcome.stderr.startswith("respike-ia64: "), f"{what}: status {outcome.status}, {outcome.stderr[:300]}")
         return
@@ -316,7 +323,8 @@ def expect_no_crash(outcome, what):
 
 
 def code_range(image):
-    """Where in the file the code of a freestanding program begins and ends, without the start and its system calls."""
+    """Begin and end, in the file, of the code of a freestanding program, without the start and its
+    system calls."""
     symbols = dict(reversed(line.split()[::2]) for line in ia64_programs.tool("nm", image).splitlines() if len(line.split()) == 3)
     segment = re.search(r"^ +LOAD +(\S+) (\S+) \S+ (\S+) .*R E", ia64_programs.tool("readelf", "-lW", image), re.MULTILINE)
     offset, address, size = (int(segment[i], 16) for i in (1, 2, 3))
@@ -327,7 +335,8 @@ def code_range(image):
 
 
 def damaged_code(name, count):
-    """Damaged code runs until it faults, ends or is stopped, by specialised handlers as by general ones."""
+    """Damaged code runs until it faults, ends or is stopped; specialised and general handlers
+    agree."""
     folder = scratch.folder()
     image = link_freestanding(name)
     start, end = code_range(image)
@@ -346,7 +355,8 @@ def damaged_code(name, count):
         one.chmod(0o755)
         outcomes = []
         for option in ("--brief", "--general-only"):
-            # With counts a signal is taken at the next branch: if the guest loops, SIGTERM ends it, else SIGKILL.
+            # With counts, a signal is taken at the next branch: if the guest loops, SIGTERM ends
+            # the guest, else SIGKILL.
             counts = folder / "counts"
             outcome = Outcome(["timeout", "-k", "10", "2", EMULATOR, "--counts", counts, option, one])
             what = f"{name} {number}{option}"

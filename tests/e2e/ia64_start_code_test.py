@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The start code of instrumented images for IA-64, in a program that checks what it changes
-(start_code/ia64.s). What all machines share is start_code_test.py's."""
+"""The start code of instrumented images for IA-64, in a program that checks the registers that the
+start code changes (start_code/ia64.s). start_code_test.py tests what all machines
+share."""
 
 import os
 import pathlib
@@ -20,7 +21,7 @@ PAGE = SIZE = 65536
 
 
 class Place:
-    """The program, entered one way, and the spool that it writes into."""
+    """The program with one of its entries, and the spool that it writes into."""
 
     def __init__(self, scratch, call):
         self.folder = scratch.folder()
@@ -67,7 +68,8 @@ def counts(scratch, call):
 
 
 def without_file(scratch, call):
-    """Without a spool, or beyond the limit of a file's size, the program runs, and nothing is left."""
+    """Without a spool, or with a limit on the file's size, the program runs, and no file is
+    left."""
     place = Place(scratch, call)
     place.run(file_size=PAGE + SIZE - 1)
     expect(not place.files(), "a file in spite of the limit")
@@ -77,12 +79,12 @@ def without_file(scratch, call):
 
 
 def is_current(scratch):
-    """The committed assembler is what the compiler makes of the source."""
+    """The committed assembler file is the compiler's output for the source."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise Skip(ia64_programs.MISSING)
     project = SOURCE.parents[3]
-    committed = project / "optimizer" / "target" / "ia64" / "runtime" / "start.s"
+    committed = project / "instrument" / "runtime" / "ia64" / "start.s"
     head, _, body = committed.read_text().partition("\t.file")
     flags = re.search(r"ia64-linux-gnu-gcc ([^$]*?) instrument/runtime", head.replace("//", " "))[1].split()
     output = scratch.file("start.s")

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Itanium code whose unwind descriptors are not understood stays where it is, with its descriptors.
+"""Itanium code whose unwind descriptors Respike does not understand stays in place, with its
+descriptors.
 
-A program in assembler has procedures with descriptors for predicates, another convention, saves that unwinders take
-for something else, and one with handlers. In all layouts, counted and rewritten again these stay, readelf lists the
-same descriptors for the same addresses, everything else moves, and the program does the same. Tables that nobody could
-write again are refused in one sentence.
+A program in assembler has procedures with descriptors for predicates, with another convention, with
+saves that unwinders take for something else, and with handlers. In all layouts, instrumented, and
+rewritten again, these procedures stay, readelf lists the same descriptors for the same addresses,
+everything else moves, and the program does the same. Tables that Respike could not write again are
+refused in one sentence.
 
-Unwinders look up return addresses as they are: a call and the bundle behind it must be in one region, also where a layout
-joins what an earlier one parted. Libraries whose symbols move keep the distance between symbols and names, by which the
-dynamic linker measures them."""
+Unwinders look up return addresses as they are: a call and the bundle behind it must be in one
+region, also if a layout joins what an earlier layout parted. If the symbols of a library move, the
+distance between symbols and names stays, since the dynamic linker takes it for the size of the
+symbols."""
 
 import functools
 import json
@@ -23,7 +26,7 @@ from ia64_run_test import FREESTANDING, emulate, scratch
 
 KEPT = {"predicated", "convention", "mistimed", "handles"}
 REASON = "its unwind information is not understood"
-PROCEDURES = 6  # the program's exit status: those that it calls
+PROCEDURES = 6  # the program's exit status: the number of procedures that it calls
 
 
 def program():
@@ -37,8 +40,9 @@ def program():
 
 
 def listing(image):
-    """{(start, end): what readelf says of the entry}. readelf counts addresses from the segment that holds the table, unwinders from
-    the lowest one: in a copy that one is made to reach up to the table."""
+    """{(start, end): readelf's text of the entry}. readelf counts addresses from the segment that
+    holds the table, unwinders count from the lowest segment: in a copy, the lowest segment is
+    extended up to the table."""
     data = bytearray(image.read_bytes())
     first = struct.unpack_from("<Q", data, 32)[0]
     headers = [first + 56 * i for i in range(struct.unpack_from("<H", data, 56)[0])]
@@ -105,7 +109,7 @@ def counted():
 
 
 def verify():
-    """`image verify` sees when what is kept was changed."""
+    """`image verify` finds changes of code and descriptors that had to stay."""
     image, output = program(), scratch.file("output")
     common.optimize(image, output, "--layout", "random", "--seed", "1")
     data = bytearray(output.read_bytes())
@@ -118,7 +122,7 @@ def verify():
 
 
 def refused():
-    """An exception table that cannot be read may name any code: it cannot be kept."""
+    """An unreadable exception table may name any code, so it cannot stay as it is."""
     image = program()
     data = bytearray(image.read_bytes())
     table = bytes([0xFF, 0xFF, 0x01])
@@ -137,7 +141,7 @@ THROWS_STATUS = 12
 
 
 def throws():
-    """A C++ program without a runtime: its procedures have exception tables, but nothing is thrown."""
+    """A C++ program without a runtime: its procedures have exception tables, but nothing throws."""
     folder, objects = scratch.folder(), []
     unwind = ia64_programs.ASSEMBLER_SOURCES / "unwind"
     for source in (FREESTANDING / "start.s", FREESTANDING / "runtime.s", unwind / "throws.s", unwind / "throws_stubs.s"):
@@ -154,7 +158,7 @@ def segments(data):
 
 
 def regions(image):
-    """(start, end) of all entries of the table that unwinders search."""
+    """(start, end) of all entries of the unwind table."""
     data = image.read_bytes()
     headers = segments(data)
     base = min(h[3] for h in headers if h[0] == 1)
@@ -164,7 +168,7 @@ def regions(image):
 
 
 def calls(image):
-    """Addresses of the bundles that end with a call, as objdump lists them."""
+    """Addresses of the bundles that end with a call, by objdump."""
     result, bundle = set(), 0
     for line in ia64_programs.tool("objdump", "-d", image).splitlines():
         place = re.match(r"\s*([0-9a-f]+):\t", line)
@@ -196,8 +200,8 @@ def return_addresses():
 
 
 def listed_addresses():
-    """readelf counts addresses from the segment that holds the table: it shows the right ones where the table found room in the
-    first segment."""
+    """readelf counts addresses from the segment that holds the table: it shows the right addresses
+    if the table found room in the first segment."""
     image, once, twice = throws(), scratch.file("once"), scratch.file("twice")
     common.optimize(image, once)
     common.optimize(once, twice)
@@ -209,7 +213,8 @@ def listed_addresses():
 
 
 def thrown():
-    """With a real runtime: exceptions are caught after one layout and another one."""
+    """With a real runtime: exceptions are caught after one layout, and after a second layout on
+    top."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise common.Skip(ia64_programs.MISSING)
@@ -261,7 +266,8 @@ def library(style):
 
 
 def symbols_and_names():
-    """glibc's elf/dl-fptr.c takes DT_STRTAB - DT_SYMTAB for the size of the dynamic symbols."""
+    """The symbols keep their distance: glibc's elf/dl-fptr.c takes DT_STRTAB - DT_SYMTAB for the
+    size of the dynamic symbols."""
     for style in ("gnu", "sysv", "both"):
         image = library(style)
         for layout in ("ext-tsp", "random"):

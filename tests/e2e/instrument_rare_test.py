@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Images and options that instrumenting meets seldom: libraries without an initializer, outputs of
-`image optimize`, names and paths of great length; and what is refused, in one sentence."""
+"""Rare images and options for instrumenting: libraries without an initializer, outputs of `image
+optimize`, very long names and paths; and refusals in one sentence."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ import common
 import instrument_test
 from common import expect
 
-# `f` runs once per argument, and in the constructor.
+# `f` runs once for each argument, and once in the constructor.
 LIBRARY = """
 int f(int n) { return n & 1 ? n * 3 + 1 : n / 2; }
 #ifdef CONSTRUCTOR
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 """
-# Layouts with which an image was optimized before it is instrumented: the last one counts.
+# Layouts by which an image is optimized, in this order, before it is instrumented.
 OPTIMIZED = (
     ("calls.dynamic", ["random"]),
     ("calls.static", ["scatter"]),
@@ -53,7 +53,7 @@ def compile_alpha(source, output, *options):
 
 
 def instrument(image, folder, *options):
-    """Instruments `image` and returns the instrumented one and its spool."""
+    """Instruments `image`; returns the instrumented image and its spool."""
     output, spool = folder / f"counting-{image.name}", folder / f"spool-{image.name}"
     common.respike_ok("image", "instrument", image, "-o", output, "--spool", spool, *options)
     return output, spool
@@ -69,7 +69,7 @@ def refused(reason, *args):
 
 
 def entries(folder, files):
-    """How often each procedure was entered, by a profile of the counter files."""
+    """How often each procedure was entered, by the profile of the counter files."""
     common.respike_ok("image", "collect", *files, "-o", folder / "profile")
     shown = common.respike_ok("profile", "show", folder / "profile", "--json")
     return {
@@ -126,7 +126,7 @@ def check_library_without_room(scratch):
 
 
 def check_optimized(name, layouts, scratch):
-    """As any image, see instrument_test.py."""
+    """An output of `optimize` is instrumented like any image, see instrument_test.py."""
     program = common.find_program(name)
     folder = scratch.folder()
     images = {}
@@ -147,7 +147,8 @@ def check_optimized(name, layouts, scratch):
 
 
 def check_optimized_for_tools(scratch):
-    """GNU tools read an instrumented output of `optimize`, which has a segment more, and strip it."""
+    """GNU tools can read and strip an instrumented output of `optimize`, which has one more
+    segment."""
     for variant in ("dynamic", "static", "pie"):
         program = common.find_program(f"calls.{variant}")
         folder = scratch.folder()
@@ -171,7 +172,7 @@ def check_instrumented_input(scratch):
 
 
 def check_long_name(name, scratch):
-    """The name of a counter file has that of the image in front, as much as fits."""
+    """The name of a counter file begins with the name of the image, as far as it fits."""
     program = common.find_program("calls.dynamic")
     folder = scratch.folder()
     output = folder / name

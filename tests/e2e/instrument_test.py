@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Instrumented programs behave as the original, and their profiles are exact.
 
-For every program of the manifest, all of its images are instrumented; the program prints what it
-printed. Of single-threaded programs, and with atomic counters of all, the profile is compared with the oracle (tests/e2e/oracle.py),
-libraries and libc included:
+All images of every program of the manifest are instrumented; the program must print what the
+original prints. The profiles of single-threaded programs, and with atomic counters of all programs,
+are compared with the oracle (tests/e2e/oracle.py), libraries and libc included:
 
-- with the same run of the instrumented program: every block has the oracle's count. Procedures that
-  the profile itself calls not exact (calls in them never returned, and it is not sure which) may
-  differ, but only a few blocks in all;
-- with the original's run: a few blocks differ there because the image is another, not because it is
-  counted: one more program header, unwind tables of another form, a heap at another address.
+- with the oracle's counts of the same run of the instrumented program: every block has the oracle's
+  count. In procedures that the profile itself calls not exact (calls in them never returned, and it
+  is not sure which calls), a few blocks may differ;
+- with the oracle's counts of the original: a few blocks differ because the image differs, not
+  because it is instrumented: one more program header, unwind tables of another form, a heap at
+  another address.
 
 RESPIKE_COUNTERS=shared|atomic chooses the counters (default: shared)."""
 
@@ -91,13 +92,13 @@ def check_behaviour(program, scratch):
 
 
 def differences(profile, counted):
-    """Blocks whose count is not the oracle's of their first instruction, of procedures that are
-    exact and of the others; the number of all blocks."""
+    """The blocks whose count is not the oracle's count of their first instruction: of exact
+    procedures, and of other procedures; and the number of all blocks."""
     exact, inexact, blocks = [], [], 0
     for procedure in profile["procedures"]:
         for block in procedure["blocks"]:
             if block["address"] == 0:
-                continue  # made up by the lifter
+                continue  # a block that lifting added
             blocks += 1
             expected = counted(block["address"])
             if block["count"] != expected:
@@ -107,7 +108,7 @@ def differences(profile, counted):
 
 
 def uncounted(profile, blocks, counts):
-    """Addresses of blocks that ran and are not in the profile."""
+    """Addresses of blocks that ran but are not in the profile."""
     known = {block["address"] for procedure in profile["procedures"] for block in procedure["blocks"]}
     return [f"{a:#x}" for a in blocks if a not in known and counts.get(blocks[a], 0) != 0]
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Commands on applications may be killed at any time: SIGKILL at random moments of each of them. The next command
-works, no run is lost or counted twice, and files are whole under their names.
+"""Commands on applications may be killed at any time: each command gets SIGKILL at random moments.
+The next command works, no run is lost or counted twice, and files under their final names are
+whole.
 
-The program counts what is known: `work` is entered 7 times in each run. So the counts of the database are compared with
-the number of runs that came to their end; of a run that is killed itself nobody knows how far it came."""
+The program's counts are known: it enters `work` 7 times in each run. So the counts in the database
+are compared with the number of runs that ended; nobody knows how far a killed run came."""
 
 import os
 import pathlib
@@ -20,7 +21,7 @@ import common
 from common import expect
 
 KILLS = int(os.environ.get("RESPIKE_KILLS", 15))  # of each command
-ENTRIES = 7  # of work, in each run
+ENTRIES = 7  # of `work` in each run
 
 PROGRAM = """
 static volatile long sum;
@@ -38,7 +39,7 @@ _building = threading.Lock()
 
 
 def build_program(scratch):
-    """Links one that is small, so that commands spend their time with the database rather than with code."""
+    """Links a small program, so that commands spend their time with the database, not with code."""
     with _building:
         image = scratch.path / "seven"
         if not image.exists():
@@ -67,7 +68,7 @@ class World:
         self.run()
         self.ok("collect")
         (self.base,) = self.counts_of_work()
-        # A call from the same file goes past the first block, which loads gp.
+        # A call from the same file skips the first block, which loads gp.
         self.entry = next(i for i, count in enumerate(self.base) if count != 0)
         expect(self.base[self.entry] == ENTRIES, f"work was entered as {self.base} says")
 
@@ -77,7 +78,7 @@ class World:
         return path
 
     def another(self):
-        """A new image, which no database knows."""
+        """A new image that is in no database."""
         self.number += 1
         image = self.copy(f"other{self.number}")
         with open(image, "ab") as file:
@@ -110,7 +111,7 @@ class World:
         return [common.uleb128(counts[1:]) for (counts,) in rows]
 
     def kill(self, seconds, *args):
-        """Kills a command after so long; returns whether it was still there."""
+        """Kills a command after `seconds`; returns whether the command was still running."""
         process = subprocess.Popen(
             [str(a) for a in (common.RESPIKE, *args)],
             env=self.environment,
@@ -123,7 +124,7 @@ class World:
         return process.wait() != 0
 
 
-# --- What has to hold -----------------------------------------------------------------------------
+# --- Invariants -----------------------------------------------------------------------------------
 
 
 def check_database(world):
@@ -132,7 +133,7 @@ def check_database(world):
 
 
 def check_counts(world):
-    """Counts are those of the runs that ended, and of an unknown part of each that was killed."""
+    """Counts are those of the runs that ended, and an unknown part of each killed run."""
     sums = [sum(numbers) for numbers in zip(*world.counts_of_work(), strict=True)]
     if world.killed_runs == 0:
         expect(sums == [n * world.finished for n in world.base], f"{world.finished} runs: {sums}, of one {world.base}")
@@ -145,7 +146,7 @@ def check_counts(world):
 
 
 def is_whole_image(path):
-    """Whether the section headers, which end an image, are there."""
+    """Whether the section headers, which are the end of an image, are there."""
     data = path.read_bytes()
     if data[:4] != b"\x7fELF" or len(data) < 64:
         return False
@@ -154,7 +155,7 @@ def is_whole_image(path):
 
 
 def check_applications(world):
-    """An application is there with all its images, or not at all."""
+    """An application has all its images, or does not exist."""
     numbers = world.query("select count(*) from application_image group by application")
     applications = world.query("select count(*) from application")
     expect(applications == [(len(numbers),)], "an application without images")
@@ -162,7 +163,7 @@ def check_applications(world):
 
 
 def check_files(world):
-    """Rows refer to files that are there, and what has a name in the store is whole."""
+    """Files that rows refer to exist, and files with final names in the store are whole."""
     store = {p.name: p for p in (world.files / "images").glob("*/*") if p.suffix != ".new"}
     for content, counter_map in world.query("select content_hash, map_hash from derived_image"):
         expect(content in store and is_whole_image(store[content]), f"image {content}")
@@ -180,7 +181,7 @@ def check_exports(world):
 
 
 def check_after(world, again):
-    """After a command was killed: others work, and so does the same once more."""
+    """After a command was killed, other commands work, and so does the same command once more."""
     world.ok("collect")
     world.ok("show", "app")
     check_database(world)
@@ -192,7 +193,7 @@ def check_after(world, again):
 
 
 def check_end(world):
-    """The whole way once more; optimized images are verified."""
+    """Goes the whole way once more, and verifies the optimized images."""
     for step in (["mode", "app", "original"], ["instrument", "app"]):
         world.ok(*step)
     world.run()
@@ -207,7 +208,7 @@ def check_end(world):
 
 # --- Commands -------------------------------------------------------------------------------------
 #
-# Each prepares work for one command, and returns its arguments.
+# Each function prepares work for one command, and returns the command's arguments.
 
 
 def prepare_register(world):
@@ -253,7 +254,7 @@ def register_another(world):
 def prepare_prune(world):
     world.ok("unregister", register_another(world))
     for path in (world.files / "images").glob("*/*"):
-        os.utime(path, (1, 1))  # young files stay
+        os.utime(path, (1, 1))  # old, since young files stay
     return ["prune"]
 
 
@@ -289,7 +290,7 @@ def check_command(scratch, name, prepare):
         world.killed_runs += name == "run"
 
         def again(args=tuple(args)):
-            # A command that had come to its end before it was killed may have nothing left to forget.
+            # If a command ended before it was killed, the application may be gone already.
             if name != "unregister" or world.query(f"select 1 from application where name = '{args[1]}'"):
                 world.ok(*args)
             world.finished += name == "run"

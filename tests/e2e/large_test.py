@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Images larger than a branch reaches: far stubs, several windows of a random layout, rewriting again; also
-in the default layout, by estimates and by random counts.
+"""Images larger than the reach of a branch: far stubs, several windows of a random layout,
+rewriting again; and the default layout, by estimates and by random counts.
 
-The image comes from bench/synthetic-image.py: 1.5 million instructions, 6 MB of text, of which every
-procedure is called once.
+The image comes from bench/synthetic-image.py: 1.5 million instructions, 6 MB of text; each of its
+procedures is called once.
 """
 
 import json

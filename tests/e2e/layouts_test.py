@@ -22,7 +22,8 @@ def is_heavy(program):
 
 
 def choose_images(program, number):
-    """Which images to rewrite: first all of them, then the libraries, then the main image."""
+    """The images to rewrite: all of them in the first round, then the libraries, then the main
+    image."""
     main, libraries = ["main"], [l.soname for l in program.libraries]
     if not libraries:
         return main

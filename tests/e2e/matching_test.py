@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A profile of one build serves another one: profile match, and the commands that match by
+"""A profile of one build serves another build: profile match, and the commands that match by
 themselves.
 
-What is right is known from the other build's own profile of the same run: the counts of blocks
-that were carried over must overlap with those that were counted (the sum of the smaller ones of
-each pair, over the sum of the counted). Builds are position-independent or not, static or not,
-of other optimization levels, rewritten in other layouts, and of an edited source. Programs that
-are laid out by a carried profile behave as they did."""
+The other build's own profile of the same run is the oracle: the carried-over counts of blocks must
+overlap with the counted ones (the sum of the smaller count of each pair, over the sum of the
+counted). Builds are position-independent or not, static or not, of other optimization levels,
+rewritten in other layouts, and of an edited source. Programs that are laid out by a carried-over
+profile behave as before."""
 
 import json
 import sys
@@ -73,7 +73,7 @@ def match(profile, image, scratch, *options):
 
 
 def counts(profile):
-    """{address of a block: how often it ran}; of blocks that have an address of their own."""
+    """{address of a block: how often it ran}, for blocks with an address of their own."""
     shown = json.loads(common.respike_ok("profile", "show", profile, "--json").stdout)
     return {b["address"]: b["count"] for p in shown["procedures"] for b in p["blocks"] if b["size"]}
 
@@ -122,8 +122,8 @@ def check_other_build(before, after, least_share, least_overlap, scratch):
 
 
 def check_rewritten(name, scratch):
-    """There and back: all counts arrive, and those that come back are the same. Where hot-cold
-    optimization changed procedures, nearly all."""
+    """Matching there and back: all counts arrive, and counts that come back are the same; nearly
+    all if hot-cold optimization changed procedures."""
     program = common.find_program(name)
     if program is None:
         raise common.Skip("the program was not built")
@@ -210,7 +210,7 @@ def check_commands(program, profile, scratch):
 
 
 def check_merged(program, profile, scratch):
-    """Older profiles are carried over to the build of the last one."""
+    """Older profiles are carried over to the build of the last profile."""
     newer = common.find_program("calls.pie")
     fresh = own_profile(newer, scratch)
     output = scratch.file("merged")
@@ -226,7 +226,8 @@ def check_merged(program, profile, scratch):
 
 
 def check_foreign_weights(program, profile, scratch):
-    """Weights only say where counters go: those of another program are none, with a warning."""
+    """Weights only say where counters go: weights of another program are ignored, with a
+    warning."""
     other = common.find_program("floats.dynamic")
     out, spool = scratch.file("out"), scratch.folder()
     arguments = ["image", "instrument", other.image, "-o", out, "--spool", spool]
@@ -262,7 +263,7 @@ def check_other_programs(program, profile, scratch):
 
 
 def check_empty_profile(program, scratch):
-    """Of a program that was never run: nothing is known, and nothing is wrong."""
+    """A profile of a program that never ran: nothing is known, and nothing is wrong."""
     some, profile = scratch.file("some"), scratch.file("zero")
     profiles.make("random", "1", program.image, some)
     common.respike_ok("profile", "merge", f"{some}:0", "-o", profile)
@@ -271,7 +272,7 @@ def check_empty_profile(program, scratch):
 
 
 def check_doctored(program, seed, scratch):
-    """Counts that fit nothing, near 2^64, of another build: slow, never wrong."""
+    """Wrong counts near 2^64 of another build: the program may be slow, never wrong."""
     newer = common.find_program("calls.pie")
     profile = profiles.make("random", str(seed), program.image, scratch.file("random"))
     output = scratch.file("optimized")
@@ -279,7 +280,7 @@ def check_doctored(program, seed, scratch):
     common.check_behaviour(newer, output)
 
 
-# The least shares are below what was measured, by a margin for other compilers.
+# The least shares are below the measured shares, with a margin for other compilers.
 BUILDS = [
     ("calls.dynamic", "calls.pie", 0.99, 0.95),
     ("calls.pie", "calls.dynamic", 0.99, 0.95),

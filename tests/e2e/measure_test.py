@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""measure and compare: exact counts, repeatable figures, the same work for both programs, and what
-they say and return when something is wrong.
+"""measure and compare: exact counts, repeatable figures, the same work for both programs, and
+messages and exit status when something is wrong.
 
-Instructions are those of the oracle, in the same run: the emulator takes both plugins at once. What
-the model makes of a run is tested in tests/unit/simulator_*_test.cc; here a program that can be
-followed by hand shows that the plugin feeds it right. RESPIKE_SLOWDOWN is how many times the
-processor time of plain QEMU a measured run may take (default 8)."""
+The oracle counts instructions in the same run: the emulator takes both plugins at once.
+tests/unit/simulator_*_test.cc test the model; here a program that can be followed by hand shows
+that the plugin feeds the model right. RESPIKE_SLOWDOWN is how many times the processor time of
+plain QEMU a measured run may take (default 8)."""
 
 import json
 import os
@@ -61,7 +61,7 @@ twice:  .frame  $30,0,$26,0
         .end    twice
 """
 
-# What it prints and returns depends on its arguments, its input and its environment.
+# The output and status of this program depend on its arguments, its input and its environment.
 ECHO = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ def build_echo(scratch, status=0, last_words="end"):
 
 
 def measure(program, *args, **options):
-    """The fields that measure prints for a run that it can measure."""
+    """The fields that measure prints for a run, which must succeed."""
     return json.loads(common.respike_ok("measure", "--json", "--", program, *args, **options).stdout)
 
 
@@ -174,7 +174,7 @@ def processor_seconds(command, stdin):
 
 
 def check_slowdown(program):
-    """Processor time, since other work on the machine does not change it much. Runs alone."""
+    """Measures processor time, since other work on the machine changes it little. Runs alone."""
     run = program.runs[0]
     plain = common.QEMU + ["-0", str(program.image), program.image, *run.args]
     measured = [common.RESPIKE, "measure", "--", program.image, *run.args]
@@ -221,7 +221,7 @@ def compare(before, after, *args, **options):
 
 
 def check_same(program, scratch):
-    """A program whose blocks are shuffled does the same work."""
+    """A program whose blocks were shuffled does the same work."""
     run = program.runs[0]
     shuffled = scratch.file("shuffled")
     common.optimize(program.image, shuffled, "--layout", "random", "--seed", "1")
@@ -235,7 +235,7 @@ def check_same(program, scratch):
 
 
 def check_equal(scratch):
-    """Two copies, one of them by a longer name, give the same figures: they cannot tell."""
+    """Two copies, one with a longer name, give the same figures: they cannot see their names."""
     echo = build_echo(scratch)
     longer = scratch.file("a-copy-with-a-longer-name-than-the-other-one")
     longer.write_bytes(echo.read_bytes())
@@ -262,7 +262,7 @@ def check_different(scratch):
 
 
 def check_same_failure(scratch):
-    """Two programs that fail alike are told from two that succeed."""
+    """Two programs that fail alike are reported in another way than two that succeed."""
     echo = build_echo(scratch, status=4)
     outcome = common.respike_ok("compare", echo, echo, "--", "x")
     expect(b"exit status of both programs was 4\n" in outcome.stderr, f"{outcome.stderr!r}")
@@ -295,7 +295,8 @@ def children_of(process):
 
 
 def check_interrupted(command, number, scratch):
-    """No file is left, and no child; the signal ends the command as if nothing had waited."""
+    """After a signal no file and no child is left; the command ends by the signal, as if nothing
+    had been delayed."""
     folder = scratch.folder()
     process = subprocess.Popen(
         [common.RESPIKE, *command],
@@ -379,7 +380,7 @@ def problems(scratch):
 
 
 def check_failed_run(command, text, **options):
-    """The program's own messages come first."""
+    """The messages of the program come before the message of the command."""
     outcome = common.respike(*command, **options)
     last = outcome.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     expect(outcome.status == 1, f"status {outcome.status}")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """No program gets slower by the profile of its own run.
 
-Every program of the manifest is counted, optimized as `image optimize` does by itself, and measured on the run
-that it was counted in (`respike measure`): it may execute at most 0.5% more instructions than the original and
-take at most 1% more modelled cycles. Programs with threads are left out, for their runs differ; so are large
-programs, unless --heavy-seeds (RESPIKE_HEAVY_PROFILE_SEEDS) is above 1, and runs that end by a signal. With
-RESPIKE_TABLE set, a table lists all programs with their figures, those that gain least first."""
+Every program of the manifest is instrumented, run, optimized by `image optimize` without options,
+and measured (`respike measure`) on the run of its profile: it may execute at most 0.5% more
+instructions than the original and take at most 1% more modelled cycles. Programs with threads are
+left out, since their runs differ; so are large programs, unless --heavy-seeds
+(RESPIKE_HEAVY_PROFILE_SEEDS) is above 1, and runs that end by a signal. With RESPIKE_TABLE set, a
+table lists all programs with their figures, the smallest gains first."""
 
 import json
 import os
@@ -17,8 +18,9 @@ import profiles
 from layouts_test import is_heavy
 
 MOST_INSTRUCTIONS, MOST_CYCLES = 1.005, 1.01
-# Half of its time is the C library's, which no layout knows: moved by one to seven KB, the same layout of its library
-# takes from 6.7% fewer to 4.3% more cycles, by what shares sets of the cache with what.
+# The C library, which no layout changes, takes half of the time. Moved by one to seven KB, the same
+# layout of the program's library takes from 6.7% fewer to 4.3% more cycles, depending on which
+# lines share sets of the cache.
 BY_CHANCE = {"lua.shared.dynamic": 1.045}
 rows = []  # of the table
 
@@ -42,7 +44,7 @@ def measured(image, program, index, libraries):
 
 
 def total(image, program, libraries):
-    """Instructions and cycles of all runs together."""
+    """The sums of instructions and cycles over all runs."""
     figures = [measured(image, program, i, libraries) for i in range(len(program.runs))]
     return [sum(each[name] for each in figures) for name in ("instructions", "cycles")]
 

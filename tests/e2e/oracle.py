@@ -5,14 +5,14 @@ profiles and for counters that Respike inserts.
     counts.outcome.status, counts.outcome.stdout      as of common.run_command
     counts.images[image][address]                     by link-time address, absent: never run
 
-simulator/count_plugin.cc does the counting; its head says how and what its limits are. Link-time
-addresses are those of symbols and of objdump, wherever the image was loaded.
+simulator/count_plugin.cc does the counting; its head says how, and what its limits are. Link-time
+addresses are the addresses of symbols and of objdump, wherever the image was loaded.
 
-Two images can be compared because nothing else differs between their runs: the environment is empty
-but for what is passed, address randomization is off, the emulator's random numbers start from one
-seed, argv[0] is the same, and every image is run by a name of the same length ("../program" of a
-fresh folder), since that name lies on the program's stack. What a run takes from outside (the time,
-process numbers, getrandom, the interleaving of threads) is not fixed.
+Runs of two images can be compared because nothing else differs between them: the environment has
+only the variables that are passed, address randomization is off, the emulator's random numbers
+start from one seed, argv[0] is the same, and every image is run by a name of the same length
+("../program" of a fresh folder), since that name lies on the program's stack. The time, process
+numbers, getrandom and the interleaving of threads are not fixed.
 
 Environment, set by CTest: RESPIKE (the command; the plugin lies beside it)."""
 
@@ -30,7 +30,7 @@ import common
 PLUGIN = pathlib.Path(common.RESPIKE).parent / "respike-count.so"
 SEED = "1"
 
-# The file that the plugin writes; see its head.
+# The file that the plugin writes; the head of count_plugin.cc has the format.
 HEADER = struct.Struct("<8sQQQIIII")
 Header = collections.namedtuple(
     "Header", "magic capacity used started process parent images names_size"
@@ -41,14 +41,14 @@ HEADER_SIZE, NAMES_SIZE = 4096, 64 << 10
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """One process of the run, in the order in which they started. A process that executes another
-    program counts as a new one with the same number."""
+    """One process of the run; processes are in the order in which they started. A process that
+    executes another program counts as a new process with the same number."""
 
     number: int
     parent: int  # 0 for a process that was not forked by a counted one
-    images: dict  # of those asked for: {image: {link-time address: count}}
+    images: dict  # of the wanted images: {image: {link-time address: count}}
     totals: dict  # {real path: count of all its instructions}; "" is memory without a file
-    runtime: dict  # {(path, run-time address): count} of everything
+    runtime: dict  # {(path, run-time address): count} of all instructions
 
     @property
     def total(self):
@@ -80,13 +80,15 @@ def count(
     options=(),
     timeout=common.PROGRAM_TIMEOUT,
 ):
-    """Runs an image and counts. `images` are the paths whose instructions are wanted (default: the
-    image alone), `libraries` the folder for LD_LIBRARY_PATH, `environment` the program's variables,
-    `folder` its working folder (default: a fresh one), `options` more options of qemu-alpha.
+    """Runs an image and counts. `images` are the paths of the images whose instructions are wanted
+    (default: the image alone), `libraries` the folder for LD_LIBRARY_PATH, `environment` the
+    program's variables, `folder` its working folder (default: a fresh folder), `options` more
+    options of qemu-alpha.
 
-    Processes that the program forks are counted, and programs for the emulator that it executes,
-    provided that it hands on its environment: the plugin's name is there. A program that leaves
-    processes behind is read while they run, unless they hold its stdout open."""
+    Processes that the program forks are counted, and so are programs for the emulator that it
+    executes, provided that it passes its environment on, which names the plugin. If a program
+    leaves processes behind, their counts are read while they run, unless they hold its stdout
+    open."""
     if not PLUGIN.exists():
         raise common.Failure(f"{PLUGIN} is missing")
     with tempfile.TemporaryDirectory(prefix="respike-oracle-") as scratch:
@@ -97,7 +99,7 @@ def count(
         variables = dict(environment or {})
         if libraries:
             variables["LD_LIBRARY_PATH"] = libraries
-        # Through the environment, since programs that the program executes get it, too.
+        # Through the environment, which programs that the program executes inherit.
         settings = {
             "QEMU_PLUGIN": f"{PLUGIN},out={scratch}/counts/c",
             "QEMU_LD_PREFIX": common.SYSROOT,
@@ -135,7 +137,7 @@ class Code:
         (kind,) = struct.unpack_from("<H", self.data, 16)
         (table,) = struct.unpack_from("<Q", self.data, 32)
         size, number = struct.unpack_from("<HH", self.data, 54)
-        self.fixed = kind == 2  # loaded where it was linked
+        self.fixed = kind == 2  # loaded at its link-time address
         self.segments = []  # (file offset, size, address)
         for i in range(number):
             kind, flags, offset, address, _, in_file = struct.unpack_from(
@@ -176,11 +178,13 @@ def _read_file(path):
 
 
 def _read_process(path, images):
-    """What a process counted, with its header. `images` are pairs of an image and its Code.
+    """The counts of a process, and the header of its file. `images` are pairs of an image and its
+    Code.
 
-    When the processor's pages are larger than the host's and a file ends early in its last page,
-    QEMU copies that page instead of mapping it, and its code seems to come from no file. It is that
-    of an image if the image has the same bits there, given where other code of it was loaded."""
+    If the processor's pages are larger than the host's, and a file ends early in its last page,
+    QEMU copies that page instead of mapping it: the page's code then seems to come from no file.
+    Such code is attributed to an image if the image has the same bits at the address that follows
+    from where other code of the image was loaded."""
     header, names, places = _read_file(path)
     by_path = {code.path: (image, code) for image, code in images}
     wanted = [by_path.get(name) for name in names]
@@ -208,7 +212,7 @@ def _read_process(path, images):
         elif name == 0 and number:
             without_file.append((number, address, word))
             continue
-        if number:  # else translated and never begun, or the parent's
+        if number:  # else the place was translated and never begun, or is the parent's
             add(names[name], address, number)
     for number, address, word in without_file:
         for image, code in images:

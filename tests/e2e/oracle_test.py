@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The oracle counts exactly: programs with known counts, QEMU's own trace, and repetition agree.
 
-The programs here are C around procedures in assembly whose lines say how often they run, in
-comments `#= EXPRESSION`. The trace is what `qemu-alpha -singlestep -d exec,nochain` logs, one line
-per instruction; it is compared address by address, dynamic linker and C library included. The
+The programs are C around procedures in assembly; comments `#= EXPRESSION` on lines of assembly say
+how often the line runs. The trace is the log of `qemu-alpha -singlestep -d exec,nochain`, one line
+for each instruction; it is compared address by address, with dynamic linker and C library. The
 programs of the manifest are counted twice, and once shuffled."""
 
 import collections
@@ -18,7 +18,7 @@ expect = common.expect
 
 ANNOTATED = re.compile(r"^(.*?)#= (.*)$")
 
-# A whole program: nothing runs but this.
+# A whole program: it runs no code but this.
 LOOPS = """
         .set    noat
         .set    noreorder
@@ -288,7 +288,7 @@ class Assembly:
         gcc("-c", path, "-o", self.object)
 
     def check(self, image, counts, **variables):
-        """All counts of the procedures are those of the annotations."""
+        """All counts of the procedures equal the annotations."""
         addresses = {s.name: s.value for s in common.read_symbols(image)}
         wrong = []
         for label, expression in self.expressions.items():
@@ -306,7 +306,7 @@ def gcc(*args):
 
 
 class Programs:
-    """What the cases run."""
+    """The programs that the cases run."""
 
     def __init__(self, scratch):
         self.loops = Assembly(LOOPS, "loops", scratch)
@@ -353,7 +353,8 @@ def run(programs, kind, *args, status=0, **options):
     return image, counts
 
 
-# What the program does, how it ends, calls and iterations of the kernel, and the other variables.
+# For each end of a program: its argument, its status, calls and iterations of the kernel, and other
+# variables.
 ENDS = [
     ("exit", 5, 1, 1000, {}),
     ("_exit", 6, 1, 1000, {}),
@@ -391,7 +392,7 @@ def check_alarm(programs, kind):
 
 
 def check_fork(programs, kind):
-    """Each process has its own counts, from the fork on."""
+    """Each process has its own counts, which start at the fork."""
     image, counts = run(programs, kind, "fork")
     first, child, grandchild, crashed = counts.processes
     expect(first.parent == 0, "the first process has a parent")
@@ -420,7 +421,7 @@ def check_exec(programs, kind, what):
 
 
 def check_libraries(programs, kind, what):
-    """Libraries that come and go: by dlopen, or mapped one in the place of another."""
+    """Libraries that come and go: by dlopen, or mapped in the place of another library."""
     image, libraries = programs.images[kind], programs.libraries
     symbols = {s.name: s.value for s in common.read_symbols(libraries[0])}
     args = [what, symbols["libkernel"]]  # its file offset, too: it is in the first segment
@@ -432,7 +433,7 @@ def check_libraries(programs, kind, what):
 
 
 def check_written(programs, kind):
-    """Code that the program writes, and overwrites, belongs to no file."""
+    """Code that the program writes and overwrites belongs to no file."""
     _, counts = run(programs, kind, "written")
     (process,) = counts.processes
     written = [n for (path, _), n in process.runtime.items() if path == ""]
@@ -455,8 +456,8 @@ def by_address(counts):
 
 def check_trace(scratch, image, args, same):
     """Counts of whole blocks, counts of single steps and the trace agree at every address. The run
-    with the trace counts, too, so that also threads, which never run the `same` way twice, can be
-    compared with it."""
+    with the trace counts, too, so that threads can be compared as well, although they never run the
+    `same` way twice."""
     log = scratch.file("trace")
     options = ["-singlestep", "-d", "exec,nochain", "-D", log]
     steps = oracle.count(image, args, options=options)
@@ -491,11 +492,11 @@ def compare(counted, wanted, what):
 
 CODE_SECTION = re.compile(r"^ *\[.* ([0-9a-f]{16}) [0-9a-f]+ ([0-9a-f]+) \S+ +AX ", re.M)
 
-# Programs that wait for each other's threads, processes or signals.
+# Programs whose threads, processes or signals wait for each other.
 UNSTEADY = ("threads", "concurrency", "signals", "processes")
 
-# Called more or less often in a rewritten static program: by the unwinder, which reads the new
-# tables, and by Lua, whose hashes depend on addresses of code.
+# Procedures whose entries differ in a rewritten static program: called by the unwinder, which reads
+# the new tables, or by Lua, whose hashes depend on addresses of code.
 VARYING = (
     "memset", "strcmp", "strlen", "memcmp", "bcmp", "__memcmpeq", "_Unwind_GetCFA", "_Unwind_GetIP"
 )
@@ -512,7 +513,7 @@ def count_program(program, image, libraries, replaced=None):
 
 
 def check_in_code(image, counts):
-    """Link-time addresses are right: all are those of instructions."""
+    """All counted link-time addresses are addresses of instructions."""
     listing = common.binutils("readelf", "-SW", image)
     code = [(int(m[1], 16), int(m[2], 16)) for m in CODE_SECTION.finditer(listing)]
     outside = [a for a in sorted(counts) if a % 4 or not any(s <= a < s + n for s, n in code)]
@@ -521,8 +522,8 @@ def check_in_code(image, counts):
 
 
 def check_program(program, scratch):
-    """Two runs count the same at every address, and every procedure is entered as often after the
-    image and its libraries were shuffled."""
+    """Two runs have the same counts at every address. In a run with the image and its libraries
+    shuffled, every procedure is entered as often."""
     libraries = common.link_libraries(program, scratch.folder())
     one, two = (count_program(program, program.image, libraries) for _ in range(2))
     for a, b in zip(one.processes, two.processes, strict=True):
@@ -545,8 +546,8 @@ def check_program(program, scratch):
 
 
 def entries(image, counts, names=None):
-    """{procedure: how often its first instruction runs}, of names that are unique; by default of
-    those whose callers cannot leave out the first instructions, which compute gp."""
+    """{procedure: how often its first instruction runs}, for unique names; by default only
+    procedures whose callers cannot skip the first instructions, which compute gp."""
     found = collections.defaultdict(set)
     for s in common.read_symbols(image):
         if s.kind == "FUNC" and s.section != "UND" and s.name not in VARYING:
@@ -560,7 +561,7 @@ def entries(image, counts, names=None):
 
 
 def check_no_file(programs):
-    """A run that cannot be counted fails."""
+    """The oracle raises Failure for a run that it cannot count."""
     command = ["qemu-alpha", "-plugin", f"{oracle.PLUGIN},out=/nowhere/c", programs.loops_image]
     outcome = common.run_command(command)
     expect(outcome.status == 125, common.describe_status(outcome.status))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Outputs come into place whole or not at all, inputs stay as they are, and the exit status is right
-whatever becomes of the streams.
+"""Outputs come into place whole or not at all, inputs stay as they are, and the exit status is
+right whatever happens to the streams.
 
-Every command that writes: outputs that are inputs by some name, limits on the size of files, places
-that cannot be written, interruption, and streams that are full or closed."""
+Each command that writes is tested with outputs that are inputs under another name, limits on the
+size of files, places that cannot be written, interruption, and streams that are full or closed."""
 
 import os
 import pathlib
@@ -34,7 +34,8 @@ class Setup:
         common.respike_ok("image", "collect", self.counters, "-o", self.profile)
 
     def names_of(self, file):
-        """Three more names of a copy of a file: through a folder, a symbolic and a hard link."""
+        """Three more names of a copy of a file: through a folder, by a symbolic link, by a hard
+        link."""
         folder = self.scratch.folder()
         copy = folder / "copy"
         copy.write_bytes(file.read_bytes())
@@ -48,7 +49,7 @@ def listing(folder):
 
 
 def refused(*command):
-    """The one line that a command gives as the reason why it does nothing."""
+    """The single line by which a command explains its refusal."""
     outcome = common.respike(*command)
     message = outcome.stderr.decode()
     expect(outcome.status == 1, f"{common.describe_status(outcome.status)}: {message!r}")
@@ -71,7 +72,7 @@ def check_merge_into_itself(setup):
 
 
 def check_collect_into_image(setup):
-    """Neither by -o nor with --image, and not the counter files themselves."""
+    """The output of collect may be neither the image (by -o or with --image) nor a counter file."""
     folder = setup.scratch.folder()
     counting = folder / "counting"
     common.respike_ok("image", "instrument", setup.image, "-o", counting, "--spool", folder / "s")
@@ -105,7 +106,8 @@ def check_optimize_into_inputs(setup):
 
 
 def limited(kilobytes, *command):
-    """Runs respike where files may not grow beyond a size, with the usual death for doing so."""
+    """Runs respike where files may not grow beyond a size; the kernel's usual signal ends a process
+    that tries."""
     words = ["bash", "-c", f'ulimit -f {kilobytes}; exec "$0" "$@"', common.RESPIKE, *command]
     return common.run_command(words)
 
@@ -136,7 +138,7 @@ def check_size_limit(setup):
 
 
 def check_second_output(setup):
-    """Where the second output cannot be written, the first one is not, either."""
+    """If the second output cannot be written, the first output is not written, either."""
     folder = setup.scratch.folder()
     for second in ("/nowhere/second", "/proc/second", "/dev/full", folder):
         for command in (["optimize", "--report"], ["instrument", "--block-map"]):
@@ -147,7 +149,8 @@ def check_second_output(setup):
 
 
 def check_spool(setup):
-    """A spool is made for an image that is there, with the folders above it; others stay."""
+    """A spool is made only if the image exists, with the folders above it; existing folders
+    stay."""
     folder = setup.scratch.folder()
     (folder / "old").mkdir()
     for spool in ("new", "new/deep/deeper", "old", "old/new"):
@@ -177,7 +180,7 @@ def check_loops(setup):
 
 
 def check_links(setup):
-    """A symbolic link stays one: what it leads to is written."""
+    """A symbolic link as output stays a link: the file that it leads to is written."""
     folder = setup.scratch.folder()
     (folder / "link").symlink_to("target")
     common.optimize(setup.image, folder / "link")
@@ -186,7 +189,7 @@ def check_links(setup):
 
 
 def check_interruption(setup):
-    """Whenever a signal comes, there is the whole output, or nothing."""
+    """At whatever moment a signal comes: either the whole output exists, or nothing."""
     folder = setup.scratch.folder()
     whole = setup.scratch.file("whole")
     start = time.monotonic()
@@ -209,7 +212,8 @@ def check_interruption(setup):
 
 
 def run_with(stream_number, kind, *command):
-    """Runs respike with stdout (1) or stderr (2) full or closed; returns status and the other."""
+    """Runs respike with stdout (1) or stderr (2) full or closed; returns the status and the other
+    stream's text."""
     redirection = f"{stream_number}>&-" if kind == "closed" else f"{stream_number}>/dev/full"
     words = ["bash", "-c", f'exec "$0" "$@" {redirection}', common.RESPIKE, *command]
     outcome = common.run_command(words)
@@ -217,7 +221,7 @@ def run_with(stream_number, kind, *command):
 
 
 def check_messages_unread(setup):
-    """That nobody can read a message changes no exit status and no output."""
+    """A message that cannot be printed changes neither exit status nor output."""
     seen, zero = setup.scratch.file("seen"), setup.scratch.file("zero")
     common.respike_ok("profile", "merge", f"{setup.profile}:0", "-o", zero)
     outcome = common.optimize(setup.image, seen, "--profile", zero, as_users_do=True)
@@ -236,7 +240,7 @@ def check_messages_unread(setup):
 
 
 def check_results_unread(setup):
-    """Results that cannot be printed are a failure; who prints nothing does not fail."""
+    """Results that cannot be printed are a failure; a command that prints nothing does not fail."""
     for kind in ("full", "closed"):
         for command in (
             ["--help"],
@@ -256,7 +260,7 @@ def check_results_unread(setup):
 
 
 def check_quoted_names(setup):
-    """A message is one line, whatever is in a name."""
+    """A message is one line, whatever characters a name has."""
     for name, shown in {
         "a\nb": r"a\nb: ",
         "tab\there\x1b[1m": r"tab\there\x1b[1m: ",
@@ -276,7 +280,8 @@ def check_quoted_names(setup):
 
 
 def check_quoted_image(setup):
-    """The name of the image in a damaged counter file, and what to do about it."""
+    """A message about a damaged counter file quotes the name of the image in it, and says what to
+    do."""
     data = bytearray(setup.counters.read_bytes())
     at = data.find(os.fsencode(setup.counting.parent))
     data[at + 1 : at + 4] = b"\n\xfe\x07"

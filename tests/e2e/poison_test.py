@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Registers that the analyses call dead may hold anything, and gp is where they say it is.
+"""Registers that the analyses call dead may hold anything, and gp has the value that the analyses
+claim.
 
-tests/poison overwrites such registers in random places, which shows every wrong "dead" as broken behaviour;
-its head comment says how to find the place. All images of a program are poisoned together. Overwriting live
-registers must break programs, or the test would not notice anything.
+tests/poison overwrites such registers in random places, so that every wrong "dead" shows as broken
+behaviour; the head comment of tests/poison says how to find the place. All images of a program are
+poisoned together. Overwriting live registers must break programs; otherwise the test would not
+notice anything.
 
-RESPIKE_POISON_SEEDS: how many random choices per program (default 1)."""
+RESPIKE_POISON_SEEDS: how many random choices for each program (default 1)."""
 
 import os
 import pathlib
@@ -19,7 +21,8 @@ SHARE = 10  # percent of all instructions
 
 
 def poison(program, folder, *options):
-    """Poisons all images of a program; returns the main one and the folder of the others."""
+    """Poisons all images of a program; returns the main image and the folder of the other
+    images."""
     images = {}
     for role, path in program.images():
         images[role] = folder / role
@@ -45,7 +48,7 @@ def check_live(program, scratch):
 
 def cases(scratch):
     for number, program in enumerate(common.load_programs()):
-        first = 1 + number % 2  # odd and even seeds do not do the same
+        first = 1 + number % 2  # odd and even seeds act differently
         for seed in range(first, first + SEEDS):
             yield common.Case(
                 f"{program.name} {seed}", lambda p=program, s=seed: check_dead(p, s, scratch)

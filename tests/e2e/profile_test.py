@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counter files become profiles, profiles are shown and merged, and what is neither is refused.
+"""Counter files become profiles, profiles are shown and merged, and all other files are refused.
 
-A refusal is one sentence on stderr, status 1 and no output file; that counts are right is for
-instrument_test.py. Damaged files: every cut and every changed byte of a counter file's header, and
-changes all over a counter map and a profile (RESPIKE_FLIPS, default 10, per place)."""
+A refusal is one sentence on stderr, status 1 and no output file; instrument_test.py checks that
+counts are right. Damaged files: every cut and every changed byte of a counter file's header, and
+changes all over a counter map and a profile (RESPIKE_FLIPS, default 10, for each place)."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def check_files(setup):
 
 
 def check_edges(setup):
-    """What flows into a block comes along its edges, or from outside."""
+    """The flow into a block comes along its edges, or from outside."""
     for procedure in show(setup.profile)["procedures"]:
         inflow = {}
         for edge in procedure["edges"]:
@@ -153,7 +153,7 @@ def check_same_bytes(setup):
 
 
 class Reader:
-    """Numbers and texts as docs/profiles.md has them."""
+    """Reads numbers and texts in the form that docs/profiles.md describes."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -225,7 +225,7 @@ def decode_edges(reader, count, blocks):
 
 
 def decode_profile(data):
-    """What `profile show --json` prints, by the description of the format alone."""
+    """The data that `profile show --json` prints, decoded by docs/profiles.md alone."""
     reader = Reader(data)
     common.expect(reader.take(8) == b"RSPKPROF" and reader.fixed("I") == 2, "another format")
     reader.take(12)  # zero and the hash
@@ -282,7 +282,8 @@ def check_format(setup):
 
 
 def check_summary(setup):
-    """The header's numbers are those of the procedures, written like those of the table."""
+    """The header's numbers are those of the procedures, and have the form of the table's
+    numbers."""
     text = common.respike_ok("profile", "show", setup.profile).stdout.decode()
     executed = sum(p["instructions"] for p in show(setup.profile)["procedures"])
     common.expect(executed > 1000, f"only {executed} instructions")
@@ -293,7 +294,7 @@ def check_summary(setup):
 
 
 def check_repeated(setup):
-    """A file counts once, whatever its names are."""
+    """A file counts once, by whatever names it is given."""
     first, second = setup.files
     output, link = setup.scratch.file("profile"), setup.scratch.file("link")
     link.symlink_to(first)
@@ -334,7 +335,7 @@ def check_counter_file_damage(setup):
 
 
 def check_any_counters(setup):
-    """No counters are so wrong that they are not turned into some profile."""
+    """Counters with any wrong values still become a profile."""
     data = setup.files[0].read_bytes()
     numbers = random.Random(1)
     for fill in (b"\xff", b"\x80", None):

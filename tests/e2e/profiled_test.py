@@ -4,11 +4,11 @@
 Every program of the manifest is rewritten in the default layout without a profile (by static
 estimates), with the profile of its own run, with that profile inverted, with a profile of zeros,
 and with random counts for several seeds. Standard output and exit status under qemu-alpha must
-equal those of the original. What a profile takes to be cold then runs all the time, so stubs, clones
-and the middle of originals that hot-cold optimization makes do. A program with its own shared libraries
-is run with the libraries rewritten, with the main image rewritten, and with both. Some programs are also
-rewritten with every combination of the words of --layout, by their own profile and by random counts,
-the former without hot-cold optimization.
+equal those of the original. With an inverted profile, code that counts as cold runs all the time,
+and so do stubs, clones and the middle of originals that hot-cold optimization makes. A program with
+its own shared libraries is run with the libraries rewritten, with the main image rewritten, and
+with both. Some programs are also rewritten with every combination of the words of --layout, by
+their own profile (without hot-cold optimization) and by random counts.
 
 Seeds: --seeds N for small programs (environment RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N
 for large ones (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
@@ -41,7 +41,7 @@ def combinations():
 
 
 def check(program, number, scratch, profile_of=None, words=()):
-    """Rewrites images of the program, by the profiles of all if there are any, and runs it."""
+    """Rewrites images of the program, each by its profile if there are profiles, and runs it."""
     words = list(words)
     options = {
         role: words + (["--profile", profile_of[role]] if profile_of else [])

@@ -1,5 +1,5 @@
-"""Profiles for the end-to-end tests: those of a program's own runs, and those that no run would
-give (tests/profiles/make_profile.cc). Both are per image: {role: path}, see
+"""Profiles for the end-to-end tests: profiles of a program's own runs, and profiles that no run
+would give (tests/profiles/make_profile.cc). There is one for each image: {role: path}, see
 common.Program.images()."""
 
 import os
@@ -25,7 +25,7 @@ def random_options(image, seed, scratch):
 
 
 def make_all(kind, program, folder, *seed):
-    """A profile of that kind, which is made from images, for each image of the program."""
+    """Makes a profile of a kind for each image of the program; these kinds need no runs."""
     return {
         role: make(kind, *seed, path, folder / "-".join([kind, *seed, role]))
         for role, path in program.images()
@@ -59,8 +59,8 @@ _counted = common.Shared()
 
 
 def count(program, folder):
-    """Instruments all images of the program, runs it as the manifest says, and collects; once per process, in the
-    folder of the first who asks."""
+    """Instruments all images of the program, runs it as the manifest says, and collects. Done once
+    in each test process, in the folder of the first caller."""
     return dict(_counted(program, lambda: _count(program, folder)))
 
 
@@ -80,7 +80,8 @@ def _count(program, folder):
 
 
 def main(doc, cases):
-    """Runs cases(args, scratch), which make as many random profiles as args.seeds says, of heavy programs args.heavy_seeds."""
+    """Runs the cases of cases(args, scratch), which make args.seeds random profiles, of heavy
+    programs args.heavy_seeds."""
     parser = common.argument_parser(doc)
     for option, variable, number in (("--seeds", "RESPIKE_PROFILE_SEEDS", 2), ("--heavy-seeds", "RESPIKE_HEAVY_PROFILE_SEEDS", 1)):
         parser.add_argument(option, type=int, default=int(os.environ.get(variable, number)))

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Random programs behave the same after instrumentation, optimization and shuffling.
 
-tests/programs/random makes C++ programs of every kind of code that a rewriter can get wrong, from a seed. Each is
-compiled for Alpha with flags drawn by the seed (all optimization levels; dynamic, position-independent and static),
-counted, and rewritten: by the profile of its own run with and without hot-cold optimization; with hot-cold optimization by
-profiles that are wrong, see VARIANTS, so that stubs, clones and cold parts run all the time; and in random orders. Output
-and exit status under qemu-alpha must be those of the original. Some outputs are rewritten again. One program of
-ITANIUM_ONE_OF is compiled for IA-64, too, where the toolchain is (ia64_programs.py), and goes through the same but
-hot-cold optimization.
+tests/programs/random makes C++ programs from a seed, with every kind of code that a rewriter can
+get wrong. Each program is compiled for Alpha with flags drawn by the seed (all optimization levels;
+dynamic, position-independent and static), instrumented, and rewritten: by the profile of its own
+run with and without hot-cold optimization; with hot-cold optimization by wrong profiles, see
+VARIANTS, so that stubs, clones and cold parts run all the time; and in random orders. Output and
+exit status under qemu-alpha must be those of the original. Some outputs are rewritten again. One
+program of ITANIUM_ONE_OF is also compiled for IA-64, if the toolchain is there (ia64_programs.py),
+and is tested in the same way, but without hot-cold optimization.
 
-A failure names the program's seed, keeps its source and images beside the build's files, and says how to repeat it.
+A failure names the program's seed, keeps the program's source and images beside the build's files,
+and says how to repeat the case.
 
-Programs: --programs N (environment RESPIKE_RANDOM_PROGRAMS, default 25) from --seed N on (RESPIKE_RANDOM_SEED, 1).
+Programs: --programs N (environment RESPIKE_RANDOM_PROGRAMS, default 25) from --seed N on
+(RESPIKE_RANDOM_SEED, 1).
 """
 
 import json
@@ -53,7 +56,7 @@ VARIANTS = [
 
 
 class Tally:
-    """What hot-cold optimization found to do, over all programs."""
+    """What hot-cold optimization did, over all programs."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -69,7 +72,7 @@ tally = Tally()
 
 
 def generate(seed, folder):
-    """The source of the program, and the flags it asks for."""
+    """The source of the program, and the compiler flags that the source asks for."""
     source = folder / "program.cc"
     outcome = common.run_command([sys.executable, GENERATOR, seed])
     common.expect(outcome.status == 0, outcome.stderr.decode()[-500:])
@@ -93,7 +96,8 @@ def flags_of(seed):
     flags = [draw.choice(["-O0", "-O1", "-O2", "-O2", "-O2", "-O3", "-O3", "-Os"]), *compiling, *linking]
     for flag in ("-mcpu=ev67", "-mieee", "-fno-inline", "-ffunction-sections", "-fno-jump-tables"):
         flags += [flag] * (draw.random() < 0.15)
-    # With -fno-omit-frame-pointer gcc 12 is wrong about exceptions. Exceptions of libstdc++ would find a wrong gp, see build.py.
+    # gcc 12 gets exceptions wrong with -fno-omit-frame-pointer. Exceptions of libstdc++ would find
+    # a wrong gp, see build.py.
     return kind, flags + [build.RELOCATIONS] + [build.NO_RELAX] * (kind != "static")
 
 
@@ -123,7 +127,7 @@ def check_variant(program, image, options):
 
 
 def check_again(program, image, folder):
-    """What hot-cold optimization made is an input, too, to count and to optimize."""
+    """Outputs of hot-cold optimization are inputs again, for instrumenting and for optimizing."""
     twice = folder / "again"
     profile = profiles.count_image(image, folder, lambda counting: common.check_behaviour(program, counting))
     common.optimize(image, twice, *HOT_COLD, "--profile", profile)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rare shapes of code behave the same when rewritten, or are left alone with a reason.
 
-The sources are tests/programs/rare/*.c and *.cc. Lines `build: FLAGS` of a head comment say how each is built, once
-per line; STATIC stands for a static link. Each build is rewritten with the layouts original, random and
-scatter and in the default layout by estimates and by random counts; one output per layout is rewritten
-again, twice; and it is instrumented. `expect: NAME: REASON` names a procedure that has
-to be left alone in every build, `rewritten: NAME` one that must not be.
+The sources are tests/programs/rare/*.c and *.cc. Each line `build: FLAGS` of a head comment is one
+build of the source; STATIC stands for a static link. Each build is rewritten with the layouts
+original, random and scatter, and in the default layout by estimates and by random counts; one
+output of each layout is rewritten again, twice; and the build is instrumented. `expect: NAME:
+REASON` names a procedure that has to be left alone in every build, `rewritten: NAME` a procedure
+that must not be left alone.
 """
 
 import json

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What Respike makes is understood again, all of it.
+"""Respike understands its own outputs again, all of them.
 
-Every C++ program of the manifest, and an IA-64 one where that is built, is rewritten in random, scattered and default
-order, and by profiles: of its own run, the inverse of that, by chance, and with all blocks hot. The procedures of the output that are not understood must be those of
-the input, for the same reasons. The output by the first profile is counted and laid out by its own profile; it must behave
-as the original, say `image verify` and a run.
+Every C++ program of the manifest, and an IA-64 program if that is built, is rewritten in random,
+scattered and default order, and by profiles: of its own run, the inverse of that profile, by
+chance, and with all blocks hot. The procedures that are not understood in the output must be those
+of the input, for the same reasons. The output by the first profile is instrumented and laid out by
+its own profile; this second output must behave as the original, by `image verify` and by a run.
 
-Seeds: --seeds N (RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N for static programs (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
+Seeds: --seeds N (RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N for static programs
+(RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 
 import json
 import sys
@@ -17,7 +19,7 @@ import profiles
 
 
 def not_understood(image):
-    """{procedure: why, without addresses}."""
+    """{procedure that is not understood: reason, without addresses}."""
     info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
     return {e["name"]: e["reason"].split(" at 0x")[0] for e in info["opaque"]}
 

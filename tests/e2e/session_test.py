@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A program that is started with a substitute notices nothing, and neither does who started it.
+"""A program that is started with a substitute notices nothing, and neither does its parent.
 
-A program prints all that it can see of its start; with a substitute in its place it has to print the same, natively
-and under the emulator, as root and as another user, as a child that is waited for and without. Then: signals, stopping,
-the end, and where substitution is not possible."""
+A program prints all that it can see of its start; with a substitute in its place the program has to
+print the same, natively and under the emulator, as root and as another user, as a child whose
+parent waits and without a parent. Other cases: signals, stopping, the end of the program, and
+systems where substitution is not possible."""
 
 import os
 import pathlib
@@ -49,7 +50,7 @@ def build(scratch):
 
 
 def place(scratch, kind, *names):
-    """A copy of a program in a folder of its own; [(path)] of it and its substitute."""
+    """A copy of a program in a folder of its own: [(path)] of the copy and its substitute."""
     folder = scratch.folder() / pathlib.Path(*names)
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "program"
@@ -64,7 +65,7 @@ def emulator_for(kind):
 
 
 def direct(kind, program, args):
-    """The command that runs a program without us, by its absolute path."""
+    """The command that runs a program without a substitute, by its absolute path."""
     path = str(program)
     return [path, *args] if kind == "native" else [*emulator_for(kind), path, path, *args]
 
@@ -94,7 +95,7 @@ def check_same(scratch, kind, options=(), prefix=(), names=("plain",), args=("a 
     expect(lines(actual)[0] == "substitute", f"it was not substituted: {actual}")
     expect(not actual.stderr, f"stderr: {actual.stderr}")
     before, after = lines(expected)[1:], lines(actual)[1:]
-    if options:  # a child: its parent differs
+    if options:  # a child has another parent
         before, after = ([l.partition(" group")[2] if l.startswith("parent") else l for l in x] for x in (before, after))
     differences = [(b, a) for b, a in zip(before, after) if b != a]
     expect(len(before) == len(after) and not differences, f"{differences or (before, after)}")
@@ -105,7 +106,7 @@ def check_same(scratch, kind, options=(), prefix=(), names=("plain",), args=("a 
 
 
 def check_links(scratch, kind):
-    """Started by a symbolic link in another folder, relative, while the substitute's path has spaces."""
+    """Started by a relative symbolic link in another folder; the substitute's path has spaces."""
     program, substitute = place(scratch, kind, "real")
     link = scratch.folder() / "by link"
     link.symlink_to(os.path.relpath(program, link.parent))
@@ -117,7 +118,7 @@ def check_links(scratch, kind):
 
 
 def check_exec(scratch, kind, prefix=()):
-    """A program that executes itself and another copy of itself meets its own kind."""
+    """A program that executes itself, and another copy of itself, finds itself again."""
     program, substitute = place(scratch, kind, "exec")
     for path in [program.parent, program.parent.parent]:
         path.chmod(0o755)
@@ -156,7 +157,7 @@ def start_waiting(command, **options):
 
 
 def check_signals(scratch, kind):
-    """Signals to us reach the program once."""
+    """Signals that are sent to the starter reach the program once."""
     program, substitute = place(scratch, kind, "signals")
     for options in ([], ["--wait"]):
         command = [SUBSTITUTE, *options, "--put", program, substitute, program, "wait"]
@@ -175,7 +176,8 @@ def check_signals(scratch, kind):
         expect(process.returncode == 40, f"{options}: {process.returncode}")
 
 
-# The shell ignores what is sent to the group: a trap would interrupt `read`, and it would go on too early.
+# The shell ignores signals to the group: a trap would interrupt `read`, and the shell would go on
+# too early.
 SCRIPT = """"$@" & process=$!
 trap '' INT USR1
 read line
@@ -189,8 +191,8 @@ wait $process
 
 
 def check_signals_in_group(scratch):
-    """Signals reach the program once, too, when their sender is of the same group, and when they are sent to all of
-    it: from inside or from outside."""
+    """Signals reach the program once even if the sender is in the program's process group, and if
+    they are sent to the whole group, from inside or from outside."""
     program, substitute = place(scratch, "native", "group")
     for options in ([], ["--wait"]):
         command = [str(c) for c in (SUBSTITUTE, *options, "--put", program, substitute, program, "wait")]
@@ -198,7 +200,7 @@ def check_signals_in_group(scratch):
             ["sh", "-c", SCRIPT, "sh", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # the shell says so when its child is killed
+            stderr=subprocess.DEVNULL,  # the shell reports that its child was killed
             start_new_session=True,
         )
         guard = threading.Timer(60, lambda: os.killpg(process.pid, signal.SIGKILL))
@@ -235,7 +237,7 @@ def wait_for_state(process, states, text):
 
 
 def check_signals_in_turn(scratch):
-    """The next signal to the group is sent while the last one is still looked at."""
+    """The next signal to the group comes while the previous one is still being handled."""
     program, substitute = place(scratch, "native", "turn")
     command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
     process, _ = start_waiting(command, start_new_session=True)
@@ -254,7 +256,7 @@ def check_signals_in_turn(scratch):
 
 
 def check_stopping(scratch):
-    """Who waits stops together with the program, and goes on together with it."""
+    """The starter stops together with the program, and goes on together with it."""
     program, substitute = place(scratch, "native", "stops")
     command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
     process, child = start_waiting(command, start_new_session=True)
@@ -288,7 +290,7 @@ def check_stopping(scratch):
 
 
 def check_stopped_and_killed(scratch):
-    """A program that is killed while it is stopped ends who waits, too."""
+    """If a program is killed while it is stopped, the starter ends, too."""
     program, substitute = place(scratch, "native", "stopped")
     command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
     process, child = start_waiting(command, start_new_session=True)
@@ -330,7 +332,7 @@ exec "$@"
 
 
 def check_without_namespaces(scratch, kind):
-    """Inside a namespace that allows no others."""
+    """Substitution inside a namespace that allows no further namespaces."""
     program, substitute = place(scratch, kind, "without")
     prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
     if run([*prefix, "true"]).returncode != 0:
@@ -347,7 +349,7 @@ def check_without_namespaces(scratch, kind):
 
 
 def check_noexec(scratch):
-    """A substitute where nothing may be executed is left out. Needs root for a mount."""
+    """A substitute on a file system without execution is left out. Needs root for a mount."""
     program, substitute = place(scratch, "native", "noexec")
     folder = scratch.folder()
     script = f"mount -t tmpfs -o noexec none {folder} && cp {substitute} {folder}/s && exec \"$@\""

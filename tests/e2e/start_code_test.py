@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The start code of instrumented images (instrument/runtime/start.c) on its own, in hosts made for
-the purpose: start_code/host.c and library.c, with what an instrumenter would add, image.S.
+this test: start_code/host.c and library.c, with the parts that an instrumenter would add, image.S.
 
-Hosts check all registers at their entry point. Each way a process may end leaves its counts in the
-file; and whatever keeps the start code from having a file, the host runs as if nothing was there
-and no file remains. Failures that this machine does not have are made by start_code/faults.c inside
-the emulator.
+Hosts check all registers at their entry point. Each way in which a process may end leaves its
+counts in the file. If the start code cannot make a file, for whatever reason, the host runs as if
+there was no start code, and no file remains. start_code/faults.c produces, inside the emulator,
+failures that this machine does not have.
 """
 
 import os
@@ -25,18 +25,19 @@ SOURCES = pathlib.Path(__file__).resolve().parent / "start_code"
 START_CODE = common.PROGRAMS.parent / "start_code" / "alpha.bin"
 MARKER = b"@PREFIX@"
 HEADER_SIZE = 8192
-SIZE = 65536  # of counters
+SIZE = 65536  # bytes of counters
 BIG = 64 << 20
 HUGE = 512 << 20
-PLAIN, ADDED = (5, 7, 10), 7  # the counters host.c prints, and the one that counts before the start
-DONE = 3  # exit status of a host that found nothing wrong
+PLAIN, ADDED = (5, 7, 10), 7  # counters that host.c prints; counter of the start
+DONE = 3  # exit status of a host that finds nothing wrong
 
 
 # --- Images ---------------------------------------------------------------------------------------
 
 
 class Images:
-    """Links hosts and libraries once; `place` makes a copy of one that writes into some spool."""
+    """Links hosts and libraries once; `place` makes a copy of an image that writes into a given
+    spool."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -110,7 +111,7 @@ class Images:
 
 
 class Place:
-    """A folder with a spool for one case, and the images put there."""
+    """A folder with a spool for one case, and the images of the case."""
 
     def __init__(self, images, scratch, spool=None):
         self.images = images
@@ -123,7 +124,7 @@ class Place:
         return self.images.place(name, self.spool, self.folder, prefix)
 
     def run(self, name, *args, fault=None, before=None, wrap=(), files=None):
-        """Runs an image that was added; its status and the lines it prints."""
+        """Runs an image that was placed here; returns its status and the lines that it prints."""
         command = [*wrap, "qemu-alpha", "-L", common.SYSROOT]
         command += ["-E", f"LD_LIBRARY_PATH={self.folder}"]
         if fault:
@@ -169,7 +170,8 @@ def counters_line(*counters):
 
 
 def read_file(path, size=SIZE):
-    """Checks the header; its process, time and address, and the first, second, last counter."""
+    """Checks the header; returns process, time and address, and the first, second and last
+    counter."""
     data = path.read_bytes()
     expect(len(data) == HEADER_SIZE + size, f"{path.name} has {len(data)} bytes")
     (
@@ -229,7 +231,7 @@ def ends(images, scratch, image, mode, status, lines=(PLAIN,), counts=PLAIN):
 
 
 def traces(images, scratch, image):
-    """Descriptors are what they were, and all that is new in memory is the counters' mapping."""
+    """File descriptors are what they were, and memory has one new mapping: the counters."""
     seen = {}
     for kind in ("file", "missing", "nothing"):
         place = Place(images, scratch)
@@ -256,7 +258,7 @@ def traces(images, scratch, image):
     counts = {
         k: int(next(l for l in v if l.startswith("maps ")).split()[1]) for k, v in seen.items()
     }
-    # The counters split off what is before and after them in their segment.
+    # The mapping of the counters splits off the memory before and behind it in its segment.
     expect(0 <= counts["file"] - counts["nothing"] <= 2, f"mappings: {counts}")
     expect(
         seen["missing"][1:3] == seen["nothing"][1:3],
@@ -316,7 +318,7 @@ def library_alone(images, scratch, name, kind):
 
 
 def ticking(images, scratch):
-    """Signals arrive while a large file is made."""
+    """Signals arrive while the start code makes a large file."""
     place = Place(images, scratch)
     (place.folder / "plain").symlink_to(images.folder / "plain")
     place.add("libbig")
@@ -340,7 +342,8 @@ def no_clock(images, scratch):
 
 
 def on_file_system(images, scratch, kind, options, survives):
-    """In a mount of its own, of which only the wrapped shell and the host know."""
+    """A spool on a file system in a mount namespace that only the wrapped shell and the host
+    see."""
     place = Place(images, scratch)
     place.add("static")
     result = place.folder / "result"
@@ -398,7 +401,8 @@ def library_without_file(images, scratch, fault):
 
 
 def unmapped(images, scratch):
-    """The kernel unmapped the counters and then failed: the program has memory there again."""
+    """The kernel unmapped the counters and then failed: the host gets memory in their place
+    again."""
     place = Place(images, scratch)
     place.add("dynamic")
     check(place.run("dynamic", "exit", fault="mremap-unmaps"), [counters_line(5, 0, 10)])
@@ -423,7 +427,7 @@ def file_size_limit(size):
 
 
 def memory_limit(images, scratch):
-    """As much memory as the host needs, with the emulator, but not for a second set of counters."""
+    """Enough memory for the host and the emulator, but not for a second set of counters."""
     place = Place(images, scratch)
     place.add("huge")
     place.spool.rmdir()
@@ -462,7 +466,7 @@ def occupied(place, number, make):
 
 
 def next_name(images, scratch):
-    """Taken names stay what they are; a link is not followed."""
+    """Existing files keep their names; the start code follows no link and takes the next name."""
     for make in (
         lambda p: p.write_bytes(b"old"),
         lambda p: p.symlink_to(p.parent / "elsewhere"),
@@ -502,7 +506,7 @@ def same_prefix(images, scratch):
 
 
 def long_path(images, scratch):
-    """Longer than any stack buffer; and one name too long."""
+    """A path that is longer than any stack buffer, and a name that is too long."""
     place = Place(images, scratch)
     place.spool.rmdir()
     place.spool = place.spool.parent.joinpath(

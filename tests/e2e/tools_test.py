@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Outputs are ordinary files: other tools accept them, and so does respike itself.
 
-For every program: readelf and objdump read the output without a word on stderr that the original
-does not cause, and `image verify` accepts it. For one program of each kind also: a stripped output
-still runs, an output can be rewritten again or instrumented and still runs, two
-runs give the same bytes, the mode bits are kept, the input is not touched, and `image verify` finds
-changed code and believes no note that is wrong. Outputs are of a random layout and of the default one by random counts."""
+For every program: readelf and objdump read the output with no message on stderr that the original
+does not cause, and `image verify` accepts the output. For one program of each kind also: a stripped
+output still runs, an output can be rewritten again or instrumented and still runs, two runs of
+respike give the same bytes, mode bits are kept, the input is not touched, and `image verify` finds
+changed code and trusts no wrong note. Outputs are of a random layout, and of the default layout by
+random counts."""
 
 import json
 import os
@@ -125,7 +126,7 @@ def check_reproducible(program, scratch):
         ):
             hashes = set()
             for attempt in range(2):
-                # The output's name must not matter either.
+                # The name of the output must not matter, either.
                 output = scratch.file(f"output{attempt}")
                 common.optimize(image, output, *options)
                 hashes.add(common.hash_file(output))
@@ -176,8 +177,8 @@ def check_verify_finds_changes(program, layout, scratch):
         if p["category"] == "optimized"
     ]
     common.expect(changed or layout is random_layout, "no instructions were taken out")
-    # Words that are not code of any procedure (padding) may change unseen; a procedure's first word
-    # may not.
+    # Words that are no code of a procedure (padding) may change unnoticed; the first word of a
+    # procedure may not.
     for offset in first_words(output, generator, 24, changed):
         bad = bytearray(good)
         bit = generator.randrange(32)
@@ -193,7 +194,7 @@ def check_verify_finds_changes(program, layout, scratch):
 
 
 def check_verify_believes_no_note(program, scratch):
-    """What the note says of hot code may be wrong: that is found, or does not matter."""
+    """If the note is wrong about hot code, verify finds it, or it does not matter."""
     output = scratch.file("output")
     common.optimize(program.image, output, *default_layout(program.image, scratch))
     common.respike_ok("image", "verify", program.image, output)
@@ -203,7 +204,7 @@ def check_verify_believes_no_note(program, scratch):
     refused = 0
     for _ in range(40):
         bad = bytearray(good)
-        # Hot parts come last, but for the fingerprint of who made the image and for padding.
+        # The list of hot parts is the end of the note, but for the fingerprint and padding.
         behind = 36
         place = behind + generator.randrange((size - behind) // 2)
         bad[start + size - 1 - place] ^= 1 << generator.randrange(8)
@@ -216,7 +217,7 @@ def check_verify_believes_no_note(program, scratch):
 
 
 def section(image, name):
-    """Offset and size in the file."""
+    """Offset and size of a section in the file."""
     for line in common.binutils("readelf", "-SW", image).splitlines():
         fields = line.replace("[ ", "[").split()
         if len(fields) > 6 and fields[1] == name:
@@ -225,8 +226,8 @@ def section(image, name):
 
 
 def first_words(image, generator, count, names):
-    """File offsets of the first instructions of some sized functions in .text, with such a name if
-    there are any."""
+    """File offsets of the first instructions of some sized functions in .text, with one of `names`
+    if there are any."""
     for line in common.binutils("readelf", "-SW", image).splitlines():
         fields = line.replace("[ ", "[").split()
         if len(fields) > 6 and fields[1] == ".text":
@@ -241,7 +242,7 @@ def first_words(image, generator, count, names):
     )
     code = image.read_bytes()
     offsets = [a - address + offset for a in functions]
-    # A no-op with another bit may be a no-op still.
+    # A no-op with another bit may still be a no-op.
     offsets = [o for o in offsets if code[o : o + 4] not in NOOPS]
     return generator.sample(offsets, min(count, len(offsets)))
 

@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
 """Sequences that must stay as they are do so in every shuffled image, as objdump reads it.
 
-Every image of the manifest, libraries too, and one assembled here are rewritten with --layout
-original, random and scatter and in the default layout by random counts, which drops no-ops, and
-compared with the original. Three kinds of sequences are looked for:
+Every image of the manifest, with libraries, and an image assembled here are rewritten with --layout
+original, random and scatter, and in the default layout by random counts, which drops no-ops; then
+they are compared with the original. The test looks for three kinds of sequences:
 
 - Locked: from each ldl_l or ldq_l along the fall-through path to the first stl_c or stq_c. Nothing
-  may be inserted and no fall-through may become a taken branch, else the store might never succeed
-  on real hardware.
+  may be inserted and no fall-through may become a taken branch; otherwise the store might never
+  succeed on real hardware.
 - Trap shadows: from each floating-point instruction with software completion (/s) along the
-  fall-through path, across conditional branches, to the first trapb or excb: the trap handler may
-  re-execute or skip in there.
+  fall-through path, across conditional branches, to the first trapb or excb. The trap handler may
+  execute instructions of the shadow again, or skip them.
 - Signal return code: `mov sp,a0; lda v0,103 or 351; callsys`, which unwinders recognise by these
   bytes at the return address of a signal handler (libgcc's config/alpha/linux-unwind.h, GDB's
-  alpha-linux-tdep.c). The three words stay at their addresses. Unwinders look at them only if no
-  unwind information covers the return address minus one: none may where none did, and the word
-  before is what it was or a no-op.
+  alpha-linux-tdep.c). The three words stay at their addresses. Unwinders look at the words only if
+  no unwind information covers the return address minus one: if none covered it before, none may
+  now, and the word before is the old word or a no-op.
 
 The first two kinds are straight lines of instructions. A line ends early, and does not count, at a
-jump, a call or a halt, after some 150 instructions, and a locked one at another locked load. Each
-line of the original, with its registers and displacements but without branch targets, has to be
-found in the output as often, and the output must have as many instructions that begin a line. (One
-that leads nowhere may lead somewhere when a branch to what now follows is dropped, never the
-reverse.) Where hot-cold optimization copies blocks, every copy of a locked load has to begin a whole
+jump, a call or a halt, after some 150 instructions, and a locked line at another locked load. Each
+line of the original, with its registers and displacements but without branch targets, has to occur
+in the output as often, and the output must have as many instructions that begin a line. (A line
+that ends early may become complete when a branch to the next instruction is dropped, never the
+reverse.) If hot-cold optimization copies blocks, every copy of a locked load has to begin a whole
 line, too.
 
-So that nothing passes for want of sequences, MINIMA says how many some images hold at least. The
-compilers' shadows never cross a branch, and their code for EV6 has no trapb at all; the assembled
-image has shadows that do, and signal return code outside of glibc.
+MINIMA says how many sequences some images have at least, so that nothing passes for lack of
+sequences. The compilers' shadows never cross a branch, and their code for EV6 has no trapb at all;
+the assembled image has shadows that cross branches, and signal return code outside of glibc.
 
 Seeds of the random and the scattered layout and of the counts each: --seeds N (environment
 RESPIKE_UNTOUCHABLE_SEEDS, default 1)."""
@@ -49,16 +49,16 @@ LEAVES = re.compile(r"(?:br|bsr|jmp|jsr|ret|jsr_coroutine|halt)$")
 CONDITIONAL = re.compile(r"(?:f?b(?:eq|ne|lt|le|gt|ge)|blbc|blbs)$")
 NO_OPS = ("nop", "unop", "fnop")
 
-# In objdump's listing; of a word: address, bytes, text.
+# In objdump's listing, for each word: address, bytes, text.
 WORD = re.compile(r" *([0-9a-f]+):\t((?:[0-9a-f]{2} ){4})\t(.*)")
 BEGINS = re.compile(r"\t(ld[lq]_l|(?:add|sub|mul|div|sqrt|cmp|cvt)[a-z0-9]+/[a-z]*s[a-z]*)\t")
 SIGNAL_RETURN = re.compile(
     r"^ *([0-9a-f]+):\t10 04 fe 47 .*\n.*\t(?:67 00|5f 01) 1f 20 .*\n.*\t83 00 00 00 ", re.M
 )
 WINDOW = 8192  # characters of the listing in which a line has to end
-FRAME = re.compile(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)$", re.M)  # in readelf's
+FRAME = re.compile(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)$", re.M)  # in readelf's listing
 
-# Images by name: at least so many locked sequences, shadows and signal return routines.
+# For images by name: the least numbers of locked sequences, shadows and signal return routines.
 MINIMA = {
     r"\.static$": (250, 6, 2),  # glibc's own
     r"^(threads|concurrency|containers|modern)\.": (5, 0, 0),
@@ -125,7 +125,7 @@ class Sequences:
 
 
 def normalize(name, operands):
-    """The instruction without branch targets and addresses formed off gp: they may change."""
+    """The instruction without branch targets and addresses formed from gp, which may change."""
     if CONDITIONAL.match(name):
         return f"{name} {operands.rpartition(',')[0]}"
     if name in ("lda", "ldah") and operands.endswith("(gp)"):
@@ -186,7 +186,7 @@ def collect(image):
 
 
 def covered(image, addresses):
-    """Which of the addresses have unwind information."""
+    """The addresses among `addresses` that unwind information covers."""
     frames = common.binutils("readelf", "-wf", image) if addresses else ""
     ranges = [(int(m[1], 16), int(m[2], 16)) for m in FRAME.finditer(frames)]
     return {a for a in addresses if any(start <= a < end for start, end in ranges)}
@@ -214,7 +214,8 @@ def check_minima(name, sequences):
 
 
 def check_lines(kind, before, after, copies):
-    """`copies`: there may be more of both than before."""
+    """Compares the lines of a kind; with `copies`, `after` may have more lines and more
+    beginnings."""
     lost = before.lines[kind] - after.lines[kind]
     common.expect(
         not lost,

@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kName = "input";
 
-/// Runs `check`, which sets the depth as it gets on. An internal error is the optimizer's own
-/// fault.
+/// Runs `check`, which sets the depth that the input reached. An error is a fine answer to a
+/// damaged file; an internal error is a finding, since it is the optimizer's own fault.
 template <typename F>
 FuzzResult guarded(F check) {
   FuzzResult result;
@@ -109,7 +109,7 @@ FuzzResult check_instrument(std::span<const uint8_t> bytes) {
 
 namespace {
 
-/// Another build of it: other signatures, hashes and names here and there.
+/// A profile of another build of the program: some signatures, hashes and names differ.
 Profile changed(Profile profile) {
   for (size_t p = 0; p < profile.procedures.size(); ++p) {
     ProcedureProfile& procedure = profile.procedures[p];

@@ -1,8 +1,10 @@
 #pragma once
-// What fuzzing demands of each step, for any bytes: shared by the fuzzers and the smoke test.
+// What fuzzing demands of each step, for any bytes. The fuzzers and the smoke test use these
+// checks.
 //
-// A check returns what is wrong in one sentence, or nullopt; a respike::Error is a fine answer to
-// a damaged file. Crashes, undefined behaviour, time and memory are for the caller's tools to see.
+// A check returns a finding in one sentence, or nothing; a respike::Error is a fine answer to a
+// damaged file. The caller's tools look for crashes, undefined behaviour, and excessive time and
+// memory.
 
 #include <cstdint>
 #include <optional>
@@ -18,22 +20,22 @@ enum class FuzzDepth : uint8_t { refused, read, rewritable, lifted, rewritten };
 struct FuzzResult {
   FuzzDepth depth = FuzzDepth::refused;
   std::optional<std::string> finding;
-  std::string error;  // of what was refused
+  std::string error;  // why the input was refused
 };
 
 FuzzResult check_reader(std::span<const uint8_t> bytes);
 FuzzResult check_lifter(std::span<const uint8_t> bytes);
-/// In the input's order, or a random one by `seed`.
+/// Rewrites the image in its own order, or in a random order by `seed`.
 FuzzResult check_rewrite(std::span<const uint8_t> bytes, uint64_t seed);
-/// With counters in it.
+/// Rewrites the image with counters in it.
 FuzzResult check_instrument(std::span<const uint8_t> bytes);
-/// The smallest image of IA-64 with one entry in its table of unwind regions: `bytes` are its
-/// number of bundles (two bytes), then the entry's information block. What is read must be the same
-/// after it was written.
+/// Reads, writes and rereads unwind regions; both reads must agree. The image is the smallest IA-64
+/// image with one entry in its table of unwind regions; `bytes` are its number of bundles (two
+/// bytes), then the entry's information block.
 FuzzResult check_unwind(std::span<const uint8_t> bytes);
 FuzzResult check_ir_text(std::string_view text);
-/// A profile, a counter map or a counter file, told apart by their first bytes. Checksums are made
-/// right first: damage behind them is what is looked for.
+/// Checks a profile, a counter map or a counter file, told apart by their first bytes. Checksums
+/// are corrected first, so that the damage behind them is found.
 FuzzResult check_counting(std::span<const uint8_t> bytes);
 
 }  // namespace respike

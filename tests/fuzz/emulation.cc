@@ -1,8 +1,9 @@
 // Random code in a sandbox: a process without system calls in which any fault ends the thread.
 //
-// The oracle is the emulator's second way to execute everything. Runs are cut after a number of
-// blocks, which is not the same number of instructions for both ways, so only those that end by a
-// fault in both are compared, register by register.
+// The oracle is the emulator's second way to execute everything: general handlers instead of
+// specialised ones. A run is cut after a number of blocks, and blocks of both ways have different
+// numbers of instructions. So only programs that end by a fault in both ways are compared, register
+// by register.
 
 #include "tests/fuzz/emulation.h"
 
@@ -53,7 +54,7 @@ struct Outcome {
   std::vector<char> data;
 };
 
-/// The state of a thread that stands still.
+/// The state of a thread that has stopped.
 Outcome state_of(emulator::Thread& thread) {
   emulator::Cpu& cpu = thread.cpu;
   Outcome outcome;
@@ -76,7 +77,7 @@ Outcome state_of(emulator::Thread& thread) {
   return outcome;
 }
 
-/// The state before and after.
+/// Runs the code; returns the states before and after the run.
 std::pair<Outcome, Outcome> run(std::span<const uint8_t> code, bool general_only) {
   emulator::Process& process = sandbox();
   process.options.general_only = general_only;
@@ -136,7 +137,8 @@ std::string different_contents(const Outcome& a, const Outcome& b) {
   return a.data == b.data ? "" : fmt::format("at {:x}: memory", a.ip);
 }
 
-/// Any instruction that the slot can hold; most with small register numbers, so that they meet.
+/// Any instruction that the slot can hold. Most have small register numbers, so that they use each
+/// other's results.
 Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
   using namespace respike::ia64;
   Op op = Op::invalid;
@@ -162,8 +164,8 @@ Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
 }
 
 /// Changes what would end most runs after a few instructions: targets that do not exist, addresses
-/// that nothing is known of, loop branches in the middle of a bundle, frames too small for what
-/// follows.
+/// in registers of unknown value, loop branches in the middle of a bundle, frames that are too
+/// small for the following code.
 void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random) {
   using namespace respike::ia64;
   const Op op = op_of(instruction);
@@ -178,7 +180,8 @@ void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random
     const OperandRole& role = encoding.operands[i];
     if (role.field > 3) continue;
     uint8_t& number = instruction.registers[role.field];
-    // Registers from 64 that are no multiples of three point to data and are no other targets.
+    // Only registers from 64 on whose number is 64 plus a multiple of 3 hold addresses; no target
+    // is 64 or more.
     if (role.kind == 'R' && memory && role.field == 2)
       number = static_cast<uint8_t>(64 + random() % 21 * 3);
     else if (role.kind == 'R' && role.writes)
@@ -203,7 +206,7 @@ void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random
   if (loops && op != Op::br_wtop && op != Op::br_wexit) instruction.predicate = 0;
 }
 
-/// Whether a slot is no instruction because some field has a value without a meaning.
+/// Says whether a slot holds no instruction, since a field has a reserved value.
 bool has_reserved_fields(const uint8_t* bundle) {
   Instruction decoded[3];
   ia64::decode_bundle(bundle, 0, decoded);

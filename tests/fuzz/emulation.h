@@ -8,19 +8,19 @@
 
 namespace respike::fuzz {
 
-/// What a run of random code was good for.
+/// What a run of random code showed.
 struct EmulationRun {
-  std::string difference;  ///< between both ways to execute it, or empty
-  bool compared = false;   ///< both ways ended by a fault; others are cut and tell nothing
-  bool changed = false;    ///< compared, and registers or memory were not those of the start
+  std::string difference;  ///< between the two ways to execute the code, or empty
+  bool compared = false;   ///< both ways ended by a fault; other runs are cut and show nothing
+  bool changed = false;    ///< compared, and the run changed registers or memory
 };
 
-/// Runs bytes as bundles, once with specialised handlers and once with general ones, in guest
-/// memory that holds nothing else but some data. Whatever the bytes are, the emulator itself must
+/// Runs bytes as bundles, once with specialised handlers and once with general handlers, in guest
+/// memory that holds only the code and some data. Whatever the bytes are, the emulator itself must
 /// not fail.
 EmulationRun run_random_code(std::span<const uint8_t> code);
 
-/// Code that is more likely to be valid: instructions of the table with random fields.
+/// Makes code that is more likely to be valid: instructions of the table with random fields.
 std::vector<uint8_t> make_random_code(uint64_t seed);
 
 }  // namespace respike::fuzz

@@ -1,4 +1,4 @@
-// libFuzzer's entry for random code under the IA-64 emulator.
+// libFuzzer target: random code under the IA-64 emulator, see run_random_code.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Writes seeds for the fuzzer of the IA-64 emulator: code of mostly legal instructions, which bytes
-// alone do not become soon. usage: emulation_seeds FOLDER
+// Writes seeds for the fuzzer of the IA-64 emulator: code of mostly legal instructions, which
+// mutation of bytes alone does not reach soon. usage: emulation_seeds FOLDER
 
 #include <cstdio>
 #include <fstream>

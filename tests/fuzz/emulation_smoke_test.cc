@@ -1,5 +1,5 @@
-// A fixed number of random programs under the IA-64 emulator, in every build.
-// RESPIKE_EMULATION_RUNS: how many.
+// Runs a fixed number of random programs under the IA-64 emulator, in every build.
+// RESPIKE_EMULATION_RUNS is the number of programs.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ uint64_t runs() {
   return text == nullptr ? 2000 : std::strtoull(text, nullptr, 10);
 }
 
-/// Runs much code and sees to it that this means something.
+/// Runs programs, and demands that enough of the runs mean something.
 class Series {
  public:
   void run(std::span<const uint8_t> code) {
@@ -27,7 +27,8 @@ class Series {
     changed_ += result.changed;
   }
 
-  /// At least so many percent of the runs were compared, and of them so many had done something.
+  /// Demands that at least `compared` percent of the runs were compared, and that at least
+  /// `changed` percent of the compared runs changed registers or memory.
   void expect_shares(unsigned compared, unsigned changed) const {
     EXPECT_GE(compared_ * 100, runs_ * compared) << compared_ << " of " << runs_ << " compared";
     EXPECT_GE(changed_ * 100, compared_ * changed) << changed_ << " of " << compared_ << " changed";

@@ -1,5 +1,5 @@
-// Findings become crashes, and at exit a line says how far inputs came: a fuzzer whose inputs are
-// all refused early tests nothing.
+// Turns findings into crashes. At exit a line says how far the inputs came: a fuzzer whose inputs
+// are all refused early tests nothing.
 
 #include "tests/fuzz/fuzzing.h"
 

@@ -5,7 +5,7 @@
 
 namespace respike {
 
-/// Aborts with the finding, which makes libFuzzer keep the input.
+/// Aborts if there is a finding, which makes libFuzzer keep the input.
 void report(const FuzzResult& result);
 
 }  // namespace respike

@@ -1,8 +1,8 @@
 // libFuzzer's hook for mutations, for the targets whose input is an image.
 //
-// For those that want to get past the reader (RESPIKE_FUZZ_READABLE) a mutation that the reader
-// refuses is tried again in another way: otherwise the corpus fills with refused files, whose
-// offspring is refused, too.
+// Targets that need inputs which pass the reader define RESPIKE_FUZZ_READABLE: if the reader
+// refuses a mutation, another mutation is tried. Otherwise the corpus would fill with refused
+// files, whose offspring is refused, too.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,12 +1,14 @@
 // A mutator that knows ELF.
 //
-// Random bytes seldom pass the reader's checks, and those that do are mostly dead padding. So each
-// mutation chooses what to damage by meaning: it finds the section headers (without trusting them),
-// picks a record and gives one of its fields a value that is likely to matter: another record's
-// value, a border of a section, a power of two, a little more or less. Tables are also copied to
-// the end of the file with more records than before, so that inputs grow many symbols and
-// relocations on the same few bytes of code. Code and types of relocations are those of the
-// image's machine, Alpha or IA-64.
+// Random bytes seldom pass the reader's checks, and the changes that do pass are mostly in dead
+// padding. So each mutation chooses by meaning what to damage: it finds the section headers
+// (without trusting them), picks a record, and gives a field of the record a value that is likely
+// to matter: another record's value, a border of a section, a power of two, a value near the old
+// one. Tables are also copied to the end of the file with more records than before, so that inputs
+// grow many symbols and relocations on the same few bytes of code. Codes and types of relocations
+// are those of the image's machine, Alpha or IA-64.
+//
+// Example: a mutation picks a relocation of .rela.text and sets its offset to the end of .text.
 
 #include "tests/fuzz/image_mutator.h"
 
@@ -30,8 +32,8 @@ constexpr uint64_t kSymbol = 24, kRela = 24, kDynamic = 16;
 
 // IA-64.
 constexpr uint64_t kBundle = 16, kSlotMask = (uint64_t{1} << 41) - 1;
-// Types of relocations: none; of immediates, against gp or entries relative to it; of branches; of
-// words, with addresses, differences and descriptors; of loads that linkers relax.
+// Types of relocations: none; of immediates, relative to gp or to entries that gp reaches; of
+// branches; of words with addresses, differences and descriptors; of loads that linkers relax.
 constexpr uint8_t kIa64Relocations[] = {0x00, 0x23, 0x27, 0x2a, 0x2b, 0x2f, 0x32, 0x33,
                                         0x3f, 0x43, 0x47, 0x48, 0x49, 0x4a, 0x4d, 0x4f,
                                         0x52, 0x57, 0x5f, 0x6f, 0x79, 0x81, 0x86, 0x87};
@@ -173,7 +175,7 @@ class Mutation {
     return pick([](const FoundSection& s) { return (s.flags & ELF::SHF_EXECINSTR) != 0; });
   }
 
-  /// A number that is likely to make a difference where `old` was.
+  /// A number that is likely to make a difference in the place of `old`.
   uint64_t value_for(uint64_t old) {
     const FoundSection& section = any_section();
     switch (random_.below(16)) {
@@ -227,7 +229,7 @@ class Mutation {
     change_field(headers + random_.below(count) * kProgramHeader, kProgramFields);
   }
 
-  /// Sections that end a little earlier or later.
+  /// Makes sections end a little earlier or later.
   void change_section_size() {
     const FoundSection& section = any_section();
     const uint64_t unit = section.type == ELF::SHT_RELA || section.type == ELF::SHT_SYMTAB ? 24 : 4;
@@ -287,7 +289,7 @@ class Mutation {
     }
   }
 
-  /// Repeats a run of records over another one.
+  /// Copies a record over another record.
   void copy_record(uint32_t type, uint64_t size) {
     const FoundSection* table = pick_type(type);
     if (table == nullptr || table->size < 2 * size) return;
@@ -299,7 +301,7 @@ class Mutation {
     std::memmove(bytes_.data() + to, bytes_.data() + from, count * size);
   }
 
-  /// A longer copy of a table at the end of the file.
+  /// Copies a table to the end of the file, with more records.
   void grow_table(uint32_t type, uint64_t size) {
     const FoundSection* table = pick([&](const FoundSection& s) {
       return s.type == type && (s.flags & ELF::SHF_ALLOC) == 0 && s.size >= size;
@@ -334,7 +336,8 @@ class Mutation {
     random_bytes(found->offset, found->size);
   }
 
-  /// A few bytes of [offset, offset + size): numbers, LEB128 continuations, bytes of elsewhere.
+  /// Changes a few bytes of [offset, offset + size): to numbers, LEB128 continuations, bytes from
+  /// elsewhere.
   void random_bytes(uint64_t offset, uint64_t size) {
     if (size == 0) return;
     for (uint64_t left = 1 + random_.below(4); left != 0; --left) {
@@ -362,7 +365,7 @@ class Mutation {
         case 6:
           byte = static_cast<uint8_t>(random_.next());
           break;
-        default: {  // bytes of elsewhere
+        default: {  // bytes from elsewhere
           const uint64_t from = offset + random_.below(size);
           const uint64_t most = size - (std::max(at, from) - offset);
           std::memmove(bytes_.data() + at, bytes_.data() + from,
@@ -372,7 +375,7 @@ class Mutation {
     }
   }
 
-  /// An Alpha instruction, of a kind that lifting looks at.
+  /// An Alpha instruction of a kind that lifting handles.
   uint32_t code_word(uint64_t words) {
     const auto displacement = static_cast<uint32_t>(random_.below(2 * words) - words) & 0x1fffff;
     const auto a = static_cast<uint32_t>(random_.below(32)),
@@ -410,7 +413,7 @@ class Mutation {
     }
   }
 
-  /// An IA-64 instruction, of a kind that lifting looks at.
+  /// An IA-64 instruction of a kind that lifting handles.
   uint64_t slot(uint64_t bundles) {
     const uint64_t branch = random_.below(8), predicate = random_.below(64);
     const uint64_t displacement = random_.below(2 * bundles) - bundles;  // in bundles
@@ -440,7 +443,7 @@ class Mutation {
     }
   }
 
-  /// Another template or instruction.
+  /// Changes a bundle's template or an instruction.
   void change_bundle(uint64_t at, uint64_t bundles) {
     uint64_t low = get<uint64_t>(at), high = get<uint64_t>(at + 8);
     const uint64_t text = slot(bundles) & kSlotMask;
@@ -491,7 +494,7 @@ class Mutation {
     for (uint64_t i = 0; i < count; ++i) put(code->offset + 4 * (at + i), word, 4);
   }
 
-  /// Words of data, most likely addresses.
+  /// Changes words of data, most likely addresses.
   void change_data() {
     const FoundSection* data = pick([](const FoundSection& s) {
       return (s.flags & ELF::SHF_ALLOC) != 0 && (s.flags & ELF::SHF_EXECINSTR) == 0;

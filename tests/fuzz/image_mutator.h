@@ -1,5 +1,5 @@
 #pragma once
-// Damages images where it hurts.
+// A mutator that damages images in the places that matter.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@ class FuzzRandom : public SplitMix64 {
   bool one_in(uint64_t n) { return below(n) == 0; }
 };
 
-/// Changes one or a few things that an ELF file says: a field of a header, a symbol, a relocation,
-/// unwind tables, words of code and data, the number of records. Takes any bytes; those that are
-/// no ELF file get random changes. The result has at most `max_size` bytes.
+/// Changes a few fields that an ELF file has: in a header, a symbol, a relocation, unwind tables,
+/// words of code and data, the number of records. Takes any bytes; if they are no ELF file, the
+/// changes are random. The result has at most `max_size` bytes.
 void mutate_image(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random);
 
 }  // namespace respike

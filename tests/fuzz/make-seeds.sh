@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, and as ia64.NAME for Itanium.
+# Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, and as
+# ia64.NAME for Itanium.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.

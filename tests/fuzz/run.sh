@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 when it found something.
+# Builds a fuzzer, makes its seeds, runs it and prints a summary. Status 1 if the fuzzer found a
+# fault.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
 #   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind or emulation; ia64_lifter, ia64_rewrite and
@@ -51,7 +52,7 @@ else
   options=(-max_len=200000)
 fi
 
-# A finding ends the run: what follows it would mostly be the same one again.
+# A finding ends the run: later findings would mostly be the same fault again.
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 status=0
 "$build/tests/fuzz/$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \

@@ -1,5 +1,5 @@
-// A fixed number of structured mutations of small images through reading, lifting and rewriting:
-// what the fuzzers do for hours, for seconds, in every build.
+// Puts a fixed number of structured mutations of small images through reading, lifting and
+// rewriting: in every build, for seconds, what the fuzzers do for hours.
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
 
 /// The images that make-seeds.sh compiles.
 struct Seeds {
-  std::vector<Bytes> alpha, ia64;  // with what rewriting makes of each
-  std::vector<Bytes> descriptors;  // of Itanium's images
+  std::vector<Bytes> alpha, ia64;  // with the outputs of rewriting these images
+  std::vector<Bytes> descriptors;  // of the Itanium images
 };
 
 Seeds make_seeds() {

@@ -1,7 +1,8 @@
-// Unwind regions of IA-64: whatever a block says, what is read of it is written and read again.
+// Unwind regions of IA-64: whatever an information block says, if it can be read, it is written and
+// read again with the same meaning.
 //
-// Tables with many entries are for the image mutator. Here there is one, and all bytes of the input
-// are those of its block: descriptors, personality routine and exception table.
+// The image mutator tests tables with many entries. Here the table has one entry, and all bytes of
+// the input are those of the entry's block: descriptors, personality routine and exception table.
 
 #include "optimizer/unwind/ia64/region_encoding.h"
 #include "optimizer/unwind/ia64/regions_reader.h"
@@ -35,7 +36,7 @@ void add_section(Image& image, const char* name, uint64_t address,
                             .memory_size = contents.size()});
 }
 
-/// The parts of an image without a file format, which lie one behind the other in `bytes`.
+/// The parts of an image without a file format; they lie one behind the other in `bytes`.
 struct OneEntry {
   OneEntry(uint64_t bundles, std::span<const uint8_t> block) {
     ByteWriter out;
@@ -64,7 +65,8 @@ struct OneEntry {
   Image image;
 };
 
-/// States at addresses, call sites, and what is the same wherever the code is.
+/// The unwind states at addresses, the call sites, and the parts that do not depend on where the
+/// code is.
 std::string text_of(const UnwindInput& input) {
   std::string text;
   for (const Fde& fde : input.fdes) {

@@ -1,5 +1,5 @@
 #pragma once
-// Inputs of check_unwind made of images.
+// Makes inputs of check_unwind from images.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace respike {
 
-/// One for each entry of the image's table. Nothing says how long a block with handlers is: it goes
-/// up to the next one's start.
+/// An input for each entry of the image's unwind table. The format does not say how long a block
+/// with handlers is, so the block is taken to end where the next block starts.
 inline std::vector<std::vector<uint8_t>> unwind_seeds(const Image& image) {
   const std::vector<RegionEntry> entries = read_region_entries(image);
   std::vector<std::vector<uint8_t>> seeds;

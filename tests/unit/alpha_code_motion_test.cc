@@ -1,4 +1,4 @@
-// Which Alpha instructions may move, and their registers renamed.
+// Tests which Alpha instructions may move, and how their registers are renamed.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace respike {
 namespace {
 
-/// Every decodable word, its registers renamed one by one, reads and writes what the renaming says.
+/// Renames the registers of every decodable word one by one; uses and defs must follow.
 TEST(AlphaCodeMotion, RenamesRegisters) {
   const Target& target = alpha_target();
   const CodeMotion& motion = *target.code_motion();
@@ -73,7 +73,7 @@ TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
   EXPECT_FALSE(motion.copy(8, 40));
 }
 
-/// Branches go where the machine goes, for values of all classes.
+/// Compares with the machine where branches go, for values of all classes.
 TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
   const Target& target = alpha_target();
   for (const char* name : {"beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"})
@@ -91,7 +91,7 @@ TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
   EXPECT_FALSE(target.code_motion()->taken_for(target.parse("fbeq $f1,0", 0)));
 }
 
-/// Results are in the classes that are possible, and for constants there is only one.
+/// Results must be in the classes that are possible; a constant has only one class.
 TEST(AlphaCodeMotion, KnowsWhatResultsArePossible) {
   const Target& target = alpha_target();
   std::mt19937_64 random(1);

@@ -33,8 +33,8 @@ bool have_objdump() {
   return std::system((std::string(kObjdump) + " --version > /dev/null 2>&1").c_str()) == 0;
 }
 
-/// Our printer leaves out the symbol, and the 0x that objdump puts before addresses when an image
-/// has no symbols.
+/// objdump's text without the symbol, which our printer leaves out, and without the 0x that objdump
+/// puts before addresses if an image has no symbols.
 std::string normalise(std::string text) {
   text = text.substr(0, text.find(" <"));
   while (!text.empty() && (text.back() == '\t' || text.back() == '\n')) text.pop_back();
@@ -87,12 +87,13 @@ uint32_t encode(const Instruction& instruction) {
   return load<uint32_t>(bytes.data());
 }
 
-/// Register fields that bring out aliases and conditions: zero, equal, general.
+/// Register fields that make aliases and conditions visible: zero, equal, general.
 constexpr uint32_t kRegisterFields[][3] = {{1, 2, 3},   {31, 2, 3},   {1, 31, 3},  {1, 2, 31},
                                            {31, 31, 3}, {31, 2, 31},  {5, 31, 31}, {31, 31, 31},
                                            {7, 7, 9},   {30, 30, 30}, {0, 26, 0},  {31, 26, 1}};
 
-/// Every function code of every major opcode that has them, and displacements of the others.
+/// Words with every function code of every major opcode that has function codes, and displacements
+/// for other opcodes.
 std::vector<uint32_t> systematic_words() {
   std::vector<uint32_t> words;
   for (uint32_t major = 0; major < 64; ++major) {
@@ -179,7 +180,8 @@ TEST(AlphaCodec, RoundTripsEveryWord) {
   EXPECT_EQ(instructions[3].origin, 0x10cu);
 }
 
-/// Words whose text does not show all their bits: the parser gives the usual encoding.
+/// Says whether the text does not show all bits of the word: the parser then gives the usual
+/// encoding.
 bool loses_bits(const Instruction& instruction, const std::string& text) {
   const std::string mnemonic = text.substr(0, text.find('\t'));
   for (const char* name : {"unop", "mov", "trapb", "excb", "mb", "wmb", "rc", "rs"}) {

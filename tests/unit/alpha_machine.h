@@ -1,6 +1,6 @@
 #pragma once
-// A machine that runs Alpha code of tests: integer instructions that probes and the programs around
-// them are made of. Its locks are as weak as the architecture allows: between a load-locked and its
+// A machine that runs Alpha code of tests: the integer instructions of probes and of the programs
+// around probes. Its locks are as weak as the architecture allows: between a load-locked and its
 // store-conditional there must be no other access to memory and no taken branch.
 
 #include <gtest/gtest.h>
@@ -25,9 +25,9 @@ class AlphaMachine {
   int failures = 0;                     // of store-conditionals, before one succeeds
   uint64_t pc = 0;
   uint64_t lowest_sp = UINT64_MAX;
-  std::function<void()> watch = [] {};  // called before each instruction; may go elsewhere
+  std::function<void()> watch = [] {};  // called before each instruction; may change pc
 
-  /// Code at an address, as bytes, which are decoded again.
+  /// Puts code at an address, by encoding and decoding it.
   void load(uint64_t address, const std::vector<Instruction>& code) {
     std::vector<uint8_t> bytes;
     alpha_target().encode(code, bytes);
@@ -36,7 +36,7 @@ class AlphaMachine {
     for (size_t i = 0; i < code.size(); ++i) code_[address + 4 * i] = decoded[i];
   }
 
-  /// Runs until control leaves the code; false when that takes too long.
+  /// Runs until control leaves the code; false if this takes too long.
   bool run(uint64_t from) {
     pc = from;
     for (int steps = 0; steps < 100'000; ++steps) {

@@ -1,4 +1,4 @@
-// Alpha's probes by themselves: each is encoded, decoded, and run by a machine.
+// Tests Alpha's probes by themselves: each probe is encoded, decoded, and run by a machine.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const Probes& probes() {
   return *alpha_target().probes();
 }
 
-/// gp as seen from the counter: not known, near, and far in both directions.
+/// The value of gp relative to the counter: not known, near, and far in both directions.
 const std::vector<std::optional<uint64_t>> kGps = {
     std::nullopt,           kCounter,
     kCounter - 0x7ff8,      kCounter + 0x8000,
@@ -31,7 +31,7 @@ const std::vector<std::optional<uint64_t>> kGps = {
     kCounter + 0x8000'0000, kCounter + 0x1'0000'0000,
 };
 
-/// The code with its references resolved for where it is.
+/// The code with its references resolved for its address.
 std::vector<Instruction> placed(const ProbeCode& code, uint64_t place) {
   std::vector<Instruction> result = code.code;
   result.insert(result.end(), code.retry.begin(), code.retry.end());
@@ -41,12 +41,12 @@ std::vector<Instruction> placed(const ProbeCode& code, uint64_t place) {
     EXPECT_TRUE(alpha_target().apply(result[i], reference.kind, place + 4 * i,
                                      reference.target.address, 0));
   }
-  if (!code.retry.empty())  // its last instruction branches to its first
+  if (!code.retry.empty())  // the last instruction branches to the first
     result.back().immediate = -4 * static_cast<int32_t>(code.retry.size() - 1);
   return result;
 }
 
-/// All registers hold something, gp and sp what they should.
+/// A machine whose registers hold random values, except for gp and sp.
 AlphaMachine machine(uint64_t seed, std::optional<uint64_t> gp) {
   AlphaMachine result;
   std::mt19937_64 random(seed);
@@ -116,7 +116,7 @@ TEST(AlphaProbes, RecordTargets) {
     const ProbeCode code = probes().probe(
         ProbeKind::record_target, {.counter = kCounter, .gp = gp, .free = free, .target = target});
     m.load(kCode, placed(code, kCode));
-    // The second word counts how often the first one changes.
+    // The second word counts changes of the first word.
     uint64_t changes = 0, last = 0;
     for (const uint64_t to : {0x120000040ull, 0x120000040ull, 0x120000080ull, 0x120000040ull}) {
       m.registers[target] = to;
@@ -179,7 +179,7 @@ TEST(AlphaProbes, SavedRegistersComeBack) {
   }
 }
 
-/// Probes never use these, whatever is said to be free.
+/// Probes never use these registers, even if they are said to be free.
 TEST(AlphaProbes, UsableRegistersAreOrdinary) {
   std::set<Register> seen;
   for (const Register r : probes().usable()) {

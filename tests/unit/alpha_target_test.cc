@@ -35,7 +35,7 @@ Instruction decode_word(uint32_t word) {
   return decode(code).front();
 }
 
-/// "uses -> defs", by name, in the order given by the target.
+/// "uses -> defs" by name, in the target's order.
 std::string effect(const Instruction& instruction) {
   const Operands operands = target().operands(instruction);
   std::string text;
@@ -220,29 +220,6 @@ TEST(AlphaTarget, Abi) {
   }
 }
 
-TEST(AlphaTarget, RelocationRoles) {
-  EXPECT_EQ(target().relocation_role(4), RelocationRole::got_load);
-  EXPECT_EQ(target().relocation_role(9), RelocationRole::unsupported);
-  EXPECT_EQ(target().relocation_role(28), RelocationRole::branch);
-  for (uint32_t type = 29; type <= 41; ++type) {
-    EXPECT_EQ(target().relocation_role(type), RelocationRole::ignored) << type;
-  }
-  for (uint32_t type : {12u, 16u, 20u, 42u, 1000u}) {
-    EXPECT_EQ(target().relocation_role(type), RelocationRole::unsupported) << type;
-  }
-  EXPECT_EQ(target().relocation_type(ReferenceKind::branch), 7u);
-  EXPECT_EQ(target().relocation_type(ReferenceKind::gp_load_high), 6u);
-}
-
-TEST(AlphaTarget, LocalEntries) {
-  EXPECT_EQ(target().local_entry_offset(0x88), 8u);
-  EXPECT_EQ(target().local_entry_offset(0x8a), 8u);
-  EXPECT_EQ(target().local_entry_offset(0x80), 0u);
-  EXPECT_EQ(target().local_entry_offset(0), 0u);
-  EXPECT_EQ(target().without_local_entry(0x8a), 0x02);
-  EXPECT_EQ(target().without_local_entry(0x80), 0x80);
-}
-
 TEST(AlphaTarget, BranchFields) {
   Instruction branch = target().branch();
   EXPECT_EQ(target().control_flow(branch), ControlFlow::branch);
@@ -285,7 +262,7 @@ TEST(AlphaTarget, GpFields) {
     EXPECT_EQ(
         target().field(high, ReferenceKind::gp_high) + target().field(low, ReferenceKind::gp_low),
         offset);
-    // gp - anchor is `offset` when gp is `address` and the anchor kGp.
+    // If gp is `address` and the anchor is kGp, gp - anchor is `offset`.
     ASSERT_TRUE(target().apply(high, ReferenceKind::gp_load_high, kPlace, kGp, address));
     ASSERT_TRUE(target().apply(low, ReferenceKind::gp_load_low, kPlace, kGp, address));
     EXPECT_EQ(target().field(high, ReferenceKind::gp_load_high) +

@@ -58,7 +58,7 @@ procedure 2 "g"
   EXPECT_EQ(graph.callers_of(1).size(), 2u);
   EXPECT_EQ(std::vector(graph.entries_of(2).begin(), graph.entries_of(2).end()),
             (std::vector<BlockId>{0, 1}));
-  EXPECT_EQ(graph.outside(0), Outside::standard);  // nobody calls it
+  EXPECT_EQ(graph.outside(0), Outside::standard);  // no code calls it
   EXPECT_EQ(graph.outside(1), Outside::none);
   EXPECT_EQ(graph.outside(2), Outside::none);
   const auto order = graph.bottom_up();
@@ -128,7 +128,7 @@ procedure 4 "j"
     ret
 )");
   const CallGraph graph(program);
-  // Block 1 is a label; nothing explains why the address of block 2 is kept.
+  // Block 1 is a label; the address of block 2 is kept for an unknown reason.
   EXPECT_EQ(std::vector(graph.outside_entries_of(0).begin(), graph.outside_entries_of(0).end()),
             (std::vector<BlockId>{2}));
   EXPECT_EQ(graph.outside(1), Outside::standard);
@@ -137,7 +137,7 @@ procedure 4 "j"
 }
 
 TEST(CallGraph, KeepsComputedGotosInsideWhileThereIsAFrame) {
-  // The text form cannot say that a jump may leave.
+  // The text form has no way to say that a jump may leave.
   const auto leaves = [](uint32_t state) {
     Program program = parse_alpha(R"(
 cie 0 augmentation="zR" return_register=26
@@ -161,7 +161,7 @@ procedure 0 "f"
   EXPECT_TRUE(leaves(kNone));
 }
 
-/// gp loads in front of procedure `p`.
+/// gp loads before procedure `p`.
 std::string load(int p) {
   const std::string reference = "!0(" + std::to_string(p) + "#0)\n";
   return "    ldah gp,0(t12) !gp_load_high" + reference + "    lda gp,0(gp) !gp_load_high" +
@@ -225,13 +225,13 @@ code_pointer 0x100 address64 1#0
   EXPECT_FALSE(v.at(0, 0, 1));
   EXPECT_TRUE(v.at(0, 0, 2));
   EXPECT_TRUE(v.at(0, 1));
-  EXPECT_TRUE(v.at(0, 2));   // the callee has the same
+  EXPECT_TRUE(v.at(0, 2));   // the callee has the same gp
   EXPECT_FALSE(v.at(0, 3));  // behind an unknown call
   EXPECT_FALSE(v.at(0, 3, 2));
   EXPECT_TRUE(v.at(0, 3, 3));
   EXPECT_TRUE(v.at(0, 4));  // the code relies on it
   EXPECT_TRUE(v.at(0, 5));
-  EXPECT_FALSE(v.at(0, 6));  // the callee has another one
+  EXPECT_FALSE(v.at(0, 6));  // the callee has another gp
   EXPECT_FALSE(v.at(1, 0));
   EXPECT_TRUE(v.at(1, 1));
   EXPECT_TRUE(v.at(2, 0));  // its only caller has gp
@@ -323,7 +323,7 @@ procedure 1 "g" gp=0x10000
   EXPECT_FALSE(v.at(1, 0));
 }
 
-/// A procedure of Itanium, called by anybody.
+/// A procedure of Itanium that unknown code may call.
 struct Copies : Valid {
   explicit Copies(const std::string& blocks)
       : Valid(parse_program("program ia64\ncode_pointer 0x100 address64 0#0\n"
@@ -355,9 +355,9 @@ TEST(GpValidity, TakesBackWhatItCopiedToItsFrame) {
   EXPECT_FALSE(v.at(0, 1));
   EXPECT_TRUE(v.at(0, 1, 1));
   EXPECT_FALSE(v.at(0, 2));
-  EXPECT_FALSE(v.at(0, 2, 1));  // nobody knows whether it was copied
+  EXPECT_FALSE(v.at(0, 2, 1));  // not known to hold a copy
   EXPECT_TRUE(v.at(0, 2, 2));
-  EXPECT_FALSE(v.at(0, 2, 3));  // r33 never held it
+  EXPECT_FALSE(v.at(0, 2, 3));  // r33 never held a copy
   EXPECT_FALSE(v.at(0, 2, 4));  // r36 is an output: the callee may have changed it
 }
 

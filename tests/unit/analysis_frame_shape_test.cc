@@ -84,7 +84,7 @@ procedure 0 "f"
   EXPECT_EQ(names(s.shape.overwritten[1]), "s0");
 }
 
-/// The body of a procedure with the usual prolog and epilog around it.
+/// The body of a procedure between the usual prolog and epilog.
 std::string with_body(const std::string& body, const std::string& epilog = "    ldq s0,8(sp)\n") {
   return R"(
 procedure 0 "f"
@@ -111,7 +111,7 @@ TEST(FrameShape, BelievesRestoresOnlyWhenNothingElseHappens) {
   EXPECT_EQ(Shaped(with_body("    mov a0,s0", "    unop\n")).restored(), "");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0", "    ldq s1,8(sp)\n")).restored(), "");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0", "    ldq s0,16(sp)\n")).restored(), "");
-  // The slot is overwritten, or read by somebody else.
+  // The slot is overwritten, or another instruction reads it.
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    stq a1,8(sp)")).restored(), "");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    stl a1,12(sp)")).restored(), "");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    stq a1,16(sp)")).restored(), "s0");

@@ -80,7 +80,7 @@ TEST_P(RandomGraphs, DominatorsAreWhatRemovalCutsOff) {
   });
 }
 
-/// Blocks from which a latch is reached without passing through the header.
+/// Blocks from which a path to a latch does not pass through the header.
 std::vector<bool> body_of(const BlockGraph& graph, const Dominators& dominators, BlockId header) {
   std::vector<bool> body(graph.successors.size());
   body[header] = true;
@@ -157,7 +157,8 @@ TEST_P(RandomGraphs, IrreducibleIsWhatRepeatsWithoutBackEdges) {
 }
 
 TEST(Loops, NestAndShareHeaders) {
-  // 1 is the header of two back edges, around the loop of 2; 5 and 6 are entered at both.
+  // 1 is the header of two back edges, around the loop of 2; the loop of 5 and 6 can be entered at
+  // both.
   const GraphProgram program(8, {{0, 1},
                                  {1, 2},
                                  {2, 2},

@@ -1,5 +1,5 @@
-// Places in frames that only plain loads and stores can mean: found where they are such, and not
-// where one access, the frame's address or the order of accesses speaks against it.
+// Tests that slots which only plain loads and stores can mean are found to be private, and that one
+// other access, a use of the frame's address or a wrong order of accesses prevents this.
 
 #include "optimizer/analysis/private_slots.h"
 
@@ -12,7 +12,8 @@
 namespace respike {
 namespace {
 
-/// Of a procedure with a frame of 64 bytes: `code` in block 0, `behind` in block 1.
+/// The private slots of a procedure with a frame of 64 bytes: `code` in block 0, `behind` in block
+/// 1.
 PrivateSlots slots_of(const std::string& code, const std::string& behind = "") {
   const Program program = parse_alpha(
       "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
@@ -53,7 +54,7 @@ TEST(PrivateSlots, AreLiveWhereTheyMayBeRead) {
             (std::vector<uint64_t>{0, 1}));
   EXPECT_EQ(slots_of("    stq a0,8(sp)\n", "    stq a1,8(sp)\n    ldq t0,8(sp)\n").live,
             (std::vector<uint64_t>{0, 0}));
-  // By a callee.
+  // A callee uses the slot.
   const PrivateSlots called = slots_of("    stq a0,8(sp)\n    bsr ra,0 !branch(1#0)\n",
                                        "    stq a1,16(sp)\n    ldq t0,8(sp)\n");
   EXPECT_EQ(called.offsets, (Offsets{-56, -48}));

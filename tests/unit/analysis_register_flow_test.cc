@@ -1,5 +1,5 @@
-// The interprocedural register dataflow: hand-written programs, and random ones that are walked
-// through, to see that nothing reported dead is ever needed.
+// The interprocedural register dataflow: hand-written programs, and random programs in which walks
+// check that no register that is reported dead is ever needed.
 
 #include "optimizer/analysis/register_flow.h"
 
@@ -56,12 +56,12 @@ procedure 1 "f"
   EXPECT_TRUE(f.defined.contains(reg("v0")));
   EXPECT_FALSE(f.defined.contains(reg("t3")));  // on one path only
   EXPECT_EQ(names(f.killed), "v0 t3");
-  // The call is known: t5 goes through it, and t3 may.
+  // The call is known: t5 passes through it unchanged, and t3 may.
   EXPECT_TRUE(a.is_live("t5", 0, 0, 1));
   EXPECT_TRUE(a.is_live("t3", 0, 0, 1));
   EXPECT_FALSE(a.is_live("v0", 0, 0, 1));
   EXPECT_FALSE(a.is_live("t6", 0, 0, 1));
-  // What the caller needs is needed in the callee, and what it does not is not.
+  // Registers that the caller needs are live in the callee; others are not.
   EXPECT_TRUE(a.is_live("t5", 1, 2));
   EXPECT_FALSE(a.is_live("t2", 1, 2));
   EXPECT_FALSE(a.is_live("a0", 1, 2));
@@ -144,7 +144,8 @@ procedure 0 "f"
 }
 
 TEST(RegisterFlow, BelievesResultsInOddRegisters) {
-  // As the routines for long doubles: the value is in a0 and a1, the return is an ordinary one.
+  // As in the routines for long doubles: the value is in a0 and a1, the return is an ordinary
+  // return.
   const Analysed a(R"(
 procedure 0 "odd"
   block 0 entry
@@ -160,7 +161,7 @@ procedure 0 "odd"
 }
 
 TEST(RegisterFlow, AsksKnownCallersForResultsThatReturnToThem) {
-  // An unwinder's last instructions hand a0 to a landing pad, on a stack that it computed.
+  // The last instructions of an unwinder pass a0 to a landing pad, on a stack that they computed.
   const char* const kText = R"(
 procedure 0 "caller"
   block 0 entry
@@ -188,7 +189,7 @@ procedure 2 "behind"
   const Analysed unwinder = with("addq sp,t5,sp\n    ret");
   EXPECT_TRUE(unwinder.is_live("v0", 1, 0, 2) && unwinder.is_live("a0", 1, 0, 2));
   EXPECT_TRUE(with("lda ra,8(t5)\n    ret").is_live("v0", 1, 0, 2));  // not the caller's place
-  // Likewise where it is the procedure branched to that returns elsewhere.
+  // The same if the procedure that is branched to returns elsewhere.
   const Analysed tail = with("br 0 !branch(2#0)");
   EXPECT_FALSE(tail.is_live("a0", 1, 0, 2));
   std::string text = kText;
@@ -330,9 +331,10 @@ TEST(RegisterFlow, ButNotWhatACalleeReadsOrSpoils) {
 
 TEST(RegisterFlow, KeepsWhatUnwindersNeed) {
   const Analysed a(frames("mov t0,t2"));
-  // Callers of f are not known to leave s1 alone; f does not save it, so it is live throughout.
+  // Unknown callers of f may need s1; f does not save s1, so s1 is live throughout.
   EXPECT_TRUE(a.is_live("s1", 1, 1));
-  // Behind the saves the frame holds s0 and ra, so the registers are free when nothing reads them.
+  // Behind the saves, the frame holds s0 and ra, so the registers are free unless something reads
+  // them.
   EXPECT_FALSE(a.is_live("s0", 1, 1, 1));
   EXPECT_FALSE(a.is_live("ra", 1, 1));
   EXPECT_TRUE(a.is_live("sp", 1, 1));
@@ -367,7 +369,7 @@ procedure 1 "throws"
 )");
   EXPECT_TRUE(a.is_live("s2", 0, 1, 0));
   EXPECT_TRUE(a.is_live("s2", 0, 1, 1));
-  EXPECT_FALSE(a.is_live("t1", 0, 1, 1));  // unwinding does not bring it back
+  EXPECT_FALSE(a.is_live("t1", 0, 1, 1));  // unwinding does not restore it
   EXPECT_FALSE(a.is_live("a0", 0, 1, 1));  // the unwinder sets it
   EXPECT_TRUE(a.is_live("s2", 1, 0, 1));   // throws must leave it alone
   EXPECT_EQ(names(a.flow.summary(0, 0).used), "t2 s1 a0 a1");
@@ -441,7 +443,8 @@ class RandomProgram {
   std::string text_;
 };
 
-/// One run through a program: what it reads and writes, and what was said to be dead on the way.
+/// One run through a program: the registers that it reads and writes, and the registers that the
+/// analysis called dead on the way.
 class Walk {
  public:
   Walk(const Program& program, const CallGraph& calls, const RegisterFlow& flow, Random& random)
@@ -456,12 +459,12 @@ class Walk {
       callee_reads_.add(r);
   }
 
-  /// Runs from a random place where unknown callers come in. False when something dead was needed.
+  /// Runs from a random place where unknown callers come in. False if a dead register was needed.
   bool run(int steps) {
     std::vector<std::pair<ProcedureId, BlockId>> starts;
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
       for (const BlockId entry : calls_.outside_entries_of(p)) starts.emplace_back(p, entry);
-    if (starts.empty()) return true;  // they only call each other
+    if (starts.empty()) return true;  // the procedures only call each other
     std::tie(p_, b_) = starts[random_() % starts.size()];
     while (steps-- > 0 && step()) {
     }
@@ -476,7 +479,7 @@ class Walk {
   struct Frame {
     ProcedureId p;
     BlockId b;
-    bool unknown;  // called by an unknown call
+    bool unknown;  // an unknown call called it
   };
 
   void note(decltype(Event::read) kind, const RegisterSet& set) { events_.push_back({kind, set}); }
@@ -518,7 +521,7 @@ class Walk {
       b_ = call.entry;
       return true;
     }
-    // Some procedure whose address is known, or one that is not in the image.
+    // A procedure whose address is known, or a procedure outside of the image.
     std::vector<std::pair<ProcedureId, BlockId>> callees;
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p)
       for (const BlockId entry : calls_.outside_entries_of(p))
@@ -531,7 +534,7 @@ class Walk {
     return leave();
   }
 
-  /// No way from it leads to a return through another register than that of the standard.
+  /// No path from the procedure leads to a return through another register than the standard's.
   bool is_standard(ProcedureId p) const {
     std::vector<bool> seen(program_.procedures.size());
     std::vector<ProcedureId> work = {p};
@@ -555,7 +558,7 @@ class Walk {
   }
 
   bool leave() {
-    // A tail call of an unknown procedure leaves a frame that is no place to return to.
+    // A tail call of an unknown procedure leaves a frame that cannot be returned to.
     while (!stack_.empty() && stack_.back().p == kNone) {
       note(Event::write, behind_unknown_call());
       stack_.pop_back();
@@ -572,7 +575,7 @@ class Walk {
     return true;
   }
 
-  /// What a caller does not expect to find as it was.
+  /// Registers that a caller does not expect to be unchanged.
   RegisterSet behind_unknown_call() const {
     RegisterSet changed = scratch_;
     changed.remove(reg("gp"));
@@ -618,7 +621,7 @@ TEST(RegisterFlow, NeverCallsDeadWhatARunNeeds) {
       }
     for (const char* name : {"t0", "t1", "s0", "a0"}) dead += a.is_live(name, 0, 0) ? 0 : 1;
   }
-  EXPECT_GT(dead, 1000u);  // and it does not call everything live
+  EXPECT_GT(dead, 1000u);  // the analysis does not call everything live
 }
 
 TEST(RegisterFlow, UpdatesProcedures) {
@@ -663,7 +666,7 @@ procedure 1 "f"
   const std::string rest = "    ret\n";
   Analysed a(caller + "    addq a0,t0,v0\n" + rest);
   const RegisterSummary before = a.flow.summary(1, 0);
-  // The procedure comes to compute in t7, which nobody expects it to keep.
+  // The procedure now computes in t7, which no caller expects to be kept.
   const Program other = parse_alpha(caller + "    addq a0,t0,t7\n    mov t7,v0\n" + rest);
   BasicBlock& block = a.program[1].blocks[0];
   std::vector<Instruction> instructions(other[1].blocks[0].instructions.begin(),
@@ -675,7 +678,7 @@ procedure 1 "f"
   EXPECT_EQ(names(after.used), names(before.used));
   EXPECT_EQ(names(after.defined), names(before.defined));
   EXPECT_EQ(names(after.killed), names(before.killed));
-  EXPECT_TRUE(after.killed.includes(after.defined));  // or it would not return
+  EXPECT_TRUE(after.killed.includes(after.defined));  // what it defines, it also kills
   EXPECT_TRUE(a.is_live("t7", 1, 0, 1));
   EXPECT_FALSE(a.is_live("t7", 1, 0, 0));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of optimizer/analysis share: random flow graphs, and programs from text.
+// Helpers for the tests of optimizer/analysis: random flow graphs, and programs from text.
 
 #include <algorithm>
 #include <random>
@@ -17,7 +17,7 @@ namespace respike {
 
 using Random = std::mt19937_64;
 
-/// A program with one procedure of blocks without instructions, for analyses of flow graphs.
+/// A program with one procedure whose blocks have no instructions, for analyses of flow graphs.
 struct GraphProgram {
   Program program;
 
@@ -41,7 +41,7 @@ inline std::vector<std::pair<BlockId, BlockId>> random_edges(Random& random, siz
   return result;
 }
 
-/// What the entries reach, without passing through `removed`.
+/// The blocks that paths from the entries reach without passing through `removed`.
 inline std::vector<bool> reachable(const BlockGraph& graph, BlockId removed = kNone) {
   std::vector<bool> seen(graph.successors.size());
   std::vector<BlockId> work;

@@ -1,4 +1,4 @@
-// Orders for a cache, and what they cost, against a cache written down as simply as can be.
+// Tests orders for a cache and their costs, against the simplest possible model of a cache.
 
 #include "optimizer/layout/cache_order.h"
 
@@ -17,7 +17,7 @@ constexpr CacheShape kCache = {.line = 16, .sets = 8, .prefetched = 2};
 
 using Rows = std::vector<std::vector<uint32_t>>;
 
-/// Pieces of one block each, which has the piece's number.
+/// Pieces of one block each; the block has the piece's number.
 std::vector<CodePiece> pieces_of(const std::vector<uint64_t>& sizes) {
   std::vector<CodePiece> pieces;
   for (uint32_t p = 0; p < sizes.size(); ++p)
@@ -25,7 +25,8 @@ std::vector<CodePiece> pieces_of(const std::vector<uint64_t>& sizes) {
   return pieces;
 }
 
-/// Byte by byte: where it is, what the set holds, what a miss fetches ahead.
+/// The cost by definition, byte by byte: address, contents of the set, lines that a miss
+/// prefetches.
 double cost_by_definition(const std::vector<CodePiece>& pieces, const Rows& rows,
                           const Trace& trace) {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> bytes;  // by block, half-open
@@ -110,7 +111,7 @@ TEST(CacheOrder, HoldsEveryPieceOnceAndCostsNoMoreThanAffinityAlone) {
   EXPECT_GT(gained, 0);
 }
 
-/// Three procedures of half a cache each, of which the first and the last take turns.
+/// Three procedures of half a cache each; the first and the last take turns.
 TEST(CacheOrder, KeepsWhatTakesTurnsApart) {
   const auto pieces = pieces_of({64, 64, 64});
   Trace trace = {kNone};
@@ -120,7 +121,7 @@ TEST(CacheOrder, KeepsWhatTakesTurnsApart) {
   EXPECT_GT(fetch_cost(pieces, Rows{{0}, {1}, {2}}, trace, kCache), 8);
 }
 
-/// No order gains anything: procedures stay whole, by affinity.
+/// All code fits into the cache, so no order gains anything: procedures stay whole, by affinity.
 TEST(CacheOrder, OfWhatFitsIntoTheCacheGoesByAffinityAlone) {
   auto pieces = pieces_of({8, 8, 8, 8});
   pieces[2].procedure = 0;
@@ -132,7 +133,7 @@ TEST(CacheOrder, OfWhatFitsIntoTheCacheGoesByAffinityAlone) {
   EXPECT_TRUE(rows[0] == expected || rows[0] == turned) << ::testing::PrintToString(rows[0]);
 }
 
-/// Code larger than any cache takes neither memory nor time by its square.
+/// Code larger than any cache costs neither memory nor quadratic time.
 TEST(CacheOrder, HugePiecesAreLeftOutOfTheColours) {
   auto pieces = pieces_of({64 << 20, 40, 40});
   const Trace trace(100'000, 0);
@@ -140,8 +141,8 @@ TEST(CacheOrder, HugePiecesAreLeftOutOfTheColours) {
   EXPECT_EQ(sorted_pieces(rows), (std::vector<uint32_t>{0, 1, 2}));
 }
 
-/// The hottest piece is longer than the cache, two others take turns, and only one order of three
-/// keeps these apart: behind it all.
+/// The hottest piece is longer than the cache, two other pieces take turns. Of the three orders
+/// only one keeps these two apart: the hottest piece comes last.
 TEST(CacheOrder, WhatIsLongerThanTheCacheComesLast) {
   auto pieces = pieces_of({160, 64, 64, 64});
   pieces[0].heat = 1e6;
@@ -152,9 +153,9 @@ TEST(CacheOrder, WhatIsLongerThanTheCacheComesLast) {
   EXPECT_EQ(rows.back(), std::vector<uint32_t>{0});
 }
 
-/// More code than is coloured: what is left keeps the order of its heat.
+/// There is more code than is coloured: the remaining pieces keep the order of their heat.
 TEST(CacheOrder, OnlySoMuchIsColoured) {
-  constexpr uint32_t kPieces = 8000, kColoured = 6144;  // of a line each
+  constexpr uint32_t kPieces = 8000, kColoured = 6144;  // one line each
   auto pieces = pieces_of(std::vector<uint64_t>(kPieces, 16));
   for (uint32_t p = 0; p < kPieces; ++p) pieces[p].heat = kPieces - p;
   Trace trace = {kNone};

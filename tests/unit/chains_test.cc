@@ -1,4 +1,4 @@
-// Chaining against the best of all orders, and against LLVM's ext-TSP.
+// Compares chaining with the best of all orders, and with LLVM's ext-TSP.
 
 #include "optimizer/layout/chains.h"
 
@@ -45,7 +45,7 @@ double cost(const Procedure& procedure, const std::vector<BlockId>& order) {
   return sum;
 }
 
-/// What it costs when no block follows another.
+/// The cost if no block follows another in the layout.
 double worst(const Procedure& procedure) {
   double sum = 0;
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) sum += cost(procedure, {b});
@@ -115,7 +115,7 @@ TEST(Chains, AreOptimalOnTrees) {
   }
 }
 
-/// A loop is cut where it is entered or left, so that its back edge costs one jump.
+/// A loop is cut where control enters or leaves it, so that its back edge costs one jump.
 TEST(Chains, AreOptimalOnLoops) {
   Random random(3);
   for (int round = 0; round < 100; ++round) {
@@ -180,8 +180,7 @@ TEST(Chains, KeepTheOrderOfWhatNeverRan) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-/// What orders save by cost(), as shares of what ext-TSP's order saves, each procedure counted
-/// once.
+/// What orders save by cost(), relative to what ext-TSP's order saves; each procedure counts once.
 struct Scores {
   double original = 0, chained = 0;  // sums
   int procedures = 0;
@@ -219,7 +218,7 @@ TEST(Chains, ScoreNearlyAsExtTsp) {
   scores.expect(0.99);
 }
 
-/// The C library, with estimated counts.
+/// Procedures of the C library, with estimated counts.
 TEST(Chains, ScoreNearlyAsExtTspOnRealProcedures) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("respike-chains-" + std::to_string(getpid()));

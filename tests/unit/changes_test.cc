@@ -1,5 +1,4 @@
-// What a note says of hot code: what does not fit the program is refused before anything is
-// changed.
+// A note about hot code that does not fit the program is refused before anything is changed.
 
 #include "optimizer/changes.h"
 
@@ -23,7 +22,7 @@ procedure 1 "opaque" address=0x120000008 size=0x4 opaque reason="unknown"
 )");
 }
 
-/// Whether the note is refused, with the program left as it was.
+/// Says whether the note is refused and the program is unchanged.
 bool refused(const Provenance& note) {
   Program changed = program();
   const std::string before = print(changed);
@@ -55,7 +54,7 @@ TEST(Changes, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(refused(note));
   note.hot_parts = {{{kPlain, {0}}, {kPlain, {0}}}};  // twice
   EXPECT_TRUE(refused(note));
-  note.hot_parts = {{}, {}, {}};  // more rounds than there are
+  note.hot_parts = {{}, {}, {}};  // more rounds than Respike has
   EXPECT_TRUE(refused(note));
 }
 

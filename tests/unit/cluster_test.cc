@@ -1,4 +1,4 @@
-// Placement of pieces against the best of all orders.
+// Compares the placement of pieces with the best of all orders.
 
 #include "optimizer/layout/cluster.h"
 
@@ -32,7 +32,7 @@ struct Pieces {
 
   std::vector<uint32_t> placed() const { return place_by_affinity(sizes, heat, affinities); }
 
-  /// Weight times distance between the middles, summed.
+  /// The sum of weight times distance between the middles of the pieces.
   double cost(const std::vector<uint32_t>& order) const {
     std::vector<double> middle(sizes.size());
     double at = 0;
@@ -90,7 +90,7 @@ TEST(Placement, PutsTheStrongestPairSideBySide) {
     const uint32_t count = 2 + below(random, 30);
     Pieces pieces(random, count, 60);
     const uint32_t a = below(random, count), b = (a + 1 + below(random, count - 1)) % count;
-    // Half of it in each direction: both count.
+    // Half of the weight in each direction: both directions count.
     pieces.affinities.push_back({a, b, 1e9});
     pieces.affinities.push_back({b, a, 1e9});
     const auto order = pieces.placed();
@@ -152,7 +152,7 @@ TEST(Placement, NoRowIsLongerThanAllowed) {
   }
 }
 
-/// A chain of calls is laid out as a row, whatever the order of its weights.
+/// A chain of calls becomes a row in its own order, whatever the order of its weights.
 TEST(Placement, LaysAChainOutAsARow) {
   Random random(4);
   for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
-// What solve_program makes of whole programs: procedures that it calls exact have the counts that a
-// machine counted, and only those where nothing tells which call kept something are not.
+// Tests solve_program on whole programs: procedures that it calls exact have the counts of a
+// machine; only procedures in which nothing tells which call did not return are not exact.
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@ namespace respike {
 namespace {
 
 struct Score {
-  int procedures = 0;  // with calls that kept something
+  int procedures = 0;  // with calls that did not return
   int exact = 0;
 };
 
-/// Runs random programs; fails when a procedure that is said to be exact is not.
+/// Runs random programs; fails if a procedure that is called exact is not exact.
 Score check(const ToyOptions& options, uint64_t seed, int programs, int runs) {
   Score score;
   for (int i = 0; i < programs; ++i) {

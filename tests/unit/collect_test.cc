@@ -1,4 +1,4 @@
-// Counter files into profiles, and counter files that are none.
+// Makes profiles of counter files, and refuses other files.
 
 #include "instrument/collect.h"
 
@@ -55,7 +55,7 @@ void write_bytes(const std::filesystem::path& path, const Bytes& bytes) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
 }
 
-/// An image with the map in it.
+/// An image that holds the map.
 std::filesystem::path image_with(const CounterMap& map, const ImageId& id,
                                  const std::string& name) {
   const auto path = test_directory() / name, section = test_directory() / (name + ".section");
@@ -127,7 +127,7 @@ TEST(Collect, CountsAreThoseOfTheRuns) {
   }
 }
 
-/// Two jumps through one hub: sums are right on both sides.
+/// Two jumps through one hub: the sums are right on both sides of the hub.
 TEST(Collect, HubsAreDivided) {
   CounterMap map;
   map.procedures.resize(1);

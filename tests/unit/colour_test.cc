@@ -1,4 +1,4 @@
-// Orders by conflicts, and the turns that they go by.
+// Tests the orders that colouring makes, and the turns that colouring reads.
 
 #include "optimizer/layout/colour.h"
 
@@ -26,7 +26,7 @@ Turns turns_of(uint32_t lines, std::span<const Affinity> pairs) {
   return turns;
 }
 
-/// Turns of lines that share a set when rows stand in this order.
+/// The sum of turns of lines that share a set if rows stand in this order.
 double conflicts(std::span<const uint32_t> order, std::span<const uint32_t> lines,
                  std::span<const Affinity> turns) {
   std::vector<uint32_t> first(lines.size() + 1);
@@ -46,7 +46,7 @@ double conflicts(std::span<const uint32_t> order, std::span<const uint32_t> line
 }
 
 TEST(Colour, RowsThatTakeTurnsStandInOtherSets) {
-  // Rows 0 and 2 take turns; behind rows 0 and 1 row 2 would stand in the sets of row 0.
+  // Rows 0 and 2 take turns; if row 2 stood behind rows 0 and 1, it would share the sets of row 0.
   const std::vector<uint32_t> lines = {2, 2, 2, 1};
   const std::vector<Affinity> turns = {{0, 4, 100}, {1, 5, 100}};
   const auto order = order_by_conflicts(
@@ -80,11 +80,11 @@ TEST(Colour, AgainstAllOrders) {
     best += least;
     mean += sum / orders;
   }
-  // Nine tenths of the way from any order to the best one.
+  // At least nine tenths of the way from an average order to the best order.
   EXPECT_LT(reached - best, 0.1 * (mean - best)) << reached << ' ' << best << ' ' << mean;
 }
 
-/// Many rows: some lines take far more turns than others, and have to be thought of first.
+/// Many rows: some lines take far more turns than others, and must be placed first.
 TEST(Colour, GoesMostOfTheWayFromAnyOrder) {
   Random random(4);
   double reached = 0, mean = 0;
@@ -108,7 +108,7 @@ TEST(Colour, GoesMostOfTheWayFromAnyOrder) {
   EXPECT_LT(reached, 0.038 * mean) << reached / mean;
 }
 
-/// No two rows of one length, and no neighbours, could change places for the better.
+/// No exchange of two rows of one length, or of two neighbours, makes the order better.
 TEST(Colour, NoExchangeOfTwoRowsIsLeft) {
   Random random(2);
   for (int round = 0; round < 100; ++round) {
@@ -132,7 +132,7 @@ TEST(Colour, NoExchangeOfTwoRowsIsLeft) {
 
 // ---- turns
 
-/// Turns by their definition, for lines that the blocks of a trace are.
+/// Turns by their definition, for the lines of a trace's blocks.
 std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns_by_definition(const Trace& trace,
                                                                       uint32_t window) {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;
@@ -172,7 +172,7 @@ TEST(Turns, AreWhatRanBetweenTwoRuns) {
 }
 
 TEST(Turns, ABlockOfManyLinesTakesTurnsWithTheOthers) {
-  // Line 0 in turn with lines 1 to 3, which one block covers.
+  // Line 0 takes turns with lines 1 to 3, which one block covers.
   const Trace trace = {kNone, 0, 1, 0, 1, 0};
   const Turns turns = find_turns(trace, {{0, 1}, {1, 4}}, 4, std::vector<uint32_t>(8, 1));
   for (uint32_t line = 1; line < 4; ++line) EXPECT_EQ(turns.between(0, line), 3u);
@@ -188,7 +188,7 @@ TEST(Turns, CountByTheLinesBetween) {
   EXPECT_EQ(turns.between(1, 2), 0u);
 }
 
-/// A loop that nearly fills the window has some hundred thousand turns each time round.
+/// A loop that nearly fills the window has some hundred thousand turns in each iteration.
 TEST(Turns, OfALargeBlockAreCountedForAWhileOnly) {
   const Trace trace(1'000'000, 0);
   const Turns turns = find_turns(trace, {{0, 400}}, 400, std::vector<uint32_t>(512, 1));

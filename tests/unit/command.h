@@ -8,7 +8,7 @@
 namespace respike {
 
 struct CommandResult {
-  int status = -1;  // as waitpid() tells; -1: the shell could not be started
+  int status = -1;  // from waitpid(); -1: the shell could not be started
   std::string output;
 
   bool operator==(const CommandResult&) const = default;

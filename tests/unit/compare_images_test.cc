@@ -1,4 +1,4 @@
-// Mistakes that both lifts of an image could share, made on purpose: the comparison finds them.
+// Mistakes that both lifts of an image could share, made on purpose: the comparison must find them.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ away:
 .cfi_endproc
 )";
 
-/// An image and a rewritten one, both lifted.
+/// An image and its rewritten form, both lifted.
 struct Pair {
   Pair()
       : input(read_image(compile("pair.s", kSource, "-nostdlib -static", "pair"))),
@@ -94,7 +94,8 @@ TEST(CompareImages, AddressInTheMiddleOfWhatMoved) {
   EXPECT_NE(pair.difference().find("the symbol answer is"), std::string::npos);
 }
 
-/// A word of 4 bytes between the code of a procedure that stays excuses nothing behind it.
+/// A word of 4 bytes between the code of a procedure that stays: differences behind the word are
+/// found.
 TEST(CompareImages, CodeBehindAnInlinePointer) {
   Pair pair;
   const auto in_odd = [&](Instruction& changed) {

@@ -1,4 +1,4 @@
-// Programs that differ only in their layout compare equal; every other difference is told.
+// Programs that differ only in their layout compare equal; every other difference is reported.
 
 #include "optimizer/check/same_program.h"
 
@@ -59,8 +59,9 @@ procedure 1 "f"
     jmp r1,r0,0 !branch_hint(0#3)
 )";
 
-// The same: other order, inverted branch, added and dropped branches and no-ops, other numbering
-// of states and references, a block split off to a procedure of its own, another hint.
+// The same program in another layout: other order, inverted branch, added and dropped branches and
+// no-ops, other numbers of states and references, a block moved to a procedure of its own, another
+// hint.
 constexpr std::string_view kAfter = R"(program fake
 cie 0 personality_encoding=0x9b personality=0x5000
 state 0 cie=0 cfa=30+16 26=offset:-16
@@ -223,7 +224,7 @@ TEST(Compare, UntouchableSequences) {
                                "block 1\nadd r1,r1,1\nsc r1,r2,0\nret r1,r0,0\n"
                                "block 2\nhalt\n";
   EXPECT_EQ(difference(straight, straight), "");
-  EXPECT_EQ(difference(branch, straight), "");  // was no sequence before
+  EXPECT_EQ(difference(branch, straight), "");  // no sequence in the input
   EXPECT_NE(difference(straight, branch).find("contiguous"), std::string::npos);
   EXPECT_NE(difference(straight, inverted).find("contiguous"), std::string::npos);
 
@@ -247,8 +248,8 @@ TEST(Compare, CountsDeadCode) {
   EXPECT_EQ(counts.blocks_reached, 1u);
 }
 
-/// A random procedure and the same with its blocks in another order, branches inverted and
-/// inserted.
+/// A random procedure, and the same procedure with its blocks in another order and branches
+/// inverted and inserted.
 struct RandomPair {
   std::string before = "program fake\nprocedure 0 \"f\"\n";
   std::string after = before;
@@ -262,7 +263,7 @@ RandomPair random_pair(std::mt19937_64& random) {
   std::vector<std::string> after(count);
   std::string added;
   unsigned next_added = count;
-  // Sometimes by way of an added block.
+  // Sometimes through an added block.
   const auto to = [&](unsigned target) {
     if (random() % 4 != 0) return place[target];
     added += fmt::format("block {}\nbr\n-> {} taken\n", next_added, place[target]);
@@ -305,7 +306,7 @@ TEST(Compare, RandomLayouts) {
   }
 }
 
-/// Every change of a target of reachable code is found: each block adds another number.
+/// Every change of a target in reachable code is found: each block adds another number.
 TEST(Compare, RandomMistakes) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 500; ++round) {
@@ -325,7 +326,7 @@ TEST(Compare, RandomMistakes) {
     if (!reached[b] || y[0].blocks[b].successors.empty()) continue;
     auto& edges = y[0].blocks[b].successors;
     Edge& edge = edges[random() % edges.size()];
-    const auto body = [&](BlockId id) {  // the number that tells where control goes
+    const auto body = [&](BlockId id) {  // which tells where control goes
       while (y[0].blocks[id].instructions.size() == 1) id = y[0].blocks[id].successors[0].target;
       return y[0].blocks[id].instructions[0].immediate;
     };

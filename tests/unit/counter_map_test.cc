@@ -1,4 +1,4 @@
-// The counter map as bytes, and in images.
+// Counter maps as bytes, and in images.
 
 #include "instrument/counter_map.h"
 
@@ -39,8 +39,7 @@ CounterMap random_map(Random& random) {
     address += 4 + below(random, 100);
     map.places.push_back({address, one_in(random, 2) ? address + 0x1000 : random()});
   }
-  for (uint64_t i = below(random, 3); i > 0; --i)
-    map.left_out.push_back({"left_out", random()});
+  for (uint64_t i = below(random, 3); i > 0; --i) map.left_out.push_back({"left_out", random()});
   return map;
 }
 
@@ -70,7 +69,7 @@ TEST(CounterMap, DamageIsRefused) {
   expect_damage_refused(bytes, error_of, random);
 }
 
-/// What is decoded is sound, whatever the bytes.
+/// Whatever the bytes are, a map that can be decoded is sound.
 TEST(CounterMap, DamageUnderARightChecksum) {
   Random random(2);
   const std::vector<uint8_t> bytes = encode_counter_map(random_map(random));

@@ -1,4 +1,5 @@
-// Which edges get a counter, on random procedures: what counts need to be solved, and no more.
+// Tests which edges get a counter, on random procedures: all that the solution of counts needs, no
+// more.
 
 #include "instrument/counter_placement.h"
 
@@ -22,7 +23,7 @@ struct Shape {
   uint32_t closed = 0;  // one place in so many can have no probe; 0: none
 };
 
-/// A procedure of blocks with one instruction each, and where probes may stand in it.
+/// A procedure whose blocks have one instruction each, and the places where probes may stand.
 struct Example {
   Program program;
   ProbePlaces places;
@@ -71,7 +72,7 @@ struct Example {
     }
   }
 
-  /// Calls in it that go through.
+  /// The calls of the procedure that are through calls.
   std::vector<BlockId> through_calls(const FlowGraph& graph) const {
     std::vector<bool> cut(graph.blocks);
     for (const FlowEdge& edge : graph.edges)
@@ -96,7 +97,7 @@ struct Example {
     }
   }
 
-  /// Whether counters on a set of edges give all counts, and tell of calls that did not return.
+  /// Says whether counters on a set of edges give all counts, and show calls that did not return.
   template <typename IsCounted>
   bool suffices(const FlowGraph& graph, IsCounted is_counted) const {
     DisjointSets parts(graph.nodes());
@@ -107,8 +108,8 @@ struct Example {
     return true;
   }
 
-  /// Weights of which any is more than all lighter ones together, so that only their order matters
-  /// and not what a probe costs here or there. Edges of one count have one weight.
+  /// Random weights, each greater than the sum of all smaller weights, so that only the order of
+  /// weights matters, not the cost of a probe at a place. Edges with one count have one weight.
   std::vector<double> weigh(const FlowGraph& graph, uint64_t seed) const {
     DisjointSets same(graph.edges.size());
     std::vector<std::vector<uint32_t>> in(graph.nodes()), out(graph.nodes());
@@ -183,7 +184,7 @@ TEST(CounterPlacement, CountersAreNumberedInOrder) {
   }
 }
 
-/// The procedure is left alone only if it cannot be counted even with probes wherever they can be.
+/// A procedure is left out only if it could not be counted even with probes at all possible places.
 TEST(CounterPlacement, RefusesOnlyTheImpossible) {
   int impossible = 0;
   for (int seed = 0; seed < kExamples; ++seed) {
@@ -197,7 +198,7 @@ TEST(CounterPlacement, RefusesOnlyTheImpossible) {
       possible |=
           example.suffices(graph, [&](uint32_t e) { return example.can_have_probe(graph, e); });
     }
-    // Cutting some calls may help where neither of the two does.
+    // If neither choice for all calls suffices, cutting only some calls may.
     EXPECT_TRUE(example.place(seed, false) || !possible) << seed;
     impossible += !possible;
   }
@@ -209,7 +210,7 @@ double total(const std::vector<double>& weights) {
   return std::accumulate(weights.begin(), weights.end(), 0.0);
 }
 
-/// The least weight of counters that suffice, by trying all.
+/// The least total weight of counters that suffice, by trying all sets.
 double least_weight(const Example& example, const FlowGraph& graph,
                     const std::vector<double>& weights) {
   std::vector<uint32_t> candidates;
@@ -243,7 +244,7 @@ TEST(CounterPlacement, IsTheLightestWhereAllCallsAreCut) {
   EXPECT_GT(compared, 400);
 }
 
-/// Of calls that go through the choice need not be the lightest, but no counter is for nothing.
+/// The choice among through calls need not be the lightest, but no counter is superfluous.
 TEST(CounterPlacement, NeedsEveryCounter) {
   int through = 0;
   for (int seed = 0; seed < kExamples; ++seed) {

@@ -1,4 +1,4 @@
-// Shapes, counts and sums of them.
+// Tests shapes, counts, and sums of counts.
 
 #include "profiledb/counts.h"
 
@@ -8,7 +8,7 @@
 namespace respike {
 namespace {
 
-/// As the collector leaves them: sorted, each target once.
+/// Counts in the collector's form: sorted, each target once.
 Profile random_counts(Random& random) {
   Profile profile = random_profile(random);
   for (ProcedureProfile& procedure : profile.procedures) {

@@ -1,5 +1,5 @@
-// What fuzzers and adversaries found, reduced: damaged images end in an Error or in an output that
-// verifies, and inputs made to be slow take no more than linear time.
+// Inputs that fuzzers and adversaries found, reduced: damaged images end in an Error or in an
+// output that verifies, and inputs made to be slow take no more than linear time.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kGpdisp = 6, kGpRelLow = 18;  // Alpha relocation types
 
-/// Lifts and rewrites; returns the lifted program's violation, what is wrong with the output, or
-/// nullopt when all is well. An Error that is no internal one is fine.
+/// Lifts and rewrites. Returns the lifted program's violation, or what is wrong with the output, or
+/// nothing. An Error is fine, except for an internal error.
 std::optional<std::string> problem_of(
     const Bytes& bytes, OptimizeOptions::Order order = OptimizeOptions::Order::random) {
   try {
@@ -71,7 +71,7 @@ Bytes assembled(const std::string& name, const std::string& source) {
   return bytes_of(compile(name + ".s", source, "-nostdlib -static", name));
 }
 
-/// Fails when rewriting takes long: adversarial sizes are such that quadratic time is minutes.
+/// Fails if rewriting takes long: with these sizes, quadratic time would be minutes.
 void expect_fast(const Bytes& bytes,
                  OptimizeOptions::Order order = OptimizeOptions::Order::random) {
   ASSERT_NO_THROW(require_rewritable(view_image(bytes, "slow")));
@@ -103,7 +103,7 @@ TEST(Damage, UnwindTableThatNobodyUnderstands) {
   const Image image = view_image(bytes, "good");
   const Section* frame = image.section_named(".eh_frame");
   ASSERT_NE(frame, nullptr);
-  // Every byte after the first CIE's identification that says how addresses are encoded.
+  // Every byte behind the first CIE's identification that may say how addresses are encoded.
   for (uint64_t at = frame->offset; at + 4 < frame->offset + frame->size; ++at)
     if (bytes[at] == 'z' && bytes[at + 1] == 'R' && bytes[at + 2] == 0)
       for (uint64_t i = at + 3; i < at + 8; ++i)
@@ -124,7 +124,7 @@ TEST(Damage, ManySectionsOverTheSameBytes) {
   for (int i = 0; i < 60000; ++i) bytes.insert(bytes.end(), header.begin(), header.end());
   store<uint16_t>(bytes.data() + 60, static_cast<uint16_t>(count + 60000));
   EXPECT_THROW(view_image(bytes, "damaged"), Error);
-  for (int i = 0; i < 60000; ++i) {  // empty ones, but far apart
+  for (int i = 0; i < 60000; ++i) {  // empty sections, but far apart
     store<uint64_t>(bytes.data() + headers + 64 * (count + i) + 32, 0);
     store<uint64_t>(bytes.data() + headers + 64 * (count + i) + 48, 0x10000);
   }
@@ -156,7 +156,7 @@ TEST(Damage, ExceptionTablesAlignedToMoreThanTheyNeed) {
 
 // ---- time ----
 
-// A gp load has a relocation: without any the image would be refused.
+// A gp load has a relocation; an image without relocations would be refused.
 constexpr const char* kHead = ".text\n.globl _start\n.ent _start\n_start:\n ldgp $29, 0($27)\n";
 
 TEST(Damage, ManyBranchesIntoPadding) {
@@ -203,7 +203,7 @@ TEST(Damage, ManySymbolsInOneFrameDescription) {
 
 TEST(Damage, ManyBranchesInAChain) {
   std::string source =
-      std::string(kHead) + " .long 0x04000000\n";  // no instruction: stays in place
+      std::string(kHead) + " .long 0x04000000\n";  // no instruction: the procedure stays in place
   for (int i = 0; i < 60000; ++i) source += " br $31, 1f\n1:\n";
   expect_fast(assembled("chain", source + " ret\n.end _start\n"));
 }

@@ -1,5 +1,5 @@
-// Databases that are none, damaged, of other versions, or cannot be written; full disks. Whatever
-// it is, it is one sentence, and nothing is lost.
+// Files that are no database, damaged databases, other versions, databases without write
+// permission; full disks. In all cases the message is one sentence, and nothing is lost.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -27,13 +27,13 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Changes a database as no Respike does.
+/// Changes a database in a way in which no Respike changes it.
 void run_sql(const fs::path& path, const std::string& script) {
   Session session(path);
   session.run(script);
 }
 
-/// Everything that can be asked of a database, and merging into it; throws Error when it cannot.
+/// Reads everything from a database and merges into it; throws Error if that fails.
 void use_all(const fs::path& path) {
   Database database(path);
   for (const ApplicationRow& row : database.applications()) {
@@ -124,7 +124,7 @@ TEST(DatabaseVersions, NewerOnesAreRefused) {
   EXPECT_TRUE(has(opening(folder / "x.db"), "damaged"));
 }
 
-/// As a file of the first version was, written down then.
+/// A file of the first version, written down when that version was current.
 TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   const TemporaryFolder folder;
   const auto script = contents_of(fs::path(RESPIKE_SOURCE_DIR) / "tests/unit/database_1.sql");
@@ -262,7 +262,7 @@ TEST(DatabaseDamage, FlippedBytes) {
   EXPECT_GT(refused, 20);
 }
 
-/// Below SQLite's own checks: rows that no Respike wrote.
+/// Damage that SQLite's own checks do not see: rows that no Respike wrote.
 TEST(DatabaseDamage, StrangeRows) {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.db";
@@ -289,7 +289,7 @@ TEST(DatabaseDamage, StrangeRows) {
   EXPECT_EQ(error_of([&] { use_all(path); }), "no error");
 }
 
-/// Leaves the log behind, as a process does that is killed.
+/// Writes and leaves the log behind, as a killed process does.
 void write_and_die(const fs::path& path, const std::string& image) {
   EXPECT_EQ(in_child([&] {
               Database database(path);
@@ -311,7 +311,7 @@ TEST(DatabaseDamage, TheLog) {
     restore(path, good);
     put_contents(log, bytes);
   };
-  // Without the log the database is as it was before.
+  // Without the log, the database has its state of before.
   restore(path, good);
   EXPECT_EQ(Database(path).find_image("/late"), std::nullopt);
   expect_same_counts(Database(path).profile(filled.program.build()), filled.expected.profile());
@@ -326,13 +326,13 @@ TEST(DatabaseDamage, TheLog) {
     EXPECT_EQ(error_of([&] { use_all(path); }), "no error") << "its checksums tell";
     EXPECT_TRUE(Database(path).check().empty());
   }
-  // The index of the log is made anew.
+  // SQLite makes the index of the log anew.
   put_back(good_log);
   put_contents(path.string() + "-shm", std::vector<uint8_t>(32768, 0x5a));
   EXPECT_TRUE(Database(path).find_image("/late"));
 }
 
-/// As a file that was made of a dump.
+/// A database without a log, such as a restored dump.
 TEST(DatabaseDamage, WithoutALogItGetsOne) {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.db";
@@ -347,7 +347,7 @@ TEST(DatabaseDamage, WithoutALogItGetsOne) {
 
 // ---- no right to write, no room ----
 
-/// As somebody who is not root; -1: that cannot be.
+/// Runs an action as a user who is not root; -1 if that is not possible.
 int as_nobody(const std::function<void()>& action) {
   return in_child([&] {
     if (geteuid() == 0 &&
@@ -373,7 +373,7 @@ TEST(DatabaseDamage, ReadOnly) {
   expect_words("the database cannot be written: Permission denied");
   chmod(path.c_str(), 0400);
   if (geteuid() == 0) expect_words("the database cannot be read: Permission denied");
-  chmod(path.c_str(), 0666);  // but SQLite needs the folder, too
+  chmod(path.c_str(), 0666);  // but SQLite also writes into the folder
   chmod(folder.path().c_str(), 0555);
   expect_words("x.db: the database cannot be");
   fs::rename(path, folder / "y.db");
@@ -381,8 +381,8 @@ TEST(DatabaseDamage, ReadOnly) {
   chmod(folder.path().c_str(), 0755);
 }
 
-/// Calls an action in a process that has a small disk of its own at `folder`; false when the system
-/// does not allow that.
+/// Calls an action in a process that has a small disk of its own at `folder`; false if the system
+/// does not allow such a disk.
 bool on_small_disk(const fs::path& folder, const std::function<void()>& action) {
   const int status = in_child([&] {
     const uid_t user = geteuid();
@@ -398,7 +398,7 @@ bool on_small_disk(const fs::path& folder, const std::function<void()>& action) 
   return status != 77;
 }
 
-/// Takes all room that is left.
+/// Takes up all room that is left on the disk.
 void fill(const fs::path& path) {
   std::ofstream file(path, std::ios::binary);
   const std::vector<char> block(4096, 'x');

@@ -1,5 +1,5 @@
-// Random sequences of operations on a database, next to a model of it that is nothing but lists in
-// memory. After every few steps both must say the same.
+// Compares random sequences of operations on a database with a model of the database, which is
+// lists in memory. After every few steps both must agree.
 
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ constexpr uint64_t kStart = 1'700'000'000'000'000'000;
 struct ModelFile {
   size_t program = 0;
   uint64_t process = 0, started = 0;
-  std::vector<uint64_t> counters;  // as they are now
+  std::vector<uint64_t> counters;  // as they are in the file now
   std::unique_ptr<RunningFile> running;
   fs::path path;
 };
@@ -29,7 +29,7 @@ struct ModelBuild {
   size_t program = 0;
   uint32_t number = 0;
   std::vector<std::vector<uint64_t>> finished;     // counters of runs
-  std::map<Key, std::vector<uint64_t>> snapshots;  // of running and lost ones
+  std::map<Key, std::vector<uint64_t>> snapshots;  // of running and lost processes
   std::map<Key, RunState> runs;
   std::vector<Profile> given_profiles;
 };
@@ -182,11 +182,11 @@ class Model {
     return nullptr;
   }
 
-  /// A program has one path, so that its counter files have one build.
+  /// Makes a build. A program has one path, so that its counter files belong to one build.
   void put_build() {
     const size_t program = below(random_, kPrograms);
     const std::string& path = kPaths[program % kPaths.size()];
-    if (one_in(random_, 5)) {  // not this time
+    if (one_in(random_, 5)) {  // this time it is rolled back
       Database::Transaction transaction(*database_);
       programs_[program]->put_into(*database_, path);
       return;

@@ -1,4 +1,4 @@
-// The operations of the profile database, one by one.
+// Tests the operations of the profile database, one by one.
 
 #include "profiledb/database.h"
 
@@ -43,7 +43,7 @@ class DatabaseTest : public testing::Test {
       std::sort(procedure.indirect.begin(), procedure.indirect.end(), [](auto& a, auto& b) {
         return std::pair(a.block, a.target) < std::pair(b.block, b.target);
       });
-      // A count of a block, so that all are kept.
+      // A block with a count, so that the database keeps all procedures.
       procedure.blocks[0].count = 1 + procedure.blocks[0].count / 2;
     }
     return profile;
@@ -183,7 +183,7 @@ TEST_F(DatabaseTest, UnchangedFilesAreKnownByIdentity) {
   EXPECT_EQ(database.build(second).file, changed);
   EXPECT_EQ(database.find_build(image, changed)->id, second);
   database.set_file_identity(second, now);
-  // The file at the path is the first build again: no other may be taken for it.
+  // The file at the path is the first build again, and no other build may be taken for it.
   database.set_file_identity(first, now);
   EXPECT_EQ(database.find_build(image, now)->id, first);
   EXPECT_EQ(database.find_build(image, old), std::nullopt);
@@ -244,7 +244,7 @@ TEST_F(DatabaseTest, DerivedImages) {
   EXPECT_EQ(newest->content, content_hash(text_bytes("two")));
   EXPECT_EQ(newest->image_id, std::nullopt);
   EXPECT_EQ(database.newest_derived(build, DerivedKind::instrumented), std::nullopt);
-  // The same as before is the newest again, once.
+  // A derived image that is the same as an earlier one becomes the newest, and is kept once.
   optimized("x", "one");
   EXPECT_EQ(database.newest_derived(build, DerivedKind::optimized)->options, "x");
   EXPECT_EQ(database.derived(build).size(), 2u);

@@ -1,5 +1,5 @@
 // Damaged files: truncation at every length and random changes. Reading, and writing what could be
-// read, ends in a result or in one Error; run it with RESPIKE_SANITIZE to see what is touched.
+// read, ends in a result or in an Error. Under RESPIKE_SANITIZE the test finds wrong accesses, too.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kChanges = 20000;
 
-/// Reads `bytes` and rewrites what was read. Returns whether it was readable.
+/// Reads `bytes` and rewrites the image. Says whether the image was readable.
 bool exercise(std::vector<uint8_t> bytes) {
   const size_t size = bytes.size();
   try {
@@ -38,7 +38,8 @@ bool exercise(std::vector<uint8_t> bytes) {
   }
 }
 
-/// Where the file describes itself: a change there does more than one in code.
+/// The places where the file describes itself: a change there has more effect than a change of
+/// code.
 std::vector<std::pair<uint64_t, uint64_t>> metadata(const Image& image) {
   const uint64_t headers = load<uint64_t>(image.file.data() + 40);
   std::vector<std::pair<uint64_t, uint64_t>> result = {{0, 64 + 56 * image.segments.size()},

@@ -1,5 +1,5 @@
-// Reading ELF images: what an Image says about real programs, and which sentence a file that is
-// none gets. Damaged files are in elf_damage_test.
+// Reading ELF images: what an Image has of real programs, and the message for a file that is no ELF
+// image. Damaged files are in elf_damage_test.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Small Alpha programs for the tests of the ELF reader and writer: compiled once per test process
-// into a temporary directory, run under qemu-alpha.
+// Small Alpha programs for the tests of the ELF reader and writer: compiled once in each test
+// process, into a temporary directory, and run under qemu-alpha.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,8 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Compiles `source` (a C++ file if `name` ends in .cc, assembly with .s) and returns the output.
+/// Compiles `source` and returns the output. A `name` that ends in .cc is a C++ file, in .s
+/// assembly.
 inline std::filesystem::path compile(const std::string& name, const std::string& source,
                                      const std::string& options, const std::string& output) {
   const auto path = test_directory() / output;
@@ -127,7 +128,7 @@ inline CommandResult run_alpha(const std::filesystem::path& program,
   return run("qemu-alpha -L /usr/alpha-linux-gnu " + options + " " + program.string());
 }
 
-/// The change that changes nothing.
+/// A request for an image without changes.
 inline NewImage unchanged(const Image& image) {
   NewImage result;
   result.contents.assign(image.file.begin(), image.file.end());

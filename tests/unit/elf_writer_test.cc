@@ -1,5 +1,5 @@
-// Writing ELF images. The oracle is behaviour: outputs run as their inputs do, GNU tools read them
-// without a word, and they still run after strip and objcopy went over them.
+// Writing ELF images. The oracle is behaviour: outputs run as their inputs do, GNU tools read
+// outputs without a message, and outputs still run after strip and objcopy have changed them.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ uint32_t index_of(const Image& image, std::string_view name) {
   return section == nullptr ? 0 : static_cast<uint32_t>(section - image.sections.data());
 }
 
-/// Adds a section of code and one that is not loaded; returns the address behind the code.
+/// Adds a section of code and a section that is not loaded; returns the address behind the code.
 uint64_t add_sections(const Image& image, NewImage& output) {
   const uint64_t address = plan_added_segment(image).free_address;
   output.added.push_back(
@@ -40,8 +40,8 @@ uint64_t add_sections(const Image& image, NewImage& output) {
   return address + 100;
 }
 
-/// Moves the frame tables, all by one distance, so that only what they say about other sections
-/// has to be corrected.
+/// Moves all frame tables by one distance, so that only their references to other sections need
+/// correction.
 void move_frames(const Image& image, NewImage& output, uint64_t free) {
   const uint32_t header = index_of(image, ".eh_frame_hdr"), frames = index_of(image, ".eh_frame");
   ASSERT_NE(frames, 0u);
@@ -58,7 +58,8 @@ void move_frames(const Image& image, NewImage& output, uint64_t free) {
     for (RelocationTable& table : output.relocations) {
       if (table.target != section) continue;
       for (Relocation& relocation : table.relocations) {
-        if (relocation.type == 10) adjust(relocation.address - old.address);  // R_ALPHA_SREL32
+        if (relocation.role == RelocationRole::pc_relative32)
+          adjust(relocation.address - old.address);
         relocation.address += distance;
       }
     }
@@ -70,7 +71,7 @@ void move_frames(const Image& image, NewImage& output, uint64_t free) {
   }
 }
 
-/// GNU tools find nothing to complain about.
+/// Expects that GNU tools have no complaints.
 void expect_clean(const std::filesystem::path& path) {
   const std::string name = path.string();
   for (const std::string command :
@@ -86,7 +87,7 @@ void expect_clean(const std::filesystem::path& path) {
 
 using Runner = std::function<CommandResult(const std::filesystem::path&)>;
 
-/// `path` is clean and runs as `expected`, also after other tools have rewritten it.
+/// Expects that `path` is clean and runs as `expected`, also after other tools have rewritten it.
 void expect_runs(const std::filesystem::path& path, const CommandResult& expected,
                  const Runner& runner) {
   expect_clean(path);
@@ -104,8 +105,8 @@ void expect_runs(const std::filesystem::path& path, const CommandResult& expecte
   }
 }
 
-/// Writes `input` without changes, with additions, and with moved tables, then once more from that
-/// output; each must behave as the input does.
+/// Writes `input` without changes, with additions, and with moved tables; then writes that output
+/// once more. Each output must behave as the input does.
 void expect_rewritable(const std::filesystem::path& input, const Runner& runner) {
   const Image image = read_image(input);
   const CommandResult expected = runner(input);
@@ -192,7 +193,7 @@ TEST(ElfWriter, MovesTablesOfTheDynamicSectionWhenThereAreNoNotes) {
   }
 }
 
-/// Loaders take the distance between the two for the size of the first one.
+/// Loaders take the distance between symbols and names for the size of the symbols.
 TEST(ElfWriter, MovesSymbolsAndTheirNamesTogether) {
   for (const std::string style : {"gnu", "sysv", "both"}) {
     const Library library("h" + style, "-Wl,--build-id=none -Wl,--hash-style=" + style);
@@ -241,7 +242,7 @@ TEST(ElfWriter, SaysSoWhenThereIsNoRoomForAHeader) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("no room for a program header"), std::string::npos);
   }
-  // What needs no segment is possible all the same.
+  // Additions without a segment are possible all the same.
   expect_clean(write_output(image, unchanged(image), "tight-out"));
 }
 
@@ -300,7 +301,7 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   NewImage output = unchanged(image);
   add_sections(image, output);
   const auto first_global = std::find_if(output.symbols.begin(), output.symbols.end(),
-                                         [](const Symbol& symbol) { return symbol.binding != 0; });
+                                         [](const Symbol& symbol) { return !symbol.local; });
   const auto locals = static_cast<uint32_t>(first_global - output.symbols.begin());
   for (RelocationTable& table : output.relocations)
     for (Relocation& relocation : table.relocations)
@@ -310,9 +311,10 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   symbol.value = output.added[0].address;
   symbol.size = 100;
   symbol.section = static_cast<uint32_t>(image.sections.size());
-  symbol.raw_type = 2;
+  symbol.type = Symbol::Type::procedure;
+  symbol.local = true;
   output.symbols.insert(output.symbols.begin() + locals, symbol);
-  output.relocations.push_back({0, symbol.section, {{output.added[0].address, 0, 0, locals}}});
+  output.relocations.push_back({0, symbol.section, {{output.added[0].address, 0, locals}}});
 
   const auto path = write_output(image, output, "symbols");
   expect_runs(path, run_alpha(dynamic_program()), run_program);
@@ -325,7 +327,7 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
   const Section* table = result.section_named(".rela.text.hot");
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(result.sections[table->info].name, ".text.hot");
-  // Every relocation still means what it meant.
+  // Every relocation still has its meaning.
   for (size_t t = 0; t < image.relocations.size(); ++t)
     for (size_t i = 0; i < image.relocations[t].relocations.size(); ++i)
       EXPECT_EQ(result.symbols[result.relocations[t].relocations[i].symbol].name,
@@ -542,7 +544,7 @@ TEST(WriteFile, SeveralFilesOrNone) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 2);
 }
 
-/// A child is asked to end as soon as its temporary file shows.
+/// A child gets a signal as soon as its temporary file appears.
 TEST(WriteFile, LeavesNothingBehindWhenInterrupted) {
   const auto directory = test_directory() / "interrupted";
   const std::vector<uint8_t> bytes(16 << 20);

@@ -1,4 +1,4 @@
-// Static estimates of frequencies: each heuristic by itself, and what holds for all graphs.
+// Static estimates of frequencies: each heuristic by itself, and properties of all graphs.
 
 #include "optimizer/profile/estimate.h"
 
@@ -26,7 +26,7 @@ struct Estimate {
   double block(BlockId b) const { return weights[b]; }
 };
 
-/// Block 0 branches to 1 or 2, which end in these instructions, and both may go on at 3.
+/// Block 0 branches to 1 or 2, which end in the given instructions; both may go on at 3.
 Estimate fork(const std::string& one, const std::string& two) {
   const auto ends = [](const std::string& last) {
     const bool goes_on = last != "ret" && last != "halt" && !last.starts_with("jmp");
@@ -65,14 +65,14 @@ TEST(Estimate, AvoidsReturnsCallsAndDeadEnds) {
     const Estimate first = fork(avoided, kPlain), second = fork(kPlain, avoided);
     EXPECT_LT(first.block(1), 0.3) << avoided;
     EXPECT_DOUBLE_EQ(first.block(1) + first.block(2), 1) << avoided;
-    EXPECT_DOUBLE_EQ(second.block(2), first.block(1)) << avoided;  // whichever way it is
+    EXPECT_DOUBLE_EQ(second.block(2), first.block(1)) << avoided;  // whichever way is avoided
   }
   EXPECT_LT(fork("halt", "ret").block(1), 0.01);
   EXPECT_LT(fork("halt", kCall).block(1), 0.01);
   EXPECT_LT(fork("ret", kCall).block(1), 0.5);  // the heuristic of returns comes first
 }
 
-/// A call that does not return is a dead end, as is what raises an exception.
+/// A call that does not return is a dead end; so is a throw.
 TEST(Estimate, CallsThatDoNotReturnAreDeadEnds) {
   const Estimate e(R"(
   block 0 entry
@@ -121,7 +121,7 @@ TEST(Estimate, LoopsAreHeavierThanTheirSurroundings) {
   EXPECT_NEAR(e.block(3), 8, 0.5);
 }
 
-/// Two blocks that lead to each other, both entered from outside: no header dominates the other.
+/// Two blocks that lead to each other, both entered from outside: neither dominates the other.
 TEST(Estimate, IrreducibleLoopsAreLoops) {
   const Estimate e(R"(
   block 0 entry
@@ -202,7 +202,7 @@ TEST(Estimate, LandingPadsAreRare) {
   EXPECT_LT(e.block(1), 0.1);
 }
 
-/// `forward`: no edge leads back, so there are no loops.
+/// `forward`: no edge leads back, so that there are no loops.
 Program random_procedure(Random& random, bool forward) {
   Program program;
   program.target = &alpha_target();
@@ -226,7 +226,7 @@ Program random_procedure(Random& random, bool forward) {
   return program;
 }
 
-/// What flows into each node and out of it.
+/// The flow into each node and out of it.
 struct Balance {
   std::vector<double> in, out;
 
@@ -249,7 +249,8 @@ TEST(Estimate, FlowIsConservedWithoutLoops) {
   }
 }
 
-/// Loops run eight times whatever their branches say, so heads are out of balance; nothing else is.
+/// Loops are taken to run eight times whatever their branches say, so loop heads are out of
+/// balance; all other nodes are in balance.
 TEST(Estimate, OnlyHeadsOfLoopsAreOutOfBalance) {
   Random random(2);
   for (int round = 0; round < 500; ++round) {
@@ -258,7 +259,7 @@ TEST(Estimate, OnlyHeadsOfLoopsAreOutOfBalance) {
     for (uint32_t n = 0; n < e.graph.nodes(); ++n) {
       EXPECT_GE(balance.in[n], 0);
       EXPECT_LT(balance.in[n], 1e9);
-      if (n % 2 == 0) continue;  // the start of a block may be a head
+      if (n % 2 == 0) continue;  // the start of a block may be a loop head
       EXPECT_NEAR(balance.in[n], balance.out[n], 1e-9 * (1 + balance.in[n])) << round;
     }
   }

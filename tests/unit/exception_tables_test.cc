@@ -1,5 +1,5 @@
-// Exception tables of one procedure: those that say the same become one, and where they differ all
-// the same, no unwind region begins behind a call.
+// Exception tables of one procedure: tables with the same meaning become one; if tables still
+// differ, no unwind region begins right behind a call.
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ class BehindCalls : public testing::Test {
     ASSERT_NE(procedure_, kNone);
   }
 
-  /// A block that ends with a call and goes on with the next one, as in the input.
+  /// Adds a block that ends with a call and goes on with the next block, as in the input.
   BlockId call() const {
     const Procedure& procedure = program_[procedure_];
     for (BlockId id = 0; id + 1 < procedure.blocks.size(); ++id) {
@@ -111,7 +111,7 @@ class BehindCalls : public testing::Test {
     packing.pack(procedure_, blocks);
     return packing.end(procedure_, block);
   }
-  /// Gives the block a table that nothing can be joined with.
+  /// Gives the block a table that cannot be joined with any other.
   void set_another_table(BlockId block) {
     Procedure& procedure = program_[procedure_];
     procedure.call_sites.push_back({.lsda = static_cast<uint32_t>(program_.unwind.lsdas.size())});

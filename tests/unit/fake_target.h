@@ -169,8 +169,6 @@ class FakeTarget final : public Target {
   }
   uint64_t branch_reach() const override { return 0x8000; }
 
-  RelocationRole relocation_role(uint32_t) const override { return RelocationRole::ignored; }
-  uint32_t relocation_type(ReferenceKind) const override { return 0; }
   bool is_upper_half(const Instruction& i) const override { return i.opcode == opcode("high"); }
   bool is_lower_half(const Instruction& i) const override { return i.opcode == opcode("low"); }
   int64_t field(const Instruction& i, ReferenceKind) const override { return i.immediate; }
@@ -180,8 +178,6 @@ class FakeTarget final : public Target {
   bool apply(Instruction&, ReferenceKind, uint64_t, uint64_t, uint64_t) const override {
     return true;
   }
-  uint64_t local_entry_offset(uint8_t) const override { return 0; }
-  uint8_t without_local_entry(uint8_t other) const override { return other; }
   unsigned far_departure_size() const override { return 4; }
   unsigned far_landing_size() const override { return 4; }
   unsigned far_stub_frame() const override { return 0; }

@@ -1,4 +1,4 @@
-// Solving flow equations, against a machine that counts everything.
+// Compares solutions of flow equations with a machine that counts everything.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPrograms = 300;
 
-/// How much more flows into each node than out of it.
+/// The flow into each node minus the flow out of it.
 std::vector<uint64_t> excess(const FlowGraph& graph, const std::vector<uint64_t>& counts) {
   std::vector<uint64_t> result(graph.nodes());
   for (uint32_t e = 0; e < graph.edges.size(); ++e) {
@@ -37,7 +37,7 @@ TEST(FlowSolver, WholeRuns) {
       ASSERT_TRUE(has_spanning_forest(graph));
       const FlowSolution solution = solve_flow(graph, counters);
       ASSERT_TRUE(solution.solvable);
-      // Runs that had to be stopped are not whole.
+      // Runs that were stopped are not whole.
       const auto missing = excess(graph, machine.counts[p]);
       const bool whole = std::all_of(missing.begin(), missing.end() - graph.hubs - 1,
                                      [](uint64_t x) { return x == 0; });
@@ -73,7 +73,8 @@ TEST(FlowSolver, CallsThatDidNotReturn) {
         losses.push_back({block, static_cast<int64_t>(missing[node])});
       }
       if (others) continue;  // it was stopped
-      // With what each call lost all is known; without, each part knows how much it lost in all.
+      // If the loss of each call is known, all counts are known; without losses, each part knows
+      // its total loss.
       const FlowSolution solution = solve_flow(graph, counters, losses);
       EXPECT_TRUE(solution.balanced());
       EXPECT_EQ(solution.counts, machine.counts[p]) << "seed " << 1000 + seed << " " << p;
@@ -124,7 +125,7 @@ TEST(FlowSolver, CyclesWithoutCounters) {
   EXPECT_FALSE(solve_flow(graph, {&five, 1}).solvable);
 }
 
-/// As much need not leave as enters.
+/// The flow that enters at outside() need not leave there.
 TEST(FlowSolver, OutsideIsNotConserved) {
   FlowGraph graph;
   graph.blocks = 2;

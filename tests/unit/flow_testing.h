@@ -1,7 +1,7 @@
 #pragma once
 // Toy programs for tests of counting: random procedures that call each other, a machine that runs
-// them and counts every edge, and counters on random spanning trees. What the collector makes of
-// the counters must be what the machine counted.
+// the procedures and counts every edge, and counters on random spanning trees. The collector must
+// compute from the counters what the machine counted.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,19 +31,19 @@ struct ToyBlock {
     branch,    // to next or to target
     dispatch,  // to one of targets, through hub 0
     call,      // callee, or unknown code; returns to next
-    fatal,     // a call that never returns, of unknown code: the program ends, or throws
+    fatal,     // a call of unknown code that never returns: the program ends or throws
     jump,      // to another procedure, which returns to the caller
     ret,
   } end = End::ret;
   BlockId next = kNone, target = kNone;
   std::vector<BlockId> targets = {};
   uint32_t callee = kNone;  // index; kNone: unknown code
-  BlockId pad = kNone;      // of a call
+  BlockId pad = kNone;      // landing pad of a call
 };
 
 struct ToyProcedure {
   std::vector<ToyBlock> blocks;
-  bool cut = false;  // its calls
+  bool cut = false;  // the procedure's calls are cut
 };
 
 struct ToyOptions {
@@ -52,7 +52,7 @@ struct ToyOptions {
   uint32_t unknown_throws = 0;  // likewise throws
   uint32_t pads = 0;            // one call in so many has a landing pad; 0: none
   uint32_t fatals = 0;          // one block in so many is fatal
-  uint32_t jumps = 0;           // likewise
+  uint32_t jumps = 0;           // one block in so many is a jump
   uint32_t unknown_calls = 3;   // one call in so many is of unknown code
   uint32_t kill_after = 0;      // steps; 0: never
   uint32_t steps = 2000;        // after these the program hurries to its end
@@ -116,7 +116,8 @@ inline std::vector<ToyProcedure> random_toy(Random& random, const ToyOptions& op
   return program;
 }
 
-/// The graph as flow_graph.h describes it, and the map around it; no counters yet.
+/// The procedure's graph as flow_graph.h describes it, and the map around the graph; without
+/// counters.
 inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t number) {
   using End = ToyBlock::End;
   using Kind = FlowEdge::Kind;
@@ -187,8 +188,8 @@ inline CounterMap::ProcedureMap map_of(const ToyProcedure& procedure, uint32_t n
   return map;
 }
 
-/// Counters on the edges outside a random spanning forest; no call that goes
-/// through is in the part of outside().
+/// Puts counters on the edges outside of a random spanning forest; no through call is in the part
+/// of outside().
 inline void place_randomly(CounterMap::ProcedureMap& procedure, uint32_t& counters,
                            Random& random) {
   FlowGraph& graph = procedure.graph;
@@ -248,7 +249,7 @@ class ToyMachine {
     }
   }
 
-  /// What the counters hold after all runs.
+  /// The values of the counters after all runs.
   std::vector<uint64_t> counters() const {
     std::vector<uint64_t> words(map_.counters);
     for (uint32_t p = 0; p < counts.size(); ++p)
@@ -279,7 +280,7 @@ class ToyMachine {
         return;
       }
   }
-  /// A call's return has the same ends as that of another call before the same block.
+  /// A call's return has the same ends as the return of another call before the same block.
   void count_return(uint32_t p, BlockId block) {
     const auto& edges = graph(p).edges;
     for (uint32_t e = 0; e < edges.size(); ++e)
@@ -306,7 +307,7 @@ class ToyMachine {
     const FlowGraph& g = graph(top.procedure);
     count(top.procedure, Kind::exit, g.out(top.block), g.outside());
   }
-  /// The call that ends the block of the frame on top returns.
+  /// Returns from the call that ends the block of the frame on top.
   void come_back() {
     Frame& top = stack_.back();
     const BlockId next = program_[top.procedure].blocks[top.block].next;
@@ -317,7 +318,7 @@ class ToyMachine {
       go(Kind::fall_through, next);
     }
   }
-  /// false: nobody catches it.
+  /// Throws an exception; false if no frame catches it.
   bool unwind() {
     for (; !stack_.empty(); stack_.pop_back()) {
       Frame& top = stack_.back();
@@ -331,7 +332,7 @@ class ToyMachine {
     return false;
   }
 
-  /// Unknown code runs: false when it does not come back.
+  /// Runs unknown code; false if it does not come back.
   bool unknown() {
     ended_ = false;
     if (options_.unknown_exits != 0 && one_in(random_, options_.unknown_exits)) {
@@ -345,7 +346,7 @@ class ToyMachine {
     return true;
   }
 
-  /// false: the program ended.
+  /// Executes a block; false if the program ended.
   bool step() {
     Frame& top = stack_.back();
     const uint32_t p = top.procedure;

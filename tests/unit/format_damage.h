@@ -1,5 +1,5 @@
 #pragma once
-// Damage to files of ours: bytes 16 to 23 hold a checksum of all that follow.
+// Damages files of Respike's own formats: bytes 16 to 23 hold a checksum of all bytes behind them.
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 
 namespace respike {
 
-/// Reads a file; what it says that is wrong, or nothing.
+/// Reads a file; returns the error, or an empty text.
 using ErrorOf = std::function<std::string(const std::vector<uint8_t>&)>;
 
-/// No part of a file is taken for the whole, and every changed byte is seen.
+/// Expects that cut files are refused, and that every changed byte is noticed.
 inline void expect_damage_refused(const std::vector<uint8_t>& bytes, const ErrorOf& error_of,
                                   Random& random) {
   for (size_t size = 0; size < bytes.size(); ++size)
@@ -30,8 +30,8 @@ inline void expect_damage_refused(const std::vector<uint8_t>& bytes, const Error
   }
 }
 
-/// Damage that a right checksum covers, many times. `judge` gets the bytes and the error, if there
-/// is one.
+/// Damages bytes and corrects the checksum, many times. `judge` gets the bytes, and the error if
+/// there is one.
 inline void damage_below_checksum(
     const std::vector<uint8_t>& bytes, const ErrorOf& error_of, Random& random,
     const std::function<void(const std::vector<uint8_t>&, const std::string&)>& judge) {

@@ -1,5 +1,5 @@
-// Which loads of gp are needless, that these are dropped, and that a comparison accepts no other
-// loss. The oracle of random programs executes them.
+// Tests which loads of gp are needless, that needless loads are dropped, and that a comparison
+// accepts the loss of no other load. The oracle of random programs executes the programs.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ DroppedGpLoads drop(Program& program) {
   return drop_gp_loads(program, calls);
 }
 
-/// gp loads: at the entry of procedure `p`, and behind the call at the end of its block `call`.
+/// Text of gp loads: at the entry of procedure `p`, and behind the call at the end of p's block
+/// `call`.
 std::string entry_load(int p) {
   return fmt::format(
       "    ldah gp,0(t12) !gp_load_high!0({0}#0)\n    lda gp,0(gp) !gp_load_high!0({0}#0)\n", p);
@@ -34,7 +35,7 @@ std::string reload(int p, int call, int reference, const std::string& between = 
   return "    ldah gp,0(ra) " + mark + between + "    lda gp,0(gp) " + mark;
 }
 
-/// A caller of `call`, with a load behind it, and `callees`, which are procedures 1 and up.
+/// A caller with `call` and a load behind it, and `callees`, which are procedures 1 and up.
 std::string caller(const std::string& callees, const std::string& call = "bsr ra,0 !branch!1(1#0)",
                    const std::string& between = "") {
   return "procedure 0 \"main\" gp=0x10000\n  block 0 entry\n" + entry_load(0) + "    " + call +
@@ -47,7 +48,7 @@ size_t count(const std::string& text) {
   return find_needless_gp_loads(parse_alpha(text)).size();
 }
 
-/// Of a caller of procedure 1.
+/// The number of needless loads in a caller of procedure 1.
 size_t count_behind(const std::string& body, const std::string& rest = "") {
   return count(caller("procedure 1 \"f\" gp=0x10000\n  block 0 entry\n" + body + rest));
 }
@@ -59,7 +60,7 @@ TEST(GpLoads, AreNeedlessBehindCalleesThatKeepGp) {
   EXPECT_EQ(count_behind("    ldq v0,8(gp)\n    ret\n"), 1u);
   EXPECT_EQ(count_behind(kUnknownCall + reload(1, 0, 0) + "    ret\n"), 1u);
   EXPECT_EQ(count_behind("    mov t0,gp\n" + kUnknownCall + reload(1, 0, 0) + "    ret\n"), 1u);
-  EXPECT_EQ(count_behind("    halt\n"), 1u);  // it never returns
+  EXPECT_EQ(count_behind("    halt\n"), 1u);  // the call never returns
   EXPECT_EQ(find_needless_gp_loads(parse_alpha(caller("procedure 1 \"f\" gp=0x10000\n"
                                                       "  block 0 entry\n    ret\n"))),
             (std::vector<GpLoad>{{0, 1, 0, 1, 2}}));
@@ -107,7 +108,7 @@ TEST(GpLoads, AreNeededWhereTheReturnAddressGetsAround) {
                          "procedure 2 \"g\" gp=0x10000\n  block 0 entry\n    stq ra,0(a0)\n"
                          "    ret\n"),
             0u);
-  // The register is the one that the call names.
+  // The return address is in the register that the call names.
   const std::string stores = "procedure 1 \"f\" gp=0x10000\n  block 0 entry\n    stq t9,0(a0)\n";
   EXPECT_EQ(count(caller(stores + "    ret\n")), 1u);
   const std::string divides =
@@ -137,13 +138,13 @@ TEST(GpLoads, MayHaveOtherInstructionsBetween) {
 
 TEST(GpLoads, AreNeededAtEntries) {
   const std::string leaf = "procedure 1 \"f\" gp=0x10000\n  block 0 entry\n    ret\n";
-  // Its callers are not known, and it has no load at its entry.
+  // Unknown code may call it, and it has no load at its entry.
   const std::string body =
       "procedure 0 \"main\" gp=0x10000\n  block 0 entry\n"
       "    bsr ra,0 !branch!0(1#0)\n    -> 1 fall_through\n  block 1\n" +
       reload(0, 0, 1) + "    ret\n" + leaf;
   EXPECT_EQ(count("code_pointer 0x100 address64 0#0\n" + body), 0u);
-  // All callers come with gp to the entry, but its load stays.
+  // All callers have the right gp at the entry, but the load at the entry stays.
   const std::string known = "procedure 0 \"main\" gp=0x10000\n  block 0 entry\n" + entry_load(0) +
                             "    bsr ra,0 !branch!1(1#0)\n    -> 1 fall_through\n  block 1\n"
                             "    ret\nprocedure 1 \"f\" gp=0x10000\n  block 0 entry\n" +
@@ -189,7 +190,7 @@ TEST(GpLoads, AreNeededWherePathsDiffer) {
   EXPECT_EQ(count(loop("    -> 1 taken\n")), 1u);
   const std::string spoils = "  block 4\n    jsr ra,(t12),0\n    -> 1 fall_through\n";
   EXPECT_EQ(count(loop("    -> 4 taken\n", spoils)), 0u);
-  EXPECT_EQ(count(loop("    -> 1 taken\n", spoils)), 1u);  // nothing leads there
+  EXPECT_EQ(count(loop("    -> 1 taken\n", spoils)), 1u);  // no edge leads there
   const std::string dead =
       "  block 4\n    bsr ra,0 !branch!3(1#0)\n    -> 5 fall_through\n"
       "  block 5\n" +
@@ -230,14 +231,15 @@ TEST(GpLoads, AreKeptWhereSomethingElseRestsOnThem) {
   EXPECT_EQ(dropped("", "    mov t0,t1\n    ret\n", "pinned"), 0u);
   EXPECT_EQ(dropped("glued", "    mov t0,t1\n    -> 2 fall_through\n  block 2\n    ret\n"), 0u);
   EXPECT_EQ(dropped("", "    trapb\n    mov t0,t1\n    ret\n"), 0u);
-  // Without them the block would be one that does nothing.
+  // Without the instructions the block would do nothing.
   EXPECT_EQ(dropped("", "    -> 2 fall_through\n  block 2\n    ret\n"), 0u);
   EXPECT_EQ(dropped("", "    unop\n    br 0\n    -> 2 taken\n  block 2\n    ret\n"), 0u);
 }
 
 // ---- comparison
 
-/// The difference between a program and itself without some lines of procedure 0.
+/// The difference that the comparison finds between a program and itself without some lines of
+/// procedure 0.
 std::string difference_without(const std::string& text, const std::vector<std::string>& lines) {
   std::string less = text;
   for (const std::string& line : lines) {
@@ -269,8 +271,8 @@ TEST(GpLoads, AreMissedByTheComparison) {
 
 // ---- random programs
 
-/// Text of procedures with two gps that call each other, call what is not known, and now and then
-/// let somebody know where they return to.
+/// Makes the text of procedures with two gps, which call each other, call unknown code, and
+/// sometimes pass unknown code a return address.
 class Generator {
  public:
   explicit Generator(std::mt19937_64& random) : random_(random) {}
@@ -299,7 +301,7 @@ class Generator {
     if (loads_[p]) body += entry_load(p), references_ = 1;
     body += "    -> 1 fall_through\n";
     const int blocks = 3 + pick(5);
-    int call = -1;  // the block before, if it is one
+    int call = -1;  // the block before, if that is a call
     for (int b = 1; b < blocks; ++b) {
       body += fmt::format("  block {}\n", b);
       if (call >= 0 && pick(4) != 0) body += reload(p, call, references_++);
@@ -340,13 +342,13 @@ class Generator {
   int references_ = 0;
 };
 
-/// Executes a program: what it knows of gp is its value alone. Code that is not known changes it,
-/// calls procedures whose address is taken, and goes on where return addresses got known.
+/// Executes a program; it knows only the value of gp. Unknown code changes gp, calls procedures
+/// whose address is taken, and goes on at return addresses that it got.
 class Execution {
  public:
   Execution(const Program& program, std::mt19937_64& random) : program_(program), random_(random) {}
 
-  /// Loads, as (procedure, block, instruction), that changed the register.
+  /// The loads that changed the register, as (procedure, block, instruction).
   std::vector<GpLoad> changed;
 
   void run(ProcedureId start) {
@@ -359,14 +361,14 @@ class Execution {
  private:
   static constexpr uint64_t kOther = 1;
   struct Frame {
-    ProcedureId caller;  // to return to, behind the call at the end of its block
+    ProcedureId caller;  // to return to, behind the call at the end of the caller's block
     BlockId block;
     uint64_t id;
   };
   struct Leak {
     Frame frame;
     size_t depth;
-    uint64_t below;  // the frame that was under it
+    uint64_t below;  // the frame below
   };
 
   uint64_t pick(uint64_t n) { return random_() % n; }
@@ -424,7 +426,7 @@ class Execution {
     return i;
   }
 
-  /// The callee is on top of the frames.
+  /// Runs unknown code, whose frame is on top.
   void unknown() {
     gp_ = kOther;
     if (pick(3) == 0 && !leaks_.empty()) {  // longjmp
@@ -449,7 +451,7 @@ class Execution {
     if (frame.block == kNone) return frames_.clear();
     at_ = {.procedure = frame.caller, .block = frame.block};
     const BasicBlock& b = program_[frame.caller].blocks[frame.block];
-    // What was not known may have called, and changes gp on its way back.
+    // Unknown code may have called, and changes gp when it returns.
     if (program_.target->control_flow(b.instructions.back()) == ControlFlow::indirect_call)
       gp_ = kOther;
     go(*b.edge(Edge::Kind::fall_through));

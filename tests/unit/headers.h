@@ -1,6 +1,6 @@
 #pragma once
-// The headers that take the compiler longest, for all tests at once. A test still includes what it
-// uses.
+// The headers that cost the compiler most time, precompiled for all tests. A test still includes
+// what it uses.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

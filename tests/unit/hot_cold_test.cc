@@ -1,6 +1,7 @@
 // Hot-cold optimization of random procedures, executed: whatever the counts, the program does what
-// it did, and at every instruction its unwind state finds the caller's registers. And the proof of
-// that: it accepts what the optimizer makes, and of what is spoiled only what still does the same.
+// it did, and at every instruction the unwind state finds the caller's registers. Also the proof of
+// this: the proof accepts the outputs of the optimizer; of spoiled outputs it accepts only those
+// that still do the same.
 
 #include "optimizer/transform/hotcold/hot_cold.h"
 
@@ -26,9 +27,10 @@ constexpr int kFrame = 96;
 constexpr Register kSp = 30, kRa = 26;
 constexpr ProcedureId kCaller = 0, kTested = 1, kLeaf = 2;
 
-/// The procedure under test, whose caller keeps a value in a scratch register: a prolog, blocks
-/// that branch forward and sometimes back, some of them by tables, an epilog. It logs values, keeps
-/// locals in its frame, and calls a leaf, which may throw; any block may be a landing pad.
+/// The procedure under test, whose caller keeps a value in a scratch register: a prolog; blocks
+/// that branch forward and sometimes back, some of them by tables; an epilog. The procedure logs
+/// values, keeps locals in its frame, and calls a leaf, which may throw; any block may be a landing
+/// pad.
 class RandomProcedure {
  public:
   explicit RandomProcedure(uint64_t seed) : random_(seed) {}
@@ -136,7 +138,7 @@ class RandomProcedure {
       }
       default: {
         const int to = random_() % 8 == 0 ? 1 : later();
-        // Often the register that another branch went by.
+        // Often the register that an earlier branch tested.
         if (random_() % 2 == 0) tested_ = any();
         return text + fmt::format(
                           "    {} {},0\n    -> {} fall_through count={}\n"
@@ -146,7 +148,7 @@ class RandomProcedure {
     }
   }
 
-  /// By the sum of two conditions. One in eight tables might be used by others, too.
+  /// Jumps by the sum of two conditions. One table in eight might have other users, too.
   std::string table_jump(int b, const std::vector<int>& targets) {
     const uint64_t address = kTables + 32 * static_cast<uint64_t>(b);
     const std::string owner = random_() % 8 == 0 ? "" : fmt::format(" jump={}", b);
@@ -178,7 +180,7 @@ class RandomProcedure {
   std::set<int> pads_;
 };
 
-/// A program in memory, block by block, and the unwind state before each instruction.
+/// A program in memory, block by block, with the unwind state before each instruction.
 class Loaded {
  public:
   explicit Loaded(const Program& program) : program_(program) {
@@ -188,7 +190,7 @@ class Loaded {
       for (const BasicBlock& block : procedure.blocks) {
         starts_.back().push_back(address);
         for (const Instruction& i : block.instructions) address += i.is_pseudo() ? 0 : 4;
-        address += 4;  // for a branch to what follows
+        address += 4;  // for a branch to the next block
       }
     }
     for (ProcedureId p = 0; p < program.procedures.size(); ++p)
@@ -200,10 +202,10 @@ class Loaded {
   struct Outcome {
     bool ended = false;
     std::array<uint64_t, 32> registers{};
-    std::map<uint64_t, uint64_t> memory;  // but for the stack
+    std::map<uint64_t, uint64_t> memory;  // without the stack
     std::string fault;                    // of unwind information
     uint64_t executed = 0;
-    uint64_t thrown = 0;  // exceptions that were caught
+    uint64_t thrown = 0;  // number of exceptions that were caught
 
     bool operator==(const Outcome& other) const {
       return memory == other.memory && registers[kSp] == other.registers[kSp] &&
@@ -270,7 +272,7 @@ class Loaded {
     machine_.load(starts_[p][b], code);
   }
 
-  /// Does what an unwinder does when the leaf throws; false when it does not.
+  /// Does what an unwinder does if the leaf throws; false if the leaf does not throw.
   bool throw_sometimes() {
     auto& registers = machine_.registers;
     const auto pad = pads_.find(registers[kRa]);
@@ -281,7 +283,7 @@ class Loaded {
     return true;
   }
 
-  /// What is wrong with the unwind state before the next instruction, or nothing.
+  /// The fault of the unwind state before the next instruction, or an empty text.
   std::string unwind(const std::array<uint64_t, 32>& at_entry) {
     const auto found = states_.find(machine_.pc);
     if (found == states_.end()) return {};
@@ -338,7 +340,7 @@ TEST(HotCold, RandomProceduresBehaveTheSame) {
   RecordProperty("executed_after", std::to_string(after));
 }
 
-/// Lets an entry of a table lead where another entry leads.
+/// Makes an entry of a table lead where another entry leads.
 bool spoil_table(Program& program, Random& random) {
   auto& pointers = program.code_pointers;
   if (pointers.empty()) return false;
@@ -349,7 +351,7 @@ bool spoil_table(Program& program, Random& random) {
   return true;
 }
 
-/// Lets exceptions of a block's call go elsewhere.
+/// Makes exceptions of a block's call go elsewhere.
 bool spoil_call_site(Procedure& procedure, BasicBlock& block, Random& random) {
   std::vector<BlockId> pads;
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
@@ -364,7 +366,7 @@ bool spoil_call_site(Procedure& procedure, BasicBlock& block, Random& random) {
   return true;
 }
 
-/// Changes something in a hot block, a stub or a table of the tested procedure.
+/// Changes a random thing in a hot block, a stub or a table of the tested procedure.
 void spoil(Program& program, const std::vector<BlockId>& copies, Random& random) {
   Procedure& procedure = program[kTested];
   for (;;) {
@@ -377,7 +379,7 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
     Instruction& i = block.instructions[at];
     switch (random() % 5) {
       case 4:
-        // As if its branch went one way.
+        // Now the branch seems to go only one way.
         if (block.successors.size() != 2 ||
             alpha_target().control_flow(block.instructions.back()) !=
                 ControlFlow::conditional_branch)
@@ -416,7 +418,7 @@ TEST(HotCold, ProvesNothingWrong) {
     const CallGraph calls(changed);
     const RegisterFlow flow(changed, calls);
     const HotColdProof proof(changed, kTested, calls, flow);
-    // One round: each is proven against what the last one made.
+    // One round at a time: each round is proven against the result of the round before.
     const HotColdResult result =
         optimize_hot_cold(changed, {.least_gain = 0, .cold_shares = {{0.01, 0.05, 0.2, 0.5}}});
     if (result.removed.executed() == 0) continue;
@@ -440,7 +442,7 @@ TEST(HotCold, ProvesNothingWrong) {
     }
   }
   EXPECT_GT(refused, 300);
-  EXPECT_GT(proven, 20);  // of changes that change nothing
+  EXPECT_GT(proven, 20);  // spoiled programs that still do the same
 }
 
 void forget_counts(Program& program) {
@@ -451,7 +453,7 @@ void forget_counts(Program& program) {
     }
 }
 
-/// By the sets of hot blocks alone, without counts, the same program comes out.
+/// The sets of hot blocks alone, without counts, give the same program.
 TEST(HotCold, SplitsAlike) {
   int split = 0, twice = 0;
   for (uint64_t seed = 1; seed <= 1000; ++seed) {
@@ -474,7 +476,7 @@ TEST(HotCold, RefusesHotPartsThatAreNone) {
   EXPECT_TRUE(split_alike(program, {{{kTested, {100'000}}}}));
 }
 
-/// What jumps by tables is optimized, too, and restored with its tables.
+/// Procedures that jump by tables are optimized, too, and restored with their tables.
 TEST(HotCold, RestoresTables) {
   int turned = 0, restored = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
@@ -501,7 +503,7 @@ TEST(HotCold, RestoresTables) {
   EXPECT_EQ(restored, turned);
 }
 
-/// Next to nothing that the optimizer makes has to be thrown away.
+/// The proof refuses next to nothing that the optimizer makes.
 TEST(HotCold, ProvesWhatItMakes) {
   int optimized = 0, unproven = 0;
   HotColdRemoved removed;
@@ -521,8 +523,8 @@ TEST(HotCold, ProvesWhatItMakes) {
   EXPECT_GT(removed.loads.instructions, 2u);
 }
 
-/// A procedure with two private slots, 40(sp) written and read, and 48(sp) read by cold code alone.
-/// `calls`: calls the leaf in front of that store, and behind it.
+/// A procedure with two private slots: 40(sp) is written and read, 48(sp) is read by cold code
+/// only. `calls`: the procedure calls the leaf before the store, and behind it.
 std::string text_with_slots(bool calls) {
   const std::string call = calls ? "    bsr ra,0 !branch(2#0)\n" : "";
   return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
@@ -540,7 +542,7 @@ std::string text_with_slots(bool calls) {
          "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
 }
 
-/// Finds what is wrong with a change of the tested procedure of a text.
+/// The fault that the proof finds in a change of the tested procedure.
 template <typename Change>
 std::string fault_of(const std::string& text, Change change) {
   Program program = parse_alpha(text);
@@ -567,7 +569,7 @@ TEST(HotCold, ProvesChangesOfPrivateSlots) {
   EXPECT_EQ(fault_of(false, [](Procedure&) {}), "");
   EXPECT_EQ(fault_of(true, [](Procedure&) {}), "");
   EXPECT_EQ(fault_of(false, load_to_copy), "");
-  // Nobody reads it any more, or it is stored later.
+  // Accepted: no code reads the slot any more, or the store comes later.
   EXPECT_EQ(fault_of(false,
                      [&](Procedure& p) {
                        load_to_copy(p);
@@ -580,7 +582,8 @@ TEST(HotCold, ProvesChangesOfPrivateSlots) {
                        p.blocks[1].instructions.erase(1);
                      }),
             "");
-  // It is read; another register; another place; only a part of it; behind the frame's end.
+  // Refused: the slot is read; another register; another place; only a part; behind the frame's
+  // end.
   EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(0); }), "");
   EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(1); }), "");
   for (const char* wrong : {"mov a1,t0", "ldq t0,48(sp)", "ldq t0,56(sp)", "ldl t0,40(sp)",
@@ -601,7 +604,7 @@ TEST(HotCold, ProvesNothingOfPrivateSlotsBehindCalls) {
             "");
 }
 
-/// A branch is left out only where its way is known.
+/// A branch may be left out only if its direction is known.
 TEST(HotCold, ProvesWhereBranchesGo) {
   const auto fault_without = [](bool taken) {
     return fault_of(false, [&](Procedure& p) {
@@ -615,8 +618,8 @@ TEST(HotCold, ProvesWhereBranchesGo) {
   EXPECT_NE(fault_without(false), "");
 }
 
-/// A call whose landing pad reads a private slot, a preserved register and the frame, and another
-/// pad. s0 is saved, but nothing changes it.
+/// A call whose landing pad reads a private slot, a preserved register and the frame; and another
+/// landing pad. s0 is saved, but never changed.
 std::string text_with_pad() {
   return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
          "state 1 cie=0 cfa=30+96 9=offset:-88 26=offset:-96\nlsda 0\n"
@@ -637,15 +640,15 @@ std::string text_with_pad() {
          "procedure 2 \"leaf\"\n  block 0 cfi=0 entry\n    lda t0,7\n    ret\n";
 }
 
-/// What is in registers, slots and tables when the call of a hot copy throws.
+/// The contents of registers, slots and tables when the call of a hot copy throws.
 TEST(HotCold, ProvesWhatLandingPadsFind) {
   const std::string text = text_with_pad();
   const auto erase = [](BlockId block, uint32_t index) {
     return [=](Procedure& p) { p.blocks[block].instructions.erase(index); };
   };
   EXPECT_EQ(fault_of(text, [](Procedure&) {}), "");
-  EXPECT_EQ(fault_of(text, erase(1, 1)), "");  // the restore of what nobody changed
-  EXPECT_NE(fault_of(text, erase(0, 2)), "");  // its save
+  EXPECT_EQ(fault_of(text, erase(1, 1)), "");  // the restore of an unchanged register
+  EXPECT_NE(fault_of(text, erase(0, 2)), "");  // the save of this register
   EXPECT_NE(fault_of(text, erase(0, 1)), "");  // the return address
   EXPECT_NE(fault_of(text, erase(0, 4)), "");  // the private slot
   EXPECT_NE(fault_of(text, erase(4, 3)), "");
@@ -666,7 +669,8 @@ TEST(HotCold, ProvesWhatLandingPadsFind) {
   EXPECT_NE(fault_of(text, call_site(1, 3)), "");
   EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].action = 2; }), "");
   EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].terminate = true; }), "");
-  // The save behind the call is too late for the pad, and unwinding finds nothing there.
+  // The save behind the call is too late for the pad, and unwinding does not find the register
+  // there.
   EXPECT_NE(fault_of(text,
                      [](Procedure& p) {
                        p.blocks[2].instructions[0] = parsed("stq s0,8(sp)");

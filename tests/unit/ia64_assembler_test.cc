@@ -1,8 +1,8 @@
 // Encoder, and uses and defs, of the IA-64 target against the GNU assembler.
 //
-// The assembler is a second opinion on encodings that the disassembler does not give: it starts
-// from text. And with explicit stops it warns of dependences inside an instruction group, so pairs
-// of instructions tell which registers it thinks one reads and writes.
+// The assembler is a second opinion on encodings, besides the disassembler: it starts from text.
+// With explicit stops, it also warns of dependences inside an instruction group; so pairs of
+// instructions show which registers the assembler thinks an instruction reads and writes.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ bool have_assembler() {
 
 struct Assembled {
   std::vector<uint8_t> code;                // empty when there are errors
-  std::multimap<size_t, std::string> said;  // by line, from 1
+  std::multimap<size_t, std::string> said;  // messages by line, from 1
 };
 
 Assembled assemble(const std::vector<std::string>& lines, const std::string& options) {
@@ -56,8 +56,8 @@ Assembled assemble(const std::vector<std::string>& lines, const std::string& opt
   return result;
 }
 
-/// Numbers that the assembler does not take or changes: frames that are no frames, classes of
-/// numbers that are neither positive nor negative, which it takes for both.
+/// Replaces numbers that the assembler refuses or changes: impossible frames, and classes of
+/// numbers that are neither positive nor negative, which the assembler takes for both.
 void make_sensible(Instruction& instruction) {
   if (op_of(instruction) == Op::alloc) {
     instruction.registers[1] = 90;
@@ -67,7 +67,7 @@ void make_sensible(Instruction& instruction) {
   if (encoding_of(instruction).format == "F5") instruction.immediate |= 2;
 }
 
-/// What can be said in text of a random slot of the row: no ignored bits, no addresses, numbers of
+/// A random instruction of the row that has a text form: no ignored bits, no addresses, numbers of
 /// registers that go together.
 Instruction random_instruction(Op op, std::mt19937_64& random, unsigned predicate) {
   const Encoding& encoding = kEncodings[opcode(op)];
@@ -88,7 +88,7 @@ Instruction random_instruction(Op op, std::mt19937_64& random, unsigned predicat
     Instruction decoded[3];
     decode_bundle(bytes, 0, decoded);
     Instruction& found = decoded[places[kind]];
-    if (op_of(found) != op) continue;  // a completer without meaning, or a row before it
+    if (op_of(found) != op) continue;  // a completer without meaning, or an earlier row
     found.origin = kNone;
     make_sensible(found);
     return found;
@@ -121,7 +121,7 @@ size_t place_of(const Instruction& instruction) {
   return type == 'A' || type == 'M' ? 0 : type == 'B' || type == 'X' ? 2 : 1;
 }
 
-/// The assembler wants numbers of inputs, locals, outputs where the disassembler prints sums.
+/// The assembler takes the numbers of inputs, locals and outputs; the disassembler prints sums.
 std::string assembler_text(const Instruction& instruction, const Instruction& high) {
   if (op_of(instruction) != Op::alloc) return print(instruction, high, 0);
   const unsigned frame = instruction.registers[1], locals = instruction.registers[2];
@@ -146,7 +146,7 @@ TEST(Ia64Assembler, EncodesWhatIsPrinted) {
     }
   }
   Assembled assembled = assemble(lines, "-xnone -mhint.b=ok");
-  std::map<std::string, std::string> refused;  // names of rows, and why
+  std::map<std::string, std::string> refused;  // names of rows, and messages
   for (const auto& [line, said] : assembled.said) {
     if (said.find("Error") == std::string::npos) continue;
     refused[std::string(encoding_of(instructions[line - 1]).name)] = lines[line - 1] + said;
@@ -163,7 +163,7 @@ TEST(Ia64Assembler, EncodesWhatIsPrinted) {
     Instruction found = slots[place_of(instructions[i])];
     found.origin = kNone;
     set_unit(found, unit(instructions[i]));
-    set_stop(found, false);  // the assembler adds those that the architecture asks for
+    set_stop(found, false);  // the assembler adds the stops that the architecture asks for
     EXPECT_EQ(print(found, slots[1], 0), print(instructions[i], slots[1], 0)) << lines[i];
     EXPECT_EQ(found, instructions[i]) << lines[i];
     compared.insert(instructions[i].opcode);
@@ -175,9 +175,8 @@ TEST(Ia64Assembler, EncodesWhatIsPrinted) {
 }
 
 // --- Dependences
-// ----------------------------------------------------------------------------------
 
-/// An instruction that reads the register and nothing else of interest; empty when there is none.
+/// An instruction that reads the register and no other plain register; empty if there is none.
 std::string reader(Register r) {
   const std::string name = register_name(r);
   if (r < kFloating) return "setf.sig f126=" + name;
@@ -196,7 +195,7 @@ std::string writer(Register r) {
   return {};
 }
 
-/// Application registers that can be moved to and from general registers and stand for themselves.
+/// Says whether a register can be moved to and from general registers and has no other effect.
 bool is_plain(Register r) {
   if (r >= kFrameMarker) return false;
   if (r < kApplication) return true;
@@ -205,8 +204,8 @@ bool is_plain(Register r) {
          number == 66;
 }
 
-/// Whether a warning is about a register that is plain: dependences on processor status last until
-/// it is serialized.
+/// Says whether a warning is about a plain register. Dependences on processor status last until the
+/// status is serialized, and are skipped.
 bool tells_of_registers(const std::string& said) {
   if (said.find("RAW dependency") == std::string::npos) return false;
   for (const char* resource : {"'GR", "'FR", "'PR", "'BR", "'AR["})
@@ -214,7 +213,7 @@ bool tells_of_registers(const std::string& said) {
   return false;
 }
 
-/// What the assembler's tables of dependences leave out, so that it finds none.
+/// Instructions that the assembler's tables of dependences lack, so that it finds none.
 constexpr const char* kUnknownToAssembler[] = {"mpy4",   "mpyshl4", "fpcmp.", "fcmp.unord",
                                                ".c.clr", ".c.nc",   "lfetch", "invala.e",
                                                "itr.",   "dahr",    "rum",    "ldfp"};
@@ -267,7 +266,7 @@ class Probes {
   std::vector<Probe> probes_;
 };
 
-/// Fields of registers get numbers that are all different.
+/// Gives all register fields different numbers.
 void spread_registers(Instruction& instruction, std::mt19937_64& random) {
   std::set<unsigned> used;
   const Encoding& encoding = encoding_of(instruction);

@@ -1,5 +1,5 @@
-// Packing of instructions into bundles: against a search of all packings, and what a packing must
-// keep.
+// Packing of instructions into bundles: compared with a search of all packings, and with what a
+// packing must preserve.
 
 #include "optimizer/target/ia64/bundling.h"
 
@@ -19,7 +19,7 @@
 namespace respike::ia64 {
 namespace {
 
-/// One instruction a line; `;;` at the end is a stop behind it.
+/// Parses one instruction a line; `;;` at the end is a stop behind the instruction.
 std::vector<Instruction> list(const std::vector<std::string>& lines) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {
@@ -63,12 +63,12 @@ TEST(Ia64Bundling, FillsBundles) {
   EXPECT_EQ(packed({"movl r15=0x123456789a;;", "movl r16=0x123456789a"}), "MLX;2 MLX;2");
 }
 
-/// Of the packings with the fewest bundles, one that issues in the fewest cycles is taken.
+/// Of the packings with the fewest bundles, the packing that issues in the fewest cycles is chosen.
 TEST(Ia64Bundling, SparesPorts) {
   // Two I ports a cycle: no-ops go to other units.
   EXPECT_EQ(packed({"ld8 r14=[r2]", "shl r15=r2,r3", "ld8 r16=[r4]", "shl r17=r2,r3"}),
             "MMI MMI;2");
-  // Two bundles a cycle: the second group does not begin in the first one's last slot.
+  // Two bundles a cycle: the second group does not begin in the last slot of the first.
   EXPECT_EQ(packed({"ld8 r14=[r2]", "shl r15=r2,r3;;", "add r16=r4,r5", "ld8 r17=[r6]",
                     "ld8 r18=[r7]", "ld8 r19=[r8]", "add r20=r4,r5"}),
             "MMI;2 MMF MMI;2");
@@ -96,7 +96,7 @@ TEST(Ia64Bundling, TellsPlaces) {
 
 // ---- against a search ----
 
-/// Fewest bundles for code[from..], by trying every template with every choice of slots.
+/// The fewest bundles for code[from..], by trying every template with every choice of slots.
 class Search {
  public:
   explicit Search(const std::vector<Instruction>& code) {
@@ -123,7 +123,8 @@ class Search {
     return known_[from] = best;
   }
 
-  /// How many items go into the chosen slots; 0 when they do not, or a stop is missing.
+  /// The number of items that fit into the chosen slots; 0 if they do not fit, or a stop is
+  /// missing.
   size_t take(const Template& shape, unsigned chosen, size_t from) const {
     size_t item = from;
     bool missing = false;  // a stop behind the last item

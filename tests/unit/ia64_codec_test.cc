@@ -31,7 +31,7 @@ bool have_objdump() {
 
 using BundleBytes = std::array<uint8_t, kBundleSize>;
 
-/// What objdump makes of a bundle. The X slot of a bundle is printed in the place of the L slot.
+/// objdump's text of a bundle. objdump prints the X slot of a bundle in the place of the L slot.
 struct Listed {
   uint64_t address = 0;
   BundleBytes bytes{};
@@ -39,8 +39,8 @@ struct Listed {
   std::string name;     // of the template
 };
 
-/// Our printer leaves out the symbol, and the 0x that objdump puts before addresses when an image
-/// has no symbols.
+/// objdump's text without the symbol, which our printer leaves out, and without the 0x that objdump
+/// puts before addresses if an image has no symbols.
 std::string normalise(std::string text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.pop_back();
   const bool stop = text.ends_with(";;");
@@ -106,7 +106,8 @@ std::string hex(const BundleBytes& bytes) {
   return text;
 }
 
-/// Text and encoding of one bundle; an empty string when all is as it should be.
+/// The difference between objdump and us for one bundle, in text and encoding; empty if there is
+/// none.
 std::string difference(const Listed& listed) {
   Instruction slots[3];
   decode_bundle(listed.bytes.data(), 0, slots);
@@ -142,7 +143,7 @@ BundleBytes make_bundle(unsigned code, const uint64_t (&slots)[3]) {
   return bytes;
 }
 
-/// Valid templates, of every combination of units.
+/// Valid templates, with every combination of units.
 constexpr unsigned kUsedTemplates[] = {0x00, 0x02, 0x04, 0x08, 0x0a, 0x0c,
                                        0x0e, 0x10, 0x12, 0x16, 0x18, 0x1c};
 
@@ -156,8 +157,8 @@ std::vector<BundleBytes> random_bundles(size_t count) {
   return bundles;
 }
 
-/// Random bits, but fields are often 0, 1, all ones, or what the field before them is: the values
-/// that pseudo-ops are made of. Now and then two fields make 64 or 63 together.
+/// Random bits, but fields are often 0, 1, all ones, or equal to the field before: the values that
+/// pseudo-ops are made of. Sometimes two fields add up to 64 or 63.
 uint64_t biased_slot(std::mt19937_64& random) {
   uint64_t slot = random() & kSlotMask;
   for (unsigned at = 6; at < 34; at += 7) {
@@ -186,7 +187,7 @@ std::vector<BundleBytes> biased_bundles(size_t count) {
   return bundles;
 }
 
-/// Every value of bits 40:26, which opcodes are made of, on every unit, with different bits below.
+/// All values of bits 40:26, which hold opcodes, on every unit, with different bits below.
 std::vector<BundleBytes> systematic_bundles() {
   constexpr unsigned kAllUnits[] = {0x00, 0x04, 0x0c, 0x16};  // MII, MLX, MFI, BBB
   constexpr uint64_t kLow[] = {0, 0x3ffffc0, 0x80000, 0x1000, 0xc40, 0x2000, 0x0101040};
@@ -200,7 +201,7 @@ std::vector<BundleBytes> systematic_bundles() {
   return bundles;
 }
 
-/// Each row with all fields 0, all ones, and random.
+/// Bundles of each row, with all fields 0, all ones, and random.
 std::vector<BundleBytes> bundles_of_rows() {
   std::mt19937_64 random(3);
   std::vector<BundleBytes> bundles;
@@ -271,7 +272,8 @@ TEST(Ia64Codec, RoundTripsEveryBundle) {
   EXPECT_EQ(slots[5].origin, 0x112u);
 }
 
-/// What a text does not show: ignored bits, and the unit of type A.
+/// The instruction without the parts that its text does not show: ignored bits, and the unit of
+/// type A.
 Instruction shown(Instruction instruction) {
   const Codec& codec = encoding_of(instruction).codec;
   if (op_of(instruction) == Op::long_half) instruction.registers[0] = 0;
@@ -284,7 +286,7 @@ Instruction shown(Instruction instruction) {
   return instruction;
 }
 
-/// objdump does not print the tag of `mov b0=r2`, nor the number of a slot that is no instruction.
+/// objdump prints neither the tag of `mov b0=r2` nor the number of a slot that is no instruction.
 bool loses_bits(const std::string& text) {
   return text.find("mov b") != std::string::npos && text.find(',') == std::string::npos;
 }
@@ -409,7 +411,7 @@ TEST(Ia64Codec, ChoosesTheTemplate) {
   EXPECT_EQ(code({m, b, b_stop}), 0x13);
   EXPECT_EQ(code({b, b, b}), 0x16);
   EXPECT_EQ(code({m, slot(Op::long_half, Unit::l, false), slot(Op::movl, Unit::x, true)}), 0x05);
-  EXPECT_EQ(code({m_stop, i, i}), -1);  // no such template
+  EXPECT_EQ(code({m_stop, i, i}), -1);  // there is no such template
   EXPECT_EQ(code({i, m, i}), -1);
   EXPECT_EQ(code({m, slot(Op::nop_b, Unit::i, false), i}), -1);  // not on this unit
   EXPECT_EQ(code({m, slot(Op::long_half, Unit::l, false), slot(Op::invalid, Unit::x, false)}), -1);
@@ -441,7 +443,8 @@ TEST(Ia64Codec, ExpandsLongNumbers) {
   EXPECT_EQ(expand(rotating, {}).immediate, -0xfffff0000);
 }
 
-/// Prints what decoding and encoding cost; one that is a hundred times slower has lost its tables.
+/// Prints the speed of decoding and encoding. A codec that is a hundred times slower has lost its
+/// tables.
 TEST(Ia64Codec, Speed) {
   std::vector<BundleBytes> bundles = biased_bundles(300'000);
   std::vector<Instruction> slots(3 * bundles.size());

@@ -1,4 +1,4 @@
-// Itanium images that are damaged, or odd: what fuzzers found, reduced.
+// Damaged or odd Itanium images that fuzzers found, reduced.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ std::string reason_of(const Bytes& bytes, std::string_view name) {
   return "there is no such procedure";
 }
 
-/// Code that stays where it is need not be instructions, and is not packed into bundles.
+/// Code that stays in place need not be instructions, and is not packed into bundles.
 TEST_F(Ia64Damage, CountingBesideWhatIsNoCode) {
   const uint64_t at = code_of("loops");
   std::fill_n(bytes_.begin() + static_cast<ptrdiff_t>(at), 16, uint8_t{0xff});

@@ -1,10 +1,10 @@
 // Division and square root as compilers do them on IA-64: an approximation, Newton's steps in the
-// widest format, one last rounding. The results and flags must be those of the host's division, for
-// any operands and rounding modes. The proofs of these sequences need exactly the tables of frcpa
-// and frsqrta, so this shows that ours are right.
+// widest format, one last rounding. Results and flags must be those of the host's division, for any
+// operands and rounding modes. The proofs of these sequences need exactly the tables of frcpa and
+// frsqrta, so the test shows that the emulator's tables are right.
 //
 // Sequences: Intel, Divide, Square Root, and Remainder Algorithms for the Itanium Architecture; the
-// ones that gcc expands inline.
+// sequences that gcc expands inline.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr FloatingRegister kHalf = {kIntegerBit, 0xfffe};
 
-/// FPSR as programs have it, with a rounding mode in sf0; sf1 is for the steps.
+/// The FPSR that programs have, with a rounding mode in sf0; Newton's steps use sf1.
 class Sequence {
  public:
   explicit Sequence(Rounding rounding)
@@ -131,7 +131,7 @@ uint64_t divide_integer(Sequence& s, FloatingRegister a, FloatingRegister b, boo
   return s.truncated(s.fma(r, y2, q3), is_unsigned);
 }
 
-/// The last step's precision and field decide what it is the root in.
+/// Precision and status field of the last step decide the format of the root.
 FloatingRegister square_root(Sequence& s, FloatingRegister a, Precision precision) {
   const auto y0 = s.frsqrta(0, a);
   if (!s.refine) return y0;
@@ -187,7 +187,7 @@ FloatingRegister load(long double value) {
   return from_extended(low, high);
 }
 
-/// Compares a result in memory format. Of NaNs only that they are: which one is asked elsewhere.
+/// Compares results in memory format. Two NaNs are equal: other tests check which NaN it is.
 template <typename T>
 void expect_result(const FloatingRegister& f, T expected) {
   if (std::isnan(expected)) {
@@ -211,7 +211,8 @@ uint32_t host_flags(const HostFloating& host) {
   return sizeof(T) > 8 ? host.x87_flags() : host.flags();
 }
 
-/// The host reports denormal operands even beside a NaN or a zero divisor; IA-64 has its own order.
+/// Flags to compare: not the denormal flag, which the host raises even beside a NaN or a zero
+/// divisor; IA-64 has its own order.
 constexpr uint32_t kCompared = kInvalid | kZeroDivide | kOverflow | kUnderflow | kInexact;
 
 template <typename T, typename Divide>
@@ -270,7 +271,7 @@ float host_root(float a) {
 double host_root(double a) {
   return std::sqrt(a);
 }
-/// The C library's takes care of negative numbers with operations of its own.
+/// The C library's root uses operations of its own for negative numbers.
 long double host_root(long double a) {
   asm volatile("fsqrt" : "+t"(a));
   return a;
@@ -311,7 +312,7 @@ TEST(Ia64Division, RootExtended) {
 
 // --- exponents that Newton's steps cannot serve ---
 
-/// Operands whose exponents are at the limits; then the result is the quotient itself, of MPFR.
+/// Operands whose exponents are at the limits: the result is the quotient itself, by MPFR.
 TEST(Ia64Division, QuotientsBeyondTheLimits) {
   Operands operands(46);
   int computed = 0;
@@ -398,7 +399,7 @@ TEST(Ia64Division, SpecialOperands) {
     EXPECT_EQ(y, c.value);
     EXPECT_EQ(refine, c.refine);
     EXPECT_EQ(fpsr >> 13 & 0x3f, c.flags);
-    fpsr = kInitialFpsr & ~uint64_t{0x3f};  // the same, enabled
+    fpsr = kInitialFpsr & ~uint64_t{0x3f};  // the same exceptions, enabled
     FloatingRegister untouched = {1, 2};
     EXPECT_EQ(frcpa(untouched, refine, 0, c.a, c.b, fpsr), c.flags);
     EXPECT_EQ(untouched, c.flags ? FloatingRegister({1, 2}) : c.value);
@@ -424,7 +425,8 @@ TEST(Ia64Division, SpecialOperands) {
 
 // --- the tables -----------------------------------------------------------------------------
 
-/// The greatest relative errors of the manual, 2^-8.886 and 2^-8.831, are reached and not passed.
+/// The greatest relative errors that the manual gives, 2^-8.886 and 2^-8.831, are reached, not
+/// exceeded.
 TEST(Ia64Division, ApproximationsAreAsGoodAsTheManualSays) {
   double reciprocal_error = 0, root_error = 0;
   Sequence s(Rounding::nearest);

@@ -1,6 +1,6 @@
 // The 82-bit register: memory formats against the host's numbers, classes against their definition,
-// merging and integer instructions against the manual's text; the status register's own
-// instructions.
+// merging and integer instructions against the manual's text; also the instructions of the status
+// register.
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(Ia64FloatingRegister, MemoryFormatsOfSpecialRegisters) {
   EXPECT_EQ(from_spill(kNatVal.significand, kNatVal.sign_exponent), kNatVal);
 }
 
-/// SDM 1, table 5-2: which class each encoding has.
+/// The class of each encoding, by SDM 1, table 5-2.
 TEST(Ia64FloatingRegister, ClassesOfAllEncodings) {
   const auto classes = [](const FloatingRegister& f) {
     uint32_t found = 0;
@@ -89,7 +89,7 @@ TEST(Ia64FloatingRegister, ClassesOfAllEncodings) {
     return found;
   };
   EXPECT_EQ(classes(kNatVal), kClassNat);
-  EXPECT_EQ(classes({0, 0x3fffe}), kClassUnnormal);  // the negative one is a pseudo-zero
+  EXPECT_EQ(classes({0, 0x3fffe}), kClassUnnormal);  // negative: a pseudo-zero
   EXPECT_EQ(classes({0, 0x1fffd}), kClassUnnormal);
   EXPECT_EQ(classes({0, 0}), kClassZero);
   EXPECT_EQ(classes({0, 0x20000}), kClassZero);
@@ -154,7 +154,7 @@ TEST(Ia64FloatingRegister, Merging) {
   EXPECT_EQ(fselect(kOne, kNatVal, kOne), kNatVal);
 }
 
-/// Against GMP's integers.
+/// Compares with GMP's integers.
 TEST(Ia64FloatingRegister, IntegerMultiplyAdd) {
   Operands operands(73);
   mpz_t a, b, c;
@@ -201,8 +201,8 @@ TEST(Ia64FloatingRegister, StatusRegister) {
   EXPECT_TRUE(fchkf(fpsr, 2));
   EXPECT_FALSE(fchkf(fpsr, 1));
   raise_flags(fpsr, 0, kInexact | kInvalid);
-  EXPECT_FALSE(fchkf(fpsr, 2));                // sf0 has them, too
-  EXPECT_TRUE(fchkf(fpsr & ~uint64_t{1}, 2));  // the exception of one is enabled
+  EXPECT_FALSE(fchkf(fpsr, 2));                // sf0 has these flags, too
+  EXPECT_TRUE(fchkf(fpsr & ~uint64_t{1}, 2));  // an exception of these flags is enabled
   EXPECT_EQ(fclrf(fclrf(fpsr, 2), 0), kInitialFpsr);
 
   // fsetc takes the controls of sf0.

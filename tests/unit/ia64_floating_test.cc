@@ -1,5 +1,5 @@
-// Scalar floating-point of IA-64 against MPFR: values, flags, faults and traps, for all completers,
-// precision controls, rounding modes, ranges and ftz, with operands of all encodings.
+// Compares scalar floating-point of IA-64 with MPFR: values, flags, faults and traps, for all
+// completers, precision controls, rounding modes, ranges and ftz, with operands of all encodings.
 
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ bool pseudo_zero(const FloatingRegister& f) {
   return unnormal(f) && f.significand == 0;
 }
 
-/// What operands decide before arithmetic, by the manual's order of checks. The list is in the
-/// order in which NaNs are chosen.
+/// The outcomes that operands decide before arithmetic, by the manual's order of checks. `operands`
+/// are in the order in which NaNs are chosen.
 std::optional<Expected> screened(std::initializer_list<FloatingRegister> operands) {
   for (const FloatingRegister& f : operands)
     if (f == kNatVal) return Expected{kNatVal, 0};
@@ -57,7 +57,7 @@ bool any_unnormal(std::initializer_list<FloatingRegister> operands) {
   return false;
 }
 
-/// Compares what an instruction did with what it should have done, faults and traps included.
+/// Compares the outcome of an instruction with the expected outcome, faults and traps included.
 void check(const Controls& c, const Expected& expected, FloatingInterruption interruption,
            const FloatingRegister& result, uint64_t fpsr, const std::string& what) {
   SCOPED_TRACE(what + describe(c));
@@ -89,7 +89,7 @@ Expected expected_of(Form form, const Controls& c, Three f) {
   const bool addend_unnormal = !product_only && unnormal(f[2]);
   const uint32_t denormal = any_unnormal({f[0], f[1]}) || addend_unnormal ? kDenormal : 0;
   Number a(f[0]), b(f[1]), s(f[2]);
-  // A pseudo-zero times infinity is infinity: any nonzero number in its place does it.
+  // A pseudo-zero times infinity is infinity, as is any other number times infinity.
   if (pseudo_zero(f[0]) && mpfr_inf_p(b)) mpfr_set_si(a, f[0].sign() ? -1 : 1, MPFR_RNDN);
   if (pseudo_zero(f[1]) && mpfr_inf_p(a)) mpfr_set_si(b, f[1].sign() ? -1 : 1, MPFR_RNDN);
   if (form == Form::fms) mpfr_neg(s, s, MPFR_RNDN);
@@ -153,8 +153,8 @@ TEST(Ia64Floating, Fnorm) {
   check_multiply_add(Form::fnorm, 6);
 }
 
-/// 2^emin - 2^(emin - bits): tiny, but rounded to a denormal's precision it is 2^emin. A host that
-/// is not asked for its flags does not tell.
+/// 2^emin - 2^(emin - bits) is tiny, but rounded to the precision of a denormal it is 2^emin. The
+/// host's result alone does not show that it was tiny.
 TEST(Ia64Floating, TinyResultsThatRoundToTheSmallestNormalNumber) {
   for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
     for (const bool was_inexact : {false, true}) {
@@ -171,7 +171,7 @@ TEST(Ia64Floating, TinyResultsThatRoundToTheSmallestNormalNumber) {
         return f;
       };
       const int scale = type.emin + 1 - (type.bits + 1);
-      for (int digits = 0; digits < 2; ++digits) {  // one more: not tiny after rounding
+      for (int digits = 0; digits < 2; ++digits) {  // with 1: not tiny after rounding
         const Three f = {
             integer(a, scale / 2), integer(b + static_cast<uint64_t>(digits), scale - scale / 2),
             FloatingRegister::of(true, static_cast<uint32_t>(type.emin + 0xffff), kIntegerBit)};
@@ -219,7 +219,7 @@ TEST(Ia64Floating, DisabledTrapsOfAStatusFieldDisableAll) {
 
 // --- comparison, minimum and maximum --------------------------------------------------------
 
-/// Pairs that are equal in value, differ in the last bit, or in sign only are frequent.
+/// Pairs; frequently they are equal in value, differ in the last bit, or differ in sign only.
 std::array<FloatingRegister, 2> pair(Operands& operands) {
   FloatingRegister a = operands.three({64, -16382, 16383, 0})[0];
   FloatingRegister b = operands.three({64, -16382, 16383, 0})[1];

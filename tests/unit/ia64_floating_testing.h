@@ -1,10 +1,10 @@
 #pragma once
 // Operands and an independent oracle for the IA-64 floating-point tests.
 //
-// Operands are biased to where rounding goes wrong: cancellation, ties, both ends of the exponent
-// range, far apart exponents, significands of few bits, unnormal and special encodings. The oracle
-// is MPFR, which knows nothing of our code: precision and exponent range are set to those of the
-// format, and mpfr_subnormalize makes denormals.
+// Operands are biased to cases where rounding goes wrong: cancellation, ties, both ends of the
+// exponent range, exponents that are far apart, significands of few bits, unnormal and special
+// encodings. The oracle is MPFR, which shares no code with the emulator: its precision and exponent
+// range are set to those of the format, and mpfr_subnormalize makes denormals.
 
 #include <mpfr.h>
 
@@ -32,13 +32,13 @@ namespace respike::test {
 
 using namespace respike::simulator::ia64;  // NOLINT: tests only
 
-/// Operands per operation: few by default, RESPIKE_FLOATING_OPERANDS of them at night.
+/// Operands for each operation: few by default, RESPIKE_FLOATING_OPERANDS at night.
 inline int operands_per_operation(int by_default = 40000) {
   const char* text = std::getenv("RESPIKE_FLOATING_OPERANDS");
   return text ? std::atoi(text) : by_default;
 }
 
-/// What the manual calls a real type: significand bits and exponent range (SDM 1, table 5-6).
+/// A real type of the manual: significand bits and exponent range (SDM 1, table 5-6).
 struct RealType {
   int bits;
   int emin, emax;
@@ -115,7 +115,7 @@ class Operands {
     return c;
   }
 
-  /// Random bits, runs of ones and zeros, few bits, or as many as single and double have.
+  /// Random bits, runs of ones and zeros, few bits, or as many bits as single and double have.
   uint64_t significand() {
     switch (below(7)) {
       case 0:
@@ -200,8 +200,8 @@ class Operands {
   }
 
  private:
-  /// A product whose lower 64 bits are a small number, beside an addend that is larger by as many
-  /// bits: what decides may lie more than 128 bits below the result's first one.
+  /// A product whose lower 64 bits are a small number, and a far larger addend: the bits that
+  /// decide about rounding may lie more than 128 bits below the result's first bit.
   std::array<FloatingRegister, 3> far_tail() {
     const int distance = below(7);
     const uint64_t tail = 1 + static_cast<uint64_t>(below(1 << distance));
@@ -227,7 +227,7 @@ class Operands {
     return {normal(half), normal(target - half), normal(target + below(140) - 70)};
   }
 
-  /// An addend of about minus the product, some units beside it.
+  /// An addend of about minus the product, or some units away from that.
   std::array<FloatingRegister, 3> cancelling(const RealType& type) {
     const FloatingRegister a = near_zero(), b = near_zero();
     const unsigned __int128 product = static_cast<unsigned __int128>(a.significand) * b.significand;
@@ -311,9 +311,9 @@ inline FloatingRegister to_register(mpfr_srcptr x, const RealType& type, bool wr
   return FloatingRegister::of(sign, static_cast<uint32_t>(exponent + 65535) & 0x1ffff, significand);
 }
 
-/// Rounds what `compute` delivers: compute(x, rounding) sets x and returns MPFR's ternary value. It
-/// is called with unlimited exponents first, which shows overflow and tininess, then within the
-/// type's.
+/// Rounds the result of `compute`: compute(x, rounding) sets x and returns MPFR's ternary value. It
+/// is called with unlimited exponents first, which shows overflow and tininess, then with the
+/// exponents of the type.
 template <typename Compute>
 Expected rounded(const Controls& c, Compute compute) {
   const RealType type = c.type();

@@ -1,4 +1,4 @@
-// Stops that nothing needs: which go, and which have to stay.
+// Tests which stops the joining of groups removes, and which stops have to stay.
 
 #include "optimizer/target/ia64/groups.h"
 
@@ -13,7 +13,7 @@
 namespace respike::ia64 {
 namespace {
 
-/// The code, with `|` for each group's end and a dot for each instruction: "..|.|".
+/// The code after joining, with `|` for the end of a group and a dot for an instruction: "..|.|".
 std::string joined(const std::vector<std::string>& lines, bool starts_group = true) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {
@@ -52,12 +52,12 @@ TEST(Groups, ThatWriteAWrittenRegisterStay) {
   EXPECT_EQ(joined({"cmp.eq p6,p7=r2,r3;;", "cmp.eq p7,p8=r2,r3;;"}), ".|.|");
 }
 
-/// A group may write what an earlier instruction in it reads.
+/// A group may write a register that an earlier instruction of the group reads.
 TEST(Groups, ThatWriteAReadRegisterAreJoined) {
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r2=r5,r3;;"}), "..|");
 }
 
-/// The second and the third are independent of each other, but not of the first.
+/// The third instruction depends on the first, not on the second.
 TEST(Groups, DependOnAllThatTheyAreJoinedTo) {
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r15=r2,r3;;", "add r16=r14,r3;;"}), "..|.|");
 }
@@ -91,7 +91,7 @@ TEST(Groups, WithResourcesThatHaveNoNameStay) {
   }
 }
 
-/// What is in front of the code, or behind it, may belong to the same group.
+/// Code before or behind may belong to the same group.
 TEST(Groups, AtEitherEndStayWhereMoreMayBelongToThem) {
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r15=r2,r3;;"}, false), ".|.|");
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r15=r2,r3;;", "add r16=r2,r3;;"}, false), ".|..|");

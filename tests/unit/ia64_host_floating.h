@@ -1,8 +1,8 @@
 #pragma once
 // The host's floating-point with chosen rounding mode, and the exceptions that it reports.
 //
-// MXCSR's flags have the order of IA-64's (V D Z O U I), and the host also detects tininess after
-// rounding, so both can be compared bit by bit.
+// The flags in MXCSR have the order of IA-64's flags (V D Z O U I), and the host also detects
+// tininess after rounding, so flags of host and guest can be compared bit by bit.
 
 #include <immintrin.h>
 
@@ -13,7 +13,7 @@
 
 namespace respike::test {
 
-/// Rounds as told while it lives; flags are those since then.
+/// Sets the rounding mode while the object lives; flags() gives the flags that were raised since.
 class HostFloating {
  public:
   explicit HostFloating(simulator::ia64::Rounding rounding) {
@@ -23,9 +23,9 @@ class HostFloating {
   }
   ~HostFloating() { std::fesetround(FE_TONEAREST); }
 
-  /// Of operations on float and double.
+  /// Flags of operations on float and double.
   uint32_t flags() const { return _mm_getcsr() & 0x3f; }
-  /// Of operations on long double.
+  /// Flags of operations on long double.
   uint32_t x87_flags() const {
     uint16_t status;
     asm volatile("fnstsw %0" : "=a"(status));
@@ -33,7 +33,7 @@ class HostFloating {
   }
 };
 
-/// Keeps the compiler from computing at its own time, in its own rounding mode.
+/// Keeps the compiler from computing at compile time, in another rounding mode.
 template <typename T>
 T opaque(T value) {
   asm volatile("" : "+m"(value));

@@ -1,5 +1,6 @@
 // Integer and parallel instructions of IA-64 against the manual's text, written out element by
-// element with wide integers and shifts. Operands are biased to bounds; every pair of bytes is met.
+// element with wide integers and shifts. Operands are biased to bounds; all pairs of bytes are
+// tested.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ Wide s(uint64_t x, int bits, int i) {
   return v >> (bits - 1) ? v - (Wide{1} << bits) : v;
 }
 
-/// f(i) for each element, cut to its bits.
+/// f(i) for each element, cut to the size of the element.
 template <typename F>
 uint64_t each(int bits, F f) {
   uint64_t result = 0;
@@ -42,7 +43,7 @@ Wide clamp_unsigned(Wide v, int bits) {
   return clamp(v, 0, (Wide{1} << bits) - 1);
 }
 
-/// The manual's concatenate: elements from the left.
+/// The manual's concatenate(); elements come from the left.
 uint64_t concatenate(int bits, std::initializer_list<Wide> elements) {
   uint64_t result = 0;
   for (const Wide e : elements)
@@ -68,7 +69,7 @@ uint64_t operand(Operands& operands) {
   }
 }
 
-/// All pairs of bytes, then many more.
+/// Checks all pairs of bytes, then many more operands.
 template <typename Check>
 void for_operands(uint64_t seed, Check check) {
   for (uint64_t a = 0; a < 256; ++a) {
@@ -131,7 +132,7 @@ TEST(Ia64Integer, Averages) {
                   }));
       EXPECT_SAME(average(x, y, true),
                   each(bits, [&](int i) { return (u(x, bits, i) + u(y, bits, i) + 1) / 2; }));
-      // The same of the difference, where the borrow is shifted in.
+      // The same for the difference, where the borrow is shifted in.
       EXPECT_SAME(difference(x, y), each(bits, [&](int i) {
                     const Wide modulus = Wide{1} << (bits + 1);
                     const Wide d = (u(x, bits, i) - u(y, bits, i) + modulus) % modulus;
@@ -203,7 +204,7 @@ TEST(Ia64Integer, ParallelShifts) {
     check(16, pshl2, pshr2, pshr2_u);
     check(32, pshl4, pshr4, pshr4_u);
     for (unsigned k = 1; k <= 3; ++k) {
-      // If the shift saturates, that is the result, else the sum saturates.
+      // If the shift saturates, its result is final; else the sum saturates.
       EXPECT_SAME(pshladd2(x, k, y), each(16, [&](int i) {
                     const Wide shifted = s(x, 16, i) << k;
                     if (shifted != clamp_signed(shifted, 16)) return clamp_signed(shifted, 16);

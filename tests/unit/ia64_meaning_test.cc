@@ -1,5 +1,5 @@
-// What Itanium instructions read, write and do to the flow of control, case by case. That all rows
-// agree with the assembler is ia64_assembler_test.cc's.
+// Tests what Itanium instructions read and write, and how they change the flow of control, case by
+// case. ia64_assembler_test.cc compares all rows with the assembler.
 
 #include <gtest/gtest.h>
 

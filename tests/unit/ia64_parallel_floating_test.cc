@@ -1,5 +1,5 @@
-// Parallel floating-point of IA-64 against the host's single precision, lane by lane: values,
-// flags, and which lane's exceptions are reported. Also scalar .s and .d against the host.
+// Compares parallel floating-point of IA-64 with the host's single precision, lane by lane: values,
+// flags, and which lane's exceptions are reported. Also compares scalar .s and .d with the host.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ FloatingRegister pair(uint32_t left, uint32_t right) {
   return from_integer(static_cast<uint64_t>(left) << 32 | right);
 }
 
-/// Near one, anything, denormals, special values, and bounds of the range.
+/// Numbers near one, any numbers, denormals, special values, and bounds of the range.
 uint32_t random_single(Operands& operands) {
   const uint32_t bits = static_cast<uint32_t>(operands.bits());
   switch (operands.below(6)) {
@@ -53,7 +53,7 @@ bool is_denormal_single(uint32_t bits) {
   return (bits << 1) >> 24 == 0 && bits << 1 != 0;
 }
 
-/// V Z O U I as the host says; D if an operand is denormal and nothing before decided.
+/// V Z O U I as the host reports them; D if an operand is denormal and no earlier check decided.
 uint32_t expected_flags(uint32_t host, std::initializer_list<uint32_t> operands) {
   uint32_t flags = host & ~kDenormal;
   bool nan = false, denormal = false;
@@ -125,8 +125,8 @@ TEST(Ia64ParallelFloating, MultiplyAdd) {
   }
 }
 
-/// What one lane does is what the scalar instruction with .s does, with every control and trap; and
-/// the code names the lane.
+/// A lane has the result of the scalar instruction with .s, with every control and trap; the ISR
+/// code names the lane.
 TEST(Ia64ParallelFloating, LanesAreScalars) {
   Operands operands(51);
   for (int i = 0; i < operands_per_operation() && !HasFailure(); ++i) {
@@ -156,7 +156,7 @@ TEST(Ia64ParallelFloating, LanesAreScalars) {
           fma(unused, Precision::single_precision, c.sf, from_single(v[0][l]), from_single(v[1][l]),
               from_single(v[2][l]), fpsr);
       const bool is_trap = one & kFloatingTrap;
-      if (is_trap == fault) continue;  // a fault in one lane: the other's trap does not happen
+      if (is_trap == fault) continue;  // a fault in one lane prevents the trap of the other
       code |= is_trap ? (one & 0xffff) >> (l == 0 ? 4 : 0) : one << (l == 0 ? 4 : 0);
     }
     uint64_t fpsr = c.fpsr();
@@ -178,7 +178,7 @@ TEST(Ia64ParallelFloating, LanesAreScalars) {
   }
 }
 
-/// .s and .d without wre, on the host's numbers, with inexact set before or not.
+/// Compares .s and .d without wre on the host's numbers, with the inexact flag set before or not.
 template <typename T>
 void check_scalar(Precision precision) {
   Operands operands(52 + sizeof(T));
@@ -263,7 +263,7 @@ TEST(Ia64ParallelFloating, CompareMinimumMaximum) {
       const float x = which < 2 ? a : std::fabs(a), y = which < 2 ? b : std::fabs(b);
       const bool first = which % 2 == 0 ? x < y : y < x;
       EXPECT_EQ(lane(extremum, l), first ? v[0][l] : v[1][l]) << a << " " << b << " " << which;
-      // A minimum signals with any NaN, whatever the comparison does.
+      // A minimum signals with any NaN; a comparison need not.
       if (unordered)
         flags |= kInvalid;
       else if (is_denormal_single(v[0][l]) || is_denormal_single(v[1][l]))
@@ -299,8 +299,7 @@ TEST(Ia64ParallelFloating, ToInteger) {
   }
 }
 
-/// Division of two pairs at once, as Intel's library does it, wherever the predicate says that it
-/// works.
+/// Division of two pairs at once, as in Intel's library, where the predicate says that this works.
 TEST(Ia64ParallelFloating, Division) {
   Operands operands(62);
   int refined = 0;
@@ -353,7 +352,7 @@ TEST(Ia64ParallelFloating, ApproximationsOfSpecialLanes) {
   fprsqrta(y, refine, 0, pair(0x3f800000, 0x40800000), fpsr);  // 1, 4
   EXPECT_EQ(y, pair(0x3f7f8000, 0x3eff8000));
   EXPECT_TRUE(refine);
-  fprsqrta(y, refine, 0, pair(0x3f800000, 0x0b800000), fpsr);  // the right one is too small
+  fprsqrta(y, refine, 0, pair(0x3f800000, 0x0b800000), fpsr);  // the right lane is too small
   EXPECT_FALSE(refine);
   refine = true;
   fprcpa(y, refine, 0, kNatVal, kOne, fpsr);

@@ -1,4 +1,4 @@
-// IA-64's probes as the assembler would write them.
+// Compares IA-64's probes with the assembler's text.
 
 #include <gtest/gtest.h>
 
@@ -58,11 +58,11 @@ TEST(Ia64Probes, ReachFarCounters) {
             "fetchadd8.rel r14=[r14],1;;\n");
 }
 
-/// The distance counts from the bundle of the mov, one before that of the movl.
+/// The distance counts from the bundle of the mov, which is before the bundle of the movl.
 TEST(Ia64Probes, CountFromTheInstructionPointer) {
   const ProbeCode code =
       ia64_probes().probe(ProbeKind::count_atomic, {.counter = kCounter, .gp = {}, .free = kFree});
-  ASSERT_EQ(code.references.size(), 2u);  // of either half
+  ASSERT_EQ(code.references.size(), 2u);  // to either half
   for (const Reference& reference : code.references) {
     EXPECT_EQ(reference.kind, ReferenceKind::pc_low);
     EXPECT_EQ(reference.target.address, kCounter);

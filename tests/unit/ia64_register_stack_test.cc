@@ -1,6 +1,5 @@
-// Addresses in the backing store against walking word by word, rotation against shifting a list,
-// and the engine against a model that keeps every frame in a vector and every word of memory in a
-// map.
+// Compares addresses in the backing store with a walk word by word, rotation with shifting a list,
+// and the engine with a model that keeps every frame in a vector and every word of memory in a map.
 
 #include "simulator/ia64/register_stack.h"
 
@@ -57,7 +56,7 @@ TEST(Rotation, MovesEveryRegisterUpByOne) {
 
 constexpr uint64_t kStore = region_base(3) + 0x100000;
 
-/// Calls and returns at random, with frames up to 96 registers and NaT bits, flushes between them.
+/// Random calls, returns and flushes, with frames up to 96 registers and with NaT bits.
 TEST(Engine, FramesComeBack) {
   static Process process;
   ASSERT_GT(process.memory.map(kStore, uint64_t{64} << 20, PROT_READ | PROT_WRITE,
@@ -77,7 +76,7 @@ TEST(Engine, FramesComeBack) {
     ASSERT_EQ(cpu.stack.bsp(cpu), skip_registers(kStore + 24, static_cast<int64_t>(registers)));
   };
   for (int step = 0; step < 60000; ++step) {
-    // Long ways up and down, so that the array overflows and runs empty.
+    // Calls and returns dominate in turns, so that the array overflows and runs empty.
     const bool up = model.empty() || (step / 6000 % 2 == 0 ? random() % 10 < 7 : random() % 10 < 3);
     if (up) {
       cpu.stack.make_room(cpu);
@@ -110,7 +109,7 @@ TEST(Engine, FramesComeBack) {
   }
   cpu.stack.flush(cpu);
   EXPECT_EQ(cpu.nat_count, 0u);
-  // Everything is in memory, in order, with its collections.
+  // Memory has all registers, in order, with their collections.
   uint64_t address = kStore + 24, collection = 0;
   for (const Frame& frame : model) {
     for (size_t r = 0; r < frame.values.size(); ++r) {
@@ -118,7 +117,7 @@ TEST(Engine, FramesComeBack) {
       collection |= uint64_t{frame.nats[r]} << backing_slot(address);
       address += 8;
       if (!is_collection(address)) continue;
-      // The bits of words before the store's beginning are 0.
+      // The bits for words before the store's beginning are 0.
       ASSERT_EQ(load_guest<uint64_t>(cpu, address), collection) << std::hex << address;
       collection = 0;
       address += 8;

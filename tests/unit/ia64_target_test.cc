@@ -17,7 +17,7 @@ const Target& target() {
   return ia64_target();
 }
 
-/// One instruction a line; `;;` at the end is a stop behind it.
+/// Parses one instruction a line; `;;` at the end is a stop behind the instruction.
 std::vector<Instruction> list(const std::vector<std::string>& lines) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {

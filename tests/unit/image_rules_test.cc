@@ -1,4 +1,5 @@
-// Each rule of loaders and unwinders sees an image that breaks it, and good images break none.
+// Each rule of loaders and unwinders finds an image that breaks the rule, and good images break
+// none.
 
 #include "optimizer/check/broken_rules.h"
 
@@ -28,7 +29,7 @@ using Bytes = std::vector<uint8_t>;
 
 // ---- Damaging an image
 
-/// What an image in memory says and its bytes, both to be changed.
+/// An image in memory and its bytes; tests damage both.
 struct Patient {
   explicit Patient(const std::filesystem::path& path) : Patient(bytes_of(path)) {}
   explicit Patient(Bytes b) : bytes(std::move(b)), image(view_image(bytes, "image")) {}
@@ -163,7 +164,7 @@ TEST(ImageRules, HoldInInputsAndOutputs) {
 
 // ---- Outputs of a rewriter that moved symbols without their names
 
-/// `verify` looks at the rules, too.
+/// `verify` checks the rules, too.
 TEST(ImageRules, AreLookedAtWhenImagesAreCompared) {
   const auto path = compile("few.c", "int base = 40; int answer(int n) { return base + n; }",
                             "-fPIC -shared -Wl,--build-id=none -Wl,--hash-style=gnu", "libfew.so");
@@ -172,7 +173,7 @@ TEST(ImageRules, AreLookedAtWhenImagesAreCompared) {
   Bytes bytes = optimize(input, OptimizeOptions{}, diagnostics).bytes;
   const Image good = view_image(bytes, "output");
   EXPECT_EQ(verify_images(input, good, diagnostics), std::nullopt);
-  // Back to where they were in the input: the section, and the entry that leads to it.
+  // Puts the section, and the entry that leads to it, back to their places in the input.
   const Section *names = good.section_named(".dynstr"), *symbols = good.section_named(".dynsym");
   const uint64_t old = input.section_named(".dynstr")->address;
   ASSERT_NE(names->address, old) << "nothing moved";
@@ -217,7 +218,7 @@ class RegionRules : public testing::Test {
     std::memcpy(&bytes_[table_ + 24 * entry + 8 * field], &value, 8);
   }
 
-  /// `caller` ends with a bundle behind its call; both procedures have no state but the first.
+  /// `caller` ends with a bundle behind its call; both procedures have only one state.
   static constexpr const char* kTwo = R"(
 	.text
 	.global _start#
@@ -263,7 +264,7 @@ TEST_F(RegionRules, OutOfOrder) {
   EXPECT_NE(told->find("out of order"), std::string::npos) << *told;
 }
 
-/// The bundle behind the call is described by the region of what follows, with the same words.
+/// The bundle behind the call has the same state, but is in the next region.
 TEST_F(RegionRules, ReturnAddressInAnotherRegion) {
   const Bytes good = bytes_;
   Diagnostics diagnostics;

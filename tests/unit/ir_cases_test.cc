@@ -70,7 +70,8 @@ TEST_P(IrCase, Matches) {
   EXPECT_EQ(output, contents(expected));
 }
 
-/// Damaged text is refused or read; what is read can be printed, verified and compared with itself.
+/// Damaged text is refused or read; a program that was read can be printed, verified and compared
+/// with itself.
 TEST_P(IrCase, SurvivesDamage) {
   const std::string original = contents(kFolder / (GetParam() + ".ir"));
   std::mt19937_64 random(original.size());
@@ -93,7 +94,7 @@ TEST_P(IrCase, SurvivesDamage) {
     try {
       const Program program = parse(text.substr(0, text.find("=====")));
       const std::string once = print(program);
-      if (find_violation(program)) continue;  // its indices may lead nowhere
+      if (find_violation(program)) continue;  // indices of the program may lead nowhere
       EXPECT_EQ(print(parse(once)), once);
       EXPECT_EQ(find_difference(program, program).value_or(""), "");
     } catch (const Error&) {

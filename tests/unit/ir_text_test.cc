@@ -1,4 +1,4 @@
-// The text form: what is printed is read back as the same program, and bad text is refused.
+// The text form: printed programs are read back as the same program, and bad text is refused.
 
 #include "optimizer/ir/text.h"
 
@@ -123,7 +123,7 @@ block 1
 )",
                                   fake_target());
   EXPECT_EQ(p[0].name, "a // b");
-  EXPECT_EQ(p[0].references.size(), 2u);  // without an index each is its own
+  EXPECT_EQ(p[0].references.size(), 2u);  // a reference without an index is a new one
   EXPECT_EQ(p[0].blocks[0].instructions[2].origin, 8u);
   EXPECT_EQ(p[0].blocks[1].instructions[0].origin, 12u);
 }

@@ -1,4 +1,4 @@
-// One broken program for each invariant; the good ones are accepted.
+// One broken program for each invariant; good programs are accepted.
 
 #include "optimizer/check/invariants.h"
 
@@ -54,7 +54,7 @@ std::string violation(std::string_view text) {
   return find_violation(parse_program(text, fake_target())).value_or("");
 }
 
-/// The good program with the first `from` replaced.
+/// The violation in the good program after the first `from` is replaced.
 std::string violation_with(std::string_view from, std::string_view to) {
   std::string text(kGood);
   const size_t at = text.find(from);

@@ -1,5 +1,5 @@
-// Dispersal of the Itanium 2's model: which bundles issue together, what splits a group, and that
-// code costs the same however it is cut into pieces.
+// Dispersal in the model of the Itanium 2: which bundles issue together, what splits a group, and
+// that the way in which code is cut into pieces does not change its cost.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace respike::simulator::itanium2 {
 namespace {
 
-/// One group of two bundles, its slots filled with the instructions that find most ports.
+/// A group of two bundles; its slots hold instructions that find most ports.
 std::vector<uint8_t> pair_of(const std::string& first, const std::string& second) {
   std::vector<uint8_t> code;
   for (const std::string& units : {first, second}) {
@@ -28,7 +28,7 @@ std::vector<uint8_t> pair_of(const std::string& first, const std::string& second
 }
 
 TEST(Dispersal, PairsOfTemplates) {
-  // Intel's table as GCC's description has it: what may follow a bundle in one cycle.
+  // Intel's table, from GCC's description: the bundles that may follow a bundle in one cycle.
   const std::vector<std::string> all = {"MII", "MMI", "MFI", "MMF", "MIB",
                                         "MMB", "MFB", "MLX", "BBB", "MBB"};
   const std::set<std::string> before_long = {"MMI", "MFI", "MMF", "MIB", "MMB", "MFB", "MLX"},
@@ -96,7 +96,7 @@ TEST(Dispersal, Ports) {
   }
 }
 
-/// Whether instructions find different M ports, by trying all.
+/// Says whether all instructions find different M ports, by trying all.
 bool find_ports(const std::vector<unsigned>& allowed, size_t next, unsigned taken) {
   if (next == allowed.size()) return true;
   for (unsigned port = 1; port < 16; port *= 2)
@@ -134,13 +134,13 @@ TEST(Dispersal, TargetsInTheSecondBundleOfAPair) {
     IssueState state;
     state.branch();
     const IssueCycles cycles = state.issue(read_all(code), odd);
-    // Three bundles: two and one, or one and two.
+    // Three bundles: two and one; or, from an odd bundle on, one and two.
     EXPECT_EQ(cycles.targets, odd ? 1u : 0u);
     EXPECT_EQ(cycles.splits, odd ? 0u : 1u);
   }
 }
 
-/// Random code without multimedia instructions, whose longer waits pieces forget.
+/// Random code without multimedia instructions, whose longer waits are forgotten between pieces.
 std::vector<uint8_t> random_code(std::mt19937& random, unsigned bundles) {
   const std::map<char, std::vector<std::string>> instructions = {
       {'M',
@@ -175,7 +175,7 @@ IssueCycles sum_of_pieces(const std::vector<uint8_t>& code, const std::vector<si
   IssueCycles sum;
   size_t from = 0;
   for (size_t cut : cuts) {
-    // A place in slots.
+    // The address of a slot with this number.
     const auto place = [](size_t slots) { return 0x4000 + slots / 3 * 16 + slots % 3; };
     const size_t first = from / 3 * 16, last = (cut + 2) / 3 * 16;
     const std::vector<uint8_t> part(code.begin() + long(first), code.begin() + long(last));

@@ -1,5 +1,5 @@
-// Latencies of the Itanium 2's model: pairs of instructions, some groups apart, cost what the
-// tables of "Itanium - A System Implementor's Tale" say, which are repeated here.
+// Latencies in the model of the Itanium 2: pairs of instructions, some groups apart, have the costs
+// of the tables in "Itanium - A System Implementor's Tale", which are repeated here.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace respike::simulator::itanium2 {
 namespace {
 
 struct Pair {
-  std::vector<std::string> from, to;  // each with each
+  std::vector<std::string> from, to;  // each of `from` with each of `to`
   uint32_t cycles;
 };
 
@@ -51,7 +51,7 @@ const std::vector<Pair> kTable5 = {
      14},
 };
 
-/// The instructions with `distance` - 1 groups of no-ops between them.
+/// `from` and `to` with `distance` - 1 groups of no-ops between them.
 std::vector<uint8_t> apart(const std::string& from, const std::string& to, unsigned distance) {
   std::vector<uint8_t> code;
   append_alone(code, from, distance > 0);
@@ -66,7 +66,8 @@ void check(const std::string& from, const std::string& to, uint32_t cycles, unsi
     const uint32_t groups = distance == 0 ? 1 : distance + 1;
     EXPECT_EQ(issue_all(code).groups, groups);
     const uint32_t bubbles = cycles > distance ? cycles - distance : 0;
-    // Some instructions split the issue of what stands behind them in their own group: no-ops here.
+    // Some instructions split issue behind them, in their own group; no-ops show how much that
+    // costs.
     const uint32_t behind_from = distance == 0 ? 0 : bubbles_of(apart(from, "nop.m 0x0", distance)),
                    behind_to = bubbles_of(apart("nop.m 0x0", to, 1));
     EXPECT_LE(behind_from, 1u);
@@ -93,7 +94,7 @@ TEST(Latency, ModelHasTheRowsOfTheTables) {
   EXPECT_EQ(pair_rows().size(), kTable4.size() + kTable5.size());
 }
 
-/// Inside a group there are no dependences through registers, so these begin at one.
+/// Inside a group there are no dependences through registers, so distances begin at one.
 TEST(Latency, UseOfResults) {
   for (const char* from :
        {"probe.r r4=r5,0", "tpa r4=r5", "tak r4=r5", "thash r4=r5", "ttag r4=r5"})

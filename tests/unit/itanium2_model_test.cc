@@ -1,5 +1,5 @@
-// The Itanium 2's model as a whole: what it counts on small runs that can be followed by hand, and
-// on random walks, line by line, what it fetches.
+// The model of the Itanium 2 as a whole: its counts in small runs that can be followed by hand; and
+// its fetches in random walks, line by line.
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,15 @@ namespace {
 
 constexpr uint64_t kStart = 0x4000000000001000;
 
-/// A machine and the pieces that it was given.
+/// A processor and the pieces that a test gives it.
 class Processor2 {
  public:
   Processor2()
       : model_(find_model("itanium2")->make()), processor_(model_->make_processor(events)) {}
 
-  /// Executes the piece at `address`: `nops` bundles of no-ops without stops, and one with `last`
-  /// in its last slot and a stop. Branches go to the place that their text names, relative to 0.
+  /// Executes the piece at `address`: `nops` bundles of no-ops without stops, and a bundle with
+  /// `last` in its last slot and a stop. Branches go to the address that their text names, relative
+  /// to 0.
   void run(uint64_t address, unsigned nops, const std::string& last, bool completed = true) {
     std::unique_ptr<Piece>& piece = pieces_[address];
     if (!piece) {
@@ -68,7 +69,7 @@ TEST(Itanium2, Loop) {
   EXPECT_EQ(machine.events.conditional_branches, 100u);
   EXPECT_EQ(machine.events.taken_branches, 99u);
   EXPECT_EQ(machine.events.taken_jumps, 99u);
-  EXPECT_EQ(machine.events.mispredicts, 1u);  // the hint is right, then it ends
+  EXPECT_EQ(machine.events.mispredicts, 1u);  // the hint is right until the loop ends
   EXPECT_EQ(machine.events.groups, 101u);
   EXPECT_EQ(machine.events.nops, 100u * 5 + 3);
   EXPECT_EQ(machine.component("split issue"), 0u);
@@ -112,7 +113,7 @@ TEST(Itanium2, CallsAndReturns) {
   EXPECT_EQ(machine.events.taken_branches, 29u);
   EXPECT_EQ(machine.events.taken_jumps, 9u);
   EXPECT_EQ(machine.component("taken branches"), 10u);
-  machine.run(callee, 0, "br.ret.sptk.few b0");  // a signal's handler, or so
+  machine.run(callee, 0, "br.ret.sptk.few b0");  // for example by a signal's handler
   machine.run(kStart + 0x800, 0, "nop.b 0x0");
   EXPECT_EQ(machine.events.mispredicts, 1u);
 }
@@ -141,7 +142,7 @@ TEST(Itanium2, NothingIsLearntFromWhatWasLeft) {
   EXPECT_EQ(machine.events.taken_branches, 0u);
 }
 
-/// A cache as the textbook has it: a list for each set, the one used last in front.
+/// A cache as in textbooks: a list for each set, with the last used line in front.
 class ListCache {
  public:
   ListCache(unsigned sets, unsigned ways) : sets_(sets), ways_(ways) {}
@@ -160,8 +161,8 @@ class ListCache {
   std::map<uint64_t, std::list<uint64_t>> sets_of_;
 };
 
-/// Bundle by bundle: 16 KB of 64 bytes in 4 ways, 256 KB of 128 bytes in 8 ways, 32 pages of 4 KB
-/// and 128 of 16 KB.
+/// The reference goes bundle by bundle: 16 KB of 64-byte lines in 4 ways, 256 KB of 128-byte lines
+/// in 8 ways, 32 pages of 4 KB and 128 of 16 KB.
 TEST(Itanium2, FetchesLikeTheSimpleReference) {
   for (unsigned seed = 0; seed < 4; ++seed) {
     std::mt19937 random(seed);

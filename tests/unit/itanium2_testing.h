@@ -1,5 +1,5 @@
 #pragma once
-// Itanium code from text, for tests of the model.
+// Itanium code from text, for tests of the model of the Itanium 2.
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,9 @@
 
 namespace respike::simulator::itanium2 {
 
-/// A bundle, slot by slot, as the disassembler prints them; ";;" at the end of a slot is a stop.
-/// `units`: "MII". A long instruction takes the text of slot 1, slot 2 is empty.
+/// Appends a bundle, with the slots in the text form of the disassembler; ";;" at the end of a slot
+/// is a stop. `units`: such as "MII". A long instruction is the text of slot 1; slot 2 is then
+/// empty.
 inline void append_bundle(std::vector<uint8_t>& code, const std::string& units,
                           const std::vector<std::string>& slots) {
   using ia64::Unit;
@@ -47,12 +48,12 @@ inline std::string nop_of(char unit) {
                        : "nop.b 0x0";
 }
 
-/// A bundle with one instruction, all else no-ops.
+/// Appends a bundle with one instruction and two no-ops.
 inline void append_alone(std::vector<uint8_t>& code, const std::string& text, bool stop) {
   const char type = ia64::encoding_of(ia64::parse(text, 0).instruction).type();
   const std::string end = stop ? ";;" : "";
   if (type == 'X') return append_bundle(code, "MLX", {nop_of('M'), text + end});
-  // Two such bundles find ports for all that they hold.
+  // The units are such that two bundles of this kind find ports for all their instructions.
   const std::string units = type == 'F' ? "MMF" : type == 'B' ? "MMB" : "MMI";
   const unsigned place = type == 'F' || type == 'B' || type == 'I' ? 2 : 0;
   std::vector<std::string> slots;

@@ -1,4 +1,4 @@
-// What orders execute, counted by hand and against a walk along the code as it is written.
+// How many instructions orders execute, counted by hand and by a walk along the code as written.
 
 #include "optimizer/layout/layout_cost.h"
 
@@ -17,7 +17,7 @@ void set_counts(Procedure& procedure, BlockId block, uint64_t falls, uint64_t ta
     edge.count = edge.kind == Edge::Kind::taken ? taken : falls;
 }
 
-/// A conditional branch to block 2, block 1 behind it; both return.
+/// A conditional branch to block 2; block 1 follows the branch; both blocks return.
 LayoutProgram fork(uint64_t falls, uint64_t taken) {
   LayoutProgram p;
   p.add_procedure();
@@ -90,7 +90,7 @@ TEST(LayoutCost, TheInputsOrderCostsWhatTheInputDoes) {
   }
 }
 
-/// Whatever is asked for: by its own counts no procedure executes more than before.
+/// With any options, no procedure executes more than before by its own counts.
 TEST(ProfiledLayout, NoProcedureExecutesMore) {
   Random random(2);
   int kept = 0;

@@ -1,4 +1,4 @@
-// Orders of blocks: every block once, glued blocks together, a seed means one layout.
+// Orders of blocks: every block occurs once, glued blocks stay together, a seed gives one layout.
 
 #include "optimizer/layout/orders.h"
 

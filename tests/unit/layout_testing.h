@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of optimizer/layout share: random procedures with counts of random walks.
+// Helpers for the tests of optimizer/layout: random procedures with counts of random walks.
 
 #include <algorithm>
 #include <random>
@@ -23,7 +23,7 @@ inline Instruction fake_instruction(std::string_view name) {
   return i;
 }
 
-/// A program that procedures are added to.
+/// A program to which tests add procedures.
 class LayoutProgram {
  public:
   LayoutProgram() { program.target = &fake_target(); }
@@ -36,7 +36,8 @@ class LayoutProgram {
     return procedure;
   }
 
-  /// A block of `plain` instructions and, unless it is empty, the one of that name.
+  /// Adds a block of `plain` instructions and, unless `ending` is empty, the instruction of that
+  /// name.
   BlockId add_block(size_t plain, std::string_view ending) {
     Procedure& procedure = program.procedures.back();
     BasicBlock& block = procedure.blocks.emplace_back();
@@ -54,7 +55,8 @@ class LayoutProgram {
                                                                 {.target = to, .kind = kind});
   }
 
-  /// A procedure of blocks that fall through, branch forth and back, call and return, in any order.
+  /// Adds a procedure whose blocks fall through, branch forth and back, call and return, in any
+  /// order.
   void add_random_procedure(Random& random, uint32_t blocks) {
     add_procedure().blocks.reserve(blocks);
     for (BlockId b = 0; b < blocks; ++b) {
@@ -103,7 +105,7 @@ class LayoutProgram {
 
 /// Counts of random walks through a procedure; each branch has a bias of its own.
 inline void walk(Random& random, Procedure& procedure, uint32_t walks) {
-  std::vector<uint32_t> bias;  // of 100, of the first edge
+  std::vector<uint32_t> bias;  // in percent, of the first edge
   for (size_t b = 0; b < procedure.blocks.size(); ++b) bias.push_back(1 + below(random, 99));
   for (; walks > 0; --walks) {
     BlockId at = 0;
@@ -119,7 +121,7 @@ inline void walk(Random& random, Procedure& procedure, uint32_t walks) {
   }
 }
 
-/// Counts that no run gives: nothing fits, some are near 2^64.
+/// Sets counts that no run gives: they contradict each other, and some are near 2^64.
 inline void count_anything(Random& random, Program& program) {
   const auto any = [&]() -> uint64_t {
     switch (below(random, 4)) {
@@ -140,7 +142,7 @@ inline void count_anything(Random& random, Program& program) {
     }
 }
 
-/// The single block that each of `blocks` may be glued to: the next one, by falling through.
+/// Glues random blocks to the next block, if they fall through to it.
 inline void glue(Random& random, Procedure& procedure, uint32_t one_in) {
   for (BasicBlock& block : procedure.blocks)
     if (block.edge(Edge::Kind::fall_through) != nullptr && below(random, one_in) == 0)

@@ -1,4 +1,4 @@
-// When code that a step leaves out is worth a line.
+// Tests when a message says that a step leaves out much code.
 
 #include "optimizer/left_out.h"
 
@@ -31,7 +31,7 @@ TEST(LeftOut, OneOfTheBiggest) {
   std::vector<uint64_t> others(10000, 100);
   for (int i = 0; i < 9; ++i) others.push_back(500);
   EXPECT_EQ(described({{"a", 400}}, others), "0.04% of the code is lost: a (400 bytes)");
-  others.push_back(500);  // now it is the eleventh
+  others.push_back(500);  // now it is the eleventh largest
   EXPECT_EQ(described({{"a", 400}}, others), "");
 }
 

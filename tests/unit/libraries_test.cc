@@ -1,5 +1,5 @@
-// Which libraries a program loads: compared with the host's own dynamic linker, on its programs and
-// on random graphs of made-up libraries with all kinds of search paths.
+// The libraries that a program loads: compared with the host's own dynamic linker, for its programs
+// and for random graphs of made-up libraries with all kinds of search paths.
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 
-/// What a made-up image says to the dynamic linker.
+/// The entries of a made-up image for the dynamic linker.
 struct Made {
   std::string soname = {}, rpath = {}, runpath = {}, interpreter = {};
   std::vector<std::string> needed = {}, auxiliary = {};
@@ -115,11 +115,11 @@ void write(const fs::path& path, const Made& made) {
   fs::permissions(path, fs::perms::owner_all);
 }
 
-/// Libraries by what they were needed as, with their files; "" for one that is missing. One that is
-/// missing for an object may be there for another.
+/// Pairs of the name by which a library is needed, and its file; "" if the library is missing. A
+/// library may be missing for one object and found for another.
 using Found = std::set<std::pair<std::string, std::string>>;
 
-/// What the dynamic linker itself finds.
+/// The libraries that the dynamic linker itself finds.
 Found ask_loader(const fs::path& program, const std::string& library_path) {
   const std::string command = "LD_TRACE_LOADED_OBJECTS=1 LD_LIBRARY_PATH='" + library_path + "' '" +
                               program.string() + "' 2>/dev/null";
@@ -142,7 +142,7 @@ Found ask_us(const fs::path& program, const std::string& library_path) {
       find_libraries(read_program(program), {library_path, "", "/etc/ld.so.cache"});
   Found found;
   for (const LoadedLibrary& library : libraries.loaded)
-    if (library.name != kLoader)  // listed only where a library needs it
+    if (library.name != kLoader)  // listed only if a library needs it
       found.emplace(library.name, fs::canonical(library.path));
   for (const MissingLibrary& library : libraries.missing) found.emplace(library.name, "");
   return found;
@@ -176,8 +176,8 @@ TEST(Libraries, OfTheHostsPrograms) {
   EXPECT_GT(compared, 10);
 }
 
-/// A random world of folders, libraries in them, and a program; each library has a name that
-/// several folders may have, too.
+/// A random world of folders, libraries and a program; several folders may have a library of the
+/// same name.
 struct World {
   explicit World(unsigned seed) : random(seed) {}
 
@@ -217,7 +217,7 @@ struct World {
     return made;
   }
 
-  /// Returns the program.
+  /// Makes the files; returns the program.
   fs::path make() {
     for (char letter = 'a'; letter < 'f'; ++letter)
       for (unsigned library = 0; library < 8; ++library) {

@@ -1,5 +1,5 @@
-// What lifting may believe: reduced programs, each with one thing that cannot be known for sure.
-// Every one is rewritten in random orders and has to run as before.
+// What lifting may take for certain: reduced programs, each with one fact that cannot be known for
+// sure. Each program is rewritten in random orders and has to run as before.
 
 #include "optimizer/lift/lift.h"
 
@@ -53,13 +53,13 @@ void expect_movable(const Lifted& lifted, std::string_view name) {
   EXPECT_TRUE(lifted[name].movable()) << name << ": " << lifted[name].reason;
 }
 
-/// `reason`: a part of what is said of the procedure.
+/// `reason`: a part of the reason for which the procedure is left alone.
 void expect_left_alone(const Lifted& lifted, std::string_view name, std::string_view reason) {
   EXPECT_FALSE(lifted[name].movable()) << name;
   EXPECT_NE(lifted[name].reason.find(reason), std::string::npos) << lifted[name].reason;
 }
 
-/// Rewrites the program twice in several orders; it exits with `status` before and after.
+/// Rewrites the program twice, in several orders. It must exit with `status` before and after.
 void expect_same_behaviour(const Path& path, int status) {
   const CommandResult expected = run_alpha(path);
   EXPECT_EQ(WEXITSTATUS(expected.status), status) << expected.output;
@@ -141,7 +141,8 @@ _start:
 
 Path two_tables(const std::string& name, const std::string& other_address) {
   const Path second = test_directory() / (name + "_second.s");
-  // Behind its slots: then what it means with the other gp is code as well.
+  // `other` stands behind the slots, so that the words of its table lead to code with the other gp,
+  // too.
   write_text(second, many_slots("b") + switching("other", other_address, 40));
   return assembled(name,
                    kStart + switching("known", gp_relative("table_known"), 10) + many_slots("a"),
@@ -174,7 +175,7 @@ TEST(Lift, TableThatNobodyNamesTheGpOf) {
   expect_same_behaviour(path, 53);
 }
 
-/// `other` shares the gp of its only caller, but lies between procedures with different ones.
+/// `other` has the gp of its only caller, but lies between procedures with other gps.
 TEST(Lift, ProcedureWithoutGpOfItsOwn) {
   const Path second = test_directory() / "gps_none_second.s";
   std::string text = switching("other", gp_relative("table_other"), 40);
@@ -200,7 +201,7 @@ TEST(Lift, ProcedureWithoutGpOfItsOwn) {
   expect_same_behaviour(path, 53);
 }
 
-/// `known` uses its table for one jump, `other` for two. `more`: other procedures.
+/// `known` uses its table for one jump, `other` uses its table for two. `more`: other procedures.
 Path tables_of_jumps(const std::string& name, const std::string& more) {
   const std::string dispatch = " s4addq $2,$1,$1\n ldl $1,0($1)\n addq $1,$29,$1\n jmp ($1)\n";
   std::string other = switching("other", gp_relative("table_other"), 40);
@@ -229,7 +230,7 @@ TEST(Lift, TableThatAnotherProcedureNames) {
 }
 
 TEST(Lift, TableInARegisterThatACallChanged) {
-  // $0 is a table's address in front of the call, and an index into another behind it.
+  // Before the call $0 is the address of a table, behind the call an index into another table.
   const Path path = assembled("across_call", R"(
 .text
 .globl _start
@@ -281,8 +282,8 @@ table_right: .gprel32 first
 
 // ---- labels ----
 
-/// `jump` goes to the label `one`, or by its distance of 12 bytes to `two`; $17 points to memory.
-/// Exits with 7 by way of `one`, else with 2. `more`: other procedures.
+/// `jump` goes to the label `one`, or 12 bytes further to `two`; $17 points to memory. The program
+/// exits with 7 if `one` was reached, else with 2. `more`: other procedures.
 Path jump_to_label(const std::string& name, const std::string& way, const std::string& more = "") {
   return assembled(name, R"(
 .text
@@ -324,7 +325,7 @@ two:
                    "");
 }
 
-/// A routine that does what a line says and returns by a register.
+/// A routine of one line that returns by the register `link`.
 std::string routine(const std::string& name, const std::string& line, int link) {
   return ".globl " + name + "\n.ent " + name + "\n" + name + ":\n.frame $30,0,$" +
          std::to_string(link) + "\n " + line + "\n ret $31,($" + std::to_string(link) +
@@ -339,7 +340,7 @@ TEST(Lift, LabelsThatAreOnlyPassedOn) {
     expect_movable(Lifted(path), "jump");
     expect_same_behaviour(path, 7);
   }
-  // Who knows what $17 points to.
+  // $17 may point anywhere, so the store may overwrite the label's slot.
   const Path path =
       jump_to_label("label_stored", " stq $1,8($30)\n stq $1,16($17)\n ldq $3,8($30)\n");
   expect_left_alone(Lifted(path), "jump", "unknown indirect jump");
@@ -351,7 +352,7 @@ TEST(Lift, LabelsAcrossDivisions) {
                                   routine("__divq", "lda $27,4($31)", 23));
   expect_movable(Lifted(kept), "jump");
   expect_same_behaviour(kept, 7);
-  // By another name, by another register, in a register that a division does change.
+  // Another name; another register; a register that a division does change.
   const std::string other[] = {"bsr $23,divide", "mov $26,$5\n bsr $26,__divq\n mov $5,$26"};
   int number = 0;
   for (const std::string& call : other) {
@@ -375,7 +376,7 @@ TEST(Lift, LabelsThatAreCompared) {
                                   " subq $0,$4,$0\n");
   expect_movable(Lifted(same), "jump");
   expect_same_behaviour(same, 7);
-  // Which one comes first does change.
+  // Which of two addresses is lower depends on the layout.
   const Path order = jump_to_label("ordered", " mov $1,$3\n cmpult $1,$27,$4\n addq $0,$4,$0\n");
   expect_left_alone(Lifted(order), "jump", "unknown indirect jump");
 }
@@ -410,8 +411,8 @@ std::string section_of(const std::string& name, const std::string& body) {
          name + "\n" + name + "_:\n" + name + ":\n" + body + ".end " + name + "\n";
 }
 
-/// Exits with what `pick` gives for 0 and three times what it gives for 1. The addresses of `low`,
-/// which is 11, and `high`, 22, differ in both halves, but not by their relocations.
+/// Exits with the sum of pick(0) and three times pick(1). `low` returns 11, `high` 22; their
+/// addresses differ in both halves, but not in their relocations.
 Path two_addresses(const std::string& name, const std::string& pick, const std::string& data = "") {
   return assembled(name,
                    section_of("low", " lda $0,11($31)\n ret\n") + ".space 0x28000\n" +
@@ -441,8 +442,8 @@ _start:
                    "-Wl,--no-relax");
 }
 
-/// Each lower half is nearest to the upper half of the other address. `kept`, `again`: what stands
-/// behind the upper and in front of the lower halves, `base`: their register.
+/// Each lower half is nearest to the upper half of the other address. `kept` is code behind the
+/// upper halves, `again` code before the lower halves, `base` the register of the lower halves.
 std::string crossed(const std::string& kept, const std::string& again, const std::string& base) {
   return " lda $30,-16($30)\n beq $16,2f\n br $31,1f\n"
          "2: ldah $1,high($29) !gprelhigh\n" +
@@ -528,7 +529,7 @@ TEST(Lift, HalvesOfTwoTables) {
 
 // ---- sequences ----
 
-/// Adds 2 to 40 by load-locked and store-conditional; between the two lies `border`.
+/// Adds 2 to 40 by load-locked and store-conditional, with `border` between the two.
 Path lock_across(const std::string& name, const std::string& border) {
   return assembled(name, R"(
 .text

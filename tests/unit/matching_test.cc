@@ -1,5 +1,5 @@
 // Profiles carried over to other builds: made-up programs that change in known ways, real images in
-// other layouts, and anything that a file can hold.
+// other layouts, and profiles with any contents.
 
 #include "profiledb/matching/match.h"
 
@@ -85,14 +85,14 @@ TEST(Names, AreThoseOfTheSource) {
 
 // ---- made-up programs ----
 
-/// A procedure of nodes in a row with ways to jump ahead and back, every node a block.
+/// A procedure of nodes in a row, with jumps ahead and back; every node is a block.
 struct Source {
   std::string name;
   struct Node {
     NodeHash hash;
-    uint64_t skip = 0;        // also leads so many nodes ahead
-    uint64_t back = 0;        // also leads so many nodes back
-    uint32_t callee = kNone;  // index of the program
+    uint64_t skip = 0;        // the node also leads so many nodes ahead
+    uint64_t back = 0;        // the node also leads so many nodes back
+    uint32_t callee = kNone;  // index in the program
   };
   std::vector<Node> nodes;
 };
@@ -113,7 +113,7 @@ Source random_source(Random& random, uint32_t number, uint32_t procedures) {
   return source;
 }
 
-/// The profile of a program whose procedures all were run so many times at random.
+/// The profile of a program whose procedures were all run `runs` times at random.
 Profile profile_of_sources(const std::vector<Source>& program, Random& random, int runs = 100) {
   Profile profile;
   profile.runs = 1;
@@ -160,7 +160,7 @@ Profile profile_of_sources(const std::vector<Source>& program, Random& random, i
   return profile;
 }
 
-/// Neither more nor less than the block's count goes along the edges, other than where control may
+/// Expects that the flow along the edges equals the count of the block, except where control may
 /// come in or leave.
 void expect_conserved(const ProcedureProfile& procedure, bool strictly) {
   std::vector<uint64_t> in(procedure.blocks.size()), out(procedure.blocks.size());
@@ -187,7 +187,7 @@ std::vector<Source> random_program(Random& random, uint32_t procedures) {
   return program;
 }
 
-/// Puts the procedures of a program into another order; returns old numbers by new ones.
+/// Reorders the procedures of a program; returns the old number of each new number.
 std::vector<uint32_t> reorder(std::vector<Source>& program, const std::vector<uint32_t>& order) {
   std::vector<uint32_t> place(program.size(), kNone);
   for (uint32_t p = 0; p < order.size(); ++p) place[order[p]] = p;
@@ -233,7 +233,7 @@ TEST(Matching, ProceduresAreFoundWhereverTheyAre) {
   }
 }
 
-/// Without a single name, and with a single name for all.
+/// No procedure has a name; or all have the same name.
 TEST(Matching, ProceduresWithoutNames) {
   for (const std::string name : {"", "f"}) {
     Random random(7);
@@ -252,7 +252,7 @@ TEST(Matching, ProceduresWithoutNames) {
   }
 }
 
-/// Functions that look like each other and have names that look like made-up ones.
+/// Functions that look alike, and whose names look like made-up names.
 TEST(Matching, NamesThatBeginAsMadeUpOnesAreNames) {
   Random random(5);
   Source source = random_source(random, 0, 1);
@@ -274,7 +274,7 @@ TEST(Names, OfProceduresWithoutASymbolAreTheirAddresses) {
   EXPECT_TRUE(has_own_name("code_bad", 0x120000460));
 }
 
-/// Two local procedures of one name and one shape: who calls them tells them apart.
+/// Two local procedures have one name and one shape; their callers tell them apart.
 TEST(Matching, CallersTellTwinsApart) {
   Random random(3);
   auto program = random_program(random, 6);
@@ -290,14 +290,14 @@ TEST(Matching, CallersTellTwinsApart) {
   EXPECT_EQ(partner, (std::vector<uint32_t>{0, 1, 3, 2, 4, 5}));
 }
 
-/// New nodes in a row: counts around them stay, theirs follow.
+/// New nodes in a row: counts around them stay, their own counts follow.
 TEST(Matching, ChangedProceduresKeepTheirCounts) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Random random(seed);
     auto program = random_program(random, 8);
     const Profile before = profile_of_sources(program, random);
     const uint32_t at = 1 + below(random, static_cast<uint32_t>(program[0].nodes.size()) - 1);
-    // Only ways that do not pass the place, so that they stay the same ways.
+    // Only ways that do not pass the place of the new nodes, so that the ways stay the same.
     for (uint32_t n = 0; n < program[0].nodes.size(); ++n) {
       Source::Node& node = program[0].nodes[n];
       if (n < at && n + node.skip >= at && node.skip != 0) ++node.skip;
@@ -316,7 +316,7 @@ TEST(Matching, ChangedProceduresKeepTheirCounts) {
   }
 }
 
-/// What nothing is known of but its calls.
+/// Procedures of which only the calls are known.
 TEST(Matching, NewProceduresGetTheirCallersCounts) {
   Random random(5);
   auto program = random_program(random, 3);
@@ -349,7 +349,7 @@ TEST(Matching, AnotherProgramsProfileIsToldApart) {
 
 // ---- anything ----
 
-/// Whatever files hold, there is a result, and flow is conserved in it.
+/// Whatever the profiles contain, there is a result, and its flow is conserved.
 TEST(Matching, AnyProfiles) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed);
@@ -410,7 +410,7 @@ Program lifted(const Image& image) {
 /// The counts of nodes, by name of the procedure.
 using NodeCounts = std::map<std::string, std::vector<std::map<uint32_t, uint64_t>>>;
 
-/// The names of procedures with other counts.
+/// The names of procedures whose counts differ.
 std::string differences(const NodeCounts& a, const NodeCounts& b) {
   std::string names;
   for (const auto& [name, counts] : a)
@@ -432,8 +432,8 @@ NodeCounts node_counts(const Profile& profile) {
   return result;
 }
 
-/// Walks at random through every procedure, so that counts add up. Where walks do not end nothing
-/// is counted.
+/// Walks at random through every procedure, so that counts add up. Procedures in which walks do not
+/// end get no counts.
 void walk(Program& program, Random& random) {
   for (Procedure& procedure : program.procedures) {
     size_t steps = 0;
@@ -455,7 +455,7 @@ void walk(Program& program, Random& random) {
   }
 }
 
-/// All counts of `before` arrive in the image.
+/// Expects that all counts of `before` arrive in the image.
 Profile expect_carried(const Profile& before, const Image& image, const std::string& name) {
   const MatchResult match = match_profile(before, lifted(image));
   EXPECT_EQ(match.procedures_matched, match.procedures_before) << name;
@@ -464,7 +464,8 @@ Profile expect_carried(const Profile& before, const Image& image, const std::str
   return match.profile;
 }
 
-/// A rewritten image gets all counts of its original, and the reverse.
+/// A rewritten image gets all counts of its original, and the original all counts of the rewritten
+/// image.
 TEST(MatchingImages, OtherLayouts) {
   int programs = 0;
   for (const char* name : {"sqlite3.static", "modern.dynamic", "switches.pie"}) {

@@ -1,4 +1,4 @@
-// Counter files into the database: each exactly once, whoever merges, whoever is killed.
+// Counter files merged into the database: each exactly once, whichever process merges or is killed.
 
 #include "profiledb/merging.h"
 
@@ -50,7 +50,7 @@ TEST_F(Merging, AFinishedRunIsAddedOnce) {
   EXPECT_EQ(runs()[0].ended, "unknown");
   EXPECT_EQ(runs()[0].state, RunState::finished);
 
-  // The file again, as after a crash before it was removed.
+  // The same file again, as after a crash before its removal.
   program.leave_file(17, kStart, counters);
   EXPECT_EQ(merge().repeated, 1u);
   EXPECT_FALSE(fs::exists(file));
@@ -140,7 +140,7 @@ TEST_F(Merging, AVanishedFileLeavesItsSnapshot) {
   EXPECT_EQ(runs().at(0).state, RunState::lost);
   EXPECT_EQ(merge().lost, 0u);
   expect_same_counts(database.profile(program.build()), program.profile_of(counters));
-  // It was only somewhere else.
+  // The file was only in another folder meanwhile.
   program.leave_file(5, kStart, counters);
   EXPECT_EQ(merge().finished, 1u);
   expect_same_counts(database.profile(program.build()), program.profile_of(counters));
@@ -273,14 +273,14 @@ TEST_F(Merging, WeightsMultiply) {
 TEST_F(Merging, HowAProcessEndedIsNoted) {
   program.leave_file(1, kStart, program.run());
   program.leave_file(2, kStart, program.run());
-  program.leave_file(2, kStart - 500 * kSecond, program.run());  // had that number before
+  program.leave_file(2, kStart - 500 * kSecond, program.run());  // had the number before
   merge({.ended = {ProcessEnd{2, kStart - 1, "exited 3"}}});
   std::map<uint64_t, std::string> ends;
   for (const RunRow& run : runs()) ends[run.process_id * kStart + run.started] = run.ended;
   EXPECT_EQ(ends[2 * kStart + kStart], "exited 3");
   EXPECT_EQ(ends[2 * kStart + kStart - 500 * kSecond], "unknown");
   EXPECT_EQ(ends[1 * kStart + kStart], "unknown");
-  // Somebody else merged the file before its parent did.
+  // Another process merged the file before its parent did.
   merge({.ended = {ProcessEnd{1, kStart, "killed by 9"}}});
   for (const RunRow& run : runs())
     if (run.process_id == 1) {
@@ -303,7 +303,7 @@ TEST_F(Merging, ProcessNumbersAreGivenAgain) {
     program.leave_file(2, kStart + start * kSecond, program.run());
   merge({.ended = notes});
   EXPECT_EQ(ends(), expected);
-  // Merged first, without the notes.
+  // Here the runs are merged first, without the notes.
   CountingProgram other(2);
   other.put_into(database, "/toy/other");
   for (const uint64_t start : {1, 5, 9}) other.leave_file(3, kStart + start * kSecond, other.run());
@@ -315,7 +315,7 @@ TEST_F(Merging, ProcessNumbersAreGivenAgain) {
     EXPECT_EQ(run.ended, expected.at((run.started - kStart) / kSecond));
 }
 
-/// What cannot be read into memory must not be tried.
+/// Sizes that do not fit into memory must not be allocated.
 TEST_F(Merging, HugeFilesWithHoles) {
   for (const bool empty : {false, true}) {
     const fs::path file = program.leave_file(7, kStart, program.run());
@@ -342,7 +342,7 @@ TEST_F(Merging, WrongClocks) {
 
 TEST_F(Merging, PruneKeepsWhatRunningProcessesNeed) {
   const fs::path file = program.leave_file(1, kStart, program.run());
-  database.prune(1, std::chrono::seconds(0));  // no application uses the image
+  database.prune(1, std::chrono::seconds(0));  // no application uses the image now
   EXPECT_TRUE(database.find_image("/toy/program"));
   EXPECT_EQ(merge().finished, 1u);
   EXPECT_EQ(database.prune(1, std::chrono::seconds(0)).images, 1u);
@@ -434,7 +434,7 @@ TEST(MergingTogether, KilledAtAnyInstant) {
       }
       _exit(0);
     }
-    if (i > 0) {  // the first one says how long a merge takes here
+    if (i > 0) {  // the first round says how long a merge takes here
       usleep(below(random, 1 + static_cast<uint32_t>(longest.count() * (i % 10) / 8)));
       kill(child, SIGKILL);
     }

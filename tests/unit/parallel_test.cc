@@ -1,5 +1,5 @@
-// Work on several threads: all of it is done, once, whatever the number of threads, and exceptions
-// come out as if it had been done in order.
+// Work on several threads: all of it is done once, whatever the number of threads, and the
+// exception that comes out is that of working in order.
 
 #include "optimizer/base/parallel.h"
 
@@ -48,7 +48,8 @@ TEST(Parallel, TheLowestExceptionComesOutAndTheRestIsDone) {
   }
 }
 
-/// A container may allow no more threads; root is not refused any, so another user asks for them.
+/// A container may allow no more threads. Root may always make threads, so the test becomes another
+/// user.
 TEST(Parallel, WorksWithTheThreadsThereAre) {
   const pid_t child = fork();
   if (child == 0) {

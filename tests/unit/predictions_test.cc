@@ -1,4 +1,4 @@
-// Branches say what the counts say.
+// The predictions of branches follow the counts.
 
 #include "optimizer/transform/predictions.h"
 
@@ -13,7 +13,7 @@
 namespace respike {
 namespace {
 
-/// A block that ends in `branch`, and two that it leads to.
+/// A block that ends in `branch`, and the two blocks that the branch leads to.
 class Branching {
  public:
   Branching(const std::string& branch, uint64_t taken, uint64_t passed) {

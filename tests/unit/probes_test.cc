@@ -1,5 +1,5 @@
-// Probes in programs: random procedures run with and without them on a machine of the test. With
-// them they do the same, and every counter has what it counts.
+// Probes in programs: random procedures run with and without probes on the machine of
+// alpha_machine.h. With probes they do the same, and every counter has the right count.
 
 #include "instrument/probes.h"
 
@@ -30,11 +30,12 @@ std::string procedure_of(uint64_t blocks, const std::string& text, bool gp) {
          (gp ? " gp=" + std::to_string(kGpValue) : std::string()) + "\n" + text;
 }
 
-/// Blocks that lead forward, but for locked loops (some do without); the last one jumps through a
-/// register to code that may read everything. What blocks overwrite is free before.
+/// Blocks that lead forward, except for locked loops (some blocks do without); the last block jumps
+/// through a register to code that may read every register. Registers that blocks overwrite are
+/// free before.
 std::string random_procedure(Random& random, bool gp) {
   const auto below = [&](uint64_t limit) { return random() % limit; };
-  // Neither gp, sp, the jump's target, nor the address of data.
+  // A register other than gp, sp, the jump's target, and the address of data.
   const auto any = [&] { return alpha_target().register_name(static_cast<Register>(below(27))); };
   std::string text;
   const uint64_t blocks = 3 + below(below(3) == 0 ? 30 : 6);
@@ -49,7 +50,7 @@ std::string random_procedure(Random& random, bool gp) {
     if (locked) {
       const std::string value = any();
       text += "    ldq_l " + value + ",0(t12)\n";
-      for (int i = 0; i < 3; ++i)  // what is read here may be free from here on
+      for (int i = 0; i < 3; ++i)  // registers that these read may be free from here on
         text += "    addq " + value + "," + any() + "," + value + "\n";
       const auto retry = "    stq_c " + value + ",0(t12)\n    beq " + value + ",120000000\n";
       if (split) {  // the sequence goes on in the next block
@@ -76,7 +77,7 @@ std::string random_procedure(Random& random, bool gp) {
       }
     }
     if (last) {
-      const uint64_t one_in = 1 + below(4);  // 1: all of them are overwritten
+      const uint64_t one_in = 1 + below(4);  // 1: all registers are overwritten
       for (int i = 0; i < 27; ++i)
         if (below(one_in) == 0)
           text +=
@@ -149,7 +150,7 @@ class Assembler {
   struct Placed {
     ProcedureId procedure;
     BlockId block;
-    BlockId branch_to;  // where control falls through to, if that does not follow
+    BlockId branch_to;  // the fall-through, if it does not come next
   };
   const BasicBlock& block(ProcedureId p, BlockId b) const { return program_[p].blocks[b]; }
   uint64_t size(ProcedureId p, BlockId b) const {
@@ -182,7 +183,7 @@ AlphaMachine start(uint64_t seed) {
   return machine;
 }
 
-/// Counters on all blocks and edges that can have one: more than anybody needs.
+/// Counters on all blocks and edges that can have a counter: more than any profile needs.
 CounterPlacement count_everything(const Program& program) {
   CounterPlacement result;
   const ProbePlaces places = find_probe_places(program, 0);
@@ -206,7 +207,7 @@ struct Tally {
   uint64_t saved = 0, small = 0, unsaved = 0, without_gp = 0;
 };
 
-/// What the program did with its registers and its data.
+/// Expects that registers and data are the same after both runs.
 void expect_same_effect(const AlphaMachine& plain, const AlphaMachine& counted) {
   EXPECT_EQ(counted.pc, plain.pc);
   for (Register r = 0; r < 31; ++r)
@@ -217,7 +218,7 @@ void expect_same_effect(const AlphaMachine& plain, const AlphaMachine& counted) 
   EXPECT_EQ(data(counted), data(plain));
 }
 
-/// Runs the procedure with and without probes. Its last block jumps through a register.
+/// Runs the procedure with and without probes. The last block jumps through a register.
 Tally check(const std::string& text, bool atomic, uint64_t seed = 1) {
   const Program original = parse_alpha(text);
   Program program = parse_alpha(text);
@@ -251,7 +252,7 @@ Tally check(const std::string& text, bool atomic, uint64_t seed = 1) {
       if (placement.graph.edges[e].kind != Kind::block) continue;
       EXPECT_EQ(counted.memory[kCounters + 8 * i], visits(e)) << "block " << e;
     }
-    // What flows into a block flows out.
+    // The flow into a block equals the flow out of it.
     for (BlockId b = 0; b < original[0].blocks.size(); ++b) {
       uint64_t out = 0;
       bool known = b != last;
@@ -284,7 +285,7 @@ void check_many(bool atomic) {
     sum.unsaved += one.unsaved;
     sum.without_gp += one.without_gp;
   }
-  // All kinds of probes were there.
+  // All kinds of probes occurred.
   EXPECT_GT(sum.saved, 500u);
   EXPECT_GT(sum.unsaved, 500u);
   EXPECT_GT(sum.small, 50u);
@@ -298,7 +299,7 @@ TEST(Probes, CountAndLeaveAloneAtomically) {
   check_many(true);
 }
 
-/// A probe that counts atomically splits its block, and the jump is in the part behind it.
+/// A probe that counts atomically splits its block; the jump by a table is in the second part.
 TEST(Probes, LeaveTablesToTheirJumps) {
   Program program = parse_alpha(R"(origin_base 0x120000000
 range 0x120000000..0x120000100 procedure=0 blocks=0..3
@@ -326,7 +327,7 @@ procedure 0 "f" address=0x120000000
   EXPECT_EQ(find_violation(program), std::nullopt);
 }
 
-/// Where the registers are that a probe wants: only inside of the sequence three are free.
+/// The probe needs three free registers, which it finds only inside of the locked sequence.
 TEST(Probes, StayOutOfLockedSequences) {
   for (const std::string cut : {"", "    -> 1 fall_through\n  block 1\n"}) {
     const std::string first = cut.empty() ? "0 entry" : "0 entry glued";

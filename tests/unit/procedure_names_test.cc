@@ -1,5 +1,5 @@
-// A procedure is called the same in an input and in its outputs, also where several symbols name
-// its start.
+// A procedure has the same name in an input and in its outputs, also if several symbols name its
+// start.
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace respike {
 namespace {
 
-/// Functions without code (as of nothing but __builtin_unreachable()), aliases, and a second,
-/// shorter name of a start; local symbols stand in the symbol table in the order of the source.
+/// Functions without code (nothing but __builtin_unreachable()), aliases, and a second, shorter
+/// name of a start; local symbols are in the symbol table in the order of the source.
 constexpr const char* kSource = R"(
 .text
 .globl _start

@@ -31,8 +31,8 @@ TEST(ProfileFormat, RoundTrip) {
   EXPECT_EQ(decode_profile(encode_profile({}), "p"), Profile{});
 }
 
-/// What never ran takes little more than a byte for a block, another for an edge, and four for a
-/// node.
+/// Code that never ran takes little more than a byte for a block, a byte for an edge, and four
+/// bytes for a node.
 TEST(ProfileFormat, IsCompact) {
   Profile profile;
   ProcedureProfile& procedure = profile.procedures.emplace_back();
@@ -68,7 +68,7 @@ TEST(ProfileFormat, DamageIsRefused) {
   expect_damage_refused(bytes, error_of, random);
 }
 
-/// A right checksum does not make it sound.
+/// A correct checksum does not make a damaged profile sound.
 TEST(ProfileFormat, DamageUnderARightChecksum) {
   Random random(3);
   const std::vector<uint8_t> bytes = encode_profile(random_profile(random));

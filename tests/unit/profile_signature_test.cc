@@ -1,4 +1,4 @@
-// Signatures depend on the flow of control and on nothing else; counts find their places again.
+// Signatures depend only on the flow of control; counts find their places again.
 
 #include "optimizer/profile/signature.h"
 
@@ -24,7 +24,8 @@ Program lifted(const Image& image) {
 /// Signature, and strict and loose hashes of the nodes.
 using Looks = std::pair<uint64_t, std::vector<std::pair<uint16_t, uint16_t>>>;
 
-/// By name; a name may stand for several procedures, and one without a name has its address there.
+/// Signatures by name. A name may stand for several procedures; a procedure without a name has its
+/// address as its name.
 std::map<std::string, std::multiset<Looks>> signatures_of(const Program& program) {
   std::map<std::string, std::multiset<Looks>> result;
   const auto signatures = sign(program);
@@ -57,7 +58,7 @@ TEST(Signature, IsTheSameInAnyLayout) {
   expect_same_in_any_layout(throwing_program());
 }
 
-/// Real programs, where they were built (tests/programs).
+/// Real programs, if they were built (tests/programs).
 TEST(Signature, IsTheSameInAnyLayoutOfRealPrograms) {
   int programs = 0;
   const char* folder = std::getenv("RESPIKE_PROGRAMS");

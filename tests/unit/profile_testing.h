@@ -9,7 +9,7 @@
 
 namespace respike {
 
-/// Small numbers mostly, sometimes any.
+/// Mostly a small number, sometimes any number.
 inline uint64_t any_number(Random& random) {
   return one_in(random, 10) ? random() : one_in(random, 3) ? 0 : below(random, 1000);
 }

@@ -1,4 +1,4 @@
-// Layouts by counts: what is hot, which no-ops go, and that no counts make a layout wrong.
+// Layouts by counts: which blocks are hot, which no-ops are dropped; no counts make a layout wrong.
 
 #include "optimizer/layout/profiled.h"
 
@@ -83,7 +83,7 @@ TEST(Hotness, LeavesNoMoreHotBytesThanAllowed) {
 
 // ---- no-ops
 
-/// The opcodes' names of a block after drop_nops().
+/// The names of a block's opcodes after drop_nops().
 std::string left_of(const Program& program, BlockId block) {
   std::string names;
   for (const Instruction& i : program[0].blocks[block].instructions)
@@ -245,7 +245,7 @@ TEST(ProfiledLayout, PutsColdCodeBehindHotCodeAndIdleCodeLast) {
     for (const LayoutOptions& options : all_options()) {
       if (!options.split) continue;
       const uint64_t threshold = hot_threshold(program, options.cold_share);
-      bool cold = false, idle = false;  // seen
+      bool cold = false, idle = false;  // these blocks were seen
       for (const auto& fragment : profiled_layout(program, options).fragments)
         for (const BlockId b : fragment.blocks) {
           const BasicBlock& block = program[fragment.procedure].blocks[b];
@@ -255,7 +255,7 @@ TEST(ProfiledLayout, PutsColdCodeBehindHotCodeAndIdleCodeLast) {
           if (block.count != 0) {
             EXPECT_FALSE(idle) << "round " << round << ", " << name_of(options);
           }
-          // Of glued blocks one may be hot and the others not.
+          // Of two glued blocks, one may be hot and the other not.
           const bool glued =
               block.has(BasicBlock::kGluedToNext) ||
               (b > 0 && program[fragment.procedure].blocks[b - 1].has(BasicBlock::kGluedToNext));
@@ -330,8 +330,8 @@ range 0x1c..0x20 procedure=2 blocks=0..1
 constexpr LayoutOptions kPlaced = {
     .blocks = LayoutOptions::Blocks::chain, .split = true, .pieces = LayoutOptions::Pieces::place};
 
-/// Procedures of one block, of which the first one calls one of the others, all equally hot. The
-/// call is direct, or indirect and seen by a profile.
+/// Procedures of one block, all equally hot; the first procedure calls one of the others. The call
+/// is direct, or indirect and known from a profile.
 TEST(ProfiledLayout, PutsCallersBesideTheirCallees) {
   for (const bool observed : {false, true})
     for (ProcedureId callee = 1; callee < 8; ++callee) {
@@ -368,8 +368,8 @@ TEST(ProfiledLayout, PutsCallersBesideTheirCallees) {
     }
 }
 
-/// Where branches might not reach from one end to the other, hot code is in the middle, the cold
-/// parts of its procedures next to it.
+/// If branches might not reach from one end to the other, hot code is in the middle, and the cold
+/// parts of hot procedures are next to it.
 TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
   LayoutProgram p;
   const uint64_t reach = p.program.target->branch_reach();
@@ -402,7 +402,7 @@ TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
   EXPECT_NEAR(static_cast<double>(before), static_cast<double>(behind), 0.1 * (before + behind));
 }
 
-/// Two loops that take turns with what they call, in more code than the cache holds.
+/// Two loops take turns with the procedures that they call, in more code than the cache holds.
 TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
   LayoutProgram p;
   Random random(6);
@@ -419,7 +419,7 @@ TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
   EXPECT_EQ(layout.fragments.front().alignment, line);
 }
 
-/// ext-TSP would take the square of these blocks.
+/// ext-TSP would take quadratic time for these blocks.
 TEST(ProfiledLayout, VeryLargeProceduresAreChainedGreedily) {
   LayoutProgram p;
   Random random(7);

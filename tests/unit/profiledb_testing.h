@@ -57,7 +57,7 @@ inline std::vector<std::string> files_below(const std::filesystem::path& folder)
   return names;
 }
 
-/// Runs an action in a process of its own; its exit status, or -1 when it was killed.
+/// Runs an action in a process of its own; returns its exit status, or -1 if it was killed.
 inline int in_child(const std::function<void()>& action) {
   const pid_t child = fork();
   if (child == 0) {
@@ -75,7 +75,7 @@ inline int in_child(const std::function<void()>& action) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// The counters of one run, in a file as the start code makes it.
+/// The file that the start code makes for the counters of one run.
 inline std::vector<uint8_t> counter_file(const ImageId& id, const CounterMap& map, uint64_t process,
                                          uint64_t started, const std::vector<uint64_t>& counters) {
   constexpr uint32_t kHeader = 8192;
@@ -94,11 +94,11 @@ inline std::vector<uint8_t> counter_file(const ImageId& id, const CounterMap& ma
   return bytes;
 }
 
-/// A program whose runs count, registered and instrumented in a database.
+/// A program with counters, registered and instrumented in a database.
 class CountingProgram {
  public:
   explicit CountingProgram(uint64_t seed) : random_(seed) {
-    // Such that calls return: the counts of all procedures are exact.
+    // Options by which all calls return: so the counts of all procedures are exact.
     ToyOptions options;
     options.procedures = 12;
     do {
@@ -114,7 +114,7 @@ class CountingProgram {
     options_ = options;
   }
 
-  /// The map refers to nothing outside, so an image is only the section with it.
+  /// An image with the map's section and nothing else: the map refers to nothing outside.
   Image image() const {
     const auto section =
         std::make_shared<std::vector<uint8_t>>(counter_map_section(id_, encode_counter_map(map_)));
@@ -127,7 +127,7 @@ class CountingProgram {
     return image;
   }
 
-  /// The procedures as they are counted, without counts.
+  /// The procedures in the shape that is counted, without counts.
   Profile procedures() const {
     Profile profile = profile_of(std::vector<uint64_t>(map_.counters));
     profile.runs = 0;
@@ -152,7 +152,7 @@ class CountingProgram {
   const CounterMap& map() const { return map_; }
   const ImageId& id() const { return id_; }
 
-  /// The counters of one more run.
+  /// Runs the program once more and returns the counters.
   std::vector<uint64_t> run() {
     for (;;) {
       machine_->run();
@@ -160,13 +160,13 @@ class CountingProgram {
       for (size_t i = 0; i < now.size(); ++i) counters[i] -= last_[i];
       last_ = std::move(now);
       if (!machine_->killed) return counters;
-      // The counts of one that was killed would be a guess: start over.
+      // The counts of a killed run would be a guess: start over.
       machine_ = std::make_unique<ToyMachine>(program_, map_, options_, random_);
       last_.assign(map_.counters, 0);
     }
   }
 
-  /// What one run counted.
+  /// The profile of one run.
   Profile profile_of(const std::vector<uint64_t>& counters) const {
     CounterFile file;
     file.path = "file";
@@ -199,7 +199,7 @@ class CountingProgram {
   std::filesystem::path spool_;
 };
 
-/// A process that counts: it has a file mapped.
+/// A running process: it has its counter file mapped.
 class RunningFile {
  public:
   explicit RunningFile(const std::filesystem::path& path)
@@ -225,7 +225,7 @@ class RunningFile {
   uint8_t* memory_ = nullptr;
 };
 
-/// Sums of profiles of one image, made without the database.
+/// The sum of profiles of one image, computed without the database.
 class ExpectedSum {
  public:
   explicit ExpectedSum(const CountingProgram& program) : sum_(program.procedures()) {}
@@ -239,12 +239,13 @@ class ExpectedSum {
   Profile sum_;
 };
 
-/// All but where the image is.
+/// Expects equal profiles, except for the place of the image.
 inline void expect_same_counts(const Profile& got, const Profile& expected) {
   EXPECT_EQ(got.runs, expected.runs);
   ASSERT_EQ(got.procedures.size(), expected.procedures.size());
   for (size_t p = 0; p < got.procedures.size(); ++p) {
-    // Which procedures nobody entered are exact means nothing, and is not kept.
+    // Whether a procedure is exact means nothing, and is not kept, if nothing entered the
+    // procedure.
     ProcedureProfile a = got.procedures[p], b = expected.procedures[p];
     if (!b.entered()) a.exact = b.exact = true;
     EXPECT_EQ(a, b) << a.name;

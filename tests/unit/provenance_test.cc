@@ -1,4 +1,4 @@
-// The note that tells which fragments belong together.
+// The provenance note, which also says which fragments belong together.
 
 #include "optimizer/image/provenance.h"
 
@@ -62,7 +62,7 @@ TEST(Provenance, RoundTrip) {
   EXPECT_EQ(read->fingerprint, "0123abcd");
 }
 
-/// The note without the last bytes of its descriptor, as an older Respike wrote it.
+/// The note as an older Respike wrote it: without the last bytes of the descriptor.
 std::optional<Provenance> read_without(const Provenance& provenance, uint8_t bytes) {
   auto note = encode_provenance(provenance);
   const uint8_t padding = (4 - note[4] % 4) % 4;
@@ -98,8 +98,8 @@ TEST(Provenance, AbsentWithoutTheSection) {
 
 TEST(Provenance, TruncationIsAnError) {
   const auto note = encode_provenance(example());
-  // The last bytes may be padding of the note. Lists at the end may be absent, but then the size
-  // that the note tells is another.
+  // The last four bytes may be padding of the note. Lists at the end may be absent, but then the
+  // note's size is smaller, too.
   for (size_t size = 0; size + 4 < note.size(); ++size) {
     const std::vector<uint8_t> part(note.begin(), note.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_THROW(read_provenance(image_with(part)), Error) << size;

@@ -1,4 +1,4 @@
-// Register sets of several sizes against std::set.
+// Compares register sets of several sizes with std::set.
 
 #include "optimizer/analysis/register_set.h"
 

@@ -1,4 +1,4 @@
-// Repaired flow is conserved and no cheaper one exists: against brute force on small graphs.
+// Repaired flow is conserved and as cheap as possible: compared with brute force on small graphs.
 
 #include "optimizer/profile/repair_flow.h"
 
@@ -36,7 +36,7 @@ uint64_t cost_of(const std::vector<WantedFlow>& edges, const std::vector<uint64_
   return cost;
 }
 
-/// Tries all flows of at most `most` an edge.
+/// Tries all flows of at most `most` on each edge.
 uint64_t least_cost(uint32_t nodes, const std::vector<WantedFlow>& edges, uint64_t most) {
   std::vector<uint64_t> flow(edges.size());
   uint64_t least = std::numeric_limits<uint64_t>::max();
@@ -82,7 +82,7 @@ TEST(RepairFlow, WhatFitsStays) {
   EXPECT_EQ(repaired(1, std::vector<WantedFlow>{{0, 0, 5}}), std::vector<uint64_t>{5});
 }
 
-/// A diamond of which one side is not known.
+/// A diamond in which one side has no count.
 TEST(RepairFlow, WhatIsMissingFollows) {
   const std::vector<WantedFlow> edges = {{0, 1, 10, 9, 9}, {0, 2, 0, 1, 1},  {1, 3, 10, 9, 9},
                                          {2, 3, 0, 1, 1},  {3, 4, 25, 9, 9}, {4, 0, 25, 9, 9}};

@@ -26,7 +26,7 @@ struct Names {
       procedure.address = 0x1000 + 0x10 * (program.procedures.size() - 1);
     }
   }
-  /// The numbers of the chosen ones.
+  /// The numbers of the chosen procedures.
   std::string chosen(const List& list) const {
     std::string text;
     const std::vector<bool> named = procedures_named(program, list);
@@ -45,7 +45,7 @@ TEST(Selection, NamesAndAddresses) {
   EXPECT_EQ(names.chosen({"a", "b"}), "012");
   EXPECT_EQ(names.chosen({"a@1020"}), "2");
   EXPECT_EQ(names.chosen({"a@0x1000", "b@1010"}), "01");
-  EXPECT_EQ(names.chosen({"c@1000"}), "3");  // it is called so
+  EXPECT_EQ(names.chosen({"c@1000"}), "3");  // this is its name
   EXPECT_EQ(names.chosen({"d@@V1", "d@@V1@1040"}), "4");
 }
 

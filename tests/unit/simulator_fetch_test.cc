@@ -1,5 +1,5 @@
-// The parts of the 21164's model against references that are written without any cleverness, on
-// random traces: lists that are searched, time stamps instead of orders, no arrays of sets.
+// The parts of the 21164's model against simple references on random traces: lists that are
+// searched, time stamps instead of orders, no arrays of sets.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@
 namespace respike::simulator::alpha21164 {
 namespace {
 
-/// Addresses as programs make them: mostly the next one, loops back, far jumps to few places.
+/// Addresses in the order of programs: mostly the next address, loops back, far jumps to few
+/// places.
 class Trace {
  public:
   Trace(unsigned seed, uint64_t step, uint64_t span) : random_(seed), step_(step), span_(span) {}
@@ -39,8 +40,7 @@ class Trace {
 
 constexpr int kAccesses = 200'000;
 
-/// A cache as the textbook has it: all lines in one list, the least recently used one of a full set
-/// goes.
+/// A cache as in textbooks: all lines in one list; the least recently used line of a full set goes.
 class ListCache {
  public:
   ListCache(unsigned sets, unsigned ways) : sets_(sets), ways_(ways) {}
@@ -102,7 +102,7 @@ TEST(Fetch, SecondLevelReplacesTheLeastRecentlyUsed) {
   }
 }
 
-/// Pages in slots with a pointer that is moved off a slot whenever that is used.
+/// The reference: pages in slots, and a pointer that moves on whenever its slot is used.
 TEST(Fetch, TranslationBufferSparesTheLastUsed) {
   for (unsigned seed = 0; seed < 3; ++seed) {
     Trace trace(seed, 1000, 8192 * 100);
@@ -123,8 +123,8 @@ TEST(Fetch, TranslationBufferSparesTheLastUsed) {
   }
 }
 
-/// The reference prefetches into a list and finds the next line to fetch by looking at all that was
-/// ever asked for since the miss that started it.
+/// The reference keeps prefetched lines in a map. The next line to prefetch follows from all lines
+/// that were asked for since the last miss of the buffer.
 TEST(Fetch, RefillBufferRunsFourLinesAhead) {
   for (unsigned seed = 0; seed < 3; ++seed) {
     Trace trace(seed, 32, 200'000);
@@ -132,7 +132,7 @@ TEST(Fetch, RefillBufferRunsFourLinesAhead) {
     SecondLevelCache second_level;
     RefillBuffer buffer;
     ListCache reference_second_level(512, 3);
-    std::map<uint64_t, bool> held;  // line: did the second level have it
+    std::map<uint64_t, bool> held;  // line: whether the second level had it
     uint64_t prefetched_up_to = 0;
     uint64_t hits = 0;
     for (int i = 0; i < kAccesses / 8; ++i) {
@@ -185,7 +185,7 @@ TEST(Prediction, ReturnStackHoldsTheLastTwelve) {
   ReturnStack stack;
   std::deque<uint64_t> reference;
   for (int i = 0; i < kAccesses; ++i) {
-    // Runs of calls and of returns, so that the stack overflows and runs empty.
+    // Rows of calls and rows of returns, so that the stack overflows and runs empty.
     if ((i / 20 + random() % 3) % 2 == 0) {
       const uint64_t address = random() % 8;
       stack.push(address);

@@ -1,5 +1,5 @@
-// How many cycles short sequences take to issue, worked out by hand from the rules at the head of
-// simulator/alpha21164/issue.cc; and what holds for every sequence.
+// Cycles that short sequences take to issue, computed by hand from the rules at the head of
+// simulator/alpha21164/issue.cc; and properties of all sequences.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::vector<IssueInstruction> assemble(const std::string& text) {
   return read_for_issue(bytes);
 }
 
-/// Cycles from an empty machine, the first instruction being `offset` bytes into its group of 16.
+/// Cycles from an empty processor; the first instruction is `offset` bytes into its group of 16.
 uint32_t cycles(const std::string& text, uint64_t offset = 0) {
   return IssueState().issue(assemble(text), 0x120000000 + offset);
 }
@@ -57,7 +57,7 @@ TEST(Issue, ShiftsAndStoresNeedE0BranchesE1) {
   EXPECT_EQ(cycles("sll t0,1,t2; addq t3,t4,t5"), 1u);
   EXPECT_EQ(cycles("addq t3,t4,t5; sll t0,1,t2"), 1u);  // the add leaves E0 to the shift
   EXPECT_EQ(cycles("addq t3,t4,t5; addt $f1,$f2,$f3; sll t0,1,t2"), 1u);
-  EXPECT_EQ(cycles("addq t3,t4,t5; sll t0,1,t2", 12), 2u);  // which is in another group
+  EXPECT_EQ(cycles("addq t3,t4,t5; sll t0,1,t2", 12), 2u);  // the shift is in another group
   EXPECT_EQ(cycles("sll t0,1,t1; sll t2,1,t3"), 2u);
   EXPECT_EQ(cycles("stq t0,0(sp); stq t1,8(sp)"), 2u);
   EXPECT_EQ(cycles("addq t0,t1,t2; bne t3,0x40"), 1u);
@@ -78,7 +78,7 @@ TEST(Issue, Latencies) {
   EXPECT_EQ(cycles("divs $f1,$f2,$f3; adds $f3,$f4,$f5"), 16u);
   EXPECT_EQ(cycles("divt $f1,$f2,$f3; addt $f3,$f4,$f5"), 23u);
   EXPECT_EQ(cycles("divt $f1,$f2,$f3; divt $f4,$f5,$f6"), 23u);  // one divider
-  // What is read from register 31 is always there, and what is written to it is gone.
+  // A read of register 31 never waits, and a write to register 31 delivers nothing.
   EXPECT_EQ(cycles("ldq zero,0(sp); addq zero,1,t1"), 1u);
 }
 
@@ -87,7 +87,7 @@ TEST(Issue, TestsReadComparisonsInTheSameCycle) {
   EXPECT_EQ(cycles("and t0,t1,t2; beq t2,0x40"), 1u);
   EXPECT_EQ(cycles("addq t0,t1,t2; bne t2,0x40"), 2u);
   EXPECT_EQ(cycles("cmplt t0,t1,t2; cmovne t2,t3,t4"), 1u);
-  EXPECT_EQ(cycles("cmplt t0,t1,t2; cmovne t3,t2,t4"), 2u);  // moved, not tested
+  EXPECT_EQ(cycles("cmplt t0,t1,t2; cmovne t3,t2,t4"), 2u);  // t2 is moved, not tested
   EXPECT_EQ(cycles("cmplt t0,t1,t2; addq t2,1,t3"), 2u);
 }
 
@@ -101,7 +101,7 @@ TEST(Issue, Multiplications) {
             1u + 2 + 9);
   EXPECT_EQ(cycles("mull t0,t1,t2; mull t3,t4,t5"), 1u + 4);
   EXPECT_EQ(cycles("mulq t0,t1,t2; mulq t3,t4,t5"), 1u + 8);
-  // It ends in cycle 9 and needs E0 two cycles before.
+  // The multiplication ends in cycle 9 and needs E0 two cycles before.
   EXPECT_EQ(
       cycles("mull t0,t1,t2; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3"), 6u);
   EXPECT_EQ(cycles("mull t0,t1,t2; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3; sll t3,1,t3;"
@@ -110,13 +110,13 @@ TEST(Issue, Multiplications) {
 }
 
 TEST(Issue, InOrder) {
-  // The second add waits for the load, and the third with it.
+  // The second add waits for the load, and the third for the second.
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addq t2,1,t3"), 4u);
-  // In one set: what is behind the waiting instruction issues in its cycle.
+  // One set: the instruction behind the waiting one issues in the same cycle.
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addt $f1,$f2,$f3"), 3u);
 }
 
-/// By the names of instructions, where issue.cc goes by their numbers.
+/// The class by the instruction's name; issue.cc goes by numbers.
 IssueClass class_by_name(std::string_view name) {
   using enum IssueClass;
   const auto is = [&](auto... starts) { return (name.starts_with(starts) || ...); };
@@ -171,7 +171,8 @@ const char* const kKinds[] = {
     "zapnot t2,1,t0",   "lda t1,8(t1)",     "ldl_l t0,0(t1)",   "xor t0,t1,t2",
 };
 
-/// A branch that is not taken costs the same whether the code behind it is a piece of its own.
+/// A branch that is not taken costs the same whether or not the code behind it is a piece of its
+/// own.
 TEST(Issue, PiecesAddUp) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
@@ -192,7 +193,7 @@ TEST(Issue, PiecesAddUp) {
       from = cut;
     }
     ASSERT_EQ(sum, IssueState().issue(code, address));
-    EXPECT_GE(4 * sum, 40u / 2);  // at most four in a cycle, no-ops apart
+    EXPECT_GE(4 * sum, 40u / 2);  // at most four in a cycle, apart from no-ops
   }
 }
 

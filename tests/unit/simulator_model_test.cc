@@ -1,5 +1,5 @@
-// The 21164's model as a whole: what it counts on small runs that can be followed by hand, and on
-// random walks, instruction by instruction, what it fetches.
+// The 21164's model as a whole: its counts in small runs that can be followed by hand; and its
+// fetches in random walks, instruction by instruction.
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,13 @@ namespace {
 
 constexpr uint64_t kStart = 0x120000000;
 
-/// A machine and the pieces that it was given.
+/// A processor and the pieces that a test gives it.
 class Machine {
  public:
   Machine() : model_(models().front().make()), processor_(model_->make_processor(events)) {}
 
-  /// Executes the piece at `address`: `nops` no-ops and `last`, which may be empty. `last` is
-  /// written as the disassembler prints it at that place.
+  /// Executes the piece at `address`: `nops` no-ops and `last`, which may be empty. `last` has the
+  /// form in which the disassembler prints the instruction at its address.
   void run(uint64_t address, unsigned nops, const std::string& last, bool completed = true) {
     std::unique_ptr<Piece>& piece = pieces_[address];
     if (!piece) {
@@ -67,13 +67,13 @@ TEST(Model, Loop) {
   EXPECT_EQ(machine.events.conditional_branches, 100u);
   EXPECT_EQ(machine.events.taken_branches, 99u);
   EXPECT_EQ(machine.events.taken_jumps, 99u);
-  // Weakly not taken at first, strongly taken at the end.
+  // The history is weakly not taken at first, strongly taken at the end.
   EXPECT_EQ(machine.events.mispredicts, 2u);
   EXPECT_EQ(machine.events.predicted_taken, 98u);
   EXPECT_EQ(machine.events.icache_misses, 1u);
   EXPECT_EQ(machine.events.l2_icache_misses, 1u);
   EXPECT_EQ(machine.events.itb_misses, 1u);
-  // Two no-ops, then one and the branch.
+  // Two no-ops in one cycle, then a no-op and the branch.
   EXPECT_EQ(machine.events.issue_cycles, 100 * 2 + 1u);
   EXPECT_EQ(machine.component("taken branches"), 98u);
   EXPECT_EQ(machine.component("mispredicts"), 10u);
@@ -86,7 +86,7 @@ TEST(Model, CallsAndReturns) {
     machine.run(kStart + 0x100, 0, "ret");
     machine.run(kStart + 4, 0, "br\t0x120000000");
   }
-  EXPECT_EQ(machine.events.taken_branches, 29u);  // the last one has not led anywhere yet
+  EXPECT_EQ(machine.events.taken_branches, 29u);  // the last branch has not led anywhere yet
   EXPECT_EQ(machine.events.taken_jumps, 9u);
   EXPECT_EQ(machine.events.mispredicts, 0u);
   EXPECT_EQ(machine.events.conditional_branches, 0u);
@@ -100,7 +100,7 @@ TEST(Model, JumpsFollowTheirHints) {
   machine.run(kStart + 0x108, 1, "");
   EXPECT_EQ(machine.events.taken_branches, 3u);
   EXPECT_EQ(machine.events.taken_jumps, 1u);
-  EXPECT_EQ(machine.events.mispredicts, 1u);  // the call went elsewhere
+  EXPECT_EQ(machine.events.mispredicts, 1u);  // the hint of the call is wrong
 }
 
 TEST(Model, WhatWasNotCompletedTeachesNothing) {
@@ -108,7 +108,7 @@ TEST(Model, WhatWasNotCompletedTeachesNothing) {
   machine.run(kStart, 1, "bne\tt0,0x120000100");
   machine.run(kStart + 0x1000, 1, "br\t0x120000000", false);  // a fault, a signal's handler
   machine.run(kStart, 1, "bne\tt0,0x120000100");
-  machine.run(kStart + 0x1000, 1, "br\t0x120000000");  // completed, then the handler
+  machine.run(kStart + 0x1000, 1, "br\t0x120000000");  // completed; then the handler begins
   EXPECT_EQ(machine.events.conditional_branches, 0u);
   EXPECT_EQ(machine.events.taken_branches, 1u);
 }
@@ -129,8 +129,8 @@ TEST(Model, StraightCodeUsesTheRefillBuffer) {
   for (unsigned i = 0; i < 20; ++i) machine.run(kStart + 32 * i, 8, "");
   EXPECT_EQ(machine.events.icache_misses, 20u);
   EXPECT_EQ(machine.events.refill_hits, 19u);
-  // Two lines are a block of the second level; each block came from behind it once, and was used
-  // once as such.
+  // Two lines are one block of the second level. Each block missed the second level once, and hit
+  // once.
   EXPECT_EQ(machine.events.l2_icache_misses, 10u);
   EXPECT_EQ(machine.component("icache, second level"), 8u);
   EXPECT_EQ(machine.component("icache, refill buffer"), 2 * 19u);
@@ -144,7 +144,7 @@ TEST(Model, APieceThatCrossesAPageNeedsBoth) {
   EXPECT_EQ(machine.events.itb_misses, 2u);
 }
 
-/// Fetches every instruction of random pieces, instead of every piece.
+/// The reference fetches every instruction of random pieces; the model fetches pieces.
 TEST(Model, PiecesFetchWhatTheirInstructionsDo) {
   using namespace alpha21164;
   std::mt19937 random(1);
@@ -155,7 +155,7 @@ TEST(Model, PiecesFetchWhatTheirInstructionsDo) {
   TranslationBuffer itb;
   Events expected{};
   for (int i = 0; i < 50'000; ++i) {
-    // Places that do not overlap; their number determines how long they are. None crosses a page.
+    // Places do not overlap; the number of a place determines its length. No place crosses a page.
     const uint64_t place = random() % 16 == 0 ? random() % 4000 : random() % 300;
     const unsigned length = 1 + unsigned(place * 7 % 30);
     const uint64_t address = kStart + place * 128;

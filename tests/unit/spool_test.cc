@@ -1,4 +1,4 @@
-// Whether a counter file is in use, as the kernel and as /proc tell it.
+// Whether a counter file is in use: by the kernel's leases, and by /proc.
 
 #include "profiledb/spool.h"
 
@@ -14,7 +14,7 @@ class Spool : public testing::Test {
   Spool() : file(folder / "program.1.2.counts") { put_contents(file, text_bytes("some contents")); }
 
   bool in_use() const { return SpoolFile::open(file)->in_use(); }
-  /// The slow way.
+  /// The slow way: a search of /proc.
   bool used_by_any() const {
     struct stat status = {};
     EXPECT_EQ(stat(file.c_str(), &status), 0);
@@ -77,7 +77,7 @@ TEST_F(Spool, OfAnotherProcessToo) {
   EXPECT_FALSE(in_use());
 }
 
-/// Without the right to leases, as on a file of somebody else, the search decides.
+/// Without the right to a lease, as on another user's file, the search of /proc decides.
 TEST_F(Spool, AFileOfSomebodyElse) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be two users";
   fs::permissions(folder.path(), fs::perms(0755));
@@ -86,7 +86,7 @@ TEST_F(Spool, AFileOfSomebodyElse) {
   EXPECT_EQ(in_child([&] {
               if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
                 _exit(77);
-              if (!in_use()) _exit(1);  // processes of the owner cannot be looked at
+              if (!in_use()) _exit(1);  // processes of the owner are hidden
             }),
             0);
 }

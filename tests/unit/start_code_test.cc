@@ -1,7 +1,7 @@
-// The start code as the decoder reads it: nothing in it depends on where it is, on registers nobody
-// set up, or on memory of its own.
+// Checks the start code as the decoder reads it: it depends neither on its address, nor on
+// registers that nothing has set, nor on memory of its own.
 
-#include "optimizer/target/start_code.h"
+#include "instrument/runtime/start_code.h"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(AlphaStartCode, IsAllInstructions) {
 TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
   const Register gp = target_.abi().global_pointer.value();
   for (size_t i = 0; i < code_.size(); ++i) {
-    // A system call may use and change anything as far as the target knows.
+    // For all that the target knows, a system call may use and change anything.
     if (target_.is_system_call(code_[i])) continue;
     const Operands operands = target_.operands(code_[i]);
     for (unsigned k = 0; k < operands.size; ++k) {
@@ -84,7 +84,7 @@ TEST_F(AlphaStartCode, BranchesStayInside) {
         break;
       }
       case ControlFlow::indirect_jump:
-        EXPECT_EQ(text(i).substr(0, 8), "jmp\t(t12") << text(i);  // to what comes next
+        EXPECT_EQ(text(i).substr(0, 8), "jmp\t(t12") << text(i);  // to the next instruction
         ++jumps;
         break;
       case ControlFlow::return_jump:
@@ -94,7 +94,7 @@ TEST_F(AlphaStartCode, BranchesStayInside) {
         ADD_FAILURE() << i * 4 << ": " << text(i);
     }
   }
-  EXPECT_EQ(calls, 1u);  // the entry's, of the C function
+  EXPECT_EQ(calls, 1u);  // the entry's call of the C function
   EXPECT_EQ(jumps, 1u);
   EXPECT_EQ(returns, 2u);
 }

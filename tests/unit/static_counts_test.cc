@@ -1,4 +1,4 @@
-// Counts without a profile: jumps by tables included, and no procedure takes it all.
+// Counts without a profile: they include jumps by tables, and no procedure gets nearly all counts.
 
 #include "optimizer/profile/static_counts.h"
 
@@ -16,7 +16,7 @@ uint64_t sum_of(const BasicBlock& block, Edge::Kind kind) {
   return sum;
 }
 
-/// A program that something starts at procedure 0.
+/// A program in which unknown code starts procedure `start`.
 Program started(const std::string& procedures, int start) {
   Program program = parse_alpha(procedures + "procedure " + std::to_string(start) +
                                 " \"start\" pinned\n  block 0 entry\n    br 0 !branch(0#0)\n");
@@ -49,7 +49,7 @@ TEST(StaticCounts, TheCasesOfAJumpTableGetEqualParts) {
   }
 }
 
-/// Two jumps share their targets, one behind a branch that makes it twice as rare.
+/// Two jumps share their targets; one jump runs half as often, since it is behind a branch.
 TEST(StaticCounts, JumpsThatShareTargetsShareThemByHowOftenTheyRun) {
   const Program program = started(R"(
 procedure 0 "dispatch"
@@ -88,7 +88,8 @@ procedure 0 "dispatch"
               2 * static_cast<double>(sum_of(program[0].blocks[2], Edge::Kind::indirect)), 4);
 }
 
-/// Loops in loops, called in a loop: by multiplication one procedure would execute nearly all.
+/// Loops in loops, called in a loop: by multiplication, one procedure would execute nearly
+/// everything.
 TEST(StaticCounts, AllProceduresExecuteTheirInstructionsEquallyOften) {
   const Program program = started(R"(
 procedure 0 "caller"

@@ -10,8 +10,8 @@
 
 namespace respike {
 
-/// A folder that goes with the object; in memory where possible, since databases wait for the disk
-/// often.
+/// A folder that is removed with the object. In memory where possible, since databases often wait
+/// for the disk.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

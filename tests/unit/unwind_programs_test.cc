@@ -1,5 +1,5 @@
-// Unwind tables of real programs: read, written and read again, compared row by row with what
-// readelf's own interpreter says, replaced in the program, which then runs, and damaged at random.
+// Unwind tables of real programs: read, written and read again; compared row by row with readelf's
+// own interpreter; replaced in the program, which then runs; and damaged at random.
 
 #include <unistd.h>
 
@@ -139,7 +139,7 @@ class Programs : public testing::TestWithParam<Program> {
   Ranges unreadable_;
 };
 
-/// One row as readelf writes it, by our reading.
+/// A row in the form of readelf, as Respike reads it.
 std::string row_text(const CfiState& state, const Cie& cie,
                      const std::vector<std::string>& columns) {
   std::string text = state.cfa_is_expression ? "exp" : cfa_text(state);
@@ -200,12 +200,12 @@ TEST_P(Programs, SurviveWritingAndReading) {
   Ranges unreadable;
   expect_equal(input_, read_unwind(image, &unreadable));
   EXPECT_TRUE(unreadable.empty());
-  // Nothing grows: what is kept costs no more than GCC's own tables.
+  // Nothing grows: the tables that stay cost no more than GCC's own tables.
   EXPECT_LE(written.eh_frame.size(), image_.section_named(".eh_frame")->size);
   if (const Section* section = image_.section_named(".gcc_except_table")) {
     EXPECT_LE(written.lsda.size(), section->size + 16);
   }
-  // Every fix-up names a word that holds target - place.
+  // Every fixup names a word that holds target - place.
   const auto check = [](const std::vector<UnwindFixup>& fixups, const Bytes& bytes, uint64_t base) {
     for (const UnwindFixup& fixup : fixups) {
       ASSERT_LE(fixup.address - base + 4, bytes.size());
@@ -229,12 +229,13 @@ TEST_P(Programs, RunWithNewTables) {
   const Section* frame = image_.section_named(".eh_frame");
   const Section* except = image_.section_named(".gcc_except_table");
   uint64_t address = header == nullptr ? frame->address : align_up(header->address, 8);
-  // crt1.o's part of .eh_frame lies before what static programs register.
+  // The part of .eh_frame from crt1.o lies before the tables that static programs register.
   for (const Symbol& symbol : image_.symbols)
     if (header == nullptr && symbol.name == "__EH_FRAME_BEGIN__") address = symbol.value;
   const Section* last = except == nullptr ? frame : except;
   auto ranges = all_ranges(input_);
-  // Room for alignment: nothing unwinds out of _start, the only code with another return register.
+  // This makes room for alignment: nothing unwinds out of _start, the only code with another return
+  // register.
   constexpr uint64_t kReturnAddress = 26;
   std::erase_if(ranges, [&](const UnwindRange& range) {
     const CfiState& state = input_.tables.states[range.state];

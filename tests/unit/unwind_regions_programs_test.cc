@@ -1,5 +1,5 @@
-// Unwind regions of real programs: read as readelf lists them, written and read again, and used by
-// the programs' own unwinder.
+// Unwind regions of real programs: read and compared with readelf's listing, written and read
+// again, and used by the programs' own unwinder.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace unwind_regions_testing;
 
-/// Real programs, which lie packed beside the checkout; none where they are missing.
+/// Real programs, which lie packed beside the checkout; none if they are missing.
 std::vector<std::string> packed_programs() {
   const char* folder = getenv("RESPIKE_IA64");
   const fs::path programs =
@@ -31,7 +31,7 @@ std::vector<std::string> packed_programs() {
   return result;
 }
 
-/// A program in a file of its own, while the object lives.
+/// Unpacks a program into a file, which is removed with the object.
 struct Unpacked {
   explicit Unpacked(const std::string& packed)
       : path(fmt::format("{}/unwind_regions_{}", testing::TempDir(), getpid())) {
@@ -88,15 +88,16 @@ TEST_F(UnwindRegionsPrograms, SurviveWritingAndReading) {
 
 constexpr const char* kEmulator = RESPIKE_BINARY_DIR "/respike-ia64";
 
-/// The bundles of an image's code, by address.
+/// Says whether the bundle at an address may end with a call.
 bool may_end_in_call(const Image& image, uint64_t bundle) {
   constexpr unsigned kFirstWithBranch = 0x10;  // templates
   const auto bytes = image.bytes_at(bundle, 16);
   return !bytes || ((*bytes)[0] & 0x1f) >= kFirstWithBranch;
 }
 
-/// Ranges of procedures cut into pieces, as if they were split, though they stay in place. A call
-/// is in the same piece as the place it returns to, since there unwinders look it up.
+/// Ranges of procedures, cut into pieces as if the procedures were split, though all code stays in
+/// place. A call and its return point are in the same piece, since unwinders look the call up at
+/// the return point.
 std::vector<UnwindRange> cut(const Image& image, std::vector<UnwindRange> ranges,
                              std::mt19937& random) {
   std::vector<UnwindRange> result;
@@ -120,8 +121,8 @@ std::vector<UnwindRange> cut(const Image& image, std::vector<UnwindRange> ranges
   return result;
 }
 
-/// The same with other states in the later slots of many bundles, where no call returns to: blocks
-/// in any order make no wilder sequences.
+/// The ranges with other states in the later slots of many bundles, to which no call returns. No
+/// order of blocks makes wilder sequences of states.
 std::vector<UnwindRange> disturbed(const UnwindTables& tables,
                                    const std::vector<UnwindRange>& ranges, std::mt19937& random) {
   std::map<uint32_t, std::vector<uint32_t>> alike;  // states by their CIE
@@ -151,7 +152,7 @@ std::vector<UnwindRange> disturbed(const UnwindTables& tables,
   return result;
 }
 
-/// Where tables can be in a file: behind the code.
+/// An address where a file has room for tables: behind the code.
 uint64_t address_behind_code(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
@@ -159,7 +160,7 @@ uint64_t address_behind_code(const Image& image) {
   return align_up(end, 0x10000);
 }
 
-/// Writes the program with other tables, in a segment whose program header was that of a note.
+/// Writes the program with other tables, in a segment that gets the program header of a note.
 void put_tables(const Image& image, const RegionSections& written, uint64_t address,
                 const std::string& path) {
   constexpr uint32_t kLoad = 1, kNote = 4, kReadable = 4;

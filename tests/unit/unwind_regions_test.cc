@@ -20,7 +20,7 @@ namespace {
 using namespace unwind_regions_testing;
 using Kind = CfiRule::Kind;
 
-// States name registers as the target does.
+// States and the target have the same numbers of registers.
 static_assert(regions::kGeneral == ia64::kGeneral && regions::kFloating == ia64::kFloating &&
               regions::kBranch == ia64::kBranch && regions::kApplication == ia64::kApplication &&
               regions::kPredicates == ia64::kPredicateFile &&
@@ -109,7 +109,7 @@ TEST(Descriptors, AreNotTrusted) {
   Bytes many = {0x00};
   for (int i = 0; i < 300; ++i) many.insert(many.end(), {0xb0, 0xa1});
   EXPECT_EQ(rows_of(many), "error: an unwind region has too many descriptors");
-  // Whatever the bytes are, there is an answer; rows are in order.
+  // Whatever the bytes are, reading ends with an answer; rows are in order.
   std::mt19937 random(1);
   size_t readable = 0;
   for (int round = 0; round < 200'000; ++round) {
@@ -128,10 +128,10 @@ TEST(Descriptors, AreNotTrusted) {
   EXPECT_GT(readable, 10'000u);
 }
 
-/// Files made to be slow.
+/// Descriptors that were made to be slow.
 TEST(Descriptors, TakeBoundedTime) {
   const auto before = std::chrono::steady_clock::now();
-  // Labels and their copies; regions with explicit places, which are executed once for each state.
+  // Labels and copies of labels; regions with explicit places, each of which applies to each state.
   Bytes labels = {0x00, 0xb0, 0xa1};
   for (int i = 0; i < 4000; ++i)
     labels.insert(labels.end(), {0x21, 0xf0, uint8_t(0x80 | i), uint8_t(i >> 7 & 0x7f)});
@@ -148,7 +148,7 @@ TEST(Descriptors, TakeBoundedTime) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-/// A procedure as compilers make it has descriptors as compilers write them.
+/// The descriptors for a procedure in the form of compilers are as short as those of compilers.
 TEST(Descriptors, AreBriefForPrologueBodyAndEpilogue) {
   UnwindTables tables;
   CfiState state;
@@ -225,7 +225,7 @@ class RandomStates : public testing::Test {
     return state;
   }
 
-  /// With more places.
+  /// The state with more saved registers.
   CfiState extended(const CfiState& state) {
     const CfiState other = random_state();
     if (state == bare() && below(2) == 0) return other;
@@ -237,7 +237,7 @@ class RandomStates : public testing::Test {
     return result;
   }
 
-  /// As an epilogue leaves it.
+  /// The state that an epilogue leaves.
   CfiState left(const CfiState& state) {
     CfiState result = bare();
     for (const auto& [number, rule] : state.rules)
@@ -252,7 +252,7 @@ class RandomStates : public testing::Test {
     return state;
   }
 
-  /// Appends the next state of a sequence, of which the last is `state`.
+  /// The next state of a sequence; `state` is the last one.
   CfiState next(const CfiState& state, const std::vector<CfiState>& known) {
     switch (below(6)) {
       case 0:
@@ -334,7 +334,7 @@ class Entries : public testing::Test {
       tables_.states.push_back(state);
     }
     Lsda lsda;
-    lsda.type_encoding = 0xb4;  // data-relative words, with the address of one that has the type's
+    lsda.type_encoding = 0xb4;  // data-relative addresses of words with the types' addresses
     lsda.actions = {1, 0, 2, 1, 0x7f, 0};
     lsda.types = {kData + 0x200, 0};
     lsda.specifications = {1, 2, 0};
@@ -384,7 +384,7 @@ TEST_F(Entries, OneForEachPieceAndOneBlockForEqualOnes) {
   EXPECT_EQ(text_of(input.tables.states[input.fdes[3].rows[0].state]), "cfa=sp+32 pfs=r34 rp=r33");
 }
 
-/// What is not understood is written as it was, with its call sites.
+/// Descriptors that are not understood are written as they were, with their call sites.
 TEST_F(Entries, AreKeptWhenTheirDescriptorsAreUnknown) {
   const Bytes predicated = {0x04, 0xfc, 0x06, 0x02, 0x04, 0x28, 0x38, 0x00};
   CfiState opaque;
@@ -416,7 +416,8 @@ TEST_F(Entries, AreKeptWhenTheirDescriptorsAreUnknown) {
 }
 
 TEST_F(Entries, HaveExceptionTables) {
-  // A procedure in two pieces; landing pads are in the other one, or a piece's first bundle.
+  // A procedure in two pieces; landing pads are in the other piece, or are the first bundle of a
+  // piece.
   std::vector<UnwindRange> ranges = {range(0, 0x20, 1, 2),        range(0x20, 0x40, 1, 3),
                                      range(0x40, 0x60, 1, 3),     range(0x1000, 0x1020, 2, 3),
                                      range(0x1020, 0x1040, 2, 3), range(0x2000, 0x2020, 3, 3)};
@@ -439,7 +440,7 @@ TEST_F(Entries, HaveExceptionTables) {
   EXPECT_EQ(sites_text(input.fdes[1]),
             fmt::format("[{0:x},{1:x})->{2:x}/3 [{1:x},{3:x})->{0:x}/1 ", kText + 0x1000,
                         kText + 0x1020, kText, kText + 0x1040));
-  EXPECT_EQ(input.fdes[2].lsda, kNone);  // nothing to handle: no handler either
+  EXPECT_EQ(input.fdes[2].lsda, kNone);  // nothing to handle, so no handler either
   for (const size_t i : {0, 1}) {
     EXPECT_EQ(input.tables.lsdas.at(input.fdes[i].lsda), tables_.lsdas[0]);
     const Cie& cie = input.tables.cies[input.tables.states[input.fdes[i].rows[0].state].cie];
@@ -473,34 +474,34 @@ TEST_F(Entries, FixupsNameEveryPointer) {
   ranges[0].landing_pad = kText + 0x1000;
   ranges[0].action = 1;
   const auto written = write(ranges);
-  std::map<ReferenceKind, unsigned> seen;
+  std::map<RelocationRole, unsigned> seen;
   const auto check = [&](const std::vector<UnwindFixup>& fixups, const Bytes& bytes,
                          uint64_t base) {
     for (const UnwindFixup& fixup : fixups) {
       const uint8_t* field = &bytes.at(fixup.address - base);
-      switch (fixup.kind) {
-        case ReferenceKind::pc_relative32:
+      switch (fixup.role) {
+        case RelocationRole::pc_relative32:
           ASSERT_EQ(fixup.address + static_cast<uint64_t>(int64_t{load<int32_t>(field)}),
                     fixup.target);
           break;
-        case ReferenceKind::gp_relative64:
+        case RelocationRole::unwind_gp_relative64:
           ASSERT_EQ(kData + load<uint64_t>(field), fixup.target);
           break;
-        case ReferenceKind::segment_relative64:
+        case RelocationRole::unwind_segment_relative64:
           ASSERT_EQ(kBase + load<uint64_t>(field), fixup.target);
           break;
         default:
           FAIL() << "a fixup that no relocation of unwind tables describes";
       }
-      ++seen[fixup.kind];
+      ++seen[fixup.role];
     }
   };
   check(written.information_fixups, written.information, kAddress);
   check(written.table_fixups, written.table, written.table_address);
-  EXPECT_EQ(seen[ReferenceKind::pc_relative32], 1u);  // LPStart
-  EXPECT_EQ(seen[ReferenceKind::gp_relative64],
+  EXPECT_EQ(seen[RelocationRole::pc_relative32], 1u);  // LPStart
+  EXPECT_EQ(seen[RelocationRole::unwind_gp_relative64],
             2u);  // personality routine, the one type that is not null
-  EXPECT_EQ(seen[ReferenceKind::segment_relative64], 3u);
+  EXPECT_EQ(seen[RelocationRole::unwind_segment_relative64], 3u);
 }
 
 TEST_F(Entries, WhatCannotBeSaidIsAnError) {
@@ -510,7 +511,7 @@ TEST_F(Entries, WhatCannotBeSaidIsAnError) {
   EXPECT_THROW(write({range(0, 0x20, 1, 0), range(0x10, 0x30, 2, 0)}), Error);
   auto with_lsda = range(0, 0x20, 1, 0);
   with_lsda.lsda = 0;
-  EXPECT_THROW(write({with_lsda}), Error);  // of code without a personality routine
+  EXPECT_THROW(write({with_lsda}), Error);  // code without a personality routine
   with_lsda.state = 2;
   EXPECT_NO_THROW(write({with_lsda}));
   image_.sections.pop_back();  // no gp
@@ -534,7 +535,7 @@ TEST_F(Entries, WhatCannotBeSaidIsAnError) {
   fails([](CfiState& state) { state.rules[0].first = 8; });
 }
 
-/// Blocks that claim all that is behind them, for entries that all refer to one.
+/// Blocks that claim all bytes behind them, for entries that all refer to one block.
 TEST_F(Entries, TakeBoundedTime) {
   constexpr size_t kCount = 2000;
   RegionSections tables;

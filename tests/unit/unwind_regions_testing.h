@@ -1,7 +1,7 @@
 #pragma once
-// What the tests of unwind regions share: states as text, a second opinion on what descriptors
-// mean (readelf's listing, walked through for one slot at a time as the conventions' rules say),
-// and the way from what was read to what is written, and back.
+// Helpers for the tests of unwind regions: states as text; a second opinion on the meaning of
+// descriptors (readelf's listing, from which the rules of the conventions give the state at one
+// slot at a time); and the way from tables that were read to tables that are written, and back.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ inline std::string name_of(uint64_t number) {
   return fmt::format("b{}", number - 320);
 }
 
-/// "s+8" of the expression for what is at the stack pointer + 8.
+/// The text, such as "s+8", of the expression for the place at the stack pointer + 8.
 inline std::string stack_place_text(const std::vector<uint8_t>& expression) {
   ByteReader reader(expression);
   if (reader.read<uint8_t>() != 0x7c) return "?";
@@ -86,7 +86,7 @@ inline std::string text_of(const CfiState& state) {
 struct ListedDescriptor {
   std::string name;  // "pfs_when"
   std::map<std::string, std::string> operands;
-  std::vector<std::string> list;  // what is in brackets
+  std::vector<std::string> list;  // the text in brackets
 
   int64_t number(const std::string& operand) const {
     const auto found = operands.find(operand);
@@ -149,7 +149,7 @@ inline std::vector<ListedEntry> parse_listing(const std::string& listing) {
 
 // ---- The state at one slot
 
-/// As chapter 11.4.2.3 of the conventions and libgcc's uw_frame_state_for have it.
+/// As chapter 11.4.2.3 of the conventions and libgcc's uw_frame_state_for define the state.
 class ListedState {
  public:
   /// The text of the state before the instruction at `slot` is executed.
@@ -313,12 +313,12 @@ class ListedState {
   std::map<std::string, std::pair<Saves, std::vector<Saves>>> labels_;
 };
 
-// ---- From what was read to what is written, and back
+// ---- From tables that were read to tables that are written, and back
 
 using unwind_testing::all_ranges;
 using unwind_testing::sites_text;
 
-/// An image with other tables, which are behind its own memory.
+/// An image with other tables, which lie behind the image's own memory.
 struct Rewritten {
   Rewritten(const Image& original, const RegionSections& tables, uint64_t address)
       : bytes(original.file.begin(), original.file.end()) {
@@ -396,8 +396,8 @@ inline void expect_equal(const UnwindInput& a, const UnwindInput& b) {
   }
 }
 
-/// The slots of a procedure that are asked about: all of a short one; of a long one those where our
-/// state changes, those before them, and some others.
+/// The slots of a procedure to compare: all slots of a short procedure; of a long procedure the
+/// slots where our state changes, the slots before these, and some others.
 inline std::set<int64_t> asked_slots(const Fde& fde) {
   constexpr int64_t kAll = 100, kStep = 37;
   const int64_t count = static_cast<int64_t>((fde.end - fde.start) / 16 * 3);
@@ -412,8 +412,8 @@ inline std::set<int64_t> asked_slots(const Fde& fde) {
   return slots;
 }
 
-/// Slots of each entry that was read are in the state that readelf's listing makes it; returns how
-/// many. Those that were not read are the last.
+/// Expects that the slots of each entry that was read are in the state that readelf's listing
+/// gives; returns the number of these slots. The last FDEs are entries that were not read.
 inline size_t expect_listed(const std::string& path, const UnwindInput& input) {
   const auto entries = parse_listing(output_of("ia64-linux-gnu-readelf -u '" + path + "'"));
   EXPECT_GE(entries.size(), input.fdes.size());

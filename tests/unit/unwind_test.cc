@@ -1,8 +1,9 @@
 // Reader and writer of unwind tables, with tables made by hand.
 //
-// Call frame operations and exception tables come one case each. Fragments of split procedures are
-// written, read again and asked about every instruction. Files made to be slow must not be.
-// Damaged tables must end in an Error or a report: run this under AddressSanitizer, too.
+// There is one case for each call frame operation and each form of exception table. Fragments of
+// split procedures are written, read again and compared at every instruction. Files made to be slow
+// must not be slow. Damaged tables must end in an Error or a report: run this under
+// AddressSanitizer, too.
 
 #include <chrono>
 #include <random>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace unwind_testing;
 
-/// Rows of one FDE of 0x1000 bytes with this program, "offset: state" each; "unreadable" if so.
+/// The rows of an FDE of 0x1000 bytes with this program, "offset: state" each; or "unreadable".
 std::string rows_of(const Bytes& program, const Bytes& initial = {0x0c, 30, 0}) {
   FrameBuilder builder;
   builder.fde(builder.cie("zR", {0x1b}, initial), kText, 0x1000, program);
@@ -158,7 +159,7 @@ TEST(CallFrame, AbsoluteAddressesOfPositionIndependentImages) {
   TestImage test;
   test.frame = builder.out.bytes();
   Image image = test.image();
-  image.dynamic_relocations.push_back({0, {{field, static_cast<int64_t>(kText), 27, 0}}});
+  image.dynamic_relocations.push_back({0, {{field, static_cast<int64_t>(kText)}}});
   const UnwindInput input = read_unwind(image);
   ASSERT_EQ(input.fdes.size(), 1u);
   EXPECT_EQ(input.fdes[0].start, kText);
@@ -212,7 +213,7 @@ TEST(CallFrame, FramingAndOverlaps) {
 
 // ---- Exception tables
 
-/// An FDE of 0x100 bytes with this exception table.
+/// Reads an FDE of 0x100 bytes with this exception table.
 UnwindInput read_lsda(const Bytes& lsda, Ranges* unreadable = nullptr) {
   FrameBuilder builder;
   const size_t cie = builder.cie("zLR", {0x1b, 0x1b}, {0x0c, 30, 0});
@@ -233,7 +234,7 @@ TEST(ExceptionTable, ActionsTypesAndSpecifications) {
                       0,    0,    0,    0,    0,           // not reached
                       0x78, 0x56, 0,    0,    0x34, 0x12,  // types 3, 2, 1
                       3,    2,    0,    9};                // list at 0
-  // Action 1 leads by displacement 2 to the action at 2: patch the displacement.
+  // Action 1 leads to the action at 2, by the displacement that is patched here.
   Bytes bytes = lsda;
   bytes[14] = 1;  // from its own place at 1 to 2
   const UnwindInput input = read_lsda(bytes);
@@ -330,7 +331,7 @@ class Fragments : public testing::Test {
     return input;
   }
 
-  /// Asks both sides about every instruction.
+  /// Compares both sides at every instruction.
   void expect_described(const std::vector<UnwindRange>& ranges, const UnwindInput& input) {
     for (const UnwindRange& wanted : ranges)
       for (uint64_t address = wanted.start; address < wanted.end; address += 4) {
@@ -377,13 +378,13 @@ TEST_F(Fragments, LandingPadsAnywhere) {
       // A fragment whose pad is its own first instruction.
       range(0x100, 0x110, body_, 0, 0x100, 3),
       range(0x110, 0x120, entry_, 0),
-      // One whose pads lie in fragments before and far behind it.
+      // A fragment whose landing pads lie in a fragment before it and in a fragment far behind it.
       range(0x200, 0x210, body_, 0, 0x28, 1),
       range(0x210, 0x220, body_, 0, 0x9000, 3),
-      // Only before, only behind.
+      // Landing pads only before the fragment, or only behind it.
       range(0x300, 0x310, body_, 0, 0x28, 1),
       range(0x400, 0x410, body_, 0, 0x9000, 1),
-      // Nothing but termination.
+      // Termination only.
       [&] {
         auto r = range(0x500, 0x510, body_, 0);
         r.terminate = true;
@@ -422,7 +423,7 @@ TEST_F(Fragments, OwnersAndLsdasKeepFdesApart) {
 
 TEST_F(Fragments, StatesInAnyOrder) {
   std::mt19937 random(2);
-  // States of one CIE that differ in everything an operation can say.
+  // States of one CIE that use all kinds of operations.
   for (int i = 0; i < 30; ++i) {
     CfiState state = tables_.states[tables_.cies[0].initial_state];
     state.cfa_is_expression = random() % 4 == 0;
@@ -482,7 +483,7 @@ TEST_F(Fragments, InexpressibleStatesAreRefused) {
 }
 
 TEST_F(Fragments, TypeTableDistanceOfAnySize) {
-  // The size of the number that holds the distance to TTBase changes the padding before it.
+  // The distance to TTBase is a number of variable size, which changes the padding before TTBase.
   for (size_t sites = 0; sites < 80; ++sites)
     for (size_t actions = 2; actions < 10; ++actions) {
       tables_.lsdas[0].actions.assign(actions * 2 + 1, 0);
@@ -529,7 +530,7 @@ TEST(Scale, HundredThousandProcedures) {
   EXPECT_LT(Seconds(after - before).count(), 20);  // generous: sanitizers, loaded machines
 }
 
-/// Files made to be slow: sizes are chosen so that anything quadratic would take minutes.
+/// Files made to be slow: with these sizes, quadratic time would be minutes.
 TEST(Scale, HostileTables) {
   FrameBuilder builder;
   TestImage test;

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of unwind tables share: text forms, images made of a few sections, and the way
-// from FDEs back to the ranges they describe.
+// Helpers for the tests of unwind tables: text forms, images made of a few sections, and the way
+// from FDEs back to the ranges that they describe.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ inline std::string cie_text(const Cie& cie) {
                      cie.personality, cie.signal_frame, fmt::join(cie.initial_instructions, ","));
 }
 
-/// Records that say the same as `fde`'s: neighbours with equal landing pads and actions are one.
+/// Call-site records with the meaning of `fde`'s: neighbours with equal landing pads and actions
+/// are joined.
 inline std::string sites_text(const Fde& fde) {
   std::string text;
   for (size_t i = 0; i < fde.call_sites.size(); ++i) {
@@ -146,7 +147,8 @@ struct FrameBuilder {
     body.append(program);
     return entry(0, body.bytes());
   }
-  /// pc-relative, 32 bits; there is an LSDA pointer, maybe null, unless `lsda` is kNone.
+  /// Appends an FDE with 32-bit pc-relative addresses. It has an LSDA pointer, maybe null, unless
+  /// `lsda` is kNone.
   size_t fde(size_t cie, uint64_t start, uint32_t size, const Bytes& program,
              uint64_t lsda = kNone) {
     ByteWriter body;
@@ -163,9 +165,9 @@ struct FrameBuilder {
 
 inline constexpr uint64_t kText = TestImage::kText;
 
-// ---- From what was read to what is written
+// ---- From tables that were read to tables that are written
 
-/// The ranges of an FDE in its place; `owner` keeps FDEs apart.
+/// Appends the ranges of an FDE in its place; `owner` tells FDEs apart.
 inline void append_ranges(const Fde& fde, uint32_t owner, std::vector<UnwindRange>& ranges) {
   size_t row = 0, site = 0;
   for (uint64_t start = fde.start; start < fde.end;) {

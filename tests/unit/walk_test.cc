@@ -1,4 +1,5 @@
-// Made-up executions: they are as frequent as the counts, and they know where they came from.
+// Walks, which are made-up executions: blocks run as often as the counts say, and returns go back
+// to their calls.
 
 #include "optimizer/layout/walk.h"
 
@@ -48,8 +49,8 @@ double distance(const Program& program, uint64_t blocks) {
   return sum / 2;
 }
 
-// A loop calls a() directly, and by a pointer that led to b() last; c() is called by the same
-// pointer, three times as often. b() jumps to a() now and then.
+// A loop calls a() directly, and calls by a pointer that last led to b(). The same pointer also
+// leads to c(), three times as often. b() sometimes jumps to a().
 constexpr const char* kPointers = R"(
 procedure 0 "loop" address=0x0 size=20
   block 0 at=0x0 size=4 count=10 entry
@@ -125,7 +126,7 @@ TEST(Walk, HasTheFrequenciesOfTheCounts) {
   EXPECT_LT(distance(program, 200'000), 0.01);
 }
 
-/// Two loops call the same procedure: a return leads back to the loop that called.
+/// Two loops call the same procedure: a return leads to the loop that called.
 TEST(Walk, ComesBackToTheCallThatItWentThrough) {
   const Program program = parse(R"(
 procedure 0 "one" address=0x0 size=8
@@ -165,7 +166,7 @@ range 0x10..0x14 procedure=2 blocks=0..1
   EXPECT_LE(changes, walks);  // where it began in the callee
 }
 
-/// All calls go through a jump: a walk that begins in the last procedure finds back to the loop.
+/// All calls go through a jump: a walk that begins in the last procedure still returns to the loop.
 TEST(Walk, ComesBackThroughJumps) {
   const Program program = parse(R"(
 procedure 0 "loop" address=0x0 size=8

@@ -9,8 +9,7 @@
 // stub and jumps; the landing stub restores the register. The stack pointer is lowered first, as a
 // signal may arrive between any two instructions and Alpha has no red zone.
 //
-// Sources: Alpha Architecture Handbook, version 4, sections 3.3 and 4.3; relocation numbers from
-// the ELF processor supplement for Alpha as in glibc's elf.h.
+// Sources: Alpha Architecture Handbook, version 4, sections 3.3 and 4.3.
 
 #include <fmt/format.h>
 
@@ -30,37 +29,6 @@ namespace respike {
 namespace {
 
 using namespace alpha;
-
-// ELF relocation types.
-enum : uint32_t {
-  R_ALPHA_NONE = 0,
-  R_ALPHA_REFLONG = 1,
-  R_ALPHA_REFQUAD = 2,
-  R_ALPHA_GPREL32 = 3,
-  R_ALPHA_LITERAL = 4,
-  R_ALPHA_LITUSE = 5,
-  R_ALPHA_GPDISP = 6,
-  R_ALPHA_BRADDR = 7,
-  R_ALPHA_HINT = 8,
-  R_ALPHA_SREL16 = 9,
-  R_ALPHA_SREL32 = 10,
-  R_ALPHA_SREL64 = 11,
-  R_ALPHA_GPRELHIGH = 17,
-  R_ALPHA_GPRELLOW = 18,
-  R_ALPHA_GPREL16 = 19,
-  R_ALPHA_COPY = 24,
-  R_ALPHA_GLOB_DAT = 25,
-  R_ALPHA_JMP_SLOT = 26,
-  R_ALPHA_RELATIVE = 27,
-  R_ALPHA_BRSGP = 28,
-  R_ALPHA_TLSGD = 29,
-  R_ALPHA_TPREL16 = 41,
-};
-
-// Symbol::other: visibility, and the flag that the procedure starts with the standard two
-// instructions that compute gp from pv.
-constexpr uint8_t kVisibility = 0x03;
-constexpr uint8_t kStandardGpLoad = 0x88;
 
 constexpr uint64_t kBranchReach = (uint64_t{1} << 22) - 4;
 constexpr size_t kDepartureLength = 6;
@@ -218,8 +186,6 @@ class AlphaTarget final : public Target {
   }
   uint64_t branch_reach() const override { return kBranchReach; }
 
-  RelocationRole relocation_role(uint32_t type) const override;
-  uint32_t relocation_type(ReferenceKind kind) const override;
   bool is_upper_half(const Instruction& instruction) const override {
     return instruction.opcode == opcode("ldah");
   }
@@ -234,13 +200,6 @@ class AlphaTarget final : public Target {
   DescriptorTable descriptors() const override { return {}; }
   bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
              uint64_t gp) const override;
-
-  uint64_t local_entry_offset(uint8_t symbol_other) const override {
-    return (symbol_other & ~kVisibility) == kStandardGpLoad ? 8 : 0;
-  }
-  uint8_t without_local_entry(uint8_t symbol_other) const override {
-    return local_entry_offset(symbol_other) == 0 ? symbol_other : symbol_other & kVisibility;
-  }
 
   unsigned far_departure_size() const override { return 4 * kDepartureLength; }
   unsigned far_landing_size() const override { return 4 * kLandingLength; }
@@ -258,81 +217,6 @@ std::string AlphaTarget::register_name(Register r) const {
   if (r == kFpcr) return "fpcr";
   if (r == kLockFlag) return "lock";
   return std::string(field_name(r < kFloating ? r : r + 1u));
-}
-
-/// Types between TLSGD and TPREL16 are thread-local offsets; 12 to 16 were never used by Linux.
-RelocationRole AlphaTarget::relocation_role(uint32_t type) const {
-  switch (type) {
-    case R_ALPHA_NONE:
-    case R_ALPHA_LITUSE:
-    case R_ALPHA_COPY:
-    case R_ALPHA_GLOB_DAT:
-    case R_ALPHA_JMP_SLOT:
-      return RelocationRole::ignored;
-    case R_ALPHA_REFLONG:
-      return RelocationRole::address32;
-    case R_ALPHA_REFQUAD:
-    case R_ALPHA_RELATIVE:
-      return RelocationRole::address64;
-    case R_ALPHA_GPREL32:
-      return RelocationRole::gp_relative32;
-    case R_ALPHA_LITERAL:
-      return RelocationRole::got_load;
-    case R_ALPHA_GPDISP:
-      return RelocationRole::gp_load;
-    case R_ALPHA_BRADDR:
-    case R_ALPHA_BRSGP:
-      return RelocationRole::branch;
-    case R_ALPHA_HINT:
-      return RelocationRole::hint;
-    case R_ALPHA_SREL32:
-      return RelocationRole::pc_relative32;
-    case R_ALPHA_SREL64:
-      return RelocationRole::pc_relative64;
-    case R_ALPHA_GPRELHIGH:
-      return RelocationRole::gp_high;
-    case R_ALPHA_GPRELLOW:
-      return RelocationRole::gp_low;
-    case R_ALPHA_GPREL16:
-      return RelocationRole::gp_relative16;
-    default:
-      return type >= R_ALPHA_TLSGD && type <= R_ALPHA_TPREL16 ? RelocationRole::ignored
-                                                              : RelocationRole::unsupported;
-  }
-}
-
-/// One relocation of type GPDISP covers both halves of a gp load; it sits at the upper one.
-uint32_t AlphaTarget::relocation_type(ReferenceKind kind) const {
-  switch (kind) {
-    case ReferenceKind::branch:
-      return R_ALPHA_BRADDR;
-    case ReferenceKind::branch_hint:
-      return R_ALPHA_HINT;
-    case ReferenceKind::gp_high:
-      return R_ALPHA_GPRELHIGH;
-    case ReferenceKind::gp_low:
-      return R_ALPHA_GPRELLOW;
-    case ReferenceKind::gp_load_high:
-      return R_ALPHA_GPDISP;
-    case ReferenceKind::gp_load_low:
-    case ReferenceKind::gp_offset:
-    case ReferenceKind::pc_high:
-    case ReferenceKind::pc_low:
-    case ReferenceKind::gp_relative64:
-    case ReferenceKind::segment_relative64:
-      return R_ALPHA_NONE;
-    case ReferenceKind::address64:
-      return R_ALPHA_REFQUAD;
-    case ReferenceKind::address32:
-      return R_ALPHA_REFLONG;
-    case ReferenceKind::gp_relative32:
-      return R_ALPHA_GPREL32;
-    case ReferenceKind::pc_relative32:
-      return R_ALPHA_SREL32;
-    case ReferenceKind::pc_relative64:
-      return R_ALPHA_SREL64;
-  }
-  return R_ALPHA_NONE;
 }
 
 int64_t AlphaTarget::field(const Instruction& instruction, ReferenceKind kind) const {

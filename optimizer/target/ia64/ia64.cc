@@ -15,7 +15,7 @@
 // in a bundle of its own reaches everything, so that a departure stub needs no landing.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, revision 2.3; Intel Itanium
-// Processor-specific ABI (245370) for relocations and procedure descriptors; Itanium Software
+// Processor-specific ABI (245370) for procedure descriptors; Itanium Software
 // Conventions and Runtime Architecture Guide (245358) for registers.
 
 #include <fmt/format.h>
@@ -36,49 +36,6 @@ namespace respike {
 namespace {
 
 using namespace ia64;
-
-// ELF relocation types of little-endian images.
-enum : uint32_t {
-  R_IA64_NONE = 0x00,
-  R_IA64_IMM14 = 0x21,
-  R_IA64_IMM22 = 0x22,
-  R_IA64_IMM64 = 0x23,
-  R_IA64_DIR32LSB = 0x25,
-  R_IA64_DIR64LSB = 0x27,
-  R_IA64_GPREL22 = 0x2a,
-  R_IA64_GPREL64I = 0x2b,
-  R_IA64_GPREL32LSB = 0x2d,
-  R_IA64_GPREL64LSB = 0x2f,
-  R_IA64_LTOFF22 = 0x32,
-  R_IA64_LTOFF64I = 0x33,
-  R_IA64_PLTOFF22 = 0x3a,
-  R_IA64_PLTOFF64I = 0x3b,
-  R_IA64_PLTOFF64LSB = 0x3f,
-  R_IA64_FPTR64I = 0x43,
-  R_IA64_FPTR32LSB = 0x45,
-  R_IA64_FPTR64LSB = 0x47,
-  R_IA64_PCREL60B = 0x48,
-  R_IA64_PCREL21B = 0x49,
-  R_IA64_PCREL21M = 0x4a,
-  R_IA64_PCREL21F = 0x4b,
-  R_IA64_PCREL32LSB = 0x4d,
-  R_IA64_PCREL64LSB = 0x4f,
-  R_IA64_LTOFF_FPTR22 = 0x52,
-  R_IA64_LTOFF_FPTR64LSB = 0x57,
-  R_IA64_SEGREL32MSB = 0x5c,
-  R_IA64_SEGREL64LSB = 0x5f,
-  R_IA64_SECREL64LSB = 0x67,
-  R_IA64_REL32LSB = 0x6d,
-  R_IA64_REL64LSB = 0x6f,
-  R_IA64_LTV64LSB = 0x77,
-  R_IA64_PCREL21BI = 0x79,
-  R_IA64_IPLTLSB = 0x81,
-  R_IA64_COPY = 0x84,
-  R_IA64_LTOFF22X = 0x86,
-  R_IA64_LDXMOV = 0x87,
-  R_IA64_TPREL14 = 0x91,
-  R_IA64_LTOFF_DTPREL22 = 0xba,
-};
 
 constexpr uint64_t kBranchReach = (uint64_t{1} << 24) - kBundleSize;
 constexpr unsigned kBranchBits = 25;  // of a displacement: 21 of bundles
@@ -248,8 +205,6 @@ class Ia64Target final : public Target {
   }
   uint64_t branch_reach() const override { return kBranchReach; }
 
-  RelocationRole relocation_role(uint32_t type) const override;
-  uint32_t relocation_type(ReferenceKind kind) const override;
   bool is_upper_half(const Instruction&) const override { return false; }
   bool is_lower_half(const Instruction&) const override { return false; }
   int64_t field(const Instruction& instruction, ReferenceKind) const override {
@@ -260,9 +215,6 @@ class Ia64Target final : public Target {
   DescriptorTable descriptors() const override { return {.section = ".opd", .size = 16}; }
   bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
              uint64_t gp) const override;
-
-  uint64_t local_entry_offset(uint8_t) const override { return 0; }
-  uint8_t without_local_entry(uint8_t symbol_other) const override { return symbol_other; }
 
   unsigned far_departure_size() const override { return kBundleSize; }
   unsigned far_landing_size() const override { return 0; }
@@ -346,87 +298,6 @@ void Ia64Target::fill(std::span<uint8_t> groups) const {
   encode_bundle(slots, bytes);
   for (size_t at = 0; at + kBundleSize <= groups.size(); at += kBundleSize)
     std::copy(bytes, bytes + kBundleSize, &groups[at]);
-}
-
-/// What does not occur in linked images is not listed: types for big-endian data among others.
-RelocationRole Ia64Target::relocation_role(uint32_t type) const {
-  switch (type) {
-    case R_IA64_NONE:
-    case R_IA64_COPY:
-    case R_IA64_LDXMOV:
-    case R_IA64_GPREL64LSB:  // of exception tables: types, which are data
-    // Addresses of descriptors, which are data.
-    case R_IA64_PLTOFF22:
-    case R_IA64_PLTOFF64I:
-    case R_IA64_PLTOFF64LSB:
-    case R_IA64_FPTR64I:
-    case R_IA64_FPTR32LSB:
-    case R_IA64_FPTR64LSB:
-      return RelocationRole::ignored;
-    case R_IA64_PCREL60B:
-    case R_IA64_PCREL21B:
-    case R_IA64_PCREL21M:
-    case R_IA64_PCREL21F:
-    case R_IA64_PCREL21BI:
-      return RelocationRole::branch;
-    case R_IA64_GPREL22:
-    case R_IA64_GPREL64I:
-      return RelocationRole::gp_offset;
-    case R_IA64_LTOFF22:
-    case R_IA64_LTOFF22X:
-    case R_IA64_LTOFF64I:
-      return RelocationRole::got_load;
-    case R_IA64_DIR64LSB:
-    case R_IA64_REL64LSB:
-    case R_IA64_LTV64LSB:
-    case R_IA64_IPLTLSB:  // a descriptor in place
-      return RelocationRole::address64;
-    case R_IA64_IMM14:
-    case R_IA64_IMM22:
-    case R_IA64_IMM64:
-      return RelocationRole::absolute;
-    case R_IA64_DIR32LSB:
-    case R_IA64_REL32LSB:
-      return RelocationRole::address32;
-    case R_IA64_GPREL32LSB:
-      return RelocationRole::gp_relative32;
-    case R_IA64_PCREL32LSB:
-      return RelocationRole::pc_relative32;
-    case R_IA64_PCREL64LSB:
-      return RelocationRole::pc_relative64;
-    default:
-      break;
-  }
-  const auto within = [&](uint32_t first, uint32_t last) { return type >= first && type <= last; };
-  const bool ignored = within(R_IA64_LTOFF_FPTR22, R_IA64_LTOFF_FPTR64LSB) ||
-                       within(R_IA64_SEGREL32MSB, R_IA64_SECREL64LSB) ||  // unwind, debugging
-                       within(R_IA64_TPREL14, R_IA64_LTOFF_DTPREL22);     // thread-local
-  return ignored ? RelocationRole::ignored : RelocationRole::unsupported;
-}
-
-uint32_t Ia64Target::relocation_type(ReferenceKind kind) const {
-  switch (kind) {
-    case ReferenceKind::branch:
-      return R_IA64_PCREL21B;
-    case ReferenceKind::gp_offset:
-      return R_IA64_GPREL22;
-    case ReferenceKind::address64:
-      return R_IA64_DIR64LSB;
-    case ReferenceKind::address32:
-      return R_IA64_DIR32LSB;
-    case ReferenceKind::gp_relative32:
-      return R_IA64_GPREL32LSB;
-    case ReferenceKind::pc_relative32:
-      return R_IA64_PCREL32LSB;
-    case ReferenceKind::pc_relative64:
-      return R_IA64_PCREL64LSB;
-    case ReferenceKind::gp_relative64:
-      return R_IA64_GPREL64LSB;
-    case ReferenceKind::segment_relative64:
-      return R_IA64_SEGREL64LSB;
-    default:
-      return R_IA64_NONE;
-  }
 }
 
 std::optional<int64_t> Ia64Target::gp_offset(std::span<const Instruction> code) const {

@@ -1,17 +1,17 @@
 // A program that is compiled with -fnon-call-exceptions may turn a fault into an exception: its
 // handler of SIGSEGV throws, and a landing pad finds the registers as they were at the load that
-// faulted. Hot-cold optimization moves such instructions and changes registers between calls, so it
-// has to leave these procedures alone.
+// faulted. Hot-cold optimization moves such loads and changes registers between calls, so it has to
+// leave procedures that may catch faults alone.
 //
-// Exception tables do not say what throws; they give a landing pad to a range of code, in which
-// calls and anything else may stand. But compilers let a range begin and end with instructions that
-// throw (GCC, except.cc, convert_to_eh_region_ranges), so a range whose last instruction is no call
-// tells how the program was compiled. For example `int get(H h, int* p) { return *p; }` has a range
-// that is the load alone. Where one is found, all procedures with landing pads are taken to be
-// such.
+// Exception tables do not say which instructions throw; they give a landing pad to a range of code,
+// which may hold calls and other instructions. But a compiler's range begins and ends with
+// instructions that throw (GCC, except.cc, convert_to_eh_region_ranges). So a range whose last
+// instruction is no call tells that the program was compiled with -fnon-call-exceptions. Example:
+// in `int get(H h, int* p) { return *p; }` the range is the load alone. When there is such a range
+// in the program, all procedures with landing pads count as catching faults.
 //
-// Limits. A program all of whose ranges begin and end with calls is not recognized. In images that
-// were rewritten before, ranges may end anywhere, and more is left alone than needs to be.
+// Limits. A program all of whose ranges end with calls is not recognized. In images that were
+// rewritten before, ranges may end anywhere, so that procedures are left alone without need.
 
 #include "optimizer/transform/hotcold/caught_faults.h"
 
@@ -26,7 +26,8 @@ uint32_t landing_pad_of(const Procedure& procedure, const BasicBlock& block) {
   return block.call_site == kNone ? kNone : procedure.call_sites[block.call_site].landing_pad;
 }
 
-/// A reload of gp behind a call may belong to the call's range.
+/// Whether a block has nothing but no-ops and halves of gp loads, which may belong to the range of
+/// the call in front of them.
 bool only_loads_gp(const Target& target, const Procedure& procedure, const BasicBlock& block) {
   return std::ranges::all_of(block.instructions, [&](const Instruction& i) {
     return i.is_pseudo() || target.is_nop(i) ||
@@ -41,7 +42,7 @@ CaughtFaults::CaughtFaults(const Program& program) {
   const Target& target = *program.target;
   for (const CodeRange& range : program.ranges) {
     const Procedure& procedure = program[range.procedure];
-    bool calls = false;  // what comes before the next block ends in a call
+    bool calls = false;  // the last block that does more than load gp ends in a call
     for (BlockId b = range.first_block; b < range.end_block; ++b) {
       const BasicBlock& block = procedure.blocks[b];
       if (block.instructions.empty()) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// Exceptions that instructions throw which are no calls.
+// Exceptions from instructions that are no calls.
 
 #include "optimizer/ir/program.h"
 

@@ -1,21 +1,24 @@
-// The hot procedure goes where the hot blocks were.
+// The hot procedure replaces the hot blocks.
 //
-// Blocks keep their numbers, so all calls, pointers and symbols of the procedure mean its hot part
-// by themselves. Clones of hot blocks, which cold code needs, and stubs come behind the others. A
-// stub without code is none: its edge leads to the cold block.
+// Hot blocks keep their numbers, so all calls, pointers and symbols of the procedure lead to its
+// hot part without a change. Clones of hot blocks, which cold code needs, and stubs come behind the
+// other blocks. A stub without code becomes no block: its edge leads to the cold block. Example:
+// hot blocks 0 and 2, cold block 1, which leads to 2; the new blocks are 3, the clone of 2, to
+// which 1 leads now, and 4, the stub on the edge from 0 to 1.
 //
-// Unwind states. In the hot procedure the caller's value of a register that is no longer saved is
-// in the register itself, so the rule for it goes; without a frame the canonical frame address is
-// where it was at the entry. In a stub the frame is back behind its allocation, and all rules are
-// behind the last save. Code that follows there may overwrite what was saved.
+// Unwind states. In the hot procedure a register that is no longer saved holds the caller's value
+// itself, so its rule goes; without a frame the CFA is computed as at the entry. In a stub, the
+// original's CFA holds from the allocation of the frame on, and the original's rules from the last
+// save on, since the code behind may overwrite the saved registers.
 //
-// Clones have references of their own, since no two instructions may share one. What is relative
-// to the place behind a call, or to a landing pad, is relative to the clone of that.
+// Clones have references of their own, since two instructions may not share a reference. A
+// reference relative to a return point or a landing pad becomes relative to the clone of the call
+// or pad.
 //
-// Entries of jump tables that belong to one jump go where its edges go: to a clone, a stub, or
-// behind an empty block.
+// Entries of jump tables that belong to one jump follow the edges of the jump: to a clone, a stub,
+// or the block behind an empty block.
 //
-// What clones run, the hot blocks run less.
+// The counts of a hot block are shared out between the block and its clone.
 
 #include "optimizer/transform/hotcold/commit.h"
 
@@ -29,7 +32,7 @@ namespace {
 
 using Role = FrameShape::Role;
 
-/// Unwind states as they are in the hot procedure.
+/// Turns unwind states of the original into those of the hot procedure.
 class HotStates {
  public:
   HotStates(UnwindTables& unwind, const Procedure& procedure, const HotProcedure& hot)
@@ -38,7 +41,8 @@ class HotStates {
     if (entry < unwind.states.size()) cfa_at_entry_ = unwind.states[entry].cfa_offset;
   }
 
-  /// `frame`: although hot code has none, it is allocated here.
+  /// The state of the hot procedure for `state` of the original. `frame`: the frame is allocated
+  /// here even if the hot procedure is frameless.
   uint32_t find(uint32_t state, bool frame) {
     if (state >= unwind_.states.size() || (hot_.unsaved.empty() && !hot_.frameless)) return state;
     const auto [known, fresh] = known_.try_emplace({state, frame}, state);
@@ -47,7 +51,7 @@ class HotStates {
     std::erase_if(changed.rules,
                   [&](const auto& rule) { return is_gone(rule.first, rule.second); });
     if (hot_.frameless && !frame) changed.cfa_offset = cfa_at_entry_;
-    // Equal ones are written once if there are few; it is no error when they are not.
+    // Looks for an equal state among the last ones only; a state that is there twice is no error.
     constexpr size_t kFew = 4096;
     const size_t from = unwind_.states.size() > kFew ? unwind_.states.size() - kFew : 0;
     const auto same = std::find(unwind_.states.begin() + static_cast<ptrdiff_t>(from),
@@ -116,7 +120,7 @@ class Committer {
     return block < original_blocks_ && clones_[block] != kNone ? clones_[block] : block;
   }
 
-  /// Which edges the entries of tables stand for.
+  /// Finds the edge that each entry of a jump table stands for.
   void read_tables() {
     for (const JumpTable& table : procedure_.jump_tables) {
       if (table.jump == kNone) continue;
@@ -161,7 +165,7 @@ class Committer {
     }
   }
 
-  /// The two halves of an address share theirs, in the clone, too.
+  /// The clone of a reference. The two halves of an address share a reference, in the clone, too.
   int32_t clone_reference(int32_t index) {
     const auto [known, fresh] = references_.try_emplace(index, 0);
     if (!fresh) return known->second;
@@ -177,7 +181,7 @@ class Committer {
     return known->second;
   }
 
-  /// Turns the edges of a cold block.
+  /// Makes the edges and the call site of a cold block lead to clones.
   void lead_to_clones(BasicBlock& block) {
     for (Edge& edge : block.successors) edge.target = clone_of(edge.target);
     if (block.call_site == kNone) return;
@@ -185,7 +189,7 @@ class Committer {
     if (pad != kNone) block.call_site = call_site(block.call_site, clone_of(pad));
   }
 
-  /// A call site like another with this landing pad.
+  /// The call site that equals `like` but has the landing pad `pad`; added if there is none.
   uint32_t call_site(uint32_t like, BlockId pad) {
     CallSite wanted = procedure_.call_sites[like];
     wanted.landing_pad = pad;
@@ -244,7 +248,7 @@ class Committer {
     if (last_save == stub.code.end()) put(list, state, goal);
     block.instructions.assign(arena(), list);
     block.successors.push_back(
-        arena(), Edge{stub.place, Edge::Kind::fall_through, 0});  // counted where it is reached
+        arena(), Edge{stub.place, Edge::Kind::fall_through, 0});  // write_hot() sets the count
     result_.stub_instructions += stub.code.size();
     procedure_.blocks.push_back(block);
   }
@@ -294,7 +298,8 @@ class Committer {
     return program_.target->control_flow(hot.code.back().instruction) != ControlFlow::none;
   }
 
-  /// Nothing leads to a block without code any more, but if control enters the procedure there.
+  /// Makes edges to empty blocks lead to the block behind. An empty block stays in use if it is an
+  /// entry of the procedure.
   void skip_empty_blocks() {
     for (uint32_t i = 0; i < hot_.hot; ++i) {
       if (!hot_.blocks[i].code.empty()) continue;
@@ -317,10 +322,10 @@ class Committer {
   const HotProcedure& hot_;
   const BlockId original_blocks_;
   HotStates states_;
-  std::vector<BlockId> clones_;            // per original block, or kNone
+  std::vector<BlockId> clones_;            // per original block: its clone, or kNone
   std::map<int32_t, int32_t> references_;  // of the original -> of clones
   std::vector<TableEntry> table_entries_;  // of tables that belong to one jump
-  std::vector<BlockId> stubs_;             // per stub: its block, or the cold one behind it
+  std::vector<BlockId> stubs_;             // per stub: its block, or the cold block behind the stub
   CommittedBlocks result_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Putting an optimized hot procedure into the program.
+// Puts an optimized hot procedure into the program.
 
 #include <vector>
 
@@ -9,21 +9,21 @@
 
 namespace respike {
 
-/// What a procedure became.
+/// The blocks that a procedure has after commit().
 struct CommittedBlocks {
-  uint64_t copied_instructions = 0;  // of the hot blocks, before
+  uint64_t copied_instructions = 0;  // of the hot blocks before
   uint64_t hot_instructions = 0;     // of the hot procedure
-  uint64_t hot_executed = 0;         // times instructions of the hot procedure run
+  uint64_t hot_executed = 0;         // executed instructions of the hot procedure
   uint64_t hot_calls = 0;            // calls in the hot procedure
-  uint64_t clone_instructions = 0;   // that the cold part has beside what stayed
+  uint64_t clone_instructions = 0;   // of the clones
   uint64_t stub_instructions = 0;
   uint64_t stubs_entered = 0;   // times control left for the cold part
-  std::vector<BlockId> copies;  // per block, which one it was before; kNone: a stub
+  std::vector<BlockId> copies;  // per block: the original block; kNone: a stub
 };
 
-/// Replaces the hot blocks by the hot procedure, and appends clones of them for the cold part, and
-/// the stubs. Everything that refers to the procedure's entries means the hot ones from here on.
-/// Counts are shared out between the two parts.
+/// Replaces the hot blocks by the hot procedure, and appends clones of hot blocks for the cold
+/// part, and the stubs. Whatever refers to the procedure's entries refers to hot entries from here
+/// on. Counts are shared out between hot blocks and clones.
 CommittedBlocks commit(Program& program, const Region& region, const HotProcedure& hot);
 
 }  // namespace respike

@@ -1,9 +1,12 @@
 // Copy propagation (Aho, Sethi, Ullman: Compilers, section 10.7).
 //
-// Compilers move arguments to preserved registers, to have them behind calls. In the hot procedure
-// the call may be gone and the register another one, but the copy is still there. Where on all ways
-// to an instruction the copy was made, and neither register written since, the original is read
-// instead; when nobody hot reads the copy any more, it is partially dead.
+// Compilers copy arguments to preserved registers, to have them behind calls. In the hot procedure
+// the call may be gone, but the copy is still there. Where on all paths to an instruction the copy
+// was executed and neither register written since, the instruction reads the source register
+// instead. When no hot code reads the target register any more, the copy is partially dead.
+//
+// Example: mov $16,$9; (the call is in a cold block); addq $9,1,$0. The addq reads $16 now, and the
+// mov sinks into the stub in front of the call.
 
 #include "optimizer/transform/hotcold/copies.h"
 
@@ -29,7 +32,7 @@ class CopyPropagation {
   }
 
  private:
-  /// Only between registers of which one may take the other's place.
+  /// The copy that an instruction is, if each of the two registers may take the other's place.
   std::optional<Copy> copy_in(const HotInstruction& i) const {
     const auto copy = i.role ? std::nullopt : as_copy(target_, i.instruction);
     const RegisterSet fixed = registers_with_a_role(target_.abi());
@@ -55,7 +58,8 @@ class CopyPropagation {
     }
   }
 
-  /// By which register a call or jump goes may be known to where it leads.
+  /// False for calls and jumps: the code that they lead to may rely on the register with its
+  /// address.
   bool may_read_other(const Instruction& instruction) const {
     const ControlFlow flow = target_.control_flow(instruction);
     return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;

@@ -1,16 +1,19 @@
 // Conditional constant propagation (Wegman, Zadeck: Constant Propagation with Conditional Branches,
 // TOPLAS 13(2), 1991), with classes of values in place of constants.
 //
-// Of a register, branches ask no more than its sign, its lowest bit and whether it is zero, so that
-// is what is followed: the set of classes that it may be in (code_motion.h). Constants and results
-// of comparisons start small sets; each branch leaves on either way those for which it goes there.
-// A way on which a register can be in no class is never gone, and what lies behind it does not
-// count, so that one decided branch decides others. Cold code which came back and brought other
-// values is parted from hot code already; that is what makes branches decided that compilers had to
-// leave.
+// A branch asks only for the sign of a register, its lowest bit, and whether it is zero. These make
+// the classes of values (code_motion.h); the analysis computes, for each register, the set of
+// classes that its value may be in. Constants and results of comparisons have small sets. Along
+// each edge of a branch the set keeps only the classes for which the branch takes the edge. An edge
+// with an empty set is never taken, and code behind it does not count, so that one decided branch
+// decides others. Compilers had to leave such branches, since cold code led back with other values;
+// in the hot procedure it does not.
 //
-// Copies pass sets on, but a branch on the copy says nothing of the original. Blocks that nothing
-// reaches stay as they are.
+// Example: `clr $9`, and a cold block that sets $9 to 1 and comes back, in front of `bne $9`. In
+// the hot procedure $9 is zero at the branch, so the branch is never taken.
+//
+// A copy has the set of its source, but a branch on the copy does not narrow the source's set.
+// Blocks that nothing reaches stay as they are.
 
 #include "optimizer/transform/hotcold/decided_branches.h"
 
@@ -20,7 +23,7 @@
 namespace respike {
 namespace {
 
-/// Per register: the classes it may be in. Empty: control does not get there.
+/// Per register: the classes that its value may be in. Empty: control does not get to this point.
 using Knowledge = std::vector<ValueClasses>;
 
 class BranchDecisions {
@@ -60,7 +63,7 @@ class BranchDecisions {
     }
   }
 
-  /// True when more is possible at the block than before.
+  /// Adds possible classes at the start of a block; true when there were new ones.
   bool meet(uint32_t block, const Knowledge& more) {
     Knowledge& known = before_[block];
     if (more.empty()) return false;
@@ -94,9 +97,9 @@ class BranchDecisions {
     for (unsigned k = operands.uses; k < operands.size; ++k) known[operands.registers[k]] = result;
   }
 
-  /// The branch at the end of a block, if it is understood.
+  /// The conditional branch at the end of a block, if the classes for which it is taken are known.
   struct Branch {
-    std::optional<Register> reads;  // else zero
+    std::optional<Register> reads;  // nullopt: reads a zero
     ValueClasses taken = 0;
   };
   std::optional<Branch> branch_of(uint32_t b) const {
@@ -114,7 +117,7 @@ class BranchDecisions {
     return branch;
   }
 
-  /// The classes for which control leaves along an edge.
+  /// The classes for which the branch takes an edge.
   ValueClasses classes_along(uint32_t block, uint32_t edge, const Branch& branch) const {
     const Procedure& procedure = (*procedure_.program)[procedure_.id];
     const Edge& original = procedure.blocks[procedure_.blocks[block].place].successors[edge];
@@ -131,7 +134,7 @@ class BranchDecisions {
     return value == 0 ? Knowledge() : known;
   }
 
-  /// Of a branch that goes one way: which one.
+  /// The edge that a decided branch takes; nullopt for other branches.
   std::optional<uint32_t> only_edge(uint32_t block) const {
     if (before_[block].empty() || procedure_.blocks[block].untouchable) return std::nullopt;
     if (!branch_of(block)) return std::nullopt;

@@ -1,29 +1,31 @@
 // Hot-cold optimization, procedure by procedure.
 //
 // A procedure that runs often and has both hot and cold blocks is taken apart (region.h): its hot
-// blocks become the hot procedure (hot_procedure.h), which control leaves for the cold part and
-// never comes back to. Then every optimization may make the hot procedure shorter at the expense of
-// the stubs on the way to the cold part. Where to draw the line between hot and cold is tried out:
-// less hot code may need less, but leaves for the cold part more often. The line that saves the
-// most executed instructions, those of the stubs subtracted, is taken; the hot procedure replaces
-// the original's hot blocks (commit.h). Where nothing is saved, nothing changes; nor where
-// it is not proven (check/hot_cold_proof.h) that the procedure does what it did.
+// blocks become the hot procedure (hot_procedure.h). Control leaves the hot procedure for the cold
+// part and never comes back. Then every optimization may make the hot procedure shorter at the
+// expense of the stubs on the edges to the cold part. The optimizer tries several lines between hot
+// and cold: less hot code may need fewer instructions, but control leaves it more often. The line
+// that saves the most executed instructions, those of stubs subtracted, wins, and the hot procedure
+// replaces the hot blocks of the original (commit.h). A procedure stays as it is where nothing is
+// saved, and where the proof (check/hot_cold_proof.h) fails that it does what it did.
 //
-// The order: branches that are decided go first, with all that they led to; then what only cold
-// code needs, as it may be what keeps a register busy; then saves, for which registers change their
-// names; then what the copies of these leave behind; the stack pointer last, when all other uses of
-// it are gone.
+// Example: `if (error) report(); return x + 1;` saves the return address at the entry. The call of
+// report() is cold, so the save moves to the stub in front of it, and the restore goes.
 //
-// What is taken out of the way through the hottest blocks may be needed by those that are only
-// warm; these are worth being freed of what the cold ones need, too. So there are rounds, each on
-// what the last one made: first the line is low, then the hottest part of a hot procedure is parted
-// from it.
+// The order of optimizations: first decided branches go, with the code that only they led to; then
+// computations that only cold code needs, since they may keep registers busy; then saves, for which
+// registers are renamed; then the copies that the renaming makes needless; last adjustments of the
+// stack pointer, when its other uses are gone.
 //
-// All procedures of all rounds are looked at with one solution of the whole program's registers.
-// That is right although procedures change: none reads more than it did, none leaves a live
-// register changed that it kept, and no value of a procedure is moved to where a callee might
-// change it. For the blocks that a procedure has become, the next round solves again, by what was
-// known of callers and callees.
+// There are two rounds. Warm blocks need instructions that the hottest blocks do not need; but warm
+// blocks, too, gain from losing instructions that only cold blocks need. So the first round draws a
+// low line; the second one separates the hottest part of a hot procedure from the rest of it.
+//
+// One liveness solution of the whole program serves all rounds. That is sound because an edit never
+// adds a read of a register at a procedure's border, never changes a live register that the
+// procedure preserved, and never moves a value across a call that may change it. After a round the
+// registers of the changed procedures' new blocks are solved again, with the old facts on callers
+// and callees.
 
 #include "optimizer/transform/hotcold/hot_cold.h"
 
@@ -47,8 +49,8 @@ namespace {
 
 using Category = HotColdNote::Category;
 
-/// Beside its own instructions a stub costs a branch at its end, and code elsewhere that is
-/// entered: in instructions, found by trying.
+/// The cost of entering a stub beside its own instructions, in instructions: the branch at its end,
+/// and fetching code elsewhere. Found by trying.
 constexpr uint64_t kCostOfLeaving = 4;
 
 bool is_plain(const FrameShape& shape) {
@@ -75,7 +77,7 @@ uint64_t size_of(const Procedure& procedure) {
 
 constexpr const char* kFaultsAreCaught = "an instruction that is no call may throw";
 
-/// Rounds, one after the other.
+/// Does the rounds, one after the other.
 class HotColdOptimizer {
  public:
   HotColdOptimizer(Program& program, const HotColdOptions& options, std::optional<CallGraph> calls)
@@ -86,13 +88,13 @@ class HotColdOptimizer {
         taken_(program),
         caught_faults_(program) {}
 
-  /// `last`: what the last round made, or nothing.
+  /// Does a round. `last`: the result of the rounds before.
   HotColdResult run(size_t round, const HotColdResult& last) {
     result_ = {};
     std::vector<bool> is_changed(program_.procedures.size(), round == 0);
     for (const HotColdNote& note : last.notes) is_changed[note.procedure] = is_optimized(note);
     const std::vector<double>& shares = options_.cold_shares[round];
-    std::vector<double> new_shares;  // not tried on what is as it was in the last round
+    std::vector<double> new_shares;  // shares that the last round did not try
     for (const double share : shares)
       if (round == 0 || std::ranges::count(options_.cold_shares[round - 1], share) == 0)
         new_shares.push_back(share);
@@ -187,7 +189,7 @@ class HotColdOptimizer {
     if (best && static_cast<double>(best->gain) >= least) replace(note, *best);
   }
 
-  /// Follows the changes of a round.
+  /// Updates calls and registers after the changes of a round.
   void update(const std::vector<HotPart>& parts) {
     for (const HotPart& part : parts) {
       calls_.update(program_, part.procedure);
@@ -216,7 +218,8 @@ class HotColdOptimizer {
     return {std::move(region), std::move(hot), removed, gain};
   }
 
-  /// Nothing changes when it cannot be proven to be right: why not.
+  /// Commits a candidate and proves the result. If the proof fails, undoes the change and returns
+  /// why.
   std::optional<std::string> commit_proven(const Candidate& candidate, CommittedBlocks& committed) {
     const HotColdProof proof(program_, candidate.region.procedure, calls_, flow_);
     committed = commit(program_, candidate.region, candidate.hot);
@@ -228,7 +231,7 @@ class HotColdOptimizer {
   void replace(HotColdNote& note, const Candidate& best) {
     CommittedBlocks committed;
     if (const auto fault = commit_proven(best, committed)) {
-      // Where the stack pointer is not always known, next to nothing is.
+      // When the stack pointer is not always known, hardly anything can be proven.
       note.category = is_plain(best.hot.shape) ? Category::not_provable : Category::sp_modified;
       note.reason = "not proven: " + *fault;
       return;
@@ -253,7 +256,7 @@ class HotColdOptimizer {
   HotColdResult result_;
 };
 
-/// What a further round did with a procedure.
+/// Adds the note of a further round to that of the rounds before.
 void add(HotColdNote& sum, HotColdNote note) {
   if (!is_optimized(note)) return;
   if (is_optimized(sum)) {

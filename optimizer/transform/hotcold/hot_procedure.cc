@@ -1,13 +1,15 @@
-// The hot procedure as a program of its own: what enters it, what leaves it, and what is live.
+// The hot procedure as a program of its own: its blocks, its borders, and liveness in it.
 //
-// What a register holds matters in the hot procedure only as far as hot code, its callees, its
-// callers or a stub read it. Within the procedure that is the textbook's problem; at its borders
-// the answer is taken from the registers of the whole program (register_flow.h), which knows the
-// original: where control leaves for good, all that is live there; behind a stub, all that is live
-// at the start of the cold block. In front of a call the original's live registers are read by the
-// callee or live behind the call, there or on the cold ways. Of registers that a callee may keep
-// only those are taken to be read by it that are live without being live behind the call, or that
-// the callee's summary says it reads; of all others, everything that was live.
+// A register is live in the hot procedure if hot code, a callee, a caller or a stub reads it.
+// Inside the procedure that is the textbook's problem. At the borders the answer comes from the
+// liveness of the original program (register_flow.h):
+//
+// - where control leaves for good: all registers that are live there in the original;
+// - behind a stub: all registers that are live at the start of the cold block;
+// - at a call: a register that is live in front of the call in the original counts as read by the
+//   call if the callee's summary reads it, or it is dead behind the call, or the callee need not
+//   preserve it. Example: $9 is live in front of a call, preserved, and read behind it by cold code
+//   only. Then the call does not read $9, and if no hot code does, $9 is dead in the hot procedure.
 
 #include "optimizer/transform/hotcold/hot_procedure.h"
 
@@ -144,7 +146,7 @@ class HotProcedureBuilder {
   const CallGraph& calls_;
   const RegisterFlow& flow_;
   const RegisterSet preserved_, scratch_;
-  std::vector<uint32_t> number_;  // per block of the procedure, in the hot one
+  std::vector<uint32_t> number_;  // per block of the procedure: its number in the hot procedure
   HotProcedure result_;
 };
 
@@ -175,7 +177,7 @@ HotProcedure make_hot_procedure(const Program& program, const Region& region,
   return HotProcedureBuilder(program, region, calls, flow).build();
 }
 
-/// What else is live in front of a call is among what is used there, see used_at_end().
+/// Registers that are not preserved count as used by the call, see used_at_end().
 RegisterSet HotProcedure::kept_at_end(uint32_t block) const {
   if (is_stub(block) || !calls_at_end(block)) return RegisterSet::first(target().register_count());
   return RegisterSet(std::span(target().abi().preserved));

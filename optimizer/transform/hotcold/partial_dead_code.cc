@@ -1,18 +1,21 @@
 // Partial dead code elimination.
 //
 // An instruction that does nothing but compute a register which no hot code reads can wait until
-// control leaves for the cold part. It is moved over all ways that lead from it to stubs, which is
-// right for a stub if
+// control leaves for the cold part: it moves to the stubs. That is right for a stub if
 //
-//  - on every way to the stub the register's last writer is this instruction, and
-//  - nothing it reads is written behind it, so that the stub computes the same.
+//  - on every path to the stub this instruction is the last writer of its result, and
+//  - no register that it reads is written between it and the stub.
 //
-// Where the last writer is another on all ways, the stub needs nothing; where neither holds and the
-// register is live in the stub, the instruction stays. One instruction is moved at a time, and the
-// program is right after each; copies are put at the start of the stubs, so what moved before finds
-// what it reads. Going backward over the code, what fed only moved code follows it.
+// If another instruction is the last writer on every path, the stub does not need this one. In all
+// other cases, if the result is live in the stub, the instruction stays. Instructions move one at a
+// time, and the program is right after each move. Each goes to the start of the stub, so that
+// instructions that moved there before find the registers they read. The code is walked backward,
+// so that instructions which only feed moved ones move, too.
 //
-// A register that is live nowhere at all needs no stub: dead code goes the same way.
+// Example: A: t = a + b; B: branch to the cold block C, which reads t; D writes t. No hot code
+// reads t, so the addition moves to the stub on the edge from B to C.
+//
+// A result that no stub reads either is dead; its instruction is removed in the same way.
 //
 // Source: Knoop, Ruething, Steffen: Partial Dead Code Elimination, PLDI 1994, restricted to the
 // edges that leave the hot part. Limits: loads stay, since nothing is known of memory.
@@ -51,7 +54,7 @@ class Sinker {
   }
 
  private:
-  /// The register that an instruction computes, if that is all it does.
+  /// The register that an instruction computes, if the instruction does nothing else.
   std::optional<Register> result_of(const HotInstruction& moved) const {
     const Instruction& instruction = moved.instruction;
     if (moved.role || instruction.predicate != 0 || instruction.has_reference() ||
@@ -75,7 +78,7 @@ class Sinker {
       if (result && !live.contains(*result) && sink(number, i, *result)) {
         removed_.add(block.count);
         changed = true;
-        continue;  // what was live behind it is live before it
+        continue;  // without the instruction `live` stays the same
       }
       step_back(procedure_, candidate, live);
     }
@@ -90,7 +93,7 @@ class Sinker {
                          [&](uint32_t stub) { return is_live(stub, result); });
   }
 
-  /// At the start of a stub.
+  /// Whether a register is live at the start of a stub.
   bool is_live(uint32_t stub, Register reg) const {
     RegisterSet live = procedure_.live_behind_stub(stub);
     const std::vector<HotInstruction>& code = procedure_.blocks[stub].code;
@@ -100,8 +103,8 @@ class Sinker {
 
   HotProcedure& procedure_;
   const Target& target_;
-  RegisterSet fixed_;              // have a role, here the frame pointer, too
-  std::vector<RegisterSet> live_;  // at starts, as if stubs were never taken; empty: not known
+  RegisterSet fixed_;              // registers with a role, and the frame pointer
+  std::vector<RegisterSet> live_;  // at starts, as if stubs were never entered; empty: not computed
   Removed removed_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Partial dead code: what only cold code needs.
+// Partial dead code: instructions whose results only cold code reads.
 
 #include <cstdint>
 
@@ -7,10 +7,10 @@
 
 namespace respike {
 
-/// What an optimization took out of the hot procedure.
+/// What an optimization removed from the hot procedure.
 struct Removed {
   uint64_t instructions = 0;
-  uint64_t executed = 0;  // times they ran, by the counts
+  uint64_t executed = 0;  // times that they ran, by the counts
 
   void add(uint64_t count) {
     ++instructions;
@@ -24,7 +24,8 @@ struct Removed {
 };
 
 /// Removes instructions whose results no hot code reads, and puts copies of them at the start of
-/// those stubs behind which they are read. Quadratic at worst in the size of the hot procedure.
+/// those stubs behind which the results are read. At worst quadratic in the size of the hot
+/// procedure.
 Removed sink_partial_dead_code(HotProcedure& procedure);
 
 }  // namespace respike

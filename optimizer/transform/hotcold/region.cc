@@ -1,25 +1,29 @@
-// Parting hot blocks from cold ones.
+// Separates hot blocks from cold blocks.
 //
-// Control leaves the hot part at any edge, but comes into it at the procedure's entries only. So
-// every hot block that cold code leads to has a second copy, its clone, and belongs to the cold
-// part with that. What is cold stays what it was: registers and frame hold there what they held in
-// the original, so whatever reaches it through an address is at home. What is hot may change, so
-// nothing but the entries of the procedure may be reached from outside:
+// Control may leave the hot part at any edge, but enters it only at the procedure's entries. So
+// every hot block that cold code leads to has a second copy in the cold part, its clone. Cold code
+// does not change: registers and frame hold there what they held in the original, so an address may
+// lead there. Hot code may change, so nothing but entries of the procedure may be reached from
+// outside:
 //
 //  - a block whose address is taken, unless it is an entry, cannot be hot;
-//  - entries of jump tables lead to one place each. A table that belongs to one jump may lead
-//    elsewhere than it did if that jump is in one part alone: if cold code leads to it, it is cold.
-//    Jumps by tables that others use and by labels must be cold, and so must their targets;
-//  - code that computes gp from a return address must be in the same part as the call, and nothing
-//    but that call may lead there: the distance between the two differs from copy to copy. The same
-//    goes for landing pads, which compute it from their own address;
-//  - what is glued to a hot block is hot.
+//  - an entry of a jump table leads to one place. A table that belongs to one jump may be changed
+//    to lead to hot blocks if no cold code leads to that jump; else the jump is cold. Jumps by
+//    tables that several jumps use, and by labels, must be cold, and so must their targets;
+//  - code that computes gp from a return address must be in the same part as the call, and no path
+//    but that from the call may lead there, since the distance between the two differs from copy to
+//    copy. The same goes for landing pads, which compute gp from their own address;
+//  - a block that is glued to a hot block is hot.
 //
-// Landing pads. Calls of both parts may lead to one pad, in either part: hot calls lead to a cold
-// pad, and clones of calls to the clone of a hot one, whose tables say so. But control seems to run
-// into pads, too, behind calls that throw (lift/pads.cc). A pad that nothing but such a way led to
-// would be in no table, so it would be no pad, and where its gp comes from would be unknown. Such a
-// pad is cold, with the padding in front of it and a call that it is glued to:
+// Example: entry E branches to H or to C, both lead to R. C is cold. E, H and R are hot; C leads to
+// R, so R has a clone: hot E -> H -> R; cold C -> R'; a stub on the edge E -> C.
+//
+// Landing pads. Calls of both parts may have a landing pad in either part; the tables of a call say
+// where: a hot call may have a cold pad, and a clone of a call has the clone of a hot pad. But
+// control seems to fall into pads, too, behind calls that throw (lift/pads.cc). A clone of a pad
+// that only such a fall-through leads to would be in no table, so it would be no pad, and the
+// source of its gp would be unknown. Such a pad is cold, with the padding in front of it and a call
+// that it is glued to:
 //
 //     hot:    jsr ra, (t12)        throws; the table says: pad
 //             br  padding          never taken
@@ -44,7 +48,7 @@ uint64_t entered(const Program& program, ProcedureId id, const CallGraph& calls)
   return sum;
 }
 
-/// Blocks that `from` reach, following edges to blocks that `passes` accepts.
+/// By block: whether the blocks `from` reach it along edges to blocks that `passes` accepts.
 std::vector<bool> reached_from(const Procedure& procedure, std::vector<BlockId> from,
                                const std::function<bool(BlockId)>& passes) {
   std::vector<bool> seen(procedure.blocks.size());
@@ -62,8 +66,8 @@ std::vector<bool> reached_from(const Procedure& procedure, std::vector<BlockId> 
   return seen;
 }
 
-/// Calls f(block, anchor) for blocks with a reference to the place behind a call of the procedure,
-/// or to the start of a landing pad, whose address is in the same register.
+/// Calls f(block, anchor) for each block with a reference to an anchor: the return point of a call
+/// of the procedure, or the start of a landing pad, which has its address in the same register.
 template <typename F>
 void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
@@ -78,7 +82,8 @@ void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
     }
 }
 
-/// Which blocks stay together because one computes gp from an address in front of another.
+/// Knows which blocks must be in one part because one of them computes gp from an address (the
+/// anchor) that it has from the other.
 class GpAnchors {
  public:
   GpAnchors(const Target& target, const Procedure& procedure, ProcedureId id)
@@ -89,14 +94,15 @@ class GpAnchors {
     });
   }
 
-  /// Calls add(block) for what has to be hot with an anchor.
+  /// Calls add(block) for blocks that have to be hot because their anchor is.
   template <typename F>
   void add_to_hot(const std::vector<bool>& hot, F add) const {
     for (const Anchor& anchor : anchors_)
       if (hot[anchor.block]) for_each_on_way(anchor, add);
   }
 
-  /// Calls add(block) for anchors that cannot be hot because something behind them is not.
+  /// Calls add(block) for anchors that cannot be hot because a block on the path to the load is
+  /// not.
   template <typename F>
   void add_to_cold(const std::vector<bool>& wanted, F add) const {
     for (const Anchor& anchor : anchors_)
@@ -105,7 +111,7 @@ class GpAnchors {
       });
   }
 
-  /// Whether hot code computes gp where control may come by another way than from the anchor.
+  /// Whether hot code computes gp at a place that another path than that from the anchor reaches.
   bool are_far(const std::vector<bool>& hot) const {
     return std::ranges::any_of(anchors_, [&](const Anchor& anchor) {
       return anchor.first == kNone && (hot[anchor.block] || hot[anchor.load]);
@@ -115,7 +121,7 @@ class GpAnchors {
  private:
   struct Anchor {
     BlockId block, load;
-    BlockId first;  // block on the only way to the load; kNone: there are others
+    BlockId first;  // first block on the only path to the load; kNone: there are other paths
   };
 
   template <typename F>
@@ -138,7 +144,7 @@ class GpAnchors {
     }
   }
 
-  /// Many calls may lead to a landing pad, but one only to the place behind it.
+  /// Anchor::first. Many calls may lead to a landing pad, but only one call to its return point.
   BlockId first_on_way(BlockId load, const CodeLocation& anchor) const {
     constexpr int kLongest = 64;  // blocks
     const bool pad = anchor.where == CodeLocation::Where::block_start;
@@ -156,11 +162,11 @@ class GpAnchors {
 
   const Target& target_;
   const Procedure& procedure_;
-  std::vector<BlockId> sole_;  // per block: the only one that leads there, or kNone
+  std::vector<BlockId> sole_;  // per block: its only predecessor, or kNone
   std::vector<Anchor> anchors_;
 };
 
-/// Per block: it jumps by tables that belong to it.
+/// Per block: whether it jumps by tables that belong to its jump alone.
 std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
   std::vector<bool> own(procedure.blocks.size());
   for (const JumpTable& table : procedure.jump_tables)
@@ -168,7 +174,7 @@ std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
   return own;
 }
 
-/// Makes hot what has to be with hot blocks.
+/// Makes blocks hot that must be in one part with hot blocks.
 void close(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& hot) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -183,7 +189,7 @@ void close(const Procedure& procedure, const GpAnchors& anchors, std::vector<boo
   }
 }
 
-/// Makes cold what has to be hot with cold blocks only.
+/// Makes blocks cold that must be in one part with cold blocks.
 void close_cold(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& wanted) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -199,8 +205,8 @@ void close_cold(const Procedure& procedure, const GpAnchors& anchors, std::vecto
   }
 }
 
-/// The flow into cold code is what leaves the hot part, and what enters cold code from elsewhere.
-/// It is spread over clones by a few rounds along the edges.
+/// Computes how often clones will run: flow that leaves the hot part, or enters cold code from
+/// elsewhere, spreads over clones along the edges, in a few rounds.
 void find_cold_runs(const Procedure& procedure, Region& region) {
   constexpr int kRounds = 8;
   region.cold_runs.assign(procedure.blocks.size(), 0);
@@ -217,7 +223,8 @@ void find_cold_runs(const Procedure& procedure, Region& region) {
   }
 }
 
-/// Which wanted blocks are hot, and which of them cold code leads to. False if nothing is cold.
+/// Finds the hot blocks among the wanted ones, and those hot blocks that cold code leads to. False
+/// if nothing is cold.
 bool divide(const Program& program, ProcedureId id, const CallGraph& calls,
             const AddressTaken& taken, const std::vector<bool>& wanted, Region& region) {
   const Procedure& procedure = program[id];
@@ -240,8 +247,8 @@ bool divide(const Program& program, ProcedureId id, const CallGraph& calls,
   return !cold.empty();
 }
 
-/// Jumps by tables that cold code leads to are not wanted: a table leads to one part. Whether there
-/// were any.
+/// Unwants jumps by tables that cold code leads to, since a table leads to one part. Returns
+/// whether there were any.
 bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
                        std::vector<bool>& wanted) {
   bool changed = false;
@@ -253,8 +260,8 @@ bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
   return changed;
 }
 
-/// Pads with a clone that control runs into are not wanted, nor the padding in front of them.
-/// Whether there were any.
+/// Unwants landing pads that have a clone and that control falls into, and the padding in front of
+/// them. Returns whether there were any.
 bool cool_cloned_pads(const Program& program, const Region& region, std::vector<bool>& wanted) {
   const Procedure& procedure = program[region.procedure];
   bool changed = false;
@@ -273,7 +280,7 @@ bool cool_cloned_pads(const Program& program, const Region& region, std::vector<
   return changed;
 }
 
-/// What forbids the region, or nothing.
+/// Why the region is not possible, as a clause; empty if it is.
 std::string obstacle(const Program& program, const Region& region, const CallGraph& calls,
                      const AddressTaken& taken, const GpAnchors& anchors) {
   const Procedure& procedure = program[region.procedure];
@@ -373,7 +380,7 @@ std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId i
   if (length > kLongest) return NoRegion{true, "it is too long"};
   Region region;
   region.procedure = id;
-  // Nobody knows more of an entry than its callers do, so those that are rarely used cost nothing.
+  // Entries are hot in any case: calls lead to them, and a rarely used entry costs nothing.
   std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
   for (const BlockId entry : entries) wanted[entry] = true;
   const GpAnchors anchors(*program.target, procedure, id);

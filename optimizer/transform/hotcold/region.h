@@ -1,5 +1,5 @@
 #pragma once
-// Which blocks of a procedure are hot, and what it takes to part them from the others.
+// The hot blocks of a procedure, and the clones that separate them from the cold blocks.
 
 #include <cstdint>
 #include <string>
@@ -13,20 +13,20 @@ namespace respike {
 
 struct Region {
   ProcedureId procedure = kNone;
-  std::vector<BlockId> hot;         // ascending; what the entries reach without leaving it
+  std::vector<BlockId> hot;         // ascending; the entries reach them through hot blocks only
   std::vector<bool> is_hot;         // per block
-  std::vector<bool> is_cloned;      // per block: hot, and reached by cold code, too
-  std::vector<uint64_t> cold_runs;  // per block: how often its clone will run, of the block's count
+  std::vector<bool> is_cloned;      // per block: hot, but also reached by cold code
+  std::vector<uint64_t> cold_runs;  // per block: the part of its count that its clone will run
 };
 
-/// Why there is none: one clause for reports. `split` is false when nothing is cold.
+/// Why there is no region: a clause for reports. `split` is false when nothing is cold.
 struct NoRegion {
   bool split = true;
   std::string reason;
 };
 
-/// Blocks that other code may reach by an address, other than by branches, calls and jump tables
-/// that belong to one jump.
+/// Blocks that code may reach by an address, apart from branches, calls, and jump tables that
+/// belong to one jump.
 class AddressTaken {
  public:
   explicit AddressTaken(const Program& program);
@@ -36,8 +36,8 @@ class AddressTaken {
   std::vector<std::pair<ProcedureId, BlockId>> places_;  // sorted
 };
 
-/// The landing pad that a block is, or that it leads to while doing nothing; else kNone. Code in
-/// front of it would be taken for another way to compute gp by whoever reads the program again.
+/// The landing pad that a block is, or that it leads to through padding; else kNone. There must be
+/// no code in front of a pad: the next lift would take it for another path to the pad's gp load.
 BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block);
 
 /// count * part / whole, at most count.
@@ -47,8 +47,8 @@ uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);
 std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const CallGraph& calls,
                                   double share);
 
-/// The hot part: the blocks that are wanted (per block of the procedure) and those that have to
-/// stay together with them, as far as the entries reach them. Cold code never leads back to it.
+/// The hot part: the wanted blocks (`wanted` is per block) and the blocks that must be in one part
+/// with them, as far as the entries reach them. Cold code never leads back to the hot part.
 std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
                                            const CallGraph& calls, const AddressTaken& taken,
                                            std::vector<bool> wanted);

@@ -1,23 +1,25 @@
 // Preserved-register elimination and return-address-save elimination (Spike, section "Hot-Cold
 // Optimization").
 //
-// A procedure saves a register of its caller because some way through it changes that register.
-// When no way through the hot procedure does, its restores load what the register holds anyway, and
-// its saves are needed by cold code alone: restores go, saves move to the stubs. The return address
-// is such a register when nothing hot is called.
+// A procedure saves a register of its caller because some path through it changes that register.
+// When no path through the hot procedure does, its restores load the value that the register holds
+// anyway, and only cold code needs its saves: restores go, saves move to the stubs. The return
+// address is such a register when hot code has no calls.
 //
-// When hot code does change it, another register may take its place. That has to be free: never
-// live anywhere in the hot blocks, and not used there. And because it is a scratch register, the
-// value must not be live across a call. Stubs copy it to where cold code looks for it.
+// When hot code changes the register, another register may take its place. That register has to be
+// free: not live anywhere in the hot blocks, and not used there. It is a scratch register, so the
+// value must not be live across a call. Stubs copy the value to the register where cold code
+// expects it. Example: stq $9,8($30); addq $16,1,$9; ...; ldq $9,8($30) becomes addq $16,1,$1; the
+// stub is stq $9,8($30); mov $1,$9.
 //
-// A landing pad of a hot call may be cold, and nothing can be done on the way there. It may need
-// what was saved, so the saves stay, and the restores alone go. So they do where a stub cannot tell
-// whether the register has been saved.
+// A landing pad of a hot call may be cold, and there is no stub in front of it. The pad may need
+// the saved value, so then the saves stay and only the restores go. The same holds where a stub
+// cannot know whether the register has been saved.
 //
-// Two things are followed over all ways through the hot procedure: whether the register holds the
-// caller's value (intact) or one of the procedure (changed), and whether its slot in the frame has
-// been written. Where both may be, and it matters, the register is left alone. That saves and
-// restores are what they seem is known from frame_shape.h.
+// The analysis follows two facts over all paths through the hot procedure: whether the register
+// holds the caller's value (intact) or another one (changed), and whether its slot in the frame has
+// been written. Where both are possible and it matters, the register is left alone. frame_shape.h
+// knows which instructions are saves and restores.
 
 #include "optimizer/transform/hotcold/saved_registers.h"
 
@@ -40,7 +42,7 @@ class SaveElimination {
         reg_(reg),
         before_(procedure.blocks.size()) {}
 
-  /// The saves and restores that went.
+  /// Does the elimination; returns the saves and restores that were removed.
   Removed run() {
     if (!find_slot() || !follow() || !check_code()) return {};
     if (changed_) at_starts_ = live_at_starts(procedure_, true);
@@ -72,7 +74,7 @@ class SaveElimination {
     return save_.has_value();
   }
 
-  /// What is so behind an instruction.
+  /// The state behind an instruction, given the state in front of it.
   uint8_t behind(const HotInstruction& i, uint8_t state) const {
     if (is_step(i, Role::save)) return static_cast<uint8_t>((state & kValue) | kSaved);
     if (is_step(i, Role::restore)) return static_cast<uint8_t>((state & kSlot) | kIntact);
@@ -82,7 +84,7 @@ class SaveElimination {
     return static_cast<uint8_t>((state & kSlot) | kChanged);
   }
 
-  /// Forward from the entries; false when a callee changes the register behind our back.
+  /// Computes before_, forward from the entries; false when a callee may change the register.
   bool follow() {
     for (const uint32_t entry : procedure_.entries) before_[entry] = kIntact | kUnsaved;
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
@@ -126,23 +128,23 @@ class SaveElimination {
              if (own) return !is_step(i, Role::save) || (state & kChanged) == 0;
              if (i.role == Role::allocate && (state & kSaved) != 0) return false;
              if (writes) changed_ = true;
-             // An intact value that is read stays where it is, so nothing may take the register's
-             // place.
+             // A read of the caller's value needs the register itself, so no other register may
+             // take its place.
              if (reads && (state & kIntact) != 0) reads_intact_ = true;
              return i.role || !uses_of(operands).contains(sp) || !touches_slot(i.instruction);
            }) &&
            !(changed_ && (reads_intact_ || reg_ == target_.abi().return_address));
   }
 
-  /// Whether an access relative to the stack pointer meets the slot; whatever is not understood
-  /// does not, since unwind information says that the slot holds the caller's value.
+  /// Whether an access relative to the stack pointer overlaps the slot. Accesses that are not
+  /// understood do not: unwind information says that the slot holds the caller's value.
   bool touches_slot(const Instruction& instruction) const {
     if (!target_.is_lower_half(instruction)) return false;
     const int64_t at = target_.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
     return at > slot_ - kWidest && at < slot_ + kWidest;
   }
 
-  /// That no value is wanted across a call or behind the procedure's end.
+  /// Whether no changed value is live across a call or behind the procedure's end.
   bool check_ends() const {
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       uint8_t state = before_[b];
@@ -156,7 +158,7 @@ class SaveElimination {
     return true;
   }
 
-  /// That stubs can tell where a value of the procedure is.
+  /// Whether each stub knows if the register, where live, is intact or changed.
   bool check_stubs() const {
     for (uint32_t s = procedure_.hot; s < procedure_.blocks.size(); ++s) {
       if (!at_starts_[s].contains(reg_) || before_[s] == 0) continue;
@@ -212,7 +214,7 @@ class SaveElimination {
     return true;
   }
 
-  /// As late as possible, where the others stand in the order of the original.
+  /// Adds the copy to a stub as late as possible: code there is in the order of the original.
   void add_copy(std::vector<HotInstruction>& code, const Instruction& copy) const {
     const auto at = std::find_if(code.begin(), code.end(), [&](const HotInstruction& i) {
       const Operands operands = target_.operands(i.instruction);
@@ -247,9 +249,9 @@ class SaveElimination {
   const Target& target_;
   const Register reg_;
   int64_t slot_ = 0;                    // from the stack pointer at the entry
-  std::optional<HotInstruction> save_;  // one of them; all are the same
-  std::vector<uint8_t> before_;         // per block
-  std::vector<RegisterSet> at_starts_;  // live; where the register is changed
+  std::optional<HotInstruction> save_;  // one of the saves; all are the same
+  std::vector<uint8_t> before_;         // per block: the state at its start
+  std::vector<RegisterSet> at_starts_;  // per block: live registers; if changed_
   bool changed_ = false, reads_intact_ = false;
   Removed removed_;
 };
@@ -264,7 +266,7 @@ RemovedSaves eliminate_saves(HotProcedure& procedure) {
     for (const HotInstruction& i : procedure.blocks[b].code)
       if (i.role == Role::save && std::find(order.begin(), order.end(), i.saved) == order.end())
         order.push_back(i.saved);
-  // Each goes to the front of the stubs, so the last one first.
+  // Each save goes to the start of the stubs, so the last save of the original goes there first.
   std::reverse(order.begin(), order.end());
   for (const Register reg : order) {
     const Removed now = SaveElimination(procedure, reg).run();

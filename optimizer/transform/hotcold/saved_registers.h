@@ -1,5 +1,5 @@
 #pragma once
-// Saves of registers that hot code need not do.
+// Saves of registers that hot code does not need.
 
 #include "optimizer/transform/hotcold/hot_procedure.h"
 #include "optimizer/transform/hotcold/partial_dead_code.h"
@@ -11,8 +11,8 @@ struct RemovedSaves {
   Removed return_address;  // of the return address
 };
 
-/// Takes saves and restores out of the hot procedure where the register is not changed in it, or
-/// where another, free one can take its place; stubs save what is left to save.
+/// Removes saves and restores of a register from the hot procedure where hot code does not change
+/// the register, or a free register can take its place; stubs save the register.
 RemovedSaves eliminate_saves(HotProcedure& procedure);
 
 }  // namespace respike

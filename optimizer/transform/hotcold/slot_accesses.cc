@@ -1,14 +1,17 @@
-// Two optimizations of what compilers keep in the frame for want of registers. In hot code there is
-// less need: where cold code came back with other values in registers, it does not any more.
+// Two optimizations of values that compilers keep in the frame for want of registers. Hot code
+// needs them less, since cold code does not lead back to it with other values in registers.
 //
-// Redundant loads: over all ways goes which registers hold what is in each slot, since it was
-// stored from them, loaded to them, or copied. A load of what a register holds is a copy.
+// Redundant loads: a forward analysis over all paths finds which registers hold the value of each
+// slot, because the value was stored from them, loaded to them, or copied. A load of a value that a
+// register holds becomes a copy, or goes if it is the same register. Example: stq $1,16($30); ...;
+// ldq $2,16($30) becomes mov $1,$2 if nothing between them writes $1 or the slot.
 //
-// Partially dead stores: as for computations (partial_dead_code.cc), a store that no hot code may
-// read goes to those stubs behind which cold code may, if on all ways to them it is the last one of
-// the slot, and its register still holds the value. Calls read all slots. Behind a call of setjmp
-// control may come back at any time, by a signal even, and find what the slots held then, so that
-// only stores are moved that no hot call can come before.
+// Partially dead stores: as for computations (partial_dead_code.cc), a store to a slot that no hot
+// code may read moves to those stubs behind which cold code may read the slot, if on all paths to
+// them it is the last store to the slot and its register still holds the value. Calls read all
+// slots. Once setjmp has been called, control may come back at any time, even from a signal
+// handler, and find what the slots held then. So only stores move in front of which no hot call can
+// be.
 
 #include "optimizer/transform/hotcold/slot_accesses.h"
 
@@ -50,7 +53,7 @@ class RedundantLoads {
   }
 
  private:
-  /// Per slot: registers that hold what is in it. Empty: control does not get there.
+  /// Per slot: registers that hold its value. Empty: control does not get to this point.
   using Holders = std::vector<RegisterSet>;
 
   void follow() {
@@ -81,7 +84,7 @@ class RedundantLoads {
   void step(const HotInstruction& i, Holders& holders) const {
     const Operands operands = target_.operands(i.instruction);
     const auto access = slot_access(procedure_, i);
-    RegisterSet loaded;  // registers that hold what is loaded
+    RegisterSet loaded;  // registers that hold the loaded value already
     if (access && !access->store) loaded = holders[access->slot];
     const auto copy = as_copy(target_, i.instruction);
     for (RegisterSet& registers : holders) {
@@ -143,14 +146,14 @@ class StoreSinker {
   }
 
  private:
-  /// Blocks with calls, and those behind them.
+  /// Finds the blocks in which, or in front of which, something may have been called.
   void find_called() {
     std::vector<uint32_t> work;
     for (uint32_t b = 0; b < procedure_.hot; ++b)
       for (const HotInstruction& i : procedure_.blocks[b].code) {
         if (!enters_other_code(target_, i.instruction)) continue;
         work.push_back(b);
-        if (!is_call(target_.control_flow(i.instruction))) called_[b] = true;  // in the middle
+        if (!is_call(target_.control_flow(i.instruction))) called_[b] = true;  // not at the end
       }
     while (!work.empty()) {
       const uint32_t b = work.back();
@@ -163,7 +166,7 @@ class StoreSinker {
     }
   }
 
-  /// A bit per slot that hot code may read.
+  /// Liveness of slots: a bit per slot that hot code may read.
   struct Liveness {
     const StoreSinker& sinker;
 
@@ -200,7 +203,7 @@ class StoreSinker {
       if (access && access->store && (live >> access->slot & 1) == 0 &&
           sink(number, i, access->slot)) {
         removed_.add(block.count);
-        continue;  // what was live behind it is live before it
+        continue;  // without the store `live` stays the same
       }
       step_back(candidate, live);
     }

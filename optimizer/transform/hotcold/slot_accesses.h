@@ -6,12 +6,12 @@
 
 namespace respike {
 
-/// Loads whose value is still in the register, or in another: these go, or become copies, which do
-/// not count as removed.
+/// Removes loads whose value the register still holds. Loads whose value another register holds
+/// become copies, which do not count as removed.
 Removed remove_redundant_loads(HotProcedure& procedure);
 
-/// Stores that no hot code reads go; where cold code does, stubs store. Only as long as nothing was
-/// called.
+/// Removes stores to slots that no hot code reads; stubs store where cold code reads the slot. Only
+/// stores in front of which nothing was called.
 Removed sink_partial_dead_stores(HotProcedure& procedure);
 
 }  // namespace respike

@@ -1,8 +1,9 @@
 // Stack-adjust elimination (Spike, section "Hot-Cold Optimization").
 //
-// When nothing hot reads the stack pointer but its own adjustments, the frame is allocated for cold
-// code alone. The adjustments go, and stubs that lead to code with a frame allocate it first. A
-// callee would read it, so there must be no calls.
+// When no hot code reads the stack pointer but its own adjustments, the frame is allocated for cold
+// code alone. The adjustments go, and stubs that lead to cold code with a frame allocate it first.
+// Callees read the stack pointer, so hot code must have no calls. Example: `lda $30,-32($30)` at
+// the entry moves to the stubs; `lda $30,32($30)` in front of the return goes.
 
 #include "optimizer/transform/hotcold/stack_adjust.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 using Role = FrameShape::Role;
 
-enum : uint8_t { kUp = 1, kDown = 2 };  // the stack pointer: as at the entry, or with the frame
+enum : uint8_t { kUp = 1, kDown = 2 };  // the stack pointer: as at the entry; with the frame
 
 bool is_adjust(const HotInstruction& i) {
   return i.role == Role::allocate || i.role == Role::release;
@@ -53,7 +54,7 @@ class AdjustElimination {
       const HotBlock& block = procedure_.blocks[b];
       if (procedure_.calls_at_end(b)) return false;
       for (const HotInstruction& i : block.code) {
-        // Unwinders find the frame by the stack pointer or not at all.
+        // Unwinders must find the CFA by the stack pointer, as HotStates in commit.cc assumes.
         if (i.state < states.size() &&
             (states[i.state].cfa_is_expression || states[i.state].cfa_register != sp))
           return false;
@@ -72,7 +73,7 @@ class AdjustElimination {
     return allocate_.has_value();
   }
 
-  /// Where the stack pointer is at the start of each block; false when that is not certain.
+  /// Computes before_, where the stack pointer is; false when that is not certain.
   bool follow() {
     for (const uint32_t entry : procedure_.entries) before_[entry] = kUp;
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
@@ -98,8 +99,8 @@ class AdjustElimination {
 
   HotProcedure& procedure_;
   const Target& target_;
-  std::vector<uint8_t> before_;             // per block
-  std::optional<HotInstruction> allocate_;  // one of them; all are the same
+  std::vector<uint8_t> before_;             // per block: the state at its start
+  std::optional<HotInstruction> allocate_;  // one of the allocations; all are the same
   Removed removed_;
 };
 

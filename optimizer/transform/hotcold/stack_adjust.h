@@ -6,8 +6,8 @@
 
 namespace respike {
 
-/// Takes the adjustments of the stack pointer out of a hot procedure that neither calls nor touches
-/// its frame; stubs allocate it.
+/// Removes the adjustments of the stack pointer from a hot procedure that neither calls nor touches
+/// its frame; stubs allocate the frame.
 Removed eliminate_stack_adjusts(HotProcedure& procedure);
 
 }  // namespace respike

@@ -1,6 +1,8 @@
-// A forward problem on sets of three states, from the entries of the hot procedure on. The result's
-// register is the instruction's until it is written again; what a callee may change may still be as
-// it was.
+// A forward analysis from the entries of the hot procedure on, over sets of three states. The
+// result is the instruction's until its register is written again. A callee that may change a
+// register adds states: the register may be changed or not. Example: I: t = a + b. Behind I the set
+// is {ready}; behind a later write of a {lost}; behind a write of t {other}; where paths with and
+// without I meet, {ready, other}.
 
 #include "optimizer/transform/hotcold/value_ways.h"
 
@@ -50,7 +52,7 @@ void ValueWays::follow() {
 
 uint8_t ValueWays::behind(uint32_t block, size_t index, uint8_t state) const {
   if (block == home_ && index == home_index_) return kReady;
-  if (state == kOther) return kOther;  // whatever the instruction does
+  if (state == kOther) return kOther;  // no other instruction changes that
   if (writes_ && writes_(procedure_.blocks[block].code[index])) return kOther;
   const Instruction& instruction = procedure_.blocks[block].code[index].instruction;
   const Operands operands = procedure_.target().operands(instruction);

@@ -1,5 +1,6 @@
 #pragma once
-// Where the value that an instruction computes still is, and could be computed again.
+// Where the value that an instruction computes is still in its register or slot, and where it could
+// be computed again: reaching definitions of one instruction, together with its operands.
 
 #include <cstdint>
 #include <functional>
@@ -10,31 +11,33 @@
 
 namespace respike {
 
-/// Follows the result of one instruction, in a register or a place in memory, over all ways through
-/// the hot procedure.
+/// Follows the result of one instruction, in a register or a slot, over all paths through the hot
+/// procedure.
 class ValueWays {
  public:
-  /// What may be so at a point, over all ways to it; 0 where control does not get to.
+  /// The states that are possible at a point: a bit set, joined over all paths to the point; 0:
+  /// unreachable.
   enum : uint8_t {
-    kOther = 1,  // the register was last written elsewhere, or not at all
-    kReady = 2,  // by the instruction, and what that read still holds
-    kLost = 4,   // by the instruction, but what it read was overwritten
+    kOther = 1,  // the last writer of the register or slot is another instruction or none
+    kReady = 2,  // the last writer is the instruction, and the registers that it read are unchanged
+    kLost = 4,   // the last writer is the instruction, but a register that it read was overwritten
   };
 
-  /// Instruction `index` of hot block `block`, which computes `result` and does nothing else.
+  /// For instruction `index` of hot block `block`, which computes `result` and does nothing else.
   ValueWays(const HotProcedure& procedure, uint32_t block, size_t index, Register result);
-  /// A store to a place that only instructions for which `writes` holds write.
+  /// For a store to a slot; `writes` tells whether an instruction writes that slot.
   ValueWays(const HotProcedure& procedure, uint32_t block, size_t index,
             std::function<bool(const HotInstruction&)> writes);
 
   uint8_t at_start(uint32_t block) const { return before_[block]; }
-  /// Behind instruction `index` of a block, given what is so before it.
+  /// The states behind instruction `index` of a block, given the states in front of it.
   uint8_t behind(uint32_t block, size_t index, uint8_t state) const;
 
  private:
   void follow();
   uint8_t behind_call(uint32_t block, uint8_t state) const;
-  /// `result`, `read`: whether the result's register is written, and one that the instruction read.
+  /// The states behind a write. `result`: it writes the result's register, `certainly` or perhaps.
+  /// `read`: it writes a register that the instruction read.
   static uint8_t written(bool result, bool certainly, bool read, uint8_t state);
 
   const HotProcedure& procedure_;
@@ -47,8 +50,8 @@ class ValueWays {
 };
 
 /// Moves instruction `index` of a hot block to those stubs for which `is_live` says that they need
-/// its result. False, and nothing changes, where one of them could not compute it again. `ways`: of
-/// that instruction.
+/// its result. If such a stub cannot compute the result again, changes nothing and returns false.
+/// `ways` are those of the instruction.
 bool move_to_stubs(HotProcedure& procedure, uint32_t block, size_t index, const ValueWays& ways,
                    const std::function<bool(uint32_t stub)>& is_live);
 

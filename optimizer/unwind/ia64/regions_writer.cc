@@ -150,7 +150,8 @@ uint64_t TableWriter::write_block(std::span<const UnwindRange> ranges, uint32_t 
 void TableWriter::write_handlers(std::span<const UnwindRange> ranges, uint32_t lsda) {
   if (!bases_.data) throw Error("an image without gp has personality routines");
   const Cie& cie = tables_.cies[tables_.states[ranges.front().state].cie];
-  fixups_.push_back({address_ + out_.size(), cie.personality, ReferenceKind::gp_relative64});
+  fixups_.push_back(
+      {address_ + out_.size(), cie.personality, RelocationRole::unwind_gp_relative64});
   out_.write<uint64_t>(cie.personality - *bases_.data);
   LsdaWriter writer(address_ + out_.size(), bases_.data);
   writer.write(tables_.lsdas[lsda], ranges);
@@ -168,8 +169,8 @@ void TableWriter::write_table(RegionSections& sections) {
     if (entry.start < previous_end) throw Error("entries of the new unwind tables overlap");
     previous_end = entry.end;
     for (const uint64_t address : {entry.start, entry.end, entry.information}) {
-      sections.table_fixups.push_back(
-          {sections.table_address + table.size(), address, ReferenceKind::segment_relative64});
+      sections.table_fixups.push_back({sections.table_address + table.size(), address,
+                                       RelocationRole::unwind_segment_relative64});
       table.write<uint64_t>(address - bases_.segment);
     }
   }

@@ -75,7 +75,7 @@ uint64_t LsdaWriter::write_landing_pad_start(std::span<const UnwindRange> ranges
   }
   const uint64_t landing_pad_start = first - 4;
   out_.write<uint8_t>(eh_pe::kPcRelative | eh_pe::kSdata4);
-  fixups_.push_back({place(), landing_pad_start, ReferenceKind::pc_relative32});
+  fixups_.push_back({place(), landing_pad_start, RelocationRole::pc_relative32});
   eh_pe::write_number(out_, eh_pe::kSdata4, landing_pad_start - place());
   return landing_pad_start;
 }
@@ -134,9 +134,10 @@ void LsdaWriter::write_types(const Lsda& lsda) {
   const bool from_base =
       (encoding & eh_pe::kApplicationMask) == eh_pe::kDataRelative && eh_pe::size_of(encoding) == 8;
   const bool has_fixups = from_base || eh_pe::needs_fixup(encoding);
-  const auto kind = from_base ? ReferenceKind::gp_relative64 : ReferenceKind::pc_relative32;
+  const auto role =
+      from_base ? RelocationRole::unwind_gp_relative64 : RelocationRole::pc_relative32;
   for (auto type = lsda.types.rbegin(); type != lsda.types.rend(); ++type) {
-    if (has_fixups && *type != 0) fixups_.push_back({place(), *type, kind});
+    if (has_fixups && *type != 0) fixups_.push_back({place(), *type, role});
     eh_pe::write_number(out_, encoding, eh_pe::number_of(encoding, *type, place(), data_base_));
   }
 }

@@ -28,7 +28,9 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/file_kind.h"
-#include "optimizer/image/elf.h"
+#include "optimizer/image/elf/elf.h"
+#include "optimizer/image/elf/relocation_roles.h"
+#include "optimizer/image/elf/symbol_other.h"
 
 namespace respike {
 
@@ -415,19 +417,21 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
     name_budget -= symbol.name.size();
     symbol.value = record.st_value;
     symbol.size = record.st_size;
-    symbol.section = record.st_shndx;
-    symbol.raw_type = record.getType();
-    symbol.binding = record.getBinding();
-    symbol.other = record.st_other;
-    symbol.type = symbol_type(symbol.raw_type);
-    if (symbol.section == ELF::SHN_XINDEX ||
-        (symbol.section < kFirstReservedSection && symbol.section >= image_.sections.size()))
+    const uint32_t section_number = record.st_shndx;
+    const bool is_reserved = section_number >= kFirstReservedSection;
+    symbol.section = is_reserved ? Symbol::kReserved + section_number : section_number;
+    symbol.raw = record.st_info;
+    symbol.type = symbol_type(record.getType());
+    symbol.local = record.getBinding() == ELF::STB_LOCAL;
+    read_symbol_other(image_.machine, record.st_other, symbol);
+    if (section_number == ELF::SHN_XINDEX ||
+        (!is_reserved && section_number >= image_.sections.size()))
       fail(fmt::format(
                "symbol {} is in section {}, which does not exist: damaged, or stripped although "
                "it has relocations (strip the output instead)",
-               i, symbol.section),
+               i, section_number),
            at);
-    if (!table.allocated() && (symbol.binding == ELF::STB_LOCAL) != (i < table.info))
+    if (!table.allocated() && symbol.local != (i < table.info))
       fail(fmt::format("symbol {} is on the wrong side of the first global symbol", i), at);
   }
   return symbols;
@@ -468,19 +472,26 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
     fail(title(section) + " does not refer to the symbol table", header_offset(section));
   const size_t symbol_count =
       without_symbols ? 1 : (target != nullptr ? image_.symbols : image_.dynamic_symbols).size();
+  const RelocationRoles& roles = relocation_roles(image_.machine);
   std::vector<Relocation> relocations;
   relocations.reserve(records.size());
   for (size_t i = 0; i < records.size(); ++i) {
     const RelaRecord& record = records[i];
-    const Relocation relocation{record.r_offset, record.r_addend, record.getType(false),
-                                record.getSymbol(false)};
+    const uint32_t number = record.getType(false);
+    const Relocation relocation{.address = record.r_offset,
+                                .addend = record.r_addend,
+                                .symbol = record.getSymbol(false),
+                                .raw = static_cast<uint16_t>(number),
+                                .role = roles[number]};
     const uint64_t at = table.offset + i * sizeof(RelaRecord);
+    if (number > UINT16_MAX)
+      fail(fmt::format("a relocation has type {}, which no machine has", number), at);
     if (relocation.symbol >= symbol_count)
       fail(fmt::format("a relocation refers to symbol {}, which does not exist", relocation.symbol),
            at);
     if (target != nullptr && !target->contains(relocation.address)) {
       // The linker clears the records of what it merged away (frame descriptions, strings).
-      if (relocation.type == 0) continue;
+      if (number == 0) continue;
       fail(fmt::format("a relocation at address {:#x} lies outside {}", relocation.address,
                        target->name),
            at);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/image/elf_layout.h"
+#include "optimizer/image/elf/layout.h"
 
 namespace respike::elf {
 

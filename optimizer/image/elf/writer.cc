@@ -10,7 +10,7 @@
 //   the other sections that are not loaded
 //   section headers
 //
-// Work goes in steps: plan the segment and the order of sections (elf_layout), describe each output
+// Work goes in steps: plan the segment and the order of sections (layout), describe each output
 // section, give it a place, then fill a buffer of the final size. Tables whose size follows from
 // their element count (symbols, relocations) are encoded straight into that buffer.
 //
@@ -31,8 +31,9 @@
 #include <deque>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/elf_sections.h"
-#include "optimizer/image/elf_tables.h"
+#include "optimizer/image/elf/relocation_roles.h"
+#include "optimizer/image/elf/sections.h"
+#include "optimizer/image/elf/tables.h"
 
 namespace respike {
 
@@ -291,7 +292,7 @@ void Writer::copy_contents() {
 
 void Writer::write_tables() {
   const MovedBlock no_block;
-  const SymbolChanges changes{table_.index, plan_ ? plan_->block : no_block};
+  const SymbolChanges changes{input_.machine, table_.index, plan_ ? plan_->block : no_block};
   for (const OutputSection& section : table_.sections) {
     if (section.number == table_.symbol_table && table_.symbol_table != 0) {
       const auto out = records<SymbolRecord>(section.offset, symbols_.size());
@@ -492,6 +493,10 @@ void Writer::write_build_id() {
 }
 
 }  // namespace
+
+uint16_t relocation_number(const Image& image, RelocationRole role) {
+  return elf::relocation_number(image.machine, role);
+}
 
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output) {
   return Writer(input, output).write();

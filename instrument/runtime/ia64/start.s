@@ -2,7 +2,7 @@
 // assembler, which it has, makes the start code from this. To make it anew, in the folder of the project:
 //   ia64-linux-gnu-gcc -std=gnu11 -O2 -ffreestanding -fno-builtin -fno-stack-protector
 //     -fno-strict-aliasing -fno-tree-loop-distribute-patterns -fno-asynchronous-unwind-tables
-//     -fno-unwind-tables -I. -Ioptimizer/target/ia64/runtime -S instrument/runtime/start.c
+//     -fno-unwind-tables -I. -Iinstrument/runtime/ia64 -S instrument/runtime/start.c
 	.file	"start.c"
 	.pred.safe_across_calls p1-p5,p16-p63
 	.text
@@ -49,7 +49,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -93,7 +93,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -128,7 +128,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -186,7 +186,7 @@ respike_start:
 	(p7) extr.u r42 = r42, 3, 32
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -488,7 +488,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -519,7 +519,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -583,7 +583,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -614,7 +614,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -635,7 +635,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -655,7 +655,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -705,7 +705,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -813,7 +813,7 @@ respike_start:
 	mov r58 = r0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -853,7 +853,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -907,7 +907,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -937,7 +937,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -986,7 +986,7 @@ respike_start:
 	mov r58 = r0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -1006,7 +1006,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -1055,7 +1055,7 @@ respike_start:
 	nop 0
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP
@@ -1099,7 +1099,7 @@ respike_start:
 	(p6) mov r55 = r40
 	;;
 #APP
-// 19 "optimizer/target/ia64/runtime/system_call.h" 1
+// 19 "instrument/runtime/ia64/system_call.h" 1
 	break 0x100000;;
 // 0 "" 2
 #NO_APP

@@ -19,7 +19,7 @@
 // extends the last writable segment; in an output of Respike that is not the last one, so the
 // memory needs a header, and room for it is made likewise.
 
-#include "optimizer/image/elf_layout.h"
+#include "optimizer/image/elf/layout.h"
 
 #include <algorithm>
 #include <limits>

@@ -5,11 +5,13 @@
 // then the distance of two pointers, and a table of two million symbols needs neither hashing nor
 // sorting. Only names made by a rewriter are appended.
 
-#include "optimizer/image/elf_tables.h"
+#include "optimizer/image/elf/tables.h"
 
 #include <algorithm>
 #include <cassert>
 #include <functional>
+
+#include "optimizer/image/elf/symbol_other.h"
 
 namespace respike::elf {
 
@@ -33,9 +35,20 @@ void GrowingStringTable::write(uint8_t* out) const {
   std::copy(appended_.begin(), appended_.end(), std::copy(base_.begin(), base_.end(), out));
 }
 
+namespace {
+
+/// Of a new symbol, whose number follows from what it is.
+uint8_t symbol_info(const Symbol& symbol) {
+  if (symbol.raw != 0 || symbol.type != Symbol::Type::procedure) return symbol.raw;
+  const unsigned binding = symbol.local ? ELF::STB_LOCAL : ELF::STB_GLOBAL;
+  return static_cast<uint8_t>(binding << 4 | ELF::STT_FUNC);
+}
+
+}  // namespace
+
 bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRecord& out) {
-  out.st_info = static_cast<uint8_t>(symbol.binding << 4 | (symbol.raw_type & 15));
-  out.st_other = symbol.other;
+  out.st_info = symbol_info(symbol);
+  out.st_other = symbol_other(changes.machine, symbol);
   out.st_value = symbol.value;
   out.st_size = symbol.size;
   out.st_shndx = static_cast<uint16_t>(symbol.section);
@@ -43,7 +56,7 @@ bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRec
   const uint32_t section = changes.index[symbol.section];
   out.st_shndx = static_cast<uint16_t>(section);
   if (section == 0) {
-    out.st_info = static_cast<uint8_t>(symbol.binding << 4 | ELF::STT_NOTYPE);
+    out.st_info = static_cast<uint8_t>((out.st_info & 0xf0) | ELF::STT_NOTYPE);
     out.st_other = 0;
     out.st_value = 0;
     out.st_size = 0;
@@ -59,15 +72,13 @@ void encode_relocations(std::span<const Relocation> relocations, std::span<RelaR
   assert(out.size() == relocations.size());
   for (size_t i = 0; i < relocations.size(); ++i) {
     out[i].r_offset = relocations[i].address;
-    out[i].r_info = uint64_t{relocations[i].symbol} << 32 | relocations[i].type;
+    out[i].r_info = uint64_t{relocations[i].symbol} << 32 | relocations[i].raw;
     out[i].r_addend = relocations[i].addend;
   }
 }
 
 uint32_t count_local_symbols(std::span<const Symbol> symbols) {
-  const auto global = std::find_if(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
-    return symbol.binding != ELF::STB_LOCAL;
-  });
+  const auto global = std::ranges::find(symbols, false, [](const Symbol& s) { return s.local; });
   return global - symbols.begin();
 }
 

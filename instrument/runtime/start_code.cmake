@@ -1,25 +1,13 @@
 # The start code of a machine: C and assembly compiled for that machine, as an array of bytes.
 #
-# respike_start_code(MACHINE PREFIX FLAGS...): compiles instrument/runtime/start.c with
-# MACHINE/runtime by PREFIXgcc. Adds to respike_target a header MACHINE_start_code.inc and the
-# definition RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run
-# time that it cannot instrument for the machine; all the rest works. The bytes are also in
-# start_code/MACHINE.bin of the build folder, for tests.
+# respike_start_code(MACHINE PREFIX FLAGS...): compiles start.c with the folder MACHINE by PREFIXgcc.
+# Adds to respike_instrument a header MACHINE_start_code.inc and the definition
+# RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run time that it
+# cannot instrument for the machine; all the rest works. The bytes are also in start_code/MACHINE.bin
+# of the build folder, for tests.
 #
 # respike_assembled_start_code(MACHINE PREFIX): the same for a machine that has an assembler but no
-# compiler here: from MACHINE/runtime/start.s, which a compiler made of start.c, and entry.s.
-#
-# As a script (cmake -D INPUT=... -D OUTPUT=... -P start_code.cmake) it writes the header.
-
-if(CMAKE_SCRIPT_MODE_FILE)
-  file(READ ${INPUT} bytes HEX)
-  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-  string(REGEX REPLACE "([^\n]{80})" "\\1\n" bytes "${bytes}")
-  file(WRITE ${OUTPUT} "${bytes}\n")
-  return()
-endif()
-
-set(RESPIKE_START_CODE_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+# compiler here: from MACHINE/start.s, which a compiler made of start.c, and MACHINE/entry.s.
 
 function(respike_start_code machine prefix)
   string(TOUPPER RESPIKE_START_CODE_${machine} definition)
@@ -29,8 +17,8 @@ function(respike_start_code machine prefix)
     return()
   endif()
   mark_as_advanced(${definition}_COMPILER)
-  set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
-  set(shared ${PROJECT_SOURCE_DIR}/instrument/runtime)
+  set(shared ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  set(own ${shared}/${machine})
   respike_embed_start_code(${machine} ${prefix}
     LINK ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512
@@ -53,7 +41,7 @@ function(respike_assembled_start_code machine prefix)
     respike_no_start_code(${machine} ${prefix}as)
     return()
   endif()
-  set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
+  set(own ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${machine})
   set(object ${PROJECT_BINARY_DIR}/start_code/${machine}.o)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/start_code)
   add_custom_command(
@@ -70,7 +58,7 @@ function(respike_no_start_code machine missing)
   string(TOUPPER RESPIKE_START_CODE_${machine} definition)
   message(WARNING
     "${missing} is not installed: this respike will not instrument programs for ${machine}")
-  target_compile_definitions(respike_target PRIVATE ${definition}=0)
+  target_compile_definitions(respike_instrument PRIVATE ${definition}=0)
 endfunction()
 
 # LINK: the command that makes an executable of the start code; `-o FILE` is added.
@@ -88,11 +76,11 @@ function(respike_embed_start_code machine prefix)
     COMMAND ${${definition}_OBJCOPY} -O binary -j .text
       ${folder}/${machine}.elf ${folder}/${machine}.bin
     COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.bin
-      -D OUTPUT=${folder}/${machine}_start_code.inc -P ${RESPIKE_START_CODE_SCRIPT}
-    DEPENDS ${arg_DEPENDS} ${RESPIKE_START_CODE_SCRIPT} ${CMAKE_CURRENT_LIST_FILE}
+      -D OUTPUT=${folder}/${machine}_start_code.inc -P ${RESPIKE_EMBED_SCRIPT}
+    DEPENDS ${arg_DEPENDS} ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Making the start code for ${machine}"
     VERBATIM)
-  target_sources(respike_target PRIVATE ${folder}/${machine}_start_code.inc)
-  target_include_directories(respike_target PRIVATE ${folder})
-  target_compile_definitions(respike_target PRIVATE ${definition}=1)
+  target_sources(respike_instrument PRIVATE ${folder}/${machine}_start_code.inc)
+  target_include_directories(respike_instrument PRIVATE ${folder})
+  target_compile_definitions(respike_instrument PRIVATE ${definition}=1)
 endfunction()

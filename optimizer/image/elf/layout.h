@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/image/elf.h"
+#include "optimizer/image/elf/elf.h"
 
 namespace respike::elf {
 

@@ -1,6 +1,6 @@
 // Start code comes out of the build (start_code.cmake) as bytes; here they get their description.
 
-#include "optimizer/target/start_code.h"
+#include "instrument/runtime/start_code.h"
 
 #include "optimizer/base/error.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/image/elf_layout.h"
+#include "optimizer/image/elf/layout.h"
 
 namespace respike::elf {
 
@@ -29,6 +29,7 @@ class GrowingStringTable {
 
 /// What the writer changes about symbols on its own: section numbers, and addresses in the block.
 struct SymbolChanges {
+  Machine machine;
   std::span<const uint32_t> index;  // of sections in the output, by number
   const MovedBlock& block;
 };

@@ -1,6 +1,6 @@
 // Audit modules come out of the build (audit_module.cmake) as bytes.
 
-#include "optimizer/target/audit_module.h"
+#include "tas/runtime/audit_module.h"
 
 namespace respike {
 namespace {

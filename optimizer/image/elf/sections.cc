@@ -8,11 +8,11 @@
 //
 // Sizes are final after this step but for the two string tables.
 
-#include "optimizer/image/elf_sections.h"
+#include "optimizer/image/elf/sections.h"
 
 #include <algorithm>
 
-#include "optimizer/image/elf_tables.h"
+#include "optimizer/image/elf/tables.h"
 
 namespace respike::elf {
 
@@ -60,7 +60,7 @@ void check_symbols(const Image& input, const NewImage& output) {
   const auto globals = output.symbols.begin() + count_local_symbols(output.symbols);
   require(input,
           std::none_of(globals, output.symbols.end(),
-                       [](const Symbol& symbol) { return symbol.binding == ELF::STB_LOCAL; }),
+                       [](const Symbol& symbol) { return symbol.local; }),
           "a local symbol comes after a global one");
 }
 

@@ -1,23 +1,24 @@
 # The audit module of a machine: a shared library for that machine's dynamic linker, as an array of
 # bytes.
 #
-# respike_audit_module(MACHINE PREFIX FLAGS...): compiles tas/runtime/opened.c with MACHINE/runtime
-# by PREFIXgcc. Adds to respike_target a header MACHINE_audit_module.inc and the definition
-# RESPIKE_AUDIT_MODULE_MACHINE, 1 or, without that compiler, 0: then libraries that programs of the
-# machine open while they run are not noted.
+# respike_audit_module(MACHINE PREFIX FLAGS...): compiles opened.c by PREFIXgcc, with the system calls
+# that the start code of the machine makes (instrument/runtime/MACHINE/system_call.h). Adds to
+# respike_tas a header MACHINE_audit_module.inc and the definition RESPIKE_AUDIT_MODULE_MACHINE, 1 or,
+# without that compiler, 0: then libraries that programs of the machine open while they run are not
+# noted.
 
 function(respike_audit_module machine prefix)
   string(TOUPPER RESPIKE_AUDIT_MODULE_${machine} definition)
   find_program(${definition}_COMPILER ${prefix}gcc)
   mark_as_advanced(${definition}_COMPILER)
   if(NOT ${definition}_COMPILER)
-    target_compile_definitions(respike_target PRIVATE ${definition}=0)
+    target_compile_definitions(respike_tas PRIVATE ${definition}=0)
     return()
   endif()
 
   set(folder ${PROJECT_BINARY_DIR}/audit_module)
-  set(own ${CMAKE_CURRENT_SOURCE_DIR}/${machine}/runtime)
-  set(source ${PROJECT_SOURCE_DIR}/tas/runtime/opened.c)
+  set(own ${PROJECT_SOURCE_DIR}/instrument/runtime/${machine})
+  set(source ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opened.c)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(
     OUTPUT ${folder}/${machine}_audit_module.inc
@@ -31,11 +32,11 @@ function(respike_audit_module machine prefix)
       -nostdlib -shared -Wl,-Bsymbolic -Wl,--build-id=none -Wl,-z,now -s
       -o ${folder}/${machine}.so ${source}
     COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.so
-      -D OUTPUT=${folder}/${machine}_audit_module.inc -P ${RESPIKE_START_CODE_SCRIPT}
-    DEPENDS ${source} ${own}/system_call.h ${RESPIKE_START_CODE_SCRIPT} ${CMAKE_CURRENT_LIST_FILE}
+      -D OUTPUT=${folder}/${machine}_audit_module.inc -P ${RESPIKE_EMBED_SCRIPT}
+    DEPENDS ${source} ${own}/system_call.h ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Compiling the audit module for ${machine}"
     VERBATIM)
-  target_sources(respike_target PRIVATE ${folder}/${machine}_audit_module.inc)
-  target_include_directories(respike_target PRIVATE ${folder})
-  target_compile_definitions(respike_target PRIVATE ${definition}=1)
+  target_sources(respike_tas PRIVATE ${folder}/${machine}_audit_module.inc)
+  target_include_directories(respike_tas PRIVATE ${folder})
+  target_compile_definitions(respike_tas PRIVATE ${definition}=1)
 endfunction()

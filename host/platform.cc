@@ -5,7 +5,7 @@
 // subfolders for newer processors count is up to the processor. QEMU's user emulators open a file
 // below their sysroot when there is one, and the host's otherwise.
 
-#include "optimizer/target/platform.h"
+#include "host/platform.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

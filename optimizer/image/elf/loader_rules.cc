@@ -7,7 +7,7 @@
 //
 // Idea: every such short cut that a rewriter could meet is a rule here, one function each, with the
 // place in the loader's source that relies on it (Linux 6.1, glibc 2.36). What the reader of images
-// refuses anyway (elf_reader.cc: segments out of order or overlapping, offsets that do not fit
+// refuses anyway (reader.cc: segments out of order or overlapping, offsets that do not fit
 // addresses and alignments, sections outside of segments) is not repeated.
 //
 // Limits: contents that a rewriter never changes, such as chains of hash tables and the records of
@@ -19,8 +19,8 @@
 #include <array>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/elf.h"
-#include "optimizer/image/elf_layout.h"
+#include "optimizer/image/elf/elf.h"
+#include "optimizer/image/elf/layout.h"
 #include "optimizer/image/image_rules.h"
 
 namespace respike {
@@ -267,9 +267,9 @@ Violation relative_relocations_first(const Image& image) {
     if (image.sections[table.section].address != *address) continue;
     if (table.relocations.size() < *count)
       return "DT_RELACOUNT is larger than the table of relocations";
-    const uint32_t relative = table.relocations.front().type;
+    const uint16_t relative = table.relocations.front().raw;
     for (uint64_t i = 0; i < *count; ++i)
-      if (table.relocations[i].type != relative || table.relocations[i].symbol != 0)
+      if (table.relocations[i].raw != relative || table.relocations[i].symbol != 0)
         return fmt::format(
             "the dynamic relocation of {:#x} is not relative, but is one of the "
             "first DT_RELACOUNT",

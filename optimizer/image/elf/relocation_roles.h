@@ -1,0 +1,28 @@
+#pragma once
+// What ELF's numbers of relocations mean on each machine.
+
+#include <array>
+#include <cstdint>
+
+#include "optimizer/base/machine.h"
+#include "optimizer/image/relocation_role.h"
+
+namespace respike::elf {
+
+/// The roles of a machine's relocations, by number.
+struct RelocationRoles {
+  std::array<RelocationRole, 256> roles{};
+
+  constexpr RelocationRole operator[](uint32_t number) const {
+    return number < roles.size() ? roles[number] : RelocationRole::unsupported;
+  }
+};
+
+/// On a machine without a table every number is unsupported.
+const RelocationRoles& relocation_roles(Machine machine);
+
+/// The number that a new relocation with this role gets: the first of the machine's table; 0, which
+/// is no relocation, when the table has none.
+uint16_t relocation_number(Machine machine, RelocationRole role);
+
+}  // namespace respike::elf
