@@ -1,4 +1,5 @@
-// What ELF's numbers mean on each machine: relocations, and the second entries of procedures.
+// Tests the meaning of ELF's numbers on each machine: relocations, and second entries of
+// procedures.
 
 #include <gtest/gtest.h>
 
