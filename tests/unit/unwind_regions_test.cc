@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <random>
 
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "optimizer/unwind/ia64/descriptor_reader.h"
 #include "optimizer/unwind/ia64/descriptor_writer.h"
 #include "optimizer/unwind/ia64/region_encoding.h"
@@ -306,7 +306,7 @@ class Entries : public testing::Test {
                             kData = 0x6000000000000000, kAddress = kBase + 0x100000;
 
   Entries() : file_(0x20000), descriptor_(16) {
-    image_.machine = Machine::ia64;
+    image_.machine = MachineId::ia64;
     store(&descriptor_[8], kData);
     image_.file = file_;
     image_.segments.push_back({.type = 1,
