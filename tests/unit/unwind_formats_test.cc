@@ -105,10 +105,10 @@ TEST(UnwindFormats, WriteTheSectionsThatThereAre) {
   EXPECT_EQ(written(frames.image, UnwindTables{}, UnwindRange{}), "");
   const Sections all({".text", ".eh_frame", ".gcc_except_table", ".eh_frame_hdr"});
   EXPECT_EQ(written(all.image, tables, plain),
-            ".eh_frame +100000 filled, .eh_frame_hdr +100040 filled");
+            ".eh_frame +100000 filled, .eh_frame_hdr +100030 filled");
   EXPECT_EQ(written(all.image, tables, caught),
-            ".eh_frame +100000 filled, .gcc_except_table +100040 filled, "
-            ".eh_frame_hdr +100050 filled");
+            ".eh_frame +100000 filled, .gcc_except_table +100030 filled, "
+            ".eh_frame_hdr +100040 filled");
 }
 
 }  // namespace
