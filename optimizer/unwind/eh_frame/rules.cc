@@ -62,8 +62,9 @@ constexpr ImageRule kRules[] = {
     {"frame_table_is_sorted", frame_table_is_sorted},
 };
 
-/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: pairs of
-/// the address that the FDE starts at and its own. Nullopt when the section is not that simple.
+/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: for each
+/// the address at which its code starts and the address of the FDE. Nullopt when the section is not
+/// that simple.
 std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section& section) {
   std::vector<std::pair<uint64_t, uint64_t>> fdes;
   const auto bytes = section.contents;
