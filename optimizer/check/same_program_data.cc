@@ -28,7 +28,6 @@ namespace respike {
 namespace {
 
 constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
-constexpr uint8_t kPcRelative32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
@@ -65,26 +64,6 @@ bool same_kind(const Symbol& a, const Symbol& b) {
   return a.name == b.name && a.raw == b.raw;
 }
 
-/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: for each
-/// the address at which its code starts and the address of the FDE. Nullopt when the section is not
-/// that simple.
-std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section& section) {
-  std::vector<std::pair<uint64_t, uint64_t>> fdes;
-  const auto bytes = section.contents;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
-    const auto length = load<uint32_t>(&bytes[at]);
-    if (length == 0) break;
-    if (length < 8 || length > bytes.size() - at - 4) return std::nullopt;
-    const uint64_t address = section.address + at;
-    if (load<uint32_t>(&bytes[at + 4]) != 0)
-      fdes.emplace_back(address + 8 + static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at + 8])}),
-                        address);
-    at += 4 + size_t{length};
-  }
-  std::sort(fdes.begin(), fdes.end());
-  return fdes;
-}
-
 }  // namespace
 
 Comparison::Comparison(const Program& before, const Program& after,
@@ -109,7 +88,7 @@ void Comparison::find_entries() {
   pinned_blocks();
   sections();
   dynamic_relocations();
-  frame_header();
+  unwind_tables();
   foreign_code();
 }
 
@@ -407,38 +386,12 @@ bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t ad
          after_.action_class(after.lsda, to->action);
 }
 
-/// Unwinders believe the search table of .eh_frame_hdr: it has to list exactly the FDEs of
-/// .eh_frame.
-void Comparison::frame_header() {
-  const Image& image = *after_.program.image;
-  const Section* header = image.section_named(".eh_frame_hdr");
-  const Section* frames = image.section_named(".eh_frame");
-  if (header == nullptr || frames == nullptr) {
-    if (before_.program.image->section_named(".eh_frame_hdr") != nullptr)
-      differ("the section .eh_frame_hdr is missing");
-    return;
-  }
-  const auto& cies = after_.program.unwind.cies;
-  const auto fdes = fdes_of(*frames);
-  const bool simple = std::all_of(cies.begin(), cies.end(), [](const Cie& cie) {
-    return cie.address_encoding == kPcRelative32;
-  });
-  const auto bytes = header->contents;
-  // Version 1, the address of .eh_frame, a count, a table relative to the header.
-  constexpr std::array<uint8_t, 4> kForm = {1, kPcRelative32, 0x03, 0x3b};
-  if (!fdes || !simple) return;
-  const auto word = [&](size_t at) {
-    return static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at])});
-  };
-  if (bytes.size() != 12 + 8 * fdes->size() ||
-      !std::equal(kForm.begin(), kForm.end(), bytes.begin()) ||
-      header->address + 4 + word(4) != frames->address || word(8) != fdes->size())
-    return differ(".eh_frame_hdr does not describe .eh_frame");
-  for (size_t i = 0; i < fdes->size(); ++i)
-    if (header->address + word(12 + 8 * i) != (*fdes)[i].first ||
-        header->address + word(16 + 8 * i) != (*fdes)[i].second)
-      return differ(fmt::format("the search table of .eh_frame_hdr does not list the FDE of {:#x}",
-                                (*fdes)[i].first));
+void Comparison::unwind_tables() {
+  for (const UnwindFormat* format : unwind_formats())
+    if (format->contradiction != nullptr)
+      if (const auto fault = format->contradiction(*before_.program.image, *after_.program.image,
+                                                   after_.program.unwind))
+        return differ(*fault);
 }
 
 /// Without a symbol the addend is an address, perhaps of code. With a symbol, symbol and addend

@@ -15,9 +15,9 @@
 #include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
@@ -74,7 +74,7 @@ class ComparedProgram {
 
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
-  RegionMap regions_;
+  ReturnRegions regions_;
   std::vector<bool> may_return_;                  // per procedure; empty until asked for
   uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };
@@ -164,7 +164,7 @@ class Comparison {
   void sections();
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;
-  void frame_header();
+  void unwind_tables();
   void foreign_code();
   bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
   void dynamic_relocations();

@@ -119,7 +119,7 @@ std::string raw_action_key(const Lsda& lsda, uint64_t action) {
 
 ComparedProgram::ComparedProgram(const Program& p, ContentClasses& classes)
     : program(p), machine(*p.machine), classes_(classes) {
-  if (p.image != nullptr) regions_ = RegionMap(*p.image);
+  if (p.image != nullptr) regions_ = ReturnRegions(*p.image);
   for (const Procedure& procedure : program.procedures) {
     first_block.push_back(block_count);
     block_count += static_cast<uint32_t>(procedure.blocks.size());
@@ -153,7 +153,7 @@ bool ComparedProgram::describes_return(const CodeCursor& call) const {
   if (block(call).origin == kNone) return true;  // a call that hot-cold optimization made
   const uint64_t place = program.origin_base + instruction.origin;
   const CodeGrid grid = machine.grid();
-  return regions_.start_of_entry(place) == regions_.start_of_entry(grid.group(place) + grid.bytes);
+  return regions_.start_of(place) == regions_.start_of(grid.group(place) + grid.bytes);
 }
 
 std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
