@@ -106,7 +106,7 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
-    if (state != kNone && unwind_.states[state].opaque) continue;  // in an entry of its own
+    if (state != kNone && unwind_.states[state].opaque) continue;  // of an entry of its own
     const uint32_t deep = deeper_.find(unwind_.states, state, machine_.abi().stack_pointer,
                                        machine_.far_stub_frame());
     UnwindRange range;
