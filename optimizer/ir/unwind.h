@@ -11,13 +11,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace respike {
 
-/// What all FDEs made from one CIE share, apart from addresses of its own.
+/// What all FDEs of one CIE share, apart from the CIE's own addresses.
 struct Cie {
   std::string augmentation;  // as in the input: "zR", "zPLR", "zRS", ...
   uint8_t version = 1;
@@ -31,6 +30,9 @@ struct Cie {
   bool signal_frame = false;  // 'S'
   std::vector<uint8_t> initial_instructions;  // as in the input
   uint32_t initial_state = 0;                 // the state after them
+
+  /// Whether `personality` is the routine itself, rather than a word of data with its address.
+  bool has_direct_personality() const { return (personality_encoding & 0x80) == 0; }
 
   bool operator==(const Cie&) const = default;
 };
@@ -58,7 +60,7 @@ struct CfiState {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;  // bytes
   std::vector<uint8_t> cfa_expression;
-  // What the whole FDE says is not understood: `cfa_expression` holds that, to be written back.
+  // The whole FDE is not understood: `cfa_expression` holds its bytes, to be written back.
   bool opaque = false;
   uint64_t args_size = 0;                           // DW_CFA_GNU_args_size
   std::vector<std::pair<uint32_t, CfiRule>> rules;  // sorted by register; no rule: unspecified
@@ -73,6 +75,8 @@ struct Lsda {
   std::vector<uint64_t> types;   // type table: types[i] is entry i+1; the address the encoded
                                  // pointer yields before an indirection, 0 for catch (...)
   std::vector<uint8_t> specifications;  // exception specifications after the type table
+
+  bool has_type_table() const { return type_encoding != 0xff; }
 
   bool operator==(const Lsda&) const = default;
 };
@@ -98,16 +102,6 @@ struct Fde {
   std::vector<CallSite> call_sites;  // sorted by start
 };
 
-/// How the names of a table of unwind regions and of its information blocks end.
-inline constexpr std::string_view kRegionTableName = ".unwind";
-inline constexpr std::string_view kRegionInformationName = ".unwind_info";
-
-/// The sections that hold unwind information: emission writes them anew and may move them.
-inline bool is_unwind_section(std::string_view name) {
-  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table" ||
-         name.ends_with(kRegionTableName) || name.ends_with(kRegionInformationName);
-}
-
 struct UnwindTables {
   std::vector<Cie> cies;
   std::vector<CfiState> states;
@@ -118,11 +112,12 @@ inline bool is_opaque(const UnwindTables& tables, const Fde& fde) {
   return !fde.rows.empty() && tables.states[fde.rows.front().state].opaque;
 }
 
-/// States that differ from others by a deeper frame, each made once.
+/// States that differ from others only by a deeper frame, each made once.
 class DeeperStates {
  public:
-  /// The index of what `state` is while the stack is `bytes` deeper, added to `states` if need be;
-  /// the same index where the frame is not found by the stack pointer, or nothing is described.
+  /// The index of the state that is `state` with a stack `bytes` deeper; the state is added to
+  /// `states` if need be. The same index where the frame is not found by the stack pointer, or
+  /// nothing is described.
   uint32_t find(std::vector<CfiState>& states, uint32_t state, uint64_t stack_pointer,
                 int64_t bytes);
 
