@@ -23,6 +23,7 @@
 
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
@@ -70,21 +71,12 @@ class CallGraphBuilder {
     outside_entries_.emplace_back(id, block);
   }
 
-  const Reference* branch_of(const Procedure& procedure, const Instruction& last) const {
-    if (!last.has_reference()) return nullptr;
-    const Reference& reference = procedure.references[static_cast<uint32_t>(last.immediate)];
-    return reference.kind == ReferenceKind::branch ? &reference : nullptr;
-  }
-
   /// What an opaque procedure does is not known, but whoever it may branch to can tell.
   void enter_from_opaque(const Procedure& procedure) {
     for (const BasicBlock& block : procedure.blocks) {
       if (block.instructions.empty()) continue;
       const Instruction& last = block.instructions.back();
-      const ControlFlow flow = target_.control_flow(last);
-      if (flow != ControlFlow::call && flow != ControlFlow::branch &&
-          flow != ControlFlow::conditional_branch)
-        continue;
+      if (!is_direct(target_.control_flow(last))) continue;
       std::optional<CodeLocation> to;
       if (const Reference* reference = branch_of(procedure, last))
         to = reference->target;
@@ -144,9 +136,7 @@ class CallGraphBuilder {
   /// leaves the block.
   bool has_frame(const Procedure& procedure, const BasicBlock& block) const {
     const auto& states = program_.unwind.states;
-    uint32_t last = block.cfi_state;
-    for (const Instruction& i : block.instructions)
-      if (i.is_pseudo()) last = static_cast<uint32_t>(i.immediate);
+    const uint32_t last = state_at_end(block);
     const uint32_t entry = procedure.blocks.front().cfi_state;
     if (last >= states.size() || entry >= states.size()) return false;
     const CfiState &at_end = states[last], &at_entry = states[entry];
@@ -348,7 +338,6 @@ class CallGraphBuilder {
   }
 
   // Where addresses are kept that only loads relative to gp reach, one per slot.
-  static constexpr const char* kLinkageTable = ".got";
   static constexpr uint64_t kSlot = 8;  // bytes
 
   const Program& program_;

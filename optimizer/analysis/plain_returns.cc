@@ -23,6 +23,7 @@
 
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/register_set.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/target.h"
 
 namespace respike {
@@ -153,10 +154,7 @@ class ReturnAnalysis {
     };
     if (!uses_link(operands.registers, end)) return false;
     if (target_.control_flow(i) != ControlFlow::none) return false;
-    if (i.has_reference()) {
-      const ReferenceKind kind = procedure.references[static_cast<uint32_t>(i.immediate)].kind;
-      return kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low;
-    }
+    if (i.has_reference()) return !is_gp_load(procedure, i);
     // A store on the stack: of the first register, the last one being the base.
     const bool on_stack =
         target_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;

@@ -16,6 +16,7 @@
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/unwind_table.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/target.h"
 
@@ -38,16 +39,12 @@ class ComparedProgram {
 
   const Program& program;
   const Target& target;
-  std::vector<uint32_t> first_block;  // per procedure: its block 0 in a numbering of all blocks
+  const BlockNumbers numbers;
   std::vector<uint32_t>
       state_classes;  // per unwind state: equal for equal states of either program
-  uint32_t block_count = 0;
 
   const BasicBlock& block(const CodeCursor& at) const {
     return program[at.procedure].blocks[at.block];
-  }
-  uint32_t number(ProcedureId procedure, BlockId block) const {
-    return first_block[procedure] + block;
   }
   uint32_t state_class(uint32_t state) const {
     return state < state_classes.size() ? state_classes[state] : kNone;

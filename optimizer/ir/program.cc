@@ -1,6 +1,7 @@
 // Look-ups in a program: binary searches over ranges and blocks, both sorted by address.
 
 #include "optimizer/ir/program.h"
+#include "optimizer/ir/lookup.h"
 
 #include <algorithm>
 
@@ -33,9 +34,7 @@ std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& ta
   auto last = first;
   uint64_t at = table.address;
   for (uint32_t i = 0; i < table.entries && last != pointers.end() && last->address == at; ++i) {
-    const bool wide =
-        last->kind == ReferenceKind::address64 || last->kind == ReferenceKind::pc_relative64;
-    at += wide ? 8 : 4;
+    at += pointer_size(last->kind);
     ++last;
   }
   return {first - pointers.begin(), last - pointers.begin()};

@@ -44,6 +44,11 @@ enum class ControlFlow : uint8_t {
 inline bool is_call(ControlFlow flow) {
   return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
 }
+/// Whether the instruction itself says where control goes.
+inline bool is_direct(ControlFlow flow) {
+  return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
+         flow == ControlFlow::call;
+}
 
 /// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
 enum class SequenceRole : uint8_t {
