@@ -14,6 +14,7 @@
 #include "optimizer/layout/walk.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "optimizer/base/random.h"
