@@ -1,9 +1,10 @@
 // Look-ups in a program: binary searches over ranges and blocks, both sorted by address.
 
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/lookup.h"
 
 #include <algorithm>
+
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 
