@@ -9,14 +9,15 @@ namespace respike {
 
 class Dominators {
  public:
-  /// A graph with several entries counts as if one block led to all of them. Nearly linear.
+  /// A graph with several entries is treated as if an added block led to all entries. Nearly
+  /// linear.
   explicit Dominators(const BlockGraph& graph);
 
   /// The closest other block that dominates `block`; kNone for entries, for blocks that only the
   /// entries together dominate, and for blocks that no entry reaches.
   BlockId immediate(BlockId block) const { return immediate_[block]; }
   bool reachable(BlockId block) const { return last_[block] != 0; }
-  /// Also of itself. Constant time. False when either is not reachable.
+  /// A block dominates itself. Constant time. False if either block is not reachable.
   bool dominates(BlockId a, BlockId b) const {
     return reachable(a) && reachable(b) && first_[a] <= first_[b] && last_[b] <= last_[a];
   }

@@ -1,11 +1,12 @@
-// Natural loops by back edges.
+// Finds natural loops by back edges.
 //
 // Headers are taken from the bottom of the dominator tree up, so that inner loops come first. A
-// walk backwards from the latches finds the blocks of a loop; when it meets a loop that is known,
-// it skips to the outermost loop around and goes on before its header.
+// walk backwards from the latches finds the blocks of a loop. If the walk meets a known loop, it
+// skips to the outermost loop around that loop, and goes on before the header of the outermost
+// loop.
 //
-// What repeats otherwise is found by leaving all back edges out: the cycles that remain have no
-// header that dominates them.
+// Other repetition is found without back edges: the cycles that remain have no header that
+// dominates them. Example: an entry that branches to 1 and to 2, with edges 1 -> 2 and 2 -> 1.
 //
 // Source: Aho, Sethi, Ullman: Compilers, section 10.4; the skipping is that of LLVM's LoopInfo.
 

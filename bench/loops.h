@@ -1,5 +1,5 @@
 #pragma once
-// Loops: where blocks repeat, and how deeply they nest.
+// Loops: which blocks repeat, and how deeply loops nest.
 
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace respike {
 
 inline constexpr uint32_t kNoLoop = 0xffffffff;
 
-/// A natural loop: a header that dominates all its blocks and to which some of them lead back. All
-/// back edges to one header make one loop.
+/// A natural loop: a header that dominates all blocks of the loop, and to which some of these
+/// blocks lead back. All back edges to one header make one loop.
 struct Loop {
   BlockId header = kNone;
   uint32_t parent = kNoLoop;     // the innermost loop around it
@@ -31,7 +31,7 @@ struct Loops {
   }
 };
 
-/// Linear, but for the depth of nesting. Blocks that no entry reaches are in no loop.
+/// Linear time, apart from the depth of nesting. Blocks that no entry reaches are in no loop.
 Loops find_loops(const BlockGraph& graph, const Dominators& dominators);
 
 }  // namespace respike

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
 struct Platform {
-  Machine machine{};
+  MachineId machine{};
   std::string_view name;          // as a message calls it
-  std::string_view key;           // as Target::name() has it
+  std::string_view key;           // as Machine::name() has it
   uint16_t elf_machine = 0;       // e_machine of its images
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
@@ -40,7 +40,7 @@ struct Platform {
 
 /// Null when no machine that Respike knows has the number.
 const Platform* find_platform(uint16_t elf_machine);
-const Platform& platform_of(Machine machine);
+const Platform& platform_of(MachineId machine);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 

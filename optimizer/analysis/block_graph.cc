@@ -1,5 +1,6 @@
-// Flow graphs as arrays: building them and walking them takes linear time and no recursion, since
-// procedures may have a million blocks in a row.
+// Flow graphs as arrays. Building and walking a graph takes linear time and no recursion, since a
+// procedure may have a million blocks in a row. Example: the edges 0->1, 0->2, 2->1 are the arrays
+// first = 0 2 2 3 and targets = 1 2 1; the targets of node n are targets[first[n] .. first[n + 1]).
 
 #include "optimizer/analysis/block_graph.h"
 

@@ -1,34 +1,34 @@
 #pragma once
-// What single blocks do to registers, and what follows them; private to this folder.
+// What the instructions of a block do to registers, and how a block ends; private to this folder.
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/register_set.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
-/// The instructions of a block, without what follows them.
+/// What the instructions of a block do to registers, without the callee of a call at the end.
 template <size_t W>
 struct BlockSummary {
   using Set = BasicRegisterSet<W>;
 
   Set used;     // read before they are written
-  Set defined;  // written for certain
-  Set read;     // anywhere in the block
+  Set defined;  // certainly written
+  Set read;     // read anywhere in the block
   Set pending;  // written, and not read by the rest of the block
 };
 
-/// Adds to `killed` all registers that are written.
+/// Summarizes a block; adds all registers that it may write to `killed`.
 template <size_t W>
-BlockSummary<W> summarize(const Target& target, const BasicBlock& block,
+BlockSummary<W> summarize(const Machine& machine, const BasicBlock& block,
                           BasicRegisterSet<W>& killed) {
   BlockSummary<W> summary;
   for (uint32_t i = block.instructions.size(); i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
     if (instruction.opcode == kInvalid)
-      summary.used = summary.read = BasicRegisterSet<W>::first(target.register_count());
-    const Operands operands = target.operands(instruction);
+      summary.used = summary.read = BasicRegisterSet<W>::first(machine.register_count());
+    const Operands operands = machine.operands(instruction);
     for (unsigned k = operands.uses; k < operands.size; ++k) {
       const Register r = operands.registers[k];
       killed.add(r);
@@ -45,19 +45,19 @@ BlockSummary<W> summarize(const Target& target, const BasicBlock& block,
   return summary;
 }
 
-/// What follows the last instruction of a block, besides its successors.
+/// Which other code may run behind the last instruction of a block, besides its successors.
 enum class End : uint8_t {
-  plain,         // nothing
-  leaves,        // returns
-  call,          // of a known entry
-  unknown_call,  // by the standard
-  custom_call,   // of an unknown procedure, not by the standard
-  tail,          // to a known entry
-  unknown_tail,
-  anything,  // not understood
+  plain,         // none
+  leaves,        // the caller: the block returns
+  call,          // a callee that is known
+  unknown_call,  // an unknown callee that follows the calling standard
+  custom_call,   // an unknown callee that does not follow the standard
+  tail,          // a known procedure, by a jump
+  unknown_tail,  // an unknown procedure, by a jump
+  anything,      // unknown code: the end of the block is not understood
 };
 
-/// Of a block with a call or a way out that is one.
+/// How a block ends that has a Call at its end.
 inline End end_of(const Call& call) {
   const bool tail = call.kind == Call::Kind::tail;
   if (call.known()) return tail ? End::tail : End::call;
@@ -65,15 +65,15 @@ inline End end_of(const Call& call) {
   return tail ? End::unknown_tail : End::unknown_call;
 }
 
-/// Of a block that may have none.
-inline End end_of(const Target& target, const Procedure& procedure, const BasicBlock& block) {
+/// How a block ends that has no Call at its end.
+inline End end_of(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   if (block.instructions.empty()) return block.successors.empty() ? End::anything : End::plain;
-  // Restores all registers from memory; nobody relies on what they were, but nothing is gained.
+  // A signal return restores all registers from memory; to know that would gain nothing.
   if (procedure.state == Procedure::State::pinned &&
-      target.is_signal_return(block.instructions.span()))
+      machine.is_signal_return(block.instructions.span()))
     return End::anything;
   const bool refers = block.instructions.back().has_reference();
-  switch (target.control_flow(block.instructions.back())) {
+  switch (machine.control_flow(block.instructions.back())) {
     case ControlFlow::return_jump:
       return End::leaves;
     case ControlFlow::none:

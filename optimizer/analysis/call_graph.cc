@@ -1,17 +1,19 @@
 // The call graph of an image.
 //
-// Direct calls and branches say where they lead. Indirect calls are not followed: whatever has its
-// address taken, is exported or is started from outside may be their callee, and is told apart only
-// from what nobody but known callers can reach.
+// Direct calls and branches name their targets. Indirect calls are not resolved: every procedure
+// whose address is taken, that is exported, or that the system starts may be the callee. All other
+// procedures have known callers only. Example: `main` calls `f` directly and calls through a
+// pointer that data sets to `g`. `g` may be entered from anywhere (outside() is standard); `f` only
+// by main.
 //
-// An address counts as taken where data or code holds it. Two kinds of addresses do not: labels
-// that only jumps of their own procedure lead to (jump tables, computed gotos), and slots of a
-// linkage table that no instruction loads any more. The linker leaves those behind when it turns
-// calls through the table into direct ones; in static images they would make nearly every procedure
-// look as if anybody called it.
+// An address counts as taken when data or code holds it. Two kinds of addresses do not count:
+// labels to which only jumps of their own procedure lead (jump tables, computed gotos), and slots
+// of a linkage table that no instruction loads. Linkers leave such slots behind when they relax
+// calls through the table to direct calls; in static images nearly every procedure would have one.
 //
-// A computed goto, which may lead to labels of its procedure and for all the lifter knows out of
-// it, stays inside when the procedure's frame is still there: leaving code gives it back before.
+// A computed goto may lead to labels of its procedure and, as far as the lifter knows, out of it.
+// If the procedure's frame is still allocated the goto stays inside, since code releases the frame
+// before it leaves the procedure.
 
 #include "optimizer/analysis/call_graph.h"
 
@@ -24,14 +26,14 @@
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
 class CallGraphBuilder {
  public:
   CallGraphBuilder(const Program& program, CallGraph& graph)
-      : program_(program), target_(*program.target), graph_(graph) {}
+      : program_(program), machine_(*program.machine), graph_(graph) {}
 
   void build() {
     graph_.outside_.assign(program_.procedures.size(), CallGraph::Outside::none);
@@ -71,12 +73,13 @@ class CallGraphBuilder {
     outside_entries_.emplace_back(id, block);
   }
 
-  /// What an opaque procedure does is not known, but whoever it may branch to can tell.
+  /// An opaque procedure is not understood, but its direct branches show which procedures it may
+  /// enter.
   void enter_from_opaque(const Procedure& procedure) {
     for (const BasicBlock& block : procedure.blocks) {
       if (block.instructions.empty()) continue;
       const Instruction& last = block.instructions.back();
-      if (!is_direct(target_.control_flow(last))) continue;
+      if (!is_direct(machine_.control_flow(last))) continue;
       std::optional<CodeLocation> to;
       if (const Reference* reference = branch_of(procedure, last))
         to = reference->target;
@@ -93,14 +96,14 @@ class CallGraphBuilder {
     if (block.instructions.empty()) return std::nullopt;
     const Instruction& last = block.instructions.back();
     Call call;
-    const ControlFlow flow = target_.control_flow(last);
+    const ControlFlow flow = machine_.control_flow(last);
     switch (flow) {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
-        const Operands operands = target_.operands(last);
-        call.standard = target_.is_system_call(last) ||
+        const Operands operands = machine_.operands(last);
+        call.standard = machine_.is_system_call(last) ||
                         (operands.size > operands.uses &&
-                         operands.registers[operands.uses] == target_.abi().return_address);
+                         operands.registers[operands.uses] == machine_.abi().return_address);
         break;
       }
       case ControlFlow::branch:
@@ -113,8 +116,8 @@ class CallGraphBuilder {
             (!block.has(BasicBlock::kMayLeave) || has_frame(procedure, block)))
           return std::nullopt;
         call.kind = Call::Kind::tail;
-        const Operands operands = target_.operands(last);
-        const auto pv = target_.abi().procedure_value;
+        const Operands operands = machine_.operands(last);
+        const auto pv = machine_.abi().procedure_value;
         const unsigned predicates = last.predicate != 0 ? 1 : 0;
         call.standard =
             operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv);
@@ -132,8 +135,7 @@ class CallGraphBuilder {
     return call;
   }
 
-  /// Whether unwind information says that the stack is not as it was at the entry when control
-  /// leaves the block.
+  /// Whether unwind information says that a frame is allocated at the end of the block.
   bool has_frame(const Procedure& procedure, const BasicBlock& block) const {
     const auto& states = program_.unwind.states;
     const uint32_t last = state_at_end(block);
@@ -144,7 +146,7 @@ class CallGraphBuilder {
     return at_end.cfa_register != at_entry.cfa_register || at_end.cfa_offset != at_entry.cfa_offset;
   }
 
-  /// Addresses formed in code.
+  /// Takes the addresses that code forms.
   void add_references() {
     for (const Procedure& procedure : program_.procedures)
       for (const Reference& reference : procedure.references) {
@@ -172,12 +174,13 @@ class CallGraphBuilder {
   void take_address(const CodeLocation& location) {
     if (location.procedure == kNone) return;
     const Procedure& procedure = program_[location.procedure];
-    // A place behind a call is found by going back to the call.
+    // A return point (location.block is the call's block) is never a label.
     if (location.where != CodeLocation::Where::block_start || !is_label(procedure, location))
       enter(location.procedure, location.block, Outside::standard);
   }
 
-  /// Whether jumps of the procedure itself explain that the address of a block is kept.
+  /// Whether a block is the target of an indirect jump of its own procedure, which explains why its
+  /// address is kept.
   bool is_label(const Procedure& procedure, const CodeLocation& location) {
     if (location.block == 0 || procedure.blocks[location.block].has(BasicBlock::kEntry))
       return false;
@@ -191,10 +194,10 @@ class CallGraphBuilder {
     return known->second[location.block];
   }
 
-  /// Addresses that instructions reach from gp by a displacement. Which slots those are is only
-  /// known where every gp is.
+  /// Finds the slots of the linkage table that instructions load by a displacement from gp. Unknown
+  /// when a procedure that uses gp has no known gp.
   void find_loaded_slots() {
-    const auto gp = target_.abi().global_pointer;
+    const auto gp = machine_.abi().global_pointer;
     const Section* table =
         program_.image == nullptr ? nullptr : program_.image->section_named(kLinkageTable);
     if (!gp || table == nullptr) return;
@@ -204,14 +207,14 @@ class CallGraphBuilder {
       for (const BasicBlock& block : procedure.blocks)
         for (const Instruction& i : block.instructions) {
           if (i.is_pseudo()) continue;
-          const Operands operands = target_.operands(i);
+          const Operands operands = machine_.operands(i);
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
-          // A copy of gp reaches the slots as well.
-          if (target_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
-          if (i.has_reference() || !target_.is_lower_half(i)) continue;
+          // Code may load slots by a copy of gp, too.
+          if (machine_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
+          if (i.has_reference() || !machine_.is_lower_half(i)) continue;
           if (!procedure.gp) return slots_loaded_.clear();
           const uint64_t slot = *procedure.gp +
-                                static_cast<uint64_t>(target_.field(i, ReferenceKind::gp_low)) -
+                                static_cast<uint64_t>(machine_.field(i, ReferenceKind::gp_low)) -
                                 slots_start_;
           if (slot < table->size) slots_loaded_[slot / kSlot] = true;
         }
@@ -260,7 +263,8 @@ class CallGraphBuilder {
     }
   }
 
-  /// A procedure that nothing leads to is there for a reason that is not seen.
+  /// Indexes calls by callee. A procedure without callers and without outside entries gets one:
+  /// there is a reason for it that is not known.
   void index_callers() {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     for (uint32_t i = 0; i < graph_.calls_.size(); ++i)
@@ -295,12 +299,12 @@ class CallGraphBuilder {
     for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
   }
 
-  /// Tarjan's strongly connected components, without recursion; they come out callees first.
+  /// Tarjan's strongly connected components, without recursion; callees come first.
   void sort_bottom_up() {
     const size_t count = program_.procedures.size();
     std::vector<uint32_t> number(count, kNone), low(count);
-    std::vector<ProcedureId> open;                       // not yet given to a component
-    std::vector<std::pair<ProcedureId, uint32_t>> path;  // and the next call
+    std::vector<ProcedureId> open;                       // not yet in a component
+    std::vector<std::pair<ProcedureId, uint32_t>> path;  // each with the next call to follow
     graph_.components_.assign(count, kNone);
     uint32_t numbers = 0, components = 0;
     const auto start = [&](ProcedureId id) {
@@ -337,11 +341,11 @@ class CallGraphBuilder {
     }
   }
 
-  // Where addresses are kept that only loads relative to gp reach, one per slot.
+  // The section whose slots hold an address each; code loads slots relative to gp.
   static constexpr uint64_t kSlot = 8;  // bytes
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   CallGraph& graph_;
   std::vector<std::pair<ProcedureId, BlockId>> outside_entries_;
   std::unordered_map<ProcedureId, std::vector<bool>> labels_;  // reached by indirect edges

@@ -1,11 +1,11 @@
 #pragma once
 // Solving dataflow equations with a worklist.
 //
-// A problem is a function per node that computes the node's value anew from those of others, and
-// says whether it changed; when it did, whoever depends on it is due again. Rounds take the nodes
-// that are due in an order that follows the flow, so that most are final after the first. A value
-// that can change at most h times makes a node due at most h times per edge, so bit vectors give a
-// time linear in the edges, whatever the graph.
+// A problem has a function that computes the value of a node anew from the values of other nodes,
+// and says whether the value changed. When it did, the nodes that depend on it are due again. Each
+// round takes the due nodes in an order that follows the flow, so that most values are final after
+// the first round. Values that can change at most h times make a node due at most h times per edge;
+// so for bit vectors the time is linear in the edges, whatever the graph.
 // Source: Aho, Sethi, Ullman: Compilers, sections 10.5 and 10.9.
 
 #include <bit>
@@ -18,11 +18,11 @@
 
 namespace respike {
 
-/// Nodes that are due, each at most once. They are taken round after round in a given order; what
-/// becomes due behind the place reached is taken in the same round.
+/// Nodes that are due, each at most once. They are taken round after round in a given order; a node
+/// that becomes due behind the present place is taken in the same round.
 class Worklist {
  public:
-  /// `order`: every node once. All are due to begin with, or none.
+  /// `order`: every node once. `due`: whether all nodes are due at first, or none.
   Worklist(std::vector<uint32_t> order, bool due)
       : order_(std::move(order)),
         rank_(order_.size()),
@@ -39,7 +39,7 @@ class Worklist {
     groups_[rank / 4096] |= uint64_t{1} << rank / 64 % 64;
   }
 
-  /// The next node, which is no longer due; kNone when none is.
+  /// Takes the next due node; kNone when no node is due.
   uint32_t pop() {
     uint32_t rank = next(next_);
     if (rank == kNone) rank = next(0);
@@ -69,13 +69,13 @@ class Worklist {
 
   std::vector<uint32_t> order_, rank_;
   std::vector<uint64_t> due_;     // a bit per rank
-  std::vector<uint64_t> groups_;  // a bit per word of due_: whether it has any
+  std::vector<uint64_t> groups_;  // a bit per word of due_: whether the word is not 0
   uint32_t next_ = 0;
 };
 
-/// Evaluates nodes that are due until none is. evaluate(node) -> bool: whether the value changed;
-/// for_each_dependent(node, push) calls push(other) for every node whose value depends on it. Both
-/// may push to `work` what else is due.
+/// Evaluates due nodes until no node is due. evaluate(node) -> bool: whether the value changed;
+/// for_each_dependent(node, push) calls push(other) for every node whose value depends on `node`.
+/// Both may push more due nodes to `work`.
 template <typename Evaluate, typename Dependents>
 void solve(Worklist& work, Evaluate evaluate, Dependents for_each_dependent) {
   const auto push = [&](uint32_t node) { work.push(node); };
@@ -85,8 +85,8 @@ void solve(Worklist& work, Evaluate evaluate, Dependents for_each_dependent) {
 
 enum class Direction { forward, backward };
 
-/// The values at both ends of every block of a procedure: `before` where control enters it and
-/// `after` where it leaves, whatever the direction.
+/// The values at both ends of every block of a procedure: `before` at its start, `after` at its
+/// end, in both directions of the analysis.
 template <typename Value>
 struct BlockValues {
   std::vector<Value> before, after;
@@ -94,11 +94,12 @@ struct BlockValues {
 
 /// A problem on the flow graph of one procedure:
 ///   Value start()            the neutral element of the meet; Value has ==
-///   Value initial(block)     what comes into the block from outside of the graph, at its start
-///                            (forward) or end (backward); start() where nothing does
+///   Value initial(block)     the value from outside of the graph, at the start of the block
+///                            (forward) or its end (backward); start() if there is none
 ///   void meet(Value& into, const Value& from, BlockId source, BlockId block)
 ///   Value transfer(block, Value)    through the block
-/// Where values move one way only, and finitely often, the result is the extreme solution.
+/// If values move in one direction of the lattice only, and finitely often, the result is the
+/// extreme solution.
 template <Direction direction, typename Problem>
 auto solve_blocks(const BlockGraph& graph, const Problem& problem) {
   using Value = decltype(problem.start());

@@ -1,18 +1,23 @@
 // Stack frames, by abstract interpretation of each procedure.
 //
-// Forward along the flow graph goes, for every place: where the stack pointer is relative to the
-// entry, which register is a copy of it, which registers certainly hold their value at the entry
-// (intact), which may (perhaps intact), and which slots certainly hold it. A store of an intact
-// register is a save; a load from a slot back to its register makes it intact again.
+// A forward analysis computes for every point: the stack pointer relative to its value at the
+// entry; the register that is a copy of it (the frame pointer); the registers that certainly hold
+// their value at the entry (intact); those that perhaps do (perhaps intact); and the slots that
+// certainly hold the value of their register at the entry. A store of an intact register to its
+// slot is a save; a load from the slot back to the register is a restore and makes the register
+// intact again.
 //
-// Which places of the frame are slots is taken from the unwind states: a compiler tells there where
-// the caller's values are, and everything that unwinds relies on it. This decides what the
-// instruction alone cannot: that a store keeps all bits of the register, and that nothing but the
-// save belongs there. Procedures without unwind information have no slots.
+// Example: lda $30,-16($30) allocates 16 bytes; stq $9,8($30) saves $9 at -8; addq $16,1,$9 changes
+// $9; ldq $9,8($30) restores $9; lda $30,16($30) releases the frame. So $9 is `restored`.
 //
-// The target is not asked what an instruction computes. An addition of a constant is one that
-// copies when its field is zero; a load or store with a field is any other instruction with the
-// lower half of an address.
+// The slots come from the unwind states: a compiler tells there where the caller's values are, and
+// all unwinders rely on that. The instruction alone cannot tell that a store keeps all bits of the
+// register, and that no other value is kept in the slot. Procedures without unwind information have
+// no slots.
+//
+// The machine does not say what an instruction computes. So an instruction adds a constant if it
+// copies when its field is zero; any other instruction with the field of the lower half of an
+// address is a load or store.
 
 #include "optimizer/analysis/frame_shape.h"
 
@@ -20,14 +25,14 @@
 #include <optional>
 
 #include "optimizer/analysis/dataflow.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
 
 constexpr Register kNoRegister = 0xffff;
 
-/// Offset of the canonical frame address from the stack pointer at the entry.
+/// The offset of the CFA from the stack pointer at the entry.
 std::optional<int64_t> cfa_at_entry(const Program& program, const Procedure& procedure) {
   const uint32_t state = procedure.blocks.empty() ? kNone : procedure.blocks.front().cfi_state;
   if (state >= program.unwind.states.size() || program.unwind.states[state].cfa_is_expression)
@@ -52,7 +57,8 @@ void for_each_state(const Program& program, const Procedure& procedure, F f) {
   }
 }
 
-/// Where unwind states say that registers were saved, ascending, relative to the entry.
+/// Where unwind states say that registers were saved: offsets from the stack pointer at the entry,
+/// ascending.
 std::vector<int32_t> slot_offsets(const Program& program, const Procedure& procedure) {
   std::vector<int32_t> offsets;
   const auto cfa = cfa_at_entry(program, procedure);
@@ -82,17 +88,17 @@ struct Access {
   enum class Kind : uint8_t { address, load, store };
   Kind kind = Kind::address;
   Register base = kNoRegister;
-  Register value = kNoRegister;  // loaded, stored or computed; kNoRegister: a zero
+  Register value = kNoRegister;  // loaded, stored or computed; kNoRegister: stores a zero
   int64_t displacement = 0;
 };
 
-std::optional<Access> access_of(const Target& target, const Instruction& i,
+std::optional<Access> access_of(const Machine& machine, const Instruction& i,
                                 const Operands& operands) {
   if (i.has_reference()) return std::nullopt;
   const unsigned defs = operands.size - operands.uses;
   Access access;
-  if (target.is_lower_half(i)) {
-    access.displacement = target.field(i, ReferenceKind::gp_low);
+  if (machine.is_lower_half(i)) {
+    access.displacement = machine.field(i, ReferenceKind::gp_low);
     if (operands.uses == 0) return std::nullopt;
     if (defs == 0) {
       access.kind = Access::Kind::store;
@@ -103,11 +109,11 @@ std::optional<Access> access_of(const Target& target, const Instruction& i,
     if (defs != 1 || operands.uses != 1) return std::nullopt;
     Instruction copy = i;
     copy.immediate = 0;
-    const bool adds = target.value_source(copy) == ValueSource::copied;
+    const bool adds = machine.value_source(copy) == ValueSource::copied;
     access.kind = adds ? Access::Kind::address : Access::Kind::load;
-  } else if (target.is_upper_half(i) && operands.uses == 1 && defs == 1) {
-    access.displacement = target.field(i, ReferenceKind::gp_high);
-  } else if (operands.uses == 1 && defs == 1 && target.value_source(i) == ValueSource::copied) {
+  } else if (machine.is_upper_half(i) && operands.uses == 1 && defs == 1) {
+    access.displacement = machine.field(i, ReferenceKind::gp_high);
+  } else if (operands.uses == 1 && defs == 1 && machine.value_source(i) == ValueSource::copied) {
     access.displacement = 0;
   } else {
     return std::nullopt;
@@ -124,14 +130,14 @@ class FrameAnalysis {
 
   FrameAnalysis(const Program& program, ProcedureId id, std::span<const Call> calls,
                 std::span<const BlockId> entries)
-      : target_(*program.target),
+      : machine_(*program.machine),
         procedure_(program[id]),
         calls_(calls),
         entries_(entries),
-        sp_(target_.abi().stack_pointer),
-        all_(Set::first(target_.register_count())),
-        scratch_(std::span(target_.abi().scratch)),
-        preserved_(std::span(target_.abi().preserved)),
+        sp_(machine_.abi().stack_pointer),
+        all_(Set::first(machine_.register_count())),
+        scratch_(std::span(machine_.abi().scratch)),
+        preserved_(std::span(machine_.abi().preserved)),
         offsets_(slot_offsets(program, procedure_)) {
     find_effects();
   }
@@ -160,8 +166,8 @@ class FrameAnalysis {
     bool reached = false;
     bool sp_known = false;
     int64_t sp = 0;
-    Register fp = kNoRegister;  // a copy of the stack pointer ...
-    int64_t fp_offset = 0;      // ... at this place
+    Register fp = kNoRegister;  // the frame pointer: a copy of the stack pointer ...
+    int64_t fp_offset = 0;      // ... when it was at this offset
     Set intact, maybe_intact, saved;
 
     bool operator==(const State&) const = default;
@@ -197,7 +203,7 @@ class FrameAnalysis {
     into.saved &= state.saved;
   }
   State transfer(BlockId block, State state) const {
-    auto* self = const_cast<FrameAnalysis*>(this);  // slots are found on the way
+    auto* self = const_cast<FrameAnalysis*>(this);  // interpret() adds to slots_
     self->block_ = block;
     return self->interpret(state);
   }
@@ -207,15 +213,16 @@ class FrameAnalysis {
     Set uses, defs;
   };
 
-  /// No-ops have none, but may look like an access to the frame.
+  /// Decodes what instructions read and write. No-ops have no effect, though they may look like an
+  /// access to the frame.
   void find_effects() {
     first_effect_.reserve(procedure_.blocks.size());
     for (const BasicBlock& block : procedure_.blocks) {
       first_effect_.push_back(effects_.size());
       for (const Instruction& i : block.instructions) {
         Effect& effect = effects_.emplace_back();
-        if (i.is_pseudo() || target_.is_nop(i)) continue;
-        const Operands operands = target_.operands(i);
+        if (i.is_pseudo() || machine_.is_nop(i)) continue;
+        const Operands operands = machine_.operands(i);
         effect = {uses_of<W>(operands), defs_of<W>(operands)};
       }
     }
@@ -224,7 +231,7 @@ class FrameAnalysis {
   bool after_call(BlockId source) const {
     const BasicBlock& block = procedure_.blocks[source];
     if (block.instructions.empty()) return false;
-    const ControlFlow flow = target_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.control_flow(block.instructions.back());
     return is_call(flow);
   }
 
@@ -255,14 +262,14 @@ class FrameAnalysis {
     state.maybe_intact -= effect.defs;
   }
 
-  /// Over an instruction that reads or writes a frame register.
+  /// Interprets an instruction that reads or writes the stack pointer or the frame pointer.
   void step(const Instruction& i, State& state) {
-    const Operands operands = target_.operands(i);
+    const Operands operands = machine_.operands(i);
     bool touches_frame = false;
     for (unsigned k = 0; k < operands.uses; ++k)
       touches_frame |= operands.registers[k] == sp_ || operands.registers[k] == state.fp;
     std::optional<Access> access;
-    if (touches_frame) access = access_of(target_, i, operands);
+    if (touches_frame) access = access_of(machine_, i, operands);
     const bool saves = access && save(*access, state);
     if (collecting_) {
       for (unsigned k = 0; k < operands.uses; ++k) {
@@ -283,7 +290,7 @@ class FrameAnalysis {
     if (collecting_ && touches_frame) note_escape(i, operands, access, state);
   }
 
-  /// Where in the frame an access is; nullopt when its base is not known.
+  /// The offset of an access in the frame; nullopt when its base is not known.
   std::optional<int64_t> frame_offset(const Access& access, const State& state) const {
     if (access.base == sp_ && state.sp_known) return state.sp + access.displacement;
     if (access.base == state.fp && state.fp != kNoRegister)
@@ -322,7 +329,7 @@ class FrameAnalysis {
     state.sp = known ? address : 0;
   }
 
-  /// Whether the instruction saves an intact register to its slot; other stores spoil slots.
+  /// Returns whether the access saves an intact register to its slot. Other stores spoil slots.
   bool save(const Access& access, State& state) {
     if (access.kind != Access::Kind::store) return false;
     const auto offset = frame_offset(access, state);
@@ -347,7 +354,8 @@ class FrameAnalysis {
       if (overlap(offset, slot)) state.saved.remove(slot.reg);
   }
 
-  /// Whether the instruction loads a register from its slot; others that load from there use it.
+  /// Returns whether the access loads a register from its slot. Another load from the slot is a use
+  /// of the saved value.
   bool restore(const Access& access, const State& state) {
     if (access.kind != Access::Kind::load || slots_.empty()) return false;
     const auto offset = frame_offset(access, state);
@@ -362,11 +370,11 @@ class FrameAnalysis {
     return true;
   }
 
-  /// Frame addresses may be used to load, to store and to move the two frame registers. `state` is
-  /// the one behind the instruction.
+  /// Notes when an address in the frame escapes, that is, serves for anything but loads, stores,
+  /// and moves of stack and frame pointer. `state` is the state behind the instruction.
   void note_escape(const Instruction& i, const Operands& operands,
                    const std::optional<Access>& access, const State& state) {
-    if (target_.is_nop(i) || target_.control_flow(i) != ControlFlow::none) return;
+    if (machine_.is_nop(i) || machine_.control_flow(i) != ControlFlow::none) return;
     if (!access) {
       escapes_ = true;
     } else if (access->kind == Access::Kind::store) {
@@ -384,7 +392,7 @@ class FrameAnalysis {
     return call != calls_.end() && call->block == block ? &*call : nullptr;
   }
 
-  /// Of a procedure of which nothing is known, not even the calling standard.
+  /// Whether a block calls an unknown procedure that does not follow the calling standard.
   bool is_custom_call(BlockId block) const {
     const Call* call = call_at(block);
     return call != nullptr && !call->known() && !call->standard;
@@ -393,7 +401,7 @@ class FrameAnalysis {
   bool leaves(BlockId block) const {
     const BasicBlock& b = procedure_.blocks[block];
     if (!b.instructions.empty() &&
-        target_.control_flow(b.instructions.back()) == ControlFlow::return_jump)
+        machine_.control_flow(b.instructions.back()) == ControlFlow::return_jump)
       return true;
     const Call* call = call_at(block);
     return call != nullptr && call->kind == Call::Kind::tail;
@@ -401,7 +409,7 @@ class FrameAnalysis {
 
   void check_exit(const State& end) {
     if (!end.sp_known || end.sp != 0) irregular_ = true;
-    // An exit with another stack is that of an unwinder, which changes what frames hold.
+    // An exit with an unknown stack pointer is that of an unwinder, which changes frames.
     exits_restored_ &= end.sp_known ? end.intact : Set();
   }
 
@@ -439,15 +447,15 @@ class FrameAnalysis {
 
   static constexpr int64_t kWidest = 8;  // bytes of an ordinary store
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure& procedure_;
   std::span<const Call> calls_;
   std::span<const BlockId> entries_;
   const Register sp_;
   const Set all_, scratch_, preserved_;
   const std::vector<int32_t> offsets_;
-  std::vector<size_t> first_effect_;  // by block, of its instructions in `effects_`
-  std::vector<Effect> effects_;       // decoded once, as blocks are gone over several times
+  std::vector<size_t> first_effect_;  // by block: index of its first instruction in `effects_`
+  std::vector<Effect> effects_;       // decoded once, since blocks are interpreted several times
   BlockId block_ = kNone;
   uint32_t index_ = 0;
   std::vector<FrameShape::Slot> slots_;
@@ -474,7 +482,7 @@ bool may_have_slots(const Program& program, const Procedure& procedure) {
 
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries) {
-  if (program.target->register_count() <= 64)
+  if (program.machine->register_count() <= 64)
     return FrameAnalysis<1>(program, id, calls, entries).run();
   return FrameAnalysis<8>(program, id, calls, entries).run();
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What a procedure does with its stack frame: how large it is, which registers it saves there and
-// restores, and which instructions are this prolog and epilog work (Spike, section "Hot-Cold
-// Optimization": half of it can be removed).
+// What a procedure does with its stack frame: the size of the frame, which registers the procedure
+// saves and restores, and which instructions do this work of prolog and epilog (Spike, section
+// "Hot-Cold Optimization": half of them can be removed).
 
 #include <cstdint>
 #include <optional>
@@ -15,32 +15,32 @@
 namespace respike {
 
 struct FrameShape {
-  /// The frame's purpose of one instruction. Offsets are in bytes from the stack pointer's value
-  /// at the entry.
+  /// What an instruction does for the frame. Offsets are in bytes from the stack pointer's value at
+  /// the entry.
   enum class Role : uint8_t {
     allocate,           // lowers the stack pointer by a constant
-    release,            // raises it by a constant, or restores it from the frame pointer
-    save,               // stores a register's value at the entry to its slot
-    restore,            // loads it back
-    set_frame_pointer,  // copies the stack pointer to the register that stands for it
+    release,            // raises the stack pointer, or restores it from the frame pointer
+    save,               // stores a register, which holds its value at the entry, to its slot
+    restore,            // loads a register from its slot
+    set_frame_pointer,  // copies the stack pointer to the frame pointer
   };
   struct Step {
     BlockId block = kNone;
     uint32_t index = 0;  // of BasicBlock::instructions
     Role role = Role::allocate;
-    Register reg = 0;  // save, restore: which one
+    Register reg = 0;  // save, restore: the register
     int32_t offset = 0;
 
     bool operator==(const Step&) const = default;
   };
 
-  /// Of fixed size, allocated once or not at all: the stack pointer is at 0 or at -size everywhere,
-  /// and at 0 at every way out. Otherwise only the steps are certain.
+  /// Whether the frame has a fixed size and is allocated once or not at all: the stack pointer is
+  /// at 0 or at -size everywhere, and at 0 at every way out. If false, only `steps` are certain.
   bool regular = false;
-  int32_t size = 0;  // bytes; the lowest known place of the stack pointer
+  int32_t size = 0;  // bytes; -size is the lowest known offset of the stack pointer
   std::optional<Register> frame_pointer;
   bool address_escapes =
-      false;                // an address in the frame is kept other than in these two registers
+      false;                // an address in the frame is kept elsewhere than in these registers
   std::vector<Step> steps;  // by block and index
 
   struct Slot {
@@ -48,28 +48,26 @@ struct FrameShape {
     int32_t offset = 0;
     bool operator==(const Slot&) const = default;
   };
-  std::vector<Slot> slots;  // by register; several may take turns in one place
-  /// Registers that a caller finds unchanged although the procedure has a slot for them: on every
-  /// way out they hold the value they had at the entry, the procedure writes them, and that value
-  /// is used for nothing but saving. Callees may change Abi::scratch; what else known ones do is
-  /// not looked at, and unknown ones that do not follow the standard may read and change all. Only
-  /// slots that unwind information knows, so that the save is of the whole register and nothing
-  /// else is kept there.
+  std::vector<Slot> slots;  // by register; several registers may have one offset
+  /// Registers with a slot that the procedure changes, that hold their value at the entry on every
+  /// way out, and whose value at the entry is used for nothing but saving. The analysis assumes
+  /// that standard and known callees change Abi::scratch alone; unknown callees that do not follow
+  /// the standard may read and change all registers.
   RegisterSet restored;
-  /// Per block, at its start: registers whose value at the entry certainly is in their slot and
-  /// certainly no longer in themselves. Empty for an opaque procedure.
+  /// Per block, at its start: registers whose slot certainly holds their value at the entry, and
+  /// that certainly hold another value themselves. Empty for an opaque procedure.
   std::vector<RegisterSet> overwritten;
 };
 
-/// `calls` and `entries`: of that procedure in the call graph. Linear for reducible flow graphs.
-/// A procedure that is opaque has no known shape: not regular, nothing restored.
+/// `calls` and `entries`: those of the procedure in the call graph. Linear for reducible flow
+/// graphs. The shape of an opaque procedure is not known: not regular, nothing restored.
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries);
 
-/// Whether unwind information tells of any register in the frame; without it there are no slots.
+/// Whether unwind information says that a register is in the frame; else there are no slots.
 bool may_have_slots(const Program& program, const Procedure& procedure);
 
-/// Those of the shape's slots that an unwind state says hold what its register had at the entry.
+/// The registers of the shape's slots that, by an unwind state, hold the values at the entry.
 RegisterSet saved_in(const FrameShape& shape, const Program& program, const Procedure& procedure,
                      uint32_t cfi_state);
 

@@ -1,31 +1,33 @@
 // What instructions do to the registers that hold a procedure's global pointer.
 //
-// A gp load makes the register valid when its second half completes its first. Where callers set
-// gp, code behind calls puts it back by a copy:
+// A gp load has two halves; the global pointer register is valid behind the second half. Where
+// callers set gp, code behind calls restores gp by a copy:
 //
 //     alloc r34=ar.pfs,5,5,0
 //     mov r36=r1               r36 holds gp if r1 does
 //     br.call b0=f
 //     mov r1=r36               r1 holds gp because r36 does
 //
-// So the registers that gp is copied to, and copied on to, are followed as far as they certainly
-// hold it; a copy out of any other register makes the global pointer register invalid. What
-// keeps its value over a call is what the machine keeps by itself, whoever is called: the part of
-// the procedure's register frame that no call sees and no rotation renames. Only what was copied
-// there behind the instruction that allocates the frame is in it. Everything else is lost at a
-// call. gp that is spilled to memory is not followed: loading it makes the register invalid.
+// So the analysis follows the registers to which gp is copied, directly or by other copies, as long
+// as they certainly hold gp. A copy from any other register makes the global pointer register
+// invalid. Over a call only registers keep their value that the machine itself keeps, whatever the
+// callee: the part of the procedure's register frame that no callee sees and no rotation renames. A
+// copy counts as kept only if it is executed behind the instruction that allocates the frame. All
+// other copies are lost at a call. gp that is spilled to memory is not followed: a load makes the
+// register invalid.
 //
-// Trampolines of nested functions, and of closures, are called with something else in the register:
-// the address of a structure that describes the function. They read memory by the register, or add
-// a small number to it. Code never does that to gp: what lies around the address that gp has is
-// found by distances that the linker fills in, in instructions that take longer numbers. Events of
-// this kind are marked as misuse. For example, libgcc's __ia64_trampoline begins so:
+// Trampolines of nested functions and closures are called with another value in the register: the
+// address of a structure that describes the function. They read memory by the register, or add a
+// small number to it. Code never does that to gp: it finds data near gp by distances that the
+// linker fills in, in instructions that take longer numbers. Such uses of the register are events
+// of the kind `misuse`. Example: libgcc's __ia64_trampoline begins with
 //
 //     ld8 r2=[r1],8
 //
-// Limits: a procedure has at most 31 registers with copies; later copies are taken for anything. A
-// procedure that first copies its closure to a register that calls may change and the frame does
-// not keep, or that only passes the closure on, is not recognized.
+// Limits: a procedure has at most 31 registers with copies; later copies are not followed. Two
+// kinds of procedures with closures are not recognized: those that first copy the closure to a
+// register that calls may change and the frame does not keep, and those that only pass the closure
+// on.
 
 #include "optimizer/analysis/gp_holders.h"
 
@@ -67,8 +69,8 @@ void apply(const GpEvent& event, GpState& state) {
   }
 }
 
-GpEventFinder::GpEventFinder(const Target& target)
-    : target_(target), number_(target.register_count(), kNoNumber) {}
+GpEventFinder::GpEventFinder(const Machine& machine)
+    : machine_(machine), number_(machine.register_count(), kNoNumber) {}
 
 void GpEventFinder::number(Register r) {
   if (number_[r] != kNoNumber || registers_.size() == kMostNumbers) return;
@@ -91,17 +93,17 @@ uint32_t GpEventFinder::numbers_in(RegisterRange range) const {
   return set;
 }
 
-/// All copies and frames of the procedure.
+/// Finds all copies and frames of the procedure.
 void GpEventFinder::find_copies(const Procedure& procedure) {
   copies_.clear();
   frames_.clear();
   for (const BasicBlock& block : procedure.blocks)
     for (const Instruction& i : block.instructions) {
       if (i.is_pseudo() || i.opcode == kInvalid) continue;
-      if (const auto frame = target_.kept_registers(i))
+      if (const auto frame = machine_.kept_registers(i))
         if (std::ranges::find(frames_, *frame) == frames_.end()) frames_.push_back(*frame);
-      if (target_.value_source(i) != ValueSource::copied) continue;
-      const Operands operands = target_.operands(i);
+      if (machine_.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = machine_.operands(i);
       if (operands.uses == 0 || operands.size != operands.uses + 1) continue;
       copies_.push_back({operands.registers[operands.uses], operands.registers[operands.uses - 1]});
     }
@@ -112,8 +114,8 @@ void GpEventFinder::enter(const Procedure& procedure) {
   for (const Register r : registers_) number_[r] = kNoNumber;
   registers_.clear();
   windowed_ = lost_by_calls_ = 0;
-  number(*target_.abi().global_pointer);
-  if (!target_.abi().callers_set_gp) return;
+  number(*machine_.abi().global_pointer);
+  if (!machine_.abi().callers_set_gp) return;
   find_copies(procedure);
   for (size_t known = 0; known != registers_.size();) {
     known = registers_.size();
@@ -127,13 +129,13 @@ void GpEventFinder::find(const BasicBlock& block, std::vector<GpEvent>& events) 
     if (!block.instructions[i].is_pseudo()) find(block.instructions[i], i, events);
 }
 
-/// Whether it is a half of a gp load.
+/// Adds the event of a half of a gp load; false for other instructions.
 bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
                              std::vector<GpEvent>& events) const {
   if (!is_gp_load(*procedure_, instruction)) return false;
   events.push_back({.index = index,
-                    .kind = target_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
-                                                               : GpEvent::Kind::lower_half,
+                    .kind = machine_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
+                                                                : GpEvent::Kind::lower_half,
                     .operand = static_cast<uint32_t>(instruction.immediate)});
   return true;
 }
@@ -145,11 +147,11 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     events.push_back({.index = index, .kind = GpEvent::Kind::frame});
     return;
   }
-  const Operands operands = target_.operands(instruction);
-  const bool follows_copies = target_.abi().callers_set_gp;
+  const Operands operands = machine_.operands(instruction);
+  const bool follows_copies = machine_.abi().callers_set_gp;
   for (unsigned k = 0; follows_copies && k < operands.uses; ++k)
     if (number_of(operands.registers[k]) != kNoNumber &&
-        target_.uses_as_pointer(instruction, operands.registers[k]))
+        machine_.uses_as_pointer(instruction, operands.registers[k]))
       events.push_back({.index = index,
                         .kind = GpEvent::Kind::misuse,
                         .from = number_of(operands.registers[k])});
@@ -159,7 +161,7 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
       written |= uint32_t{1} << to;
   const bool copies = written != 0 && follows_copies && operands.size == operands.uses + 1 &&
                       operands.uses != 0 &&
-                      target_.value_source(instruction) == ValueSource::copied;
+                      machine_.value_source(instruction) == ValueSource::copied;
   const uint8_t from = copies ? number_of(operands.registers[operands.uses - 1]) : kNoNumber;
   if (from != kNoNumber) {
     const uint8_t to = number_of(operands.registers[operands.uses]);
@@ -176,9 +178,9 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     if (written != 0) events.push_back({.index = index, .operand = written});
     return;
   }
-  if (is_call(target_.control_flow(instruction)) || target_.is_system_call(instruction))
+  if (is_call(machine_.control_flow(instruction)) || machine_.is_system_call(instruction))
     written |= lost_by_calls_;
-  const auto frame = target_.kept_registers(instruction);
+  const auto frame = machine_.kept_registers(instruction);
   if (frame) written |= windowed_;
   if (written != 0) events.push_back({.index = index, .operand = written});
   if (frame && windowed_ != 0)

@@ -1,27 +1,27 @@
 #pragma once
-// Which registers hold the procedure's global pointer, and what instructions do to that: the facts
-// that gp_validity.cc solves for. Private to this folder.
+// The registers that hold a procedure's global pointer, and what instructions do to them: the
+// lattice and the transfer function of gp_validity.cc. Private to this folder.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
-/// A set of registers that certainly hold the procedure's gp. Sets have a bit for each number that
-/// a register has in its procedure: 0 is the global pointer register itself, the others are
-/// registers that it is copied to.
+/// The registers that certainly hold the procedure's gp. Sets have a bit for each register's number
+/// in its procedure: 0 is the global pointer register itself, the others are registers to which gp
+/// is copied.
 struct GpState {
   static constexpr uint32_t kRegister = 1;  // the set of the global pointer register
   static constexpr int32_t kNoHalf = -1, kUnreached = -2;
 
   uint32_t holders = 0;
   uint32_t kept = 0;  // registers of the procedure's own frame that no call changes
-  /// A gp load takes two instructions, and the value between them is that of neither: the load
-  /// (an index of Procedure::references) whose upper half the register has.
+  /// Between the two halves of a gp load: the load (an index of Procedure::references) whose upper
+  /// half the global pointer register has.
   int32_t half = kNoHalf;
 
   bool reached() const { return half != kUnreached; }
@@ -30,21 +30,21 @@ struct GpState {
   bool operator==(const GpState&) const = default;
 };
 
-/// What an instruction does to the set.
+/// What an instruction does to a GpState.
 struct GpEvent {
   enum class Kind : uint8_t {
-    copy,        // `to` holds gp if `from` does, and under a predicate only if both do
+    copy,        // `to` holds gp if `from` does; under a predicate, if both do
     upper_half,  // of the gp load `operand`
-    lower_half,
-    lose,    // the registers of the set `operand` hold anything
-    frame,   // the procedure's frame keeps those of the set `operand`
-    misuse,  // nothing; but code that does so to `from` takes its contents for something else
+    lower_half,  // of the gp load `operand`
+    lose,        // the registers of the set `operand` hold anything
+    frame,       // from here on the frame keeps the registers of the set `operand`
+    misuse,      // nothing, but uses `from` as code never uses gp
   };
   uint32_t index = 0;  // of the instruction in its block
   Kind kind = Kind::lose;
   uint8_t to = 0, from = 0;
   bool predicated = false;
-  bool framed = false;  // `to` holds it only if the frame keeps it
+  bool framed = false;  // `to` holds gp only if the frame keeps `to`
   uint32_t operand = 0;
 
   bool changes_register() const {
@@ -55,13 +55,13 @@ struct GpEvent {
 
 void apply(const GpEvent& event, GpState& state);
 
-/// Finds the events of procedures, one after the other.
+/// Finds the events of procedures, one procedure after the other.
 class GpEventFinder {
  public:
-  explicit GpEventFinder(const Target& target);
+  explicit GpEventFinder(const Machine& machine);
 
-  /// Numbers the registers that a procedure copies its gp to. Copies are followed only where the
-  /// calling standard has them (Abi::callers_set_gp).
+  /// Begins a procedure: numbers the registers to which it copies gp. Copies are followed only
+  /// where callers set gp (Abi::callers_set_gp).
   void enter(const Procedure& procedure);
   /// Appends the events of a block of that procedure, in the order of its instructions.
   void find(const BasicBlock& block, std::vector<GpEvent>& events) const;
@@ -75,18 +75,18 @@ class GpEventFinder {
 
   void find_copies(const Procedure& procedure);
   void number(Register r);
-  bool is_windowed(Register r) const { return target_.abi().windowed.contains(r); }
+  bool is_windowed(Register r) const { return machine_.abi().windowed.contains(r); }
   uint32_t numbers_in(RegisterRange range) const;
   void find(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
   bool add_half(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
   uint8_t number_of(Register r) const { return number_[r]; }
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure* procedure_ = nullptr;
   std::vector<uint8_t> number_;                // per register
   std::vector<Register> registers_;            // per number
   std::vector<Copy> copies_;                   // of the procedure
-  std::vector<RegisterRange> frames_;          // of the procedure, each once: what they keep
+  std::vector<RegisterRange> frames_;          // registers kept by frames of the procedure
   uint32_t windowed_ = 0, lost_by_calls_ = 0;  // sets of numbers
 };
 

@@ -1,34 +1,38 @@
 // Validity of the global pointer, a forward must-problem over all procedures.
 //
-// gp_holders.cc says what instructions do to the registers that hold gp. Where control enters a
-// procedure:
-//  - at the entry, by unknown callers (pointers, other images, signal handlers): invalid;
-//  - behind a gp load at the entry: valid, since calls that skip the load are made only with that
-//  gp;
-//  - elsewhere by known callers: valid if it is at all calls, and callers have the same gp.
-// A call by a known caller leaves it valid if the callee does: on every way out it is valid if it
-// was at the entries (`keeps`). Any call leaves it valid when code behind it goes on to form
-// addresses from gp before another write and another call (`relies`): whoever made the code knew
-// the callee. Division routines in other images are called like that. Other calls of unknown
-// procedures, and landing pads, leave it invalid until it is loaded again.
+// The register is valid where it certainly holds the procedure's gp. gp_holders.cc says what
+// instructions do to it. At entries of a procedure the register is
+//  - invalid if unknown callers may use the entry (pointers, other images, signal handlers);
+//  - valid at an entry behind the procedure's gp load: calls skip the load only with that gp;
+//  - valid at other entries if it is valid at all calls, and the callers have the same gp.
+// Behind a call the register is valid if the known callee `keeps` it: if it is valid at the
+// callee's entries, it is valid at all its ways out. It is also valid behind any call if the code
+// there `relies` on it, that is, forms addresses from gp before another write or call: whoever made
+// the code knew the callee. Division routines in other images are called like that. Behind other
+// calls of unknown procedures, and at landing pads, the register is invalid until it is loaded
+// again.
 //
-// A proof does without `relies`, and takes a callee's word only if nothing else comes back
-// behind the call (plain_returns.h): whoever calls longjmp may have another gp. So may whoever
-// jumps to a label of another procedure: those whose addresses are kept for that are formed by
-// code, while jumps of the procedure itself find theirs in tables. A proof is asked for few
-// procedures, so only those are solved for whose entries these depend on.
+// Example (Alpha): main() calls f(), has `ldgp` behind the call, then calls g(). If f() never
+// writes gp, and calls only such procedures, f() keeps gp; the register is valid even in front of
+// the ldgp.
 //
-// Where callers set gp (Abi::callers_set_gp), entries are valid, whoever calls: gp is an argument
-// of every call. Branches between procedures may be those of a procedure that was split, so for
-// them the register has to be valid. Not so if code then does to the register, or to a copy of it,
-// what nobody does to gp: reads memory by it, for example. Such a procedure is called with
-// something else in the register, say a closure; nothing is assumed at its entries, nor at those of
-// procedures that it calls before gp is certain again, and so on. Copies of gp in the procedure's
-// own frame are at a landing pad what they were: unwinding restores the frame. Calls of the
-// operating system leave gp alone.
+// A proof does without `relies`. It uses `keeps` only if nothing but the callee's return leads
+// behind the call (plain_returns.h): a caller of longjmp may have another gp. So may code that
+// jumps to a label of another procedure. Addresses of such labels are formed by code, while jumps
+// inside a procedure find their labels in tables. A proof is asked for few procedures; so only
+// procedures are solved on which the entries of these depend.
 //
-// Both facts, what procedures keep and how they are entered, are assumed to hold until they are
-// refuted, so that recursion does not lose them.
+// Where callers set gp (Abi::callers_set_gp), the register is valid at entries, whoever calls: gp
+// is an argument of every call. A branch from another procedure may come from a part of the same,
+// split procedure, so there the register has to be valid at the branch. But the register is invalid
+// at the entries of a procedure that uses it, or a copy of it, as no code uses gp, e.g. to read
+// memory by it: such a procedure is called with another value in the register, say a closure. Then
+// it may be invalid as well at the entries of procedures that this one calls before gp is certain
+// again, and so on. Copies of gp in the procedure's own frame survive at a landing pad, since
+// unwinding restores the frame. System calls leave gp alone.
+//
+// The solver assumes that procedures keep gp, and that entries are valid, until it refutes that; so
+// recursion does not lose these facts.
 
 #include "optimizer/analysis/gp_validity.h"
 
@@ -51,7 +55,7 @@ class GpSolver {
       : program_(program),
         calls_(calls),
         result_(result),
-        copies_(program.target->abi().callers_set_gp),
+        copies_(program.machine->abi().callers_set_gp),
         keeps_(program.procedures.size(), true),
         wanted_(program.procedures.size(), true) {}
 
@@ -85,7 +89,7 @@ class GpSolver {
     leaves_alone_.assign(program_.procedures.size(), true);
     misuses_.assign(program_.procedures.size(), false);
     result_.first_event_.reserve(result_.state_.size() + 1);
-    GpEventFinder finder(*program_.target);
+    GpEventFinder finder(*program_.machine);
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       if (is_known(p)) finder.enter(program_[p]);
       for (const BasicBlock& block : program_[p].blocks) {
@@ -95,7 +99,7 @@ class GpSolver {
         finder.find(block, result_.events_);
         note_events(p, std::span(result_.events_).subspan(first));
         if (block.has(BasicBlock::kLandingPad) ||
-            end_of(*program_.target, program_[p], block) == End::anything)
+            end_of(*program_.machine, program_[p], block) == End::anything)
           leaves_alone_[p] = false;
       }
     }
@@ -109,7 +113,8 @@ class GpSolver {
     }
   }
 
-  /// Blocks, besides entries, whose addresses code forms or takes from the global offset table.
+  /// Marks blocks, except block 0, whose addresses code forms or loads from the global offset
+  /// table.
   void find_loose_labels() {
     loose_.resize(result_.state_.size());
     const auto mark = [&](const CodeLocation& label) {
@@ -131,7 +136,8 @@ class GpSolver {
       if (table->contains(pointer.address)) mark(pointer.target);
   }
 
-  /// Those asked for, and whoever calls a wanted one at an entry that depends on its callers.
+  /// Marks the procedures asked for, and the callers of marked procedures at entries whose validity
+  /// depends on the callers.
   void find_wanted(std::span<const ProcedureId> procedures) {
     wanted_.assign(program_.procedures.size(), false);
     std::vector<ProcedureId> work(procedures.begin(), procedures.end());
@@ -149,21 +155,21 @@ class GpSolver {
 
   enum class Access : uint8_t { none, reads, writes };
 
-  /// What a block does first: reads gp as the base of an address, or anything that may change it.
+  /// The first access of a block to gp: a read as the base of an address, or a possible write.
   Access first_access(uint32_t node, const BasicBlock& block) const {
-    const Register gp = *program_.target->abi().global_pointer;
+    const Register gp = *program_.machine->abi().global_pointer;
     const auto events = result_.events_of(node);
     const auto write = std::ranges::find_if(events, &GpEvent::changes_register);
     for (uint32_t i = 0; i < block.instructions.size(); ++i) {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo()) continue;
       if (write != events.end() && write->index == i) return Access::writes;
-      const Operands operands = program_.target->operands(instruction);
+      const Operands operands = program_.machine->operands(instruction);
       if (operands.uses != 0 && operands.registers[operands.uses - 1] == gp &&
-          (program_.target->is_lower_half(instruction) ||
-           program_.target->is_upper_half(instruction)))
+          (program_.machine->is_lower_half(instruction) ||
+           program_.machine->is_upper_half(instruction)))
         return Access::reads;
-      if (is_call(program_.target->control_flow(instruction))) return Access::writes;
+      if (is_call(program_.machine->control_flow(instruction))) return Access::writes;
     }
     return Access::none;
   }
@@ -201,7 +207,7 @@ class GpSolver {
     return state;
   }
 
-  /// One procedure, for given states at its entries.
+  /// The dataflow problem of one procedure, for given states at its entries.
   struct Problem {
     const GpSolver& solver;
     ProcedureId procedure;
@@ -238,13 +244,13 @@ class GpSolver {
     return program_[p].blocks[block].has(BasicBlock::kLandingPad);
   }
 
-  /// Whether what the block does may throw, and lead to `pad`.
+  /// Whether an exception in the block leads to `pad`.
   bool may_land(ProcedureId p, BlockId block, BlockId pad) const {
     const uint32_t site = program_[p].blocks[block].call_site;
     return site != kNone && program_[p].call_sites[site].landing_pad == pad;
   }
 
-  /// What is certain of a landing pad before anything is known of the blocks that lead there.
+  /// The state with which a landing pad starts, before the blocks that lead there are met.
   GpState at_landing_pad(ProcedureId p, BlockId pad, std::span<const BlockId> sources) const {
     const bool known = copies_ && std::any_of(sources.begin(), sources.end(), [&](BlockId source) {
                          return may_land(p, source, pad);
@@ -252,7 +258,8 @@ class GpSolver {
     return known ? GpState{.holders = ~GpState::kRegister, .kept = ~uint32_t{0}} : kInvalid;
   }
 
-  /// Edges, and where copies are followed those from blocks that may throw without a call.
+  /// The flow graph; where copies are followed, with edges from blocks that may throw without a
+  /// call to their landing pads.
   BlockGraph graph_of(ProcedureId p) const {
     BlockGraph graph = make_block_graph(program_[p]);
     if (!copies_ || program_[p].call_sites.empty()) return graph;
@@ -297,9 +304,9 @@ class GpSolver {
   bool comes_back_with_gp(const Call& call) const {
     if (callee_keeps(call)) return true;
     if (!copies_) return false;
-    // Behind a call that never returns control comes only if a predicate skipped it.
+    // Control gets behind a call that never returns only if a predicate skipped the call.
     if (call.known() && !program_[call.callee].returns) return true;
-    return program_.target->is_system_call(
+    return program_.machine->is_system_call(
         program_[call.caller].blocks[call.block].instructions.back());
   }
 
@@ -310,7 +317,7 @@ class GpSolver {
     return false;
   }
 
-  /// What a block copies gp to, and holds it only behind the copy.
+  /// The registers to which a block copies gp: they hold gp only behind the copy.
   uint32_t copied_in(uint32_t node) const {
     uint32_t copied = 0;
     for (const GpEvent& event : result_.events_of(node))
@@ -331,12 +338,12 @@ class GpSolver {
     return states_of(p, std::vector<GpState>(calls_.entries_of(p).size(), at_entries));
   }
 
-  // What procedures keep.
+  // ---- which procedures keep gp ----
 
   void find_keepers() {
     const auto order = calls_.bottom_up();
     Worklist work(std::vector<uint32_t>(order.begin(), order.end()), true);
-    std::vector<bool> told(program_.procedures.size());  // that it does not keep gp
+    std::vector<bool> told(program_.procedures.size());  // callers know that p does not keep gp
     for (ProcedureId p = work.pop(); p != kNone; p = work.pop()) {
       if (keeps_[p]) keeps_[p] = is_kept(p);
       if (keeps_[p] || told[p]) continue;
@@ -358,17 +365,18 @@ class GpSolver {
       const bool tail = call != nullptr && call->kind == Call::Kind::tail;
       const bool returns =
           !blocks[b].instructions.empty() &&
-          program_.target->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
+          program_.machine->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
       if ((tail || returns) && !values.after[b].valid()) return false;
       if (tail && !callee_keeps(*call)) return false;
-      if (end_of(*program_.target, program_[p], blocks[b]) == End::anything) return false;
+      if (end_of(*program_.machine, program_[p], blocks[b]) == End::anything) return false;
     }
     return true;
   }
 
-  // How procedures are entered.
+  // ---- how procedures are entered ----
 
-  /// Whether code would misuse gp if it were valid at the entries: then it is not.
+  /// Finds procedures that would misuse gp if it were valid at their entries: there it is not
+  /// valid.
   void find_misuses() {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       if (!misuses_[p]) continue;
@@ -422,7 +430,7 @@ class GpSolver {
     }
   }
 
-  /// Notes that a call is made without gp.
+  /// Notes that gp is not valid at a call; returns whether this changes the callee's entry.
   bool refute(const Call& call) {
     const auto entries = calls_.entries_of(call.callee);
     const auto entry = std::lower_bound(entries.begin(), entries.end(), call.entry);
@@ -432,12 +440,13 @@ class GpSolver {
     return true;
   }
 
-  /// Whether an entry is the one that skips the gp load: calls that have gp come there.
+  /// Whether an entry is the block behind the procedure's gp load: only calls with that gp skip the
+  /// load.
   bool is_behind_load(ProcedureId p, BlockId entry) const {
     const auto& blocks = program_[p].blocks;
     if (entry == 0 || !is_known(p) || blocks[0].successors.size() != 1 ||
         blocks[0].successors[0].target != entry || blocks[0].instructions.empty() ||
-        program_.target->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
+        program_.machine->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
       return false;
     return after(result_.numbers_(p, 0), kInvalid).valid();
   }
@@ -448,32 +457,32 @@ class GpSolver {
   const Program& program_;
   const CallGraph& calls_;
   GpValidity& result_;
-  const bool copies_;               // are followed, since callers set gp
-  std::vector<bool> relies_;        // per block
-  std::vector<bool> loose_;         // per block; empty: trusted
-  std::vector<bool> leaves_alone_;  // per procedure: itself, leaving out its callees
-  std::vector<bool> misuses_;       // per procedure
-  std::vector<bool> keeps_;         // per procedure
-  std::vector<bool> wanted_;        // per procedure
+  const bool copies_;                               // copies are followed, since callers set gp
+  std::vector<bool> relies_;                        // per block
+  std::vector<bool> loose_;                         // per block; empty: trusted
+  std::vector<bool> leaves_alone_;                  // per procedure: its own code never changes gp
+  std::vector<bool> misuses_;                       // per procedure
+  std::vector<bool> keeps_;                         // per procedure
+  std::vector<bool> wanted_;                        // per procedure
   std::vector<std::vector<GpState>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), numbers_(program) {
   forget();
-  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).run();
+  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
                        std::span<const ProcedureId> procedures)
     : program_(program), numbers_(program) {
   forget();
-  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
 }
 
 void GpValidity::forget() {
   state_.assign(numbers_.count(), {});
-  if (!program_.target->abi().global_pointer) first_event_.assign(numbers_.count() + 1, 0);
+  if (!program_.machine->abi().global_pointer) first_event_.assign(numbers_.count() + 1, 0);
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {

@@ -10,24 +10,25 @@
 #include "optimizer/analysis/gp_holders.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
 class GpValidity {
  public:
-  /// The program must outlive it and not change. Linear; 16 bytes per block and 16 for each
-  /// instruction that changes what holds gp are kept. Trusts code: a place behind a call is valid,
-  /// too, if code there uses gp.
+  /// The program must outlive this object and not change. Linear; keeps 16 bytes per block and 16
+  /// for each instruction that changes which registers hold gp. Trusts code: the register is also
+  /// valid behind a call if code there uses gp.
   GpValidity(const Program& program, const CallGraph& calls);
-  /// By proof alone: behind a call only if the callee is known, and control gets there in no other
-  /// way than by its return. For the procedures of the list; never valid in others.
+  /// Trusts no code: behind a call the register is valid only if the callee is known, and control
+  /// gets there only by the callee's return. Solves for the procedures of the list; in others the
+  /// register is never valid.
   GpValidity(const Program& program, const CallGraph& calls,
              std::span<const ProcedureId> procedures);
 
-  /// Whether the register holds Procedure::gp before instruction `index` of a block; with the
-  /// number of instructions for `index`, behind the last one and before a callee starts. Never in
-  /// procedures whose gp is not known, nor in opaque ones.
+  /// Whether the register certainly holds Procedure::gp in front of instruction `index` of a block;
+  /// if `index` is the number of instructions, behind the last one, before a callee starts. Always
+  /// false in procedures that are opaque or whose gp is not known.
   bool before(ProcedureId procedure, BlockId block, uint32_t index) const;
   /// before() for all points of a block at once.
   std::vector<bool> valid_points(ProcedureId procedure, BlockId block) const;
@@ -45,10 +46,10 @@ class GpValidity {
   }
 
   const Program& program_;
-  BlockNumbers numbers_;               // of state_
+  BlockNumbers numbers_;               // the indices in state_
   std::vector<GpState> state_;         // at the start of each block
   std::vector<GpEvent> events_;        // by block
-  std::vector<uint32_t> first_event_;  // per block, and the end
+  std::vector<uint32_t> first_event_;  // per block: index of its first event; and the end
 };
 
 }  // namespace respike

@@ -21,12 +21,11 @@ struct GpLoad {
 };
 
 /// Loads behind calls for which it is proven that the register holds the same value already: the
-/// callee and all that it calls are known and leave gp as it is, or load the same again. All of
-/// them together may be left out. By procedure, block and place. Linear.
+/// callee and all procedures that it calls are known, and leave gp as it is or load the same gp
+/// again. All these loads may be removed together. By procedure, block and index. Linear.
 ///
-/// `calls`: the call graph of the program, which is made if it is needed and absent.
-std::vector<GpLoad> find_needless_gp_loads(const Program& program,
-                                           std::optional<CallGraph>& calls);
+/// `calls`: the call graph of the program; made if it is needed and absent.
+std::vector<GpLoad> find_needless_gp_loads(const Program& program, std::optional<CallGraph>& calls);
 inline std::vector<GpLoad> find_needless_gp_loads(const Program& program) {
   std::optional<CallGraph> calls;
   return find_needless_gp_loads(program, calls);

@@ -1,17 +1,20 @@
-// Packing: how blocks end given what follows them, which of them are packed together, and how large
-// that makes them.
+// Packing decides how blocks end, given the block that follows, which blocks are packed together,
+// and how large blocks are then.
 //
-// Problem: where a group of the grid holds several instructions, a block that starts a group of its
-// own leaves slots empty in the one before. Idea: only a block that something leads to needs an
-// address of its own; one that control enters from the block before it alone, such as what follows
-// a conditional branch, goes on in the same group. Blocks that are packed together are a run.
+// Problem: where a group of the grid holds several instructions, a block that starts a group leaves
+// slots of the group before empty. Idea: only a block that a branch leads to needs an address of
+// its own. A block that control enters only from the block before, such as the block behind a
+// conditional branch, goes on in the same group. Blocks that are packed together are a run.
+//
+// Example (Itanium, three slots): block 1 is `add; (p6) br A`, and only block 1 leads to block 2,
+// `br B`. As a run they are one bundle (add, br, br), else two.
 //
 // Packing must not create dependences that the machine forbids within an instruction group. The
-// input had the stops that its own order needs, so blocks are joined only where the input had them
-// in this order, or where the second one depends on nothing. Unwind tables describe whole groups of
-// one owner: blocks with other handlers or exception tables start a group.
+// input has the stops that its own order needs. So two blocks are joined only if the input had them
+// in this order, or if the second depends on nothing. Unwind tables describe whole groups of one
+// owner: a block with another handler or exception table starts a group.
 //
-// Runs have at most 16 blocks, so that finding one block's part of its run is cheap.
+// A run has at most 16 blocks, so that finding a block's part of its run is cheap.
 
 #include "optimizer/analysis/packing.h"
 
@@ -24,13 +27,13 @@
 namespace respike {
 Packing::Packing(const Program& program)
     : program_(program),
-      target_(*program.target),
+      machine_(*program.machine),
       numbers_(program),
       has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
       has_opposites_(program.procedures.size()) {
   for (const Procedure& procedure : program.procedures)
     for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-      sizes_.push_back(procedure.blocks[id].origin_size);  // of what stays
+      sizes_.push_back(procedure.blocks[id].origin_size);  // until pack()
       run_.push_back(id);
     }
   ends_.assign(sizes_.size(), BlockEnd::kept);
@@ -49,8 +52,8 @@ void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
 
 // ---- ends ----
 
-/// Whether an entry of the unwind table can describe the two blocks, of which `next` is to stand
-/// behind the other: such an entry has one owner, one CIE and one LSDA (unwind_regions_writer.cc).
+/// Whether one entry of the unwind table can describe block `id` and the block `next` behind it: an
+/// entry has one owner, one CIE and one LSDA.
 bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next) const {
   const auto cie_of = [&](uint32_t s) {
     return s < program_.unwind.states.size() ? program_.unwind.states[s].cie : kNone;
@@ -64,12 +67,12 @@ bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next
          lsda_of(block) == lsda_of(follower);
 }
 
-/// Unwind regions are looked up by the return address as it is, so what is behind a call belongs to
-/// the caller, also when the call does not return. What was behind it in the input will do, if it
-/// is in the same region.
+/// Whether a call that does not return needs code of the caller behind it: unwinders look up the
+/// region of the return address itself. The block that followed in the input serves, if it is in
+/// the same region.
 bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
   const BasicBlock& block = procedure.blocks[id];
-  if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
+  if (!has_regions_ || !is_call(machine_.control_flow(block.instructions.back())) ||
       block.edge(Edge::Kind::fall_through) != nullptr)
     return false;
   if (next == kNone || block.origin == kNone) return true;
@@ -77,26 +80,27 @@ bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next
   const bool same = follower.origin == block.origin + block.origin_size;
   return !same || !shares_region(procedure, id, next) ||
          std::all_of(follower.instructions.begin(), follower.instructions.end(),
-                     [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
+                     [&](const Instruction& i) { return i.is_pseudo() || machine_.is_nop(i); });
 }
 
-/// Whether all conditions in the procedure have one.
+/// Whether branches of the procedure may be inverted: no instruction defers faults, after which
+/// neither a condition nor its opposite holds.
 bool Packing::has_opposites(ProcedureId id) {
   std::optional<bool>& known = has_opposites_[id];
   if (!known)
     known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
       return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
-        return !instruction.is_pseudo() && target_.defers_faults(instruction);
+        return !instruction.is_pseudo() && machine_.defers_faults(instruction);
       });
     });
   return *known;
 }
 
-/// Whether the conditional branch at the end of a block can be turned round.
+/// Whether the conditional branch at the end of a block can be inverted.
 bool Packing::has_inverse(ProcedureId procedure, const BasicBlock& block) {
   Instruction inverse = block.instructions.back();
   const auto before = block.instructions.span().first(block.instructions.size() - 1);
-  return has_opposites(procedure) && target_.invert(inverse, before);
+  return has_opposites(procedure) && machine_.invert(inverse, before);
 }
 
 BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
@@ -105,25 +109,27 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (fall != nullptr && fall->target != next) {
     const bool follows = taken != nullptr && taken->target == next;
-    // The branch that is appended is executed on its side only: let that be the rare one.
+    // An appended branch is executed only when the conditional branch is not taken: let that be
+    // rare.
     const bool turns = follows || (taken != nullptr && taken->count < fall->count);
     if (!turns || !has_inverse(procedure, block)) return BlockEnd::branch_appended;
     return follows ? BlockEnd::inverted : BlockEnd::inverted_and_appended;
   }
-  if (fall != nullptr && has_regions_ && is_call(target_.control_flow(block.instructions.back())) &&
+  if (fall != nullptr && has_regions_ &&
+      is_call(machine_.control_flow(block.instructions.back())) &&
       !shares_region(program_[procedure], id, next))
-    return BlockEnd::branch_appended;  // something of the call's own region to return to
+    return BlockEnd::branch_appended;  // so that the return point is in the call's region
   if (fall == nullptr && taken != nullptr && taken->target == next) return BlockEnd::branch_dropped;
   return needs_padding(program_[procedure], id, next) ? BlockEnd::padded : BlockEnd::kept;
 }
 
 // ---- runs ----
 
-/// A block that is only entered from the one before need not start a group, where a group holds
-/// several instructions.
+/// Finds blocks that only the fall-through from one block enters: they need not start a group,
+/// where a group holds several instructions.
 void Packing::find_joinable() {
   joinable_.assign(run_.size(), false);
-  if (target_.grid().slots == 1) return;
+  if (machine_.grid().slots == 1) return;
   std::vector<uint32_t> entries;  // of the blocks of a procedure
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
@@ -144,21 +150,21 @@ void Packing::find_joinable() {
   }
 }
 
-/// Between the two there is at most a stop that the input has: it must have had them in this
-/// order, or the second one must depend on nothing.
+/// Whether `next` may go on in the group of the block before. The only stop between the two is that
+/// of the input, so the input must have had them in this order, or `next` must depend on nothing.
 bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const BasicBlock& follower = procedure.blocks[next];
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (!joinable_[index(id, next)] || end(id, block_id) != BlockEnd::kept || fall == nullptr ||
-      fall->target != next || is_call(target_.control_flow(block.instructions.back())))
+      fall->target != next || is_call(machine_.control_flow(block.instructions.back())))
     return false;
   // Unwind tables describe whole groups.
   if (!shares_region(procedure, block_id, next)) return false;
   const Instruction& first = follower.instructions.front();
   const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
-                           target_.control_flow(first) == ControlFlow::branch;
+                           machine_.control_flow(first) == ControlFlow::branch;
   return independent ||
          (block.origin != kNone && follower.origin == block.origin + block.origin_size);
 }
@@ -189,13 +195,13 @@ void Packing::measure(ProcedureId id, BlockId first) {
   const BlockEnd how = end(id, first);
   if (next_[index(id, first)] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
     const auto code = program_[id].blocks[first].instructions.span();
-    sizes_[index(id, first)] = static_cast<uint32_t>(target_.size(code));
+    sizes_[index(id, first)] = static_cast<uint32_t>(machine_.size(code));
     return;
   }
   BlockRun& run = measured_;
   arrange_run(id, first, run);
   const auto start = [&](size_t block) {
-    if (block == 0) return 0u;  // its first instruction may stand in a later slot
+    if (block == 0) return 0u;  // the first instruction may not be in the first slot
     const size_t place = block < run.blocks.size() ? run.blocks[block].second : SIZE_MAX;
     return place < run.places.size() ? run.places[place] : static_cast<uint32_t>(run.size);
   };
@@ -215,10 +221,10 @@ void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruc
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
     code.pop_back();
-    if (code.size() > start && target_.is_prefix(code.back())) code.pop_back();
+    if (code.size() > start && machine_.is_prefix(code.back())) code.pop_back();
   }
-  if (appends_branch(how)) code.push_back(target_.branch());
-  if (how == BlockEnd::padded) code.push_back(target_.stop());
+  if (appends_branch(how)) code.push_back(machine_.branch());
+  if (how == BlockEnd::padded) code.push_back(machine_.stop());
 }
 
 void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {
@@ -229,7 +235,7 @@ void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) c
     append_code(procedure, id, run.code);
   }
   run.places.resize(run.code.size());
-  run.size = target_.arrange(run.code, run.places.data());
+  run.size = machine_.arrange(run.code, run.places.data());
 }
 
 void Packing::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {

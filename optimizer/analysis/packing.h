@@ -1,5 +1,5 @@
 #pragma once
-// The code of blocks that follow each other, and how large it is.
+// The code of blocks that follow each other, and its size.
 
 #include <cstdint>
 #include <optional>
@@ -9,18 +9,18 @@
 
 #include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
-/// What happens to the end of a block, given what follows it.
+/// What happens to the end of a block, given the block that follows.
 enum class BlockEnd : uint8_t {
   kept,
-  branch_dropped,         // an unconditional branch to the block that follows
-  inverted,               // the taken side follows: sense reversed, target exchanged
-  branch_appended,        // to the fall-through successor
-  inverted_and_appended,  // no side follows; the frequent one gets the conditional branch
-  padded,                 // a call that does not return gets something behind it
+  branch_dropped,         // the block had an unconditional branch to the block that follows
+  inverted,               // the taken successor follows: condition and target are exchanged
+  branch_appended,        // a branch to the fall-through successor
+  inverted_and_appended,  // neither follows; the conditional branch leads to the frequent one
+  padded,                 // code that never runs, behind a call that does not return
 };
 
 constexpr bool is_inverted(BlockEnd end) {
@@ -37,38 +37,37 @@ constexpr Edge::Kind side_of_appended_branch(BlockEnd end) {
   return is_inverted(end) ? Edge::Kind::taken : Edge::Kind::fall_through;
 }
 
-/// Blocks as they are written: their instructions without pseudo-instructions, without dropped
-/// branches and with appended ones, whose displacements are yet to be set.
+/// Blocks as they are written: their instructions without pseudo-instructions and dropped branches,
+/// with appended branches, whose displacements are not set yet.
 struct BlockRun {
   std::vector<Instruction> code;
-  std::vector<uint32_t> places;  // of each, from the start on; see Target::arrange()
+  std::vector<uint32_t> places;  // of each, from the start on; see Machine::arrange()
   uint64_t size = 0;             // bytes
   std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
 
 class Packing {
  public:
-  /// All blocks as they are in the input.
+  /// At first all blocks are as in the input.
   explicit Packing(const Program& program);
 
-  /// The blocks are to follow each other, and nothing that they lead to comes behind the last one.
+  /// Packs blocks that are to follow each other; no successor of the last block follows it.
   void pack(ProcedureId procedure, std::span<const BlockId> blocks);
 
   BlockEnd end(ProcedureId procedure, BlockId block) const {
     return ends_[index(procedure, block)];
   }
-  /// In the output, bytes, with an appended branch.
+  /// The size of a block in the output in bytes, with an appended branch.
   uint64_t size(ProcedureId procedure, BlockId block) const {
     return sizes_[index(procedure, block)];
   }
-  /// Whether control goes on from one block to the next as in the input, and no code was put
-  /// between the two.
+  /// Whether control falls from one block into the next as in the input, without code in between.
   bool continues(ProcedureId procedure, BlockId block, BlockId next) const;
-  /// The block alone, places counted from its own address.
+  /// Writes the code of a single block; places count from its own address.
   void arrange(ProcedureId procedure, BlockId block, BlockRun& run) const;
-  /// The whole run that starts with the block. Only the first block of a run starts a group.
+  /// Writes the code of the run that starts with block `first`. Only this block starts a group.
   void arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const;
-  /// Whether the block is in a run of another one.
+  /// Whether the block is in a run, but not its first block.
   bool is_joined(ProcedureId procedure, BlockId block) const {
     return run_[index(procedure, block)] != block;
   }
@@ -87,14 +86,14 @@ class Packing {
   void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const bool has_regions_;  // see needs_padding()
-  BlockNumbers numbers_;    // of what follows
+  BlockNumbers numbers_;    // the indices in the next five lists
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
   std::vector<bool> joinable_;                      // nothing but the block before leads to it
   std::vector<BlockId> run_;                        // the first block of its run
-  std::vector<BlockId> next_;                       // in its run, or kNone
+  std::vector<BlockId> next_;                       // the next block of its run, or kNone
   std::vector<std::optional<bool>> has_opposites_;  // by procedure
   BlockRun measured_;
 };

@@ -1,21 +1,26 @@
-// Calls that come back as they went.
+// Which calls return in the plain way: once, and by the callee's own returns.
 //
-// What a procedure does to registers holds behind a call of it if control gets there by its own
-// ways out. It may get there otherwise: longjmp jumps behind the call of setjmp, swapcontext goes
-// on behind the call by which another stack was left. Names do not tell all of them, but the code
-// does: whoever jumps there has to know the address, and only the callee is given it. So these
+// The summary of a procedure's registers holds behind a call of it only if control gets there by
+// its own returns. But longjmp jumps behind the call of setjmp, and swapcontext goes on behind the
+// call that left another stack. Names do not identify all such procedures, but code does: to jump
+// behind a call, code has to know the return address, which only the callee gets. So plain
 // procedures
-//  - keep it to themselves: they jump through it, compute gp from it, or store it on their stack,
-//    where unwinders alone look for it, and those go on in landing pads;
-//  - stay on the stack of their caller, since what is stored on another is another's address: they
-//    add nothing but constants to the stack pointer. That leaves out those whose frame grows.
-// The register is that of the calling standard, and what is left in by calls that do not follow
-// it, of the procedure itself or of one that branches to it.
+//  - do not pass the return address on: they jump through it, compute gp from it, or store it on
+//    their stack, where only unwinders look for it, and those continue in landing pads;
+//  - stay on the stack of their caller, since another stack holds return addresses of other
+//    callers: they add only constants to the stack pointer. That excludes procedures whose frame
+//    grows.
+// The return address is in the register of the calling standard, and also in registers in which
+// calls that do not follow the standard leave it: calls of the procedure itself, or of a procedure
+// that branches to it.
 //
-// Who goes elsewhere goes there with the stack of that place. So it sets the stack pointer to what
-// it was told, or adds a distance that is no constant, as code does that ends in
-// __builtin_eh_return; or it computes a return address of its own; or it branches to another that
-// returns elsewhere.
+// Example: setjmp stores $26 in the buffer that $16 points to: it passes the return address on, so
+// it is not plain. `stq $26,0($30)` in a prolog stores it on the stack: plain.
+//
+// A procedure that returns elsewhere goes there with the stack of that place. So it sets the stack
+// pointer to a value it got, or adds a distance that is no constant, as code does that ends in
+// __builtin_eh_return; or it computes a return address of its own; or it branches to a procedure
+// that returns elsewhere.
 
 #include "optimizer/analysis/plain_returns.h"
 
@@ -24,7 +29,7 @@
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/lookup.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -33,9 +38,9 @@ class ReturnAnalysis {
  public:
   ReturnAnalysis(const Program& program, const CallGraph& calls)
       : program_(program),
-        target_(*program.target),
+        machine_(*program.machine),
         calls_(calls),
-        sp_(target_.abi().stack_pointer),
+        sp_(machine_.abi().stack_pointer),
         links_(program.procedures.size()) {}
 
   std::vector<bool> run() {
@@ -70,14 +75,14 @@ class ReturnAnalysis {
   }
 
  private:
-  /// Registers that hold the return address when control enters each procedure.
+  /// Finds, per procedure, the registers that may hold the return address at its entry.
   void find_links() {
     std::vector<ProcedureId> work;
-    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(target_.abi().return_address);
+    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(machine_.abi().return_address);
     for (const Call& call : calls_.calls()) {
       if (!call.known() || call.standard || call.kind == Call::Kind::tail) continue;
       const auto& block = program_[call.caller].blocks[call.block];
-      const Operands operands = target_.operands(block.instructions.back());
+      const Operands operands = machine_.operands(block.instructions.back());
       for (unsigned k = operands.uses; k < operands.size; ++k)
         links_[call.callee].add(operands.registers[k]);
       work.push_back(call.callee);
@@ -106,37 +111,38 @@ class ReturnAnalysis {
     });
   }
 
-  /// A return address that was computed is not the caller's.
+  /// False when the instruction computes a return address, which is not the caller's then.
   bool keeps_link(const Instruction& i, const Operands& operands) const {
     const auto end = operands.registers + operands.size;
-    if (std::find(operands.registers + operands.uses, end, target_.abi().return_address) == end)
+    if (std::find(operands.registers + operands.uses, end, machine_.abi().return_address) == end)
       return true;
-    const ControlFlow flow = target_.control_flow(i);
-    const ValueSource source = target_.value_source(i);
+    const ControlFlow flow = machine_.control_flow(i);
+    const ValueSource source = machine_.value_source(i);
     return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
            source == ValueSource::loaded || source == ValueSource::copied;
   }
 
-  /// Whether f(instruction, operands) is true for all that a procedure has; false for opaque ones.
+  /// Whether f(instruction, operands) is true for all instructions of a procedure; false for an
+  /// opaque procedure.
   template <typename F>
   bool holds_for_all(ProcedureId p, F f) const {
     if (program_[p].state == Procedure::State::opaque) return false;
     for (const BasicBlock& block : program_[p].blocks)
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
-        if (i.opcode == kInvalid || !f(i, target_.operands(i))) return false;
+        if (i.opcode == kInvalid || !f(i, machine_.operands(i))) return false;
       }
     return true;
   }
 
-  /// Jumps that leave the procedure go through the standard's register, where they are no calls.
+  /// Whether all returns of the procedure go through the standard's register.
   bool returns_by_standard(ProcedureId p) const {
     const Procedure& procedure = program_[p];
     for (const BasicBlock& block : procedure.blocks) {
-      if (end_of(target_, procedure, block) != End::leaves) continue;
-      const Operands operands = target_.operands(block.instructions.back());
+      if (end_of(machine_, procedure, block) != End::leaves) continue;
+      const Operands operands = machine_.operands(block.instructions.back());
       const auto end = operands.registers + operands.uses;
-      if (std::find(operands.registers, end, target_.abi().return_address) == end) return false;
+      if (std::find(operands.registers, end, machine_.abi().return_address) == end) return false;
     }
     return true;
   }
@@ -145,7 +151,7 @@ class ReturnAnalysis {
     return !changes_stack(operands) || adds_constant(i, operands);
   }
 
-  /// Whether the instruction may tell somebody the return address.
+  /// Whether the instruction may pass the return address on.
   bool passes_on(const Procedure& procedure, const Instruction& i, const Operands& operands,
                  const RegisterSet& links) const {
     const auto end = operands.registers + operands.uses;
@@ -153,11 +159,11 @@ class ReturnAnalysis {
       return std::any_of(from, to, [&](Register r) { return links.contains(r); });
     };
     if (!uses_link(operands.registers, end)) return false;
-    if (target_.control_flow(i) != ControlFlow::none) return false;
+    if (machine_.control_flow(i) != ControlFlow::none) return false;
     if (i.has_reference()) return !is_gp_load(procedure, i);
-    // A store on the stack: of the first register, the last one being the base.
+    // A store on the stack: its last register, the base, is the stack pointer.
     const bool on_stack =
-        target_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
+        machine_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
     return !on_stack || uses_link(end - 1, end);
   }
 
@@ -166,17 +172,17 @@ class ReturnAnalysis {
     return std::find(operands.registers + operands.uses, end, sp_) != end;
   }
 
-  /// sp += constant. Such an addition is one that copies when its field is zero.
+  /// Whether the instruction is sp += constant: it would copy if its field were zero.
   bool adds_constant(const Instruction& i, const Operands& operands) const {
     if (i.has_reference() || operands.uses != 1 || operands.registers[0] != sp_) return false;
-    if (target_.is_upper_half(i)) return true;
+    if (machine_.is_upper_half(i)) return true;
     Instruction copy = i;
     copy.immediate = 0;
-    return target_.is_lower_half(i) && target_.value_source(copy) == ValueSource::copied;
+    return machine_.is_lower_half(i) && machine_.value_source(copy) == ValueSource::copied;
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const CallGraph& calls_;
   const Register sp_;
   std::vector<RegisterSet> links_;  // per procedure

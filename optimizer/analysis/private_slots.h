@@ -1,6 +1,6 @@
 #pragma once
-// Places in a procedure's frame that nothing can mean but its own plain loads and stores: where
-// compilers keep values for which they had no register.
+// Private slots: places in a procedure's frame that only its own plain loads and stores access.
+// Compilers keep values there for which they have no register.
 
 #include <cstdint>
 #include <optional>
@@ -20,29 +20,30 @@ struct WholeRegisterAccess {
   int64_t displacement = 0;
 };
 
-/// nullopt: the instruction is nothing of the kind, or does more.
-std::optional<WholeRegisterAccess> whole_register_access(const Target& target,
+/// nullopt when the instruction is no such access, or does more.
+std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& instruction);
 
-/// Calls and system calls, which may read and write private slots.
-bool enters_other_code(const Target& target, const Instruction& instruction);
+/// Whether an instruction is a call or system call, which may read and write private slots.
+bool enters_other_code(const Machine& machine, const Instruction& instruction);
 
 struct PrivateSlots {
   static constexpr size_t kMost = 64;
 
-  /// Ascending, bytes from the stack pointer at the entry. 8 bytes each, apart from each other and
-  /// from all else in the frame. Every access has the stack pointer for its base, as low as it
-  /// gets. All are written before they are read.
+  /// Ascending, in bytes from the stack pointer at the entry. Slots have 8 bytes, and overlap
+  /// neither each other nor other accesses to the frame. Every access has the stack pointer, with
+  /// the frame allocated, for its base. All slots are written before they are read.
   std::vector<int32_t> offsets;
-  /// Per block, a bit per slot: whether it may be read before it is written, or before the frame
-  /// goes. Calls and system calls read all: one of them may return twice, with what was there then.
+  /// Per block, a bit per slot: whether the slot is live at the block's start, that is, may be read
+  /// before it is written or the frame is released. Calls and system calls read all slots: one of
+  /// them may return twice, and code behind it then reads the values of that time.
   std::vector<uint64_t> live;
 
   std::optional<size_t> find(int64_t offset) const;
 };
 
-/// `shape` and `entries`: of that procedure. None where the frame is not regular, has a frame
-/// pointer, or its address escapes. Linear for reducible flow graphs.
+/// `shape` and `entries`: those of the procedure. No slots where the frame is not regular, has a
+/// frame pointer, or its address escapes. Linear for reducible flow graphs.
 PrivateSlots find_private_slots(const Program& program, ProcedureId id, const FrameShape& shape,
                                 std::span<const BlockId> entries);
 

@@ -1,60 +1,66 @@
 // Interprocedural register dataflow.
 //
-// For every block two sets say all that matters of the paths from its start to the ways out of its
-// procedure: `used`, registers that some path reads before it writes them, and `through`, registers
-// that some path leaves alone. They do not depend on who calls the procedure. At an entry they are
-// Goodwin's summary: call-used is `used`, call-defined is what is not in `through`; in front of a
-// call, used(callee) and whatever is live behind it and in through(callee) is live. Then, with
-// `exit` for what the callers need when the procedure returns, the registers live at the start of
-// any block are
+// Two sets per block summarize the paths from its start to the ways out of its procedure: `used`,
+// the registers that some path reads before it writes them, and `through`, the registers that some
+// path does not write. They do not depend on the callers. At an entry they are Goodwin's summary:
+// call-used is `used`, call-defined is all but `through`. In front of a call, used(callee) is live,
+// and so are the registers of through(callee) that are live behind the call. Let `exit` be the
+// registers that callers need when the procedure returns. The registers live at the start of a
+// block are
 //
 //     used  |  (exit & through)
 //
-// because liveness asks of each register by itself whether there is a path. So the second phase,
-// from callers to callees, only has to find one set per procedure, not solve for all blocks again.
+// since liveness asks for each register separately whether there is a path. So the second phase,
+// from callers to callees, has to find only one set per procedure instead of solving for all blocks
+// again.
+//
+// Example: f: `addq $16,1,$0; ret`. used = {$16, $26}, through = all but $0. A caller that needs $0
+// and $9 behind its call gives exit = {$0, $9}; live at f's start are $16, $26 and $9.
 //
 // First phase: one worklist over all blocks of the image; a block depends on its successors and, at
 // a call, on the entry of the callee. Callees are taken first. Sets only grow, so recursion
 // converges. Second phase: one worklist over procedures, callers first.
 //
-// What is known of code that is not seen:
-//  - Unknown callees that are called by the standard may read arguments, the registers the standard
-//    itself needs, and any scratch register that some procedure whose address is taken reads first:
-//    closures get their environment in one. They change scratch registers.
-//  - A call that leaves its return address elsewhere (division routines of some machines) has its
-//    own rules: if the callee is unknown it reads everything and changes nothing. A procedure that
-//    returns through another register has everything live at its exits when callers are unknown.
-//  - Unknown callers find results, preserved registers and the global pointer; and what the
-//    procedure computed and nobody read before it returned: hand-written routines return values in
-//    other registers than those of the standard. Likewise before calls of unknown procedures.
-//  - Opaque procedures read everything and change nothing.
+// Assumptions on unknown code:
+//  - An unknown callee that is called by the standard may read arguments, the registers that the
+//    standard itself needs, and every scratch register that some procedure whose address is taken
+//    reads first, since closures get their environment in one. It changes scratch registers.
+//  - A call that leaves its return address elsewhere (division routines of some machines) follows
+//    rules of its own: if the callee is unknown, it reads all registers and changes none. When a
+//    procedure returns through another register and callers are unknown, all registers are live at
+//    its returns.
+//  - Unknown callers read results, preserved registers and the global pointer, and also registers
+//    that the procedure wrote and did not read again, since hand-written routines return values in
+//    other registers than the standard's. Likewise unknown callees.
+//  - Opaque procedures read all registers and change none.
 //
-// Exceptions. What a landing pad needs of preserved registers and the stack is needed everywhere in
-// a block that it covers, not only at a call, since some languages let any instruction throw. The
-// unwinder restores nothing else, so nothing else gets there. When a procedure has no landing pad
-// and unwinding goes through it, a caller's may need preserved registers, so that those which any
-// caller up the stack needs are live wherever the frame does not hold them (`unwind`).
+// Exceptions. The preserved registers that a landing pad reads, and the stack, are live everywhere
+// in the blocks that it covers, not only at calls, since some languages let any instruction throw.
+// The unwinder restores no other registers, so no others matter. When unwinding goes through a
+// procedure without a landing pad, a caller's pad may need preserved registers. So the preserved
+// registers that any caller up the stack needs are live wherever the frame does not hold them
+// (`unwind`).
 //
-// Saving and restoring. A register that a procedure saves and restores is not used and goes
-// through: proven by frame_shape.h within the procedure; and it must not be read by one of its
-// callees, nor changed by one that does not preserve it.
+// Saving and restoring. A register that a procedure saves and restores is in `through` and not in
+// `used`. frame_shape.h proves that within the procedure; besides, no callee may read the register,
+// or change it without preserving it.
 //
-// Updates. update() solves for the blocks of a single procedure anew, with what was known of its
-// callers and callees. For example: hot-cold optimization takes the save of s0 out of the hot path
-// of f(), which adds blocks to f(); whoever calls f() may go on to believe that f() reads and
-// changes what the old f() did, since the new f() does not more than that.
+// Updates. update() solves the blocks of one procedure anew, with the old facts on its callers and
+// callees. Example: hot-cold optimization takes the save of s0 out of the hot path of f(), which
+// adds blocks to f(). Callers may go on to assume that f() reads and changes what the old f() did,
+// since the new f() reads and changes no more.
 //
-// Signal handlers run between any two instructions and change nothing, but need the stack.
+// Signal handlers run between any two instructions. They change no register, but need the stack.
 
 #include "optimizer/analysis/register_flow.h"
 
 #include "optimizer/analysis/register_flow_solver.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
 RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
-  if (program.target->register_count() <= BasicRegisterSet<1>::kCapacity)
+  if (program.machine->register_count() <= BasicRegisterSet<1>::kCapacity)
     solution_ = std::make_unique<RegisterFlowSolver<1>>(program, calls);
   else
     solution_ = std::make_unique<RegisterFlowSolver<8>>(program, calls);

@@ -1,10 +1,10 @@
 #pragma once
-// Registers across procedures: what every procedure uses, changes and needs, and from that which
-// registers are live at any point of the image (Goodwin: Interprocedural Dataflow Analysis in an
-// Executable Optimizer, PLDI 1997; Spike, section "Optimizer").
+// Registers across procedures: which registers every procedure reads and changes and, from that,
+// which registers are live at any point of the image (Goodwin: Interprocedural Dataflow Analysis in
+// an Executable Optimizer, PLDI 1997; Spike, section "Optimizer").
 //
-// A register that is reported dead at a point may be overwritten there with anything: the program
-// behaves the same. What is not known counts as live. The stack pointer is always live.
+// The program behaves the same if a register is overwritten at a point where it is reported dead.
+// Registers of which too little is known count as live. The stack pointer is always live.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// A procedure as its callers see it, when they enter it at some block.
+/// A procedure as callers see it that enter it at a certain block.
 struct RegisterSummary {
   RegisterSet used;     // may be read before it is written: call-used
   RegisterSet defined;  // is written on every path that returns: call-defined
@@ -25,30 +25,30 @@ struct RegisterSummary {
 
 class RegisterFlow {
  public:
-  /// Works on the program as it is: later changes of it need a new one, or update(). Both must
-  /// outlive it. Linear in the image; about 55 bytes are kept per block.
+  /// The program and the call graph must outlive this object. After changes of the program a new
+  /// object or update() is needed. Linear in the image; keeps about 55 bytes per block.
   RegisterFlow(const Program& program, const CallGraph& calls);
   ~RegisterFlow();
   RegisterFlow(RegisterFlow&&) noexcept;
 
-  /// Finds out about the blocks of a procedure again, after these changed. CallGraph::update() comes
-  /// first. The change must leave true what was known of the procedure: it reads no more than it
-  /// did before it writes it, leaves no live register changed that it kept, and moves no value
-  /// across a call that may change it. Its entries keep their numbers. Linear in the procedure.
+  /// Solves the blocks of a procedure anew, after they changed and CallGraph::update() was called.
+  /// The old facts on the procedure must still hold: it reads no register before writing it that it
+  /// did not read before, changes no live register that it preserved, and moves no value across a
+  /// call that may change it. Its entries keep their numbers. Linear in the procedure.
   void update(ProcedureId procedure);
 
-  /// Live before instruction `index` of a block. With the number of instructions for `index`:
-  /// behind the last one, before a callee or a successor starts. Goes back from the block's end.
+  /// Live in front of instruction `index` of a block; if `index` is the number of instructions,
+  /// behind the last one, before a callee or a successor starts. Takes a walk from the block's end.
   RegisterSet live_before(ProcedureId procedure, BlockId block, uint32_t index) const;
   RegisterSet live_in(ProcedureId procedure, BlockId block) const;
-  /// Live before each instruction of a block, and behind the last one.
+  /// Live in front of each instruction of a block, and behind the last one.
   std::vector<RegisterSet> live_points(ProcedureId procedure, BlockId block) const;
 
   /// The block must be one of CallGraph::entries_of().
   RegisterSummary summary(ProcedureId procedure, BlockId entry) const;
-  /// Live when the procedure returns to its callers, all of them together.
+  /// Live when the procedure returns, for all its callers together.
   RegisterSet live_at_exit(ProcedureId procedure) const;
-  /// What an unknown callee that follows the calling standard may read.
+  /// The registers that an unknown callee that follows the calling standard may read.
   RegisterSet unknown_uses() const;
 
   class Solution;

@@ -1,11 +1,11 @@
 #pragma once
-// What RegisterFlow asks of its solution; private to this folder.
+// The interface of RegisterFlow's solution; private to this folder.
 
 #include "optimizer/analysis/register_flow.h"
 
 namespace respike {
 
-/// The solution behind RegisterFlow. One implementation per size of the register sets.
+/// The solution behind RegisterFlow, with an implementation per size of register sets.
 class RegisterFlow::Solution {
  public:
   virtual ~Solution() = default;

@@ -1,5 +1,5 @@
 #pragma once
-// The equations of register_flow.cc for one size of register sets; private to this folder.
+// Solves the equations of register_flow.cc for one size of register sets; private to this folder.
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +14,7 @@
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/analysis/unwind_needs.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -25,12 +25,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   RegisterFlowSolver(const Program& program, const CallGraph& calls)
       : program_(program),
-        target_(*program.target),
+        machine_(*program.machine),
         calls_(calls),
-        all_(Set::first(target_.register_count())),
-        scratch_(std::span(target_.abi().scratch)),
-        preserved_(std::span(target_.abi().preserved)) {
-    const Abi& abi = target_.abi();
+        all_(Set::first(machine_.register_count())),
+        scratch_(std::span(machine_.abi().scratch)),
+        preserved_(std::span(machine_.abi().preserved)) {
+    const Abi& abi = machine_.abi();
     sp_.add(abi.stack_pointer);
     unwound_ = preserved_ | sp_;
     unknown_uses_ = Set(std::span(abi.arguments)) | sp_;
@@ -99,7 +99,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const Set always = always_live(p, b);
     Set live = live_at_end(p, b);
     const auto& list = program_[p].blocks[b].instructions;
-    for (uint32_t i = list.size(); i-- > index;) step_back(target_, list[i], live);
+    for (uint32_t i = list.size(); i-- > index;) step_back(machine_, list[i], live);
     return RegisterSet(live | always);
   }
 
@@ -114,7 +114,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     std::vector<RegisterSet> points(list.size() + 1);
     points[list.size()] = RegisterSet(live | always);
     for (uint32_t i = list.size(); i-- > 0;) {
-      step_back(target_, list[i], live);
+      step_back(machine_, list[i], live);
       points[i] = RegisterSet(live | always);
     }
     return points;
@@ -128,7 +128,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   RegisterSet unknown_uses() const override { return RegisterSet(unknown_uses_); }
 
  private:
-  /// What the paths from a place to the ways out of its procedure do.
+  /// Summary of the paths from a point to the ways out of its procedure, see register_flow.cc.
   struct Flow {
     Set used, through;
 
@@ -138,7 +138,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       through |= other.through;
       return *this;
     }
-    /// In front of what does `other`, then this.
+    /// The summary in front of code that does `other` and then this.
     Flow behind(const Flow& other) const {
       return {other.used | (used & other.through), through & other.through};
     }
@@ -147,8 +147,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   using Local = BlockSummary<W>;
 
-  /// What is needed only while solving for the blocks with the flat numbers from `first` on; lists
-  /// are indexed by the distance from `first`.
+  /// Data needed only while solving for the blocks with flat numbers from `first` on. Lists are
+  /// indexed by the flat number less `first`.
   struct Solving {
     uint32_t first = 0;
     std::vector<Local> locals;
@@ -195,7 +195,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     solving.callee_entry.assign(count, kNone);
   }
 
-  /// Edges and landing pads in few bytes, as solving goes over them again and again.
+  /// Finds successors and landing pads of blocks, in few bytes, since the solver reads them often.
   void find_ways_out(ProcedureId p) {
     for (const BasicBlock& block : program_[p].blocks) {
       for (const Edge& edge : block.successors)
@@ -219,8 +219,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     }
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
-      solving.locals[first_[p] + b - solving.first] = summarize(target_, block, killed_[p]);
-      end_[first_[p] + b] = end_of(target_, procedure, block);
+      solving.locals[first_[p] + b - solving.first] = summarize(machine_, block, killed_[p]);
+      end_[first_[p] + b] = end_of(machine_, procedure, block);
     }
     for (const Call& call : calls_.calls_of(p)) {
       const uint32_t node = first_[p] + call.block;
@@ -236,16 +236,16 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       unknown_calls_.push_back(node);
   }
 
-  /// Procedures that return through another register than the standard's, themselves or by way of
-  /// a procedure that they branch to.
+  /// Finds procedures that return through another register than the standard's, themselves or in a
+  /// procedure that they branch to.
   void find_custom_returns() {
     custom_return_.resize(program_.procedures.size());
     std::vector<ProcedureId> work;
     for (uint32_t node = 0; node < end_.size(); ++node) {
       if (end_[node] != End::leaves || custom_return_[owner_[node]]) continue;
-      const Operands operands = target_.operands(block_at(node).instructions.back());
+      const Operands operands = machine_.operands(block_at(node).instructions.back());
       const auto used = operands.registers + operands.uses;
-      if (std::find(operands.registers, used, target_.abi().return_address) != used) continue;
+      if (std::find(operands.registers, used, machine_.abi().return_address) != used) continue;
       custom_return_[owner_[node]] = true;
       work.push_back(owner_[node]);
     }
@@ -261,7 +261,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     }
   }
 
-  /// Per block, those before it in its procedure, and those that its landing pad covers.
+  /// Finds the dependents of each block: its predecessors and, if it is a landing pad, the blocks
+  /// that it covers.
   void find_dependents(Solving& solving) const {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     const size_t count = solving.locals.size();
@@ -277,7 +278,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     solving.dependents = make_adjacency(count, edges);
   }
 
-  /// Forward: what is written and then read by nobody up to a way out or an unknown call.
+  /// Finds, by a forward analysis, registers that were written and not read since: at a way out or
+  /// an unknown call they may be results or arguments.
   void find_pending(const Solving& solving) {
     std::vector<uint32_t> order(solving.locals.size());
     std::vector<bool> standard_call(order.size());
@@ -315,25 +317,25 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           (end_[node] == End::tail && returns_elsewhere_[p]))
         pending_exit_[p] |= pending_[node];
     }
-    // Only what comes before unknown calls is needed any more.
+    // From here on, pending_ is needed only in front of unknown calls.
     for (uint32_t node = 0; node < flow_.size(); ++node)
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
   }
 
-  /// Of what happens in any case.
+  /// Whether a block certainly ends in a call that follows the standard (no predicate skips it).
   bool is_standard_call(uint32_t node) const {
     if (may_skip_end_[node]) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
-    const Operands operands = target_.operands(block_at(node).instructions.back());
+    const Operands operands = machine_.operands(block_at(node).instructions.back());
     return operands.size > operands.uses &&
-           operands.registers[operands.uses] == target_.abi().return_address;
+           operands.registers[operands.uses] == machine_.abi().return_address;
   }
 
-  /// The flat number of an entry as callers see it.
+  /// The flat number of an entry for callers: the number from before an update.
   uint32_t entry_of(ProcedureId p, BlockId entry) const { return first_for_callers_[p] + entry; }
 
-  /// What a caller sees of an entry.
+  /// The summary of an entry for callers: restored registers are not used and go through.
   Flow entry_flow(ProcedureId p, uint32_t node) const {
     Flow flow = flow_[node];
     flow.used -= restored_[p];
@@ -345,8 +347,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return {certain_only_ ? unknown_uses_ : unknown_uses_ | pending_[node], unknown_through_};
   }
 
-  /// Behind the last instruction of a block; landing pads left out. `callee`: flat number of the
-  /// entry that is called.
+  /// The summary behind the last instruction of a block, without landing pads. `callee`: the flat
+  /// number of the entry that is called.
   Flow end_flow(uint32_t node, uint32_t callee) const {
     const End end = end_[node];
     if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
@@ -355,7 +357,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const auto through = [&](const Flow& called) {
       const Flow returned = flow.behind(called);
       if (!may_skip_end_[node]) return returned;
-      flow |= returned;  // or it is skipped
+      flow |= returned;  // the predicate may skip the call
       return flow;
     };
     switch (end) {
@@ -382,7 +384,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return flow;
   }
 
-  /// At the start of a block.
+  /// The summary at the start of a block.
   Flow flow_before(uint32_t node, const Solving& solving) const {
     Flow flow = end_flow(node, solving.callee_entry[node - solving.first]);
     const Local& local = solving.local(node);
@@ -393,9 +395,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return flow;
   }
 
-  // First phase. What unknown calls may read is found by a round that leaves out what is only
-  // assumed to be read: one opaque procedure would make all of them read everything. Its solution
-  // is where the final round starts.
+  // First phase. A first round finds the registers that unknown callees may read. It leaves out
+  // reads that are only assumed, since a single opaque procedure would make all unknown callees
+  // read all registers. The final round starts from its solution.
 
   void solve_summaries() {
     outside_entry_.resize(flow_.size());
@@ -404,7 +406,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       for (const BlockId entry : calls_.outside_entries_of(p))
         outside_entry_[first_[p] + entry] = true;
     }
-    if (program_.image != nullptr)  // started by the system, not called
+    if (program_.image != nullptr)  // the system starts the image's entry; no call leads there
       if (const auto start = respike::block_at(program_, program_.image->entry))
         outside_entry_[first_[start->procedure] + start->block] = false;
     Worklist work(bottom_up_order(), true);
@@ -463,7 +465,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return true;
   }
 
-  /// What callees do to the registers that the procedure restores, and to what it kills.
+  /// Updates restored_ and killed_ of a procedure by what the callee of a block does.
   void note_callee(uint32_t node, ProcedureId p, uint32_t callee, Worklist& work) {
     Set lost, killed;
     switch (end_[node]) {
@@ -480,7 +482,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
         killed = scratch_;
         break;
       case End::custom_call:
-        killed = all_;  // frame_shape.h knows what is lost
+        killed = all_;  // frame_shape.h knows which registers are lost
         break;
       case End::anything:
         lost = killed = all_;
@@ -518,7 +520,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   void note_unknown_uses(uint32_t node, Worklist& work) {
     if (!certain_only_ || !outside_entry_[node]) return;
     const Set used = entry_flow(owner_[node], node).used & scratch_;
-    // Who reads nearly everything saves the state of somebody else: no call passes it all.
+    // A procedure that reads nearly all scratch registers saves the state of other code: no call
+    // passes arguments in all of them.
     if (unknown_uses_.includes(used) || 2 * used.count() > scratch_.count()) return;
     unknown_uses_ |= used;
     for (const uint32_t call : unknown_calls_) work.push(call);
@@ -533,7 +536,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
-      // Known callers say themselves what they read of results, if it is they that returns lead to.
+      // Known callers tell which results they read, unless returns lead elsewhere.
       if (outside != CallGraph::Outside::none || returns_elsewhere_[p]) exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
         exit_[p] |= standard_exit_;
@@ -568,7 +571,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return true;
   }
 
-  /// Live at every point of a block, whatever its instructions do.
+  /// Registers that are live at every point of a block, whatever its instructions do.
   Set always_live(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     if (program_[p].state == Procedure::State::opaque) return all_;
@@ -587,7 +590,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return flow.used | (flow.through & exit_[p]) | always_live(p, b);
   }
 
-  /// Behind the last instruction, before a callee starts.
+  /// Registers live behind the last instruction of a block, before a callee starts.
   Set live_at_end(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     uint32_t callee = kNone;
@@ -604,26 +607,26 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const CallGraph& calls_;
   const Set all_, scratch_, preserved_;
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
 
-  // Blocks have flat numbers: first_[procedure] + block. Those of a procedure that was updated are
-  // behind all others; what callers know of its entries stays with the numbers it had, since
-  // `killed_` and `restored_` are of that time, too.
+  // Blocks have flat numbers: first_[procedure] + block. An updated procedure gets new numbers
+  // behind all others. The facts that callers use stay with the old numbers of its entries
+  // (first_for_callers_), since `killed_` and `restored_` are not updated either.
   std::vector<uint32_t> first_, first_for_callers_;
   std::vector<ProcedureId> owner_;
   std::vector<Flow> flow_;
   std::vector<Set> pending_;  // see find_pending()
   std::vector<End> end_;
   Adjacency successors_;               // without landing pads
-  std::vector<uint32_t> landing_pad_;  // or kNone
+  std::vector<uint32_t> landing_pad_;  // flat number, or kNone
   std::vector<bool> may_skip_end_;     // by the predicate of the last instruction
   // Only while solving.
   Solving solving_;
   std::vector<uint32_t> unknown_calls_;
-  std::vector<bool> outside_entry_;  // what unknown calls of the standard may call
+  std::vector<bool> outside_entry_;  // blocks that unknown standard calls may enter
   bool certain_only_ = false;        // see solve_summaries()
   // Per procedure.
   std::vector<Set> killed_, restored_, pending_exit_, exit_, unwind_;

@@ -1,9 +1,9 @@
 #pragma once
 // Sets of registers in the target's flat numbering.
 //
-// Analyses keep sets for every block of an image, millions of them, so they work with the smallest
-// size that holds the target's registers: one word for a machine with 64, eight for one with 459.
-// What they hand out is the largest size, RegisterSet, so that users need no template.
+// Analyses keep sets for every block of an image, millions of sets. So they work with the smallest
+// size that holds the machine's registers: one word for 64 registers, eight words for 459. Their
+// results are of the largest size, RegisterSet, so that users need no template.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -26,7 +26,7 @@ class BasicRegisterSet {
   explicit constexpr BasicRegisterSet(std::span<const Register> registers) {
     for (const Register r : registers) add(r);
   }
-  /// Also from a set of another size; what does not fit must not be in it.
+  /// From a set of another size, which must have no register that does not fit.
   template <size_t Other>
   explicit constexpr BasicRegisterSet(const BasicRegisterSet<Other>& other) {
     for (size_t i = 0; i < Other; ++i) {
@@ -107,13 +107,13 @@ BasicRegisterSet<Words> defs_of(const Operands& operands) {
       std::span(operands.registers + operands.uses, operands.registers + operands.size));
 }
 
-/// Goes back over an instruction: turns the registers live behind it into those live before it. A
-/// predicated instruction may leave its results alone.
+/// Turns the registers live behind an instruction into those live in front of it. A predicated
+/// instruction may leave its results alone.
 template <size_t Words>
-void step_back(const Target& target, const Instruction& instruction,
+void step_back(const Machine& machine, const Instruction& instruction,
                BasicRegisterSet<Words>& live) {
   if (instruction.is_pseudo()) return;
-  const Operands operands = target.operands(instruction);
+  const Operands operands = machine.operands(instruction);
   if (instruction.predicate == 0)
     for (unsigned i = operands.uses; i < operands.size; ++i) live.remove(operands.registers[i]);
   for (unsigned i = 0; i < operands.uses; ++i) live.add(operands.registers[i]);

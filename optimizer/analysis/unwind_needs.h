@@ -1,7 +1,7 @@
 #pragma once
-// Which registers an unwinder reads at each point, and which it takes from the frame instead;
-// private to this folder, for one size of register sets. Exceptions, cancellation of threads,
-// debuggers and profilers unwind, some of them from anywhere.
+// Which registers an unwinder reads at each point, and which registers' values it reads from the
+// frame instead; private to this folder, for one size of register sets. Exceptions, cancellation of
+// threads, debuggers and profilers unwind, some of them at any instruction.
 
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/base/parallel.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -18,12 +18,12 @@ class UnwindNeeds {
  public:
   using Set = BasicRegisterSet<W>;
 
-  /// Blocks have flat numbers: `first` of their procedure, and their own.
+  /// Blocks have flat numbers: first[procedure] + block.
   UnwindNeeds(const Program& program, const CallGraph& calls, const std::vector<uint32_t>& first)
       : program_(program),
-        target_(*program.target),
-        return_address_(target_.abi().return_address),
-        all_(Set::first(target_.register_count())),
+        machine_(*program.machine),
+        return_address_(machine_.abi().return_address),
+        all_(Set::first(machine_.register_count())),
         in_frame_(first.back()),
         needs_(first.back()),
         holders_(first.back()),
@@ -36,8 +36,8 @@ class UnwindNeeds {
       if (program_[p].state != Procedure::State::opaque) find_holders(p, first[p]);
   }
 
-  /// Finds the needs of a procedure anew, which is not opaque. Its blocks have flat numbers from
-  /// `first` on, higher than all others.
+  /// Finds the needs of a procedure, which must not be opaque, anew. Its blocks have flat numbers
+  /// from `first` on, higher than all others.
   void update(ProcedureId p, const CallGraph& calls, uint32_t first) {
     const size_t end = first + program_[p].blocks.size();
     in_frame_.resize(end);
@@ -47,11 +47,11 @@ class UnwindNeeds {
     find_holders(p, first);
   }
 
-  /// FrameShape::restored of all procedures. Can be had once.
+  /// FrameShape::restored of all procedures. To be called once.
   std::vector<Set> take_restored() { return std::move(restored_); }
 
-  /// Read at any point of a block. `callers`: what the procedure's callers need of the registers
-  /// that unwinding restores.
+  /// Registers that an unwinder may read at any point of a block. `callers`: the registers, of
+  /// those that unwinding restores, that the procedure's callers need.
   Set everywhere(uint32_t node, const Set& callers) const {
     const uint8_t needs = needs_[node];
     if ((needs & kEverything) != 0) return all_;
@@ -61,7 +61,7 @@ class UnwindNeeds {
     return read;
   }
 
-  /// Read behind the last instruction, besides everywhere().
+  /// Registers that an unwinder may read behind the last instruction, besides everywhere().
   Set at_end(uint32_t node, const Set& callers) const {
     Set read;
     if ((needs_[node] & kChanges) != 0) read = callers;
@@ -69,7 +69,7 @@ class UnwindNeeds {
     return read;
   }
 
-  /// What the callee of the call at the end of a block has to keep of `callers`.
+  /// The registers of `callers` that the callee of the call at the end of a block has to keep.
   Set passed_on(uint32_t node, const Set& callers) const {
     return (needs_[node] & kChanges) != 0 ? callers : callers - in_frame_[node];
   }
@@ -79,7 +79,7 @@ class UnwindNeeds {
     kReturnAddress = 1,  // at all points
     kReturnAddressAtEnd = 2,
     kEverything = 4,
-    kChanges = 8,  // the unwind state, inside of the block
+    kChanges = 8,  // the unwind state changes inside of the block
   };
 
   static bool changes_state(const BasicBlock& block) {
@@ -90,11 +90,11 @@ class UnwindNeeds {
   Set defined_in(const BasicBlock& block) const {
     Set defined;
     for (const Instruction& i : block.instructions)
-      if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(target_.operands(i));
+      if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(machine_.operands(i));
     return defined;
   }
 
-  /// All but the holders; returns FrameShape::restored.
+  /// Finds all needs but the holders; returns FrameShape::restored.
   Set find(ProcedureId p, const CallGraph& calls, uint32_t first) {
     FrameShape shape;
     if (may_have_slots(program_, program_[p])) {
@@ -120,7 +120,8 @@ class UnwindNeeds {
         saved = Set(saved_in(shape, program_, program_[p], state));
       }
       in_frame_[first + b] = saved & Set(shape.overwritten[b]);
-      // What such a block restores is read from there on, see at_end().
+      // If the state changes, the frame counts only for registers that the block writes; behind
+      // their restores, at_end() adds them.
       if (changes_state(block)) in_frame_[first + b] &= defined_in(block);
     }
   }
@@ -148,7 +149,7 @@ class UnwindNeeds {
     }
   }
 
-  /// What it takes to find the frame in an unwind state, and the place it was called from.
+  /// The needs of an unwinder to find the frame and the return address in an unwind state.
   uint8_t needs_in(ProcedureId p, const FrameShape& shape, uint32_t number) const {
     const auto& states = program_.unwind.states;
     if (number >= states.size()) return 0;
@@ -164,18 +165,18 @@ class UnwindNeeds {
     return needs;
   }
 
-  /// Tables number general registers as the targets do.
-  bool is_register(uint64_t number) const { return number < target_.register_count(); }
+  /// Unwind tables number general registers as the machine does.
+  bool is_register(uint64_t number) const { return number < machine_.register_count(); }
 
-  /// The register that a rule says another one's value is in.
+  /// The register that holds the value of another register by a rule of kind in_register.
   std::optional<Register> holder_of(const CfiRule& rule) const {
     if (rule.kind != CfiRule::Kind::in_register || !is_register(static_cast<uint64_t>(rule.value)))
       return std::nullopt;
     return static_cast<Register>(rule.value);
   }
 
-  /// The registers in which the states of a block say that the frame and other registers' values
-  /// are; the place in `holder_sets_`, kNone when there are no states.
+  /// Finds the registers that, by the unwind states of a block, hold the CFA or the values of other
+  /// registers. Returns an index of `holder_sets_`; kNone when there are no such registers.
   uint32_t holders_in(const BasicBlock& block) {
     Set holders;
     const auto add = [&](uint32_t state) {
@@ -194,7 +195,7 @@ class UnwindNeeds {
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const Register return_address_;
   const Set all_;
   // Per block.

@@ -18,7 +18,7 @@
 #include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -38,7 +38,7 @@ class ComparedProgram {
   ComparedProgram(const Program& p, ContentClasses& classes);
 
   const Program& program;
-  const Target& target;
+  const Machine& machine;
   const BlockNumbers numbers;
   std::vector<uint32_t>
       state_classes;  // per unwind state: equal for equal states of either program

@@ -16,7 +16,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 #include "optimizer/image/relocation_role.h"
 
 namespace respike {
@@ -105,7 +105,7 @@ class Image {
 
   std::string path;
   std::string format;  // for people: "ELF64"
-  Machine machine{};
+  MachineId machine{};
   Kind kind = Kind::executable;
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;

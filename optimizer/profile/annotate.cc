@@ -10,7 +10,7 @@
 #include "optimizer/base/hash.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/signature.h"
 
 namespace respike {
@@ -71,7 +71,7 @@ void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile
     if (chosen == nullptr) continue;
     const auto at = block_at(program, chosen->target);
     if (at && at->block == 0 &&
-        is_call(program.target->control_flow(program[id].blocks[block].instructions.back())))
+        is_call(program.machine->control_flow(program[id].blocks[block].instructions.back())))
       program.observed_calls.push_back({id, block, at->procedure});
   }
 }
@@ -82,7 +82,7 @@ std::optional<uint64_t> way_out(const Program& program, const Procedure& procedu
                                 const BasicBlock& block) {
   if (block.instructions.empty()) return std::nullopt;
   const Instruction& last = block.instructions.back();
-  const ControlFlow flow = program.target->control_flow(last);
+  const ControlFlow flow = program.machine->control_flow(last);
   const Reference* reference = branch_of(procedure, last);
   const bool jumps_out = reference != nullptr ||
                          (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));

@@ -1,5 +1,5 @@
 // How often loops and calls run can only be guessed, and guesses multiply along nested loops and
-// down the call graph: one procedure of a large program, found by chance, would then get nearly all
+// down the call graph: one procedure of a large program, a random one, would then get nearly all
 // of the execution. So estimates count inside a procedure only. Every procedure that may run gets a
 // share of the execution that fits its size, so that hot and cold are told apart within each.
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/flow_graph.h"
 

@@ -1,15 +1,15 @@
 #pragma once
-// The module by which a machine's dynamic linker notes what a program opens while it runs.
-// tas/runtime/opened.c says how it works.
+// The audit module, by which the dynamic linker notes the libraries that a program opens while it
+// runs (tas/runtime/opened.c).
 
 #include <cstdint>
 #include <span>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
-/// A shared library's bytes; empty when this build of Respike has none for the machine.
-std::span<const uint8_t> audit_module(Machine machine);
+/// The bytes of a shared library; empty when this build of Respike has no module for the machine.
+std::span<const uint8_t> audit_module(MachineId machine);
 
 }  // namespace respike

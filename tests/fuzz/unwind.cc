@@ -46,7 +46,7 @@ struct OneEntry {
     out.write<uint64_t>(kData);
     out.append(block);
     bytes = std::move(out.bytes());
-    image.machine = Machine::ia64;
+    image.machine = MachineId::ia64;
     image.file = bytes;
     image.segments.push_back({.type = 0x70000001,  // PT_IA_64_UNWIND
                               .flags = 4,

@@ -288,7 +288,7 @@ TEST(Libraries, AuxiliaryOnesMayBeMissing) {
 TEST(Libraries, SysrootStandsForTheRoot) {
   const TemporaryFolder folder;
   const fs::path root = folder / "root";
-  const uint16_t machine = platform_of(Machine::alpha).elf_machine;
+  const uint16_t machine = platform_of(MachineId::alpha).elf_machine;
   write(folder / "p",
         {.interpreter = "/lib/ld.so", .needed = {"a.so", "b.so"}, .machine = machine});
   write(root / "lib/ld.so", {.machine = machine});

@@ -51,7 +51,7 @@ TEST(Lookup, FollowsTheUnwindStateThroughABlock) {
   BasicBlock& block = program.procedures[0].blocks[0];
   EXPECT_EQ(state_at_end(block), kNone);
   block.cfi_state = 4;
-  block.instructions.push_back(*program.arena, {.opcode = kFirstTargetOpcode, .immediate = 9});
+  block.instructions.push_back(*program.arena, {.opcode = kFirstMachineOpcode, .immediate = 9});
   EXPECT_EQ(state_at_end(block), 4u);
   for (const int32_t state : {7, -1})
     block.instructions.push_back(*program.arena, {.opcode = kCfiState, .immediate = state});

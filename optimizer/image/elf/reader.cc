@@ -94,7 +94,7 @@ class Reader {
 
   void check_identification();
   void read_header();
-  Machine machine(uint16_t number) const;
+  MachineId machine(uint16_t number) const;
   void read_segments();
   void check_segment(const Segment& segment, size_t number) const;
   void check_loaded_order() const;
@@ -140,14 +140,14 @@ void Reader::check_identification() {
     fail(fmt::format("the ELF version {} is unknown", bytes_[ELF::EI_VERSION]), ELF::EI_VERSION);
 }
 
-Machine Reader::machine(uint16_t number) const {
+MachineId Reader::machine(uint16_t number) const {
   switch (number) {
     case kMachineAlpha:
-      return Machine::alpha;
+      return MachineId::alpha;
     case ELF::EM_IA_64:
-      return Machine::ia64;
+      return MachineId::ia64;
     case ELF::EM_X86_64:
-      return Machine::x86_64;
+      return MachineId::x86_64;
   }
   const llvm::StringRef name = ELF::convertEMachineToArchName(number);
   fail(fmt::format("the file is for machine {} ({}); supported are Alpha, IA-64 and x86-64", number,
