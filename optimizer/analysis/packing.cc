@@ -21,15 +21,15 @@
 #include <algorithm>
 
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 Packing::Packing(const Program& program)
     : program_(program),
       machine_(*program.machine),
       numbers_(program),
-      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      has_regions_(program.image != nullptr && looks_up_return_addresses(*program.image)),
       has_opposites_(program.procedures.size()) {
   for (const Procedure& procedure : program.procedures)
     for (BlockId id = 0; id < procedure.blocks.size(); ++id) {

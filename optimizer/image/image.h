@@ -54,7 +54,7 @@ struct Segment {
   bool loaded() const;
   bool executable() const;
   bool writable() const;
-  bool unwind_table() const;  // of unwind regions (base/region_encoding.h)
+  bool unwind_table() const;  // leads to a table of unwind regions
 };
 
 struct Symbol {

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <map>
 
-#include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -38,13 +37,13 @@ bool one_continues_other(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// A table that continues both, or nullopt.
 std::optional<Lsda> join(const Lsda& a, const Lsda& b) {
-  const bool untyped = a.type_encoding == eh_pe::kOmit || b.type_encoding == eh_pe::kOmit;
-  if ((!untyped && a.type_encoding != b.type_encoding) || !one_continues_other(a.types, b.types) ||
-      !one_continues_other(a.actions, b.actions) ||
+  const bool both_typed = a.has_type_table() && b.has_type_table();
+  if ((both_typed && a.type_encoding != b.type_encoding) ||
+      !one_continues_other(a.types, b.types) || !one_continues_other(a.actions, b.actions) ||
       !one_continues_other(a.specifications, b.specifications))
     return std::nullopt;
   const auto longer = [](const auto& x, const auto& y) { return x.size() < y.size() ? y : x; };
-  return Lsda{.type_encoding = a.type_encoding == eh_pe::kOmit ? b.type_encoding : a.type_encoding,
+  return Lsda{.type_encoding = a.has_type_table() ? a.type_encoding : b.type_encoding,
               .actions = longer(a.actions, b.actions),
               .types = longer(a.types, b.types),
               .specifications = longer(a.specifications, b.specifications)};

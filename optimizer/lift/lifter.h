@@ -13,8 +13,8 @@
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/lift/unwind_reader.h"
 #include "optimizer/machine/machine.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
@@ -67,7 +67,7 @@ struct Lifter {
   std::vector<CodeSection> code;  // by address
   UnwindInput unwind;
   std::optional<Provenance> provenance;
-  std::vector<std::pair<uint64_t, uint64_t>> unreadable_unwind;
+  AddressRanges unreadable_unwind;
   std::vector<FoundReference> found;   // by place
   std::vector<TableReference> tables;  // by place
   std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
