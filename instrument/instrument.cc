@@ -146,7 +146,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
     const ControlFlow flow = program_.machine->control_flow(block.instructions.back());
-    // Where the targets of a jump are known, counters on its edges tell more, for less.
+    // Where the targets of a jump are known, counts of its edges tell more, for less.
     const bool unknown_jump =
         flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
     const bool unknown_call = flow == ControlFlow::indirect_call && !facts.linkage_slot(id, b);

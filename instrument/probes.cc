@@ -257,7 +257,7 @@ void ProbeInserter::shrink() {
   std::map<Routine, std::pair<uint32_t, uint32_t>> uses;  // routine -> its number, its probes
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
-    for (const BasicBlock& block : program_[id].blocks)  // code that stays may hold data
+    for (const BasicBlock& block : program_[id].blocks)  // what stays need not be instructions
       size += program_[id].movable() ? machine_.size(block.instructions.span()) : block.origin_size;
     for (Probe& probe : by_procedure_[id]) {
       const unsigned own = size_of(id, probe);

@@ -438,7 +438,7 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
     for (const Instruction& instruction : procedure_->blocks[at].instructions) {
       if (instruction.is_pseudo()) continue;
       const SequenceRole role = program_.machine->sequence_role(instruction);
-      if (role == begin) return std::nullopt;  // checked from that block
+      if (role == begin) return std::nullopt;  // checked from there
       if (role != end) continue;
       if (loose == kNone) return std::nullopt;
       return fmt::format(

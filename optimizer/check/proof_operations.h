@@ -22,7 +22,7 @@ class Operations {
       : machine_(machine), id_(id), copies_(copies) {}
 
   uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
-    // The fields that name no operand are part of the key: all others are operands.
+    // Which fields are operands follows from those that are none.
     Key key{i.opcode, i.predicate, machine_.rewrite_facts()->zero_fields(i), 0, {}};
     const ControlFlow flow = machine_.control_flow(i);
     const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||

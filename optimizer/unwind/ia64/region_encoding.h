@@ -1,7 +1,7 @@
 #pragma once
 // The numbers that readers and writers of unwind regions share: the way the Itanium architecture
 // describes frames (Itanium Software Conventions and Runtime Architecture Guide, chapter 11 and
-// appendix B; what libgcc/config/ia64/unwind-ia64.c makes of it).
+// appendix B; libgcc/config/ia64/unwind-ia64.c for how the runtime reads them).
 //
 // A table of 24-byte entries (start, end, information block; offsets from the lowest loaded
 // segment) is sorted by address. A block is a word, then descriptors padded to words, then, if it
@@ -11,7 +11,7 @@
 //   descriptors: regions, each a header (prologue or body, length in slots) and what happens in it
 //   personality: offset from gp of the word that holds its address
 //
-// Addresses of slots: that of the bundle plus 0, 1 or 2.
+// The address of a slot: the address of the bundle plus 0, 1 or 2.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +55,8 @@ enum : uint32_t {
   kPreviousStack = 460,  // the caller's stack pointer: the CFA, never in a state's rules
 };
 
-/// A register with descriptors of its own. Codes below 16 are those of format P7, others minus 16
-/// of format P8.
+/// A register with descriptors of its own. A code below 16 belongs to format P7, any other code
+/// minus 16 to format P8.
 struct SpecialRegister {
   uint32_t number;
   uint8_t in_general;     // operand of format P3
@@ -80,8 +80,8 @@ inline constexpr SpecialRegister kSpecialRegisters[] = {
     {kFloatingStatus, 10, 14, 15, 16 + 6, 0x68},
     {kPrimaryNat, 11, 16 + 16, 16 + 17, 16 + 18, 0x62},
 };
-inline constexpr uint8_t kFrameSizeCode = 0, kSpillBaseCode = 2;  // the others
-inline constexpr uint8_t kPrimaryNatInMemoryCode = 16 + 19;       // its time
+inline constexpr uint8_t kFrameSizeCode = 0, kSpillBaseCode = 2;  // codes of no register
+inline constexpr uint8_t kPrimaryNatInMemoryCode = 16 + 19;       // when it is saved
 inline constexpr uint8_t kReturnBranchOperand = 6;                // of format P3: the b register
 
 /// The order in which format R2 and implicit saves take general registers.
@@ -101,7 +101,7 @@ constexpr uint32_t masked_branch(unsigned bit) {
   return kBranch + 1 + bit;
 }
 
-/// Saves are at multiples of 4 at or below the caller's scratch area's end.
+/// Saves are at multiples of 4, at or below the end of the caller's scratch area.
 inline constexpr int64_t kScratchArea = 16;
 inline constexpr int64_t kFrameUnit = 16;  // of fixed sizes
 
@@ -137,8 +137,8 @@ enum : uint8_t {
   kShortMask = 0x1f,  // of lengths, labels and counts in the first byte
 };
 
-/// The slots from the start of all memory: neighbours differ by one. Throws Error for what is no
-/// slot's address.
+/// Slots from address 0 on: neighbours differ by one. Throws Error for an address that is no
+/// slot's.
 inline uint64_t slot_number(uint64_t address) {
   const uint64_t slot = address % kBundleSize;
   if (slot >= kBundleSlots) throw Error("an address in unwind regions is inside of an instruction");
@@ -150,8 +150,8 @@ constexpr uint64_t slot_address(uint64_t number) {
 
 }  // namespace respike::regions
 
-/// Operations of DWARF expressions that states need for what no rule can say: a place at an offset
-/// from a register, and the contents of one (DWARF 5, section 7.7.1).
+/// Operations of DWARF expressions in unwind states, for rules that DWARF has no number for: a
+/// place at an offset from a register, and the contents of such a place (DWARF 5, section 7.7.1).
 namespace respike::dwarf_op {
 inline constexpr uint8_t kDereference = 0x06;
 inline constexpr uint8_t kRegisterOffset = 0x70;  // + register, below 32

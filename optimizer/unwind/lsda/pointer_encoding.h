@@ -53,8 +53,8 @@ inline unsigned size_of(uint8_t encoding) {
   }
 }
 
-/// Whether pointers of this encoding are understood: absolute or pc-relative ones, and where there
-/// is a base for them, data-relative ones.
+/// Whether pointers of this encoding are understood: absolute pointers, pc-relative pointers and,
+/// where there is a base for them, data-relative pointers.
 inline bool is_supported(uint8_t encoding, bool has_data_base = false) {
   const uint8_t application = encoding & kApplicationMask;
   const uint8_t format = encoding & kFormatMask;
@@ -140,7 +140,7 @@ inline uint64_t number_of(uint8_t encoding, uint64_t address, uint64_t place,
   }
 }
 
-/// Whether a pointer of this encoding is one that a 32-bit pc-relative relocation can describe.
+/// Whether a 32-bit pc-relative relocation can describe a pointer of this encoding.
 constexpr bool needs_fixup(uint8_t encoding) {
   const uint8_t format = encoding & kFormatMask;
   return (encoding & kApplicationMask) == kPcRelative && (format == kSdata4 || format == kUdata4);
