@@ -66,7 +66,7 @@ void check_symbols(const Image& input, const NewImage& output) {
 
 enum class Fate : uint8_t { kept, dropped, in_added_segment };
 
-/// What becomes of each section of the input. Relocation sections go with what they apply to.
+/// What becomes of each section of the input. A relocation section shares the fate of its target.
 std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
                                const SegmentPlan* plan) {
   std::vector<Fate> fates(input.sections.size(), Fate::kept);
