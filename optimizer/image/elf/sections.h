@@ -33,8 +33,8 @@ struct OutputSection {
   bool allocated() const { return (flags & llvm::ELF::SHF_ALLOC) != 0; }
 };
 
-/// While writing, sections are known by number: first those of the input, then NewImage::added,
-/// then new relocation sections. Their index is their place in the output's header table.
+/// While writing, sections have numbers: first the sections of the input, then NewImage::added,
+/// then new relocation sections. The index of a section is its place in the output's header table.
 struct SectionTable {
   std::vector<OutputSection> sections;         // by index; [0] is the null section
   std::vector<uint32_t> index;                 // by number: index in the output; 0 when dropped

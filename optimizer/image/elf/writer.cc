@@ -210,7 +210,7 @@ std::vector<uint64_t> Writer::fill(const Extent& hole) const {
   return offsets;
 }
 
-/// File offset and size of the added segment, or of what is added to a segment that grows.
+/// File offset and size of the added segment, or of the contents added to a segment that grows.
 void Writer::place_segment() {
   if (!plan_) return;
   const uint64_t address = plan_->where.address;
