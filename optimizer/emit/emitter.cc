@@ -8,6 +8,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
@@ -226,7 +227,7 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
-      branch_target = resolve(procedure.references[instruction.immediate].target);
+      branch_target = resolve(reference_of(procedure, instruction)->target);
     if (last && has_branch) {
       if (is_inverted(how)) machine_.invert(code[i], std::span(code).subspan(begin, i - begin));
       branch_target = branch_along(i, side_of_own_branch(how));
@@ -242,7 +243,7 @@ void Emitter::write_pinned(ProcedureId id) {
   for (const BasicBlock& block : procedure.blocks)
     for (const Instruction& instruction : block.instructions) {
       if (!instruction.has_reference() || instruction.origin == kNone) continue;
-      const Reference& reference = procedure.references[instruction.immediate];
+      const Reference& reference = *reference_of(procedure, instruction);
       // The target is unknown or does not move: the field is right as it is.
       if (reference.kind == ReferenceKind::gp_load_high) continue;
       if (reference.target.where == CodeLocation::Where::address &&
@@ -280,21 +281,20 @@ void Emitter::write_code() {
 void Emitter::write_code_pointers() {
   for (const CodePointer& pointer : program_.code_pointers) {
     const uint64_t to = resolve(pointer.target);
-    const bool wide =
-        pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
+    const unsigned size = pointer_size(pointer.kind);
     uint64_t value = to;
     if (pointer.kind == ReferenceKind::gp_relative32) value -= pointer.gp;
     if (pointer.kind == ReferenceKind::pc_relative32 ||
         pointer.kind == ReferenceKind::pc_relative64)
       value -= pointer.address;
-    const bool fits = wide || (pointer.kind == ReferenceKind::address32
-                                   ? value >> 32 == 0
-                                   : fits_signed(static_cast<int64_t>(value), 32));
+    const bool fits = size == 8 || (pointer.kind == ReferenceKind::address32
+                                        ? value >> 32 == 0
+                                        : fits_signed(static_cast<int64_t>(value), 32));
     if (!fits)
       throw Error(fmt::format("the word at {:#x} cannot refer to {:#x}", pointer.address, to),
                   image_.path);
-    uint8_t* bytes = data_bytes(pointer.address, wide ? 8 : 4);
-    if (wide)
+    uint8_t* bytes = data_bytes(pointer.address, size);
+    if (size == 8)
       store(bytes, value);
     else
       store(bytes, static_cast<uint32_t>(value));

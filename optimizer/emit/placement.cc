@@ -23,23 +23,20 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : program_(program),
       machine_(*program.machine),
       packing_(program),
+      numbers_(program),
       added_start_(added_code_address) {
-  uint32_t blocks = 0;
-  for (const Procedure& procedure : program.procedures) {
-    first_.push_back(blocks);
-    blocks += static_cast<uint32_t>(procedure.blocks.size());
-  }
-  addresses_.resize(blocks);
+  addresses_.resize(numbers_.count());
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     for (BlockId b = 0; b < program[id].blocks.size(); ++b)
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
-        addresses_[first_[id] + b] = program.address_of(block);
+        addresses_[numbers_(id, b)] = program.address_of(block);
   find_free_ranges(program);
   pack(layout);
   place(layout);
@@ -167,7 +164,7 @@ void Placement::place(const Layout& layout) {
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
-      addresses_[first_[fragment.procedure] + id] = address;
+      addresses_[numbers_(fragment.procedure, id)] = address;
       address += packing_.size(fragment.procedure, id);
     }
   }
@@ -230,9 +227,7 @@ void Placement::for_each_branch(const Layout&, F f) const {
         f(last_place, target_of(side_of_own_branch(how)));
       if (appends_branch(how)) f(appended_place, target_of(side_of_appended_branch(how)));
       const Instruction& last = block.instructions.back();
-      if (last.has_reference() &&
-          procedure.references[last.immediate].kind == ReferenceKind::branch)
-        f(last_place, procedure.references[last.immediate].target);
+      if (const Reference* reference = branch_of(procedure, last)) f(last_place, reference->target);
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "optimizer/analysis/packing.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 
@@ -36,7 +37,7 @@ class Placement {
 
   const Packing& packing() const { return packing_; }
   uint64_t address(ProcedureId procedure, BlockId block) const {
-    return addresses_[first_[procedure] + block];
+    return addresses_[numbers_(procedure, block)];
   }
   /// Address behind the block's last own instruction: what a call returns to.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
@@ -81,7 +82,7 @@ class Placement {
   const Program& program_;
   const Machine& machine_;
   Packing packing_;
-  std::vector<uint32_t> first_;
+  BlockNumbers numbers_;  // of addresses_
   std::vector<uint64_t> addresses_;
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;
