@@ -1,8 +1,8 @@
 #pragma once
 // Rules that loaders, unwinders and debuggers rely on, and that nothing but their sources says.
 //
-// Each rule is a small function with its source; see loader_rules.cc and unwinder_rules.cc. They
-// are checked on every output, so that a rewriter cannot break one unnoticed.
+// Each rule is a small function with its source; see elf/loader_rules.cc and unwinder_rules.cc.
+// They are checked on every output, so that a rewriter cannot break one unnoticed.
 
 #include <optional>
 #include <span>
@@ -18,8 +18,8 @@ struct ImageRule {
   std::optional<std::string> (*violation)(const Image& image);
 };
 
-/// What the kernel and the dynamic linker assume.
-std::span<const ImageRule> loader_rules();
+/// What the kernel and the dynamic linker assume of images in its container.
+std::span<const ImageRule> loader_rules(const Image& image);
 /// What libgcc's unwinders assume.
 std::span<const ImageRule> unwinder_rules();
 

@@ -34,18 +34,16 @@ struct Patient {
   explicit Patient(Bytes b) : bytes(std::move(b)), image(view_image(bytes, "image")) {}
 
   Segment& segment(uint32_t type) {
-    return *std::ranges::find(image.segments, type, &Segment::type);
+    return *std::ranges::find(image.segments, type, [](const auto& s) { return s.raw.type; });
   }
   Section& section(uint32_t type) {
-    return *std::ranges::find(image.sections, type, &Section::type);
+    return *std::ranges::find(image.sections, type, [](const auto& s) { return s.raw.type; });
   }
   Section& section(std::string_view name) {
     return *std::ranges::find(image.sections, name, &Section::name);
   }
   uint64_t& dynamic(int64_t tag) {
-    const auto entry =
-        std::ranges::find(image.dynamic_entries, tag, [](const auto& e) { return e.first; });
-    return entry->second;
+    return std::ranges::find(image.loader_entries, tag, &LoaderEntry::raw)->value;
   }
   uint8_t* contents(const Section& section) { return &bytes[section.offset]; }
 
@@ -83,7 +81,7 @@ const Damage kDamages[] = {
     {"hash_counts_symbols",
      [](Patient& p) {
        const Section& hash = p.section(ELF::SHT_HASH);
-       p.contents(hash)[hash.entry_size] += 1;
+       p.contents(hash)[hash.raw.entry_size] += 1;
      }},
     {"every_symbol_has_a_version", [](Patient& p) { p.section(ELF::SHT_GNU_versym).size += 2; }},
     {"dynamic_entries_lead_to_sections", [](Patient& p) { p.dynamic(ELF::DT_GNU_HASH) += 8; }},
@@ -108,7 +106,7 @@ std::filesystem::path program() {
 }
 
 std::optional<std::string> violation_of(std::string_view name, const Image& image) {
-  for (const auto rules : {loader_rules(), unwinder_rules()})
+  for (const auto rules : {loader_rules(image), unwinder_rules()})
     for (const ImageRule& rule : rules)
       if (rule.name == name) return rule.violation(image);
   ADD_FAILURE() << "there is no rule " << name;
@@ -131,7 +129,8 @@ TEST(ImageRules, SeeEachDamage) {
 }
 
 TEST(ImageRules, AreAllTested) {
-  for (const auto rules : {loader_rules(), unwinder_rules()})
+  const Image image = read_image(program());
+  for (const auto rules : {loader_rules(image), unwinder_rules()})
     for (const ImageRule& rule : rules)
       EXPECT_TRUE(std::string_view(rule.name) == "regions_are_sorted" ||
                   std::ranges::any_of(kDamages,
@@ -151,7 +150,7 @@ TEST(ImageRules, HoldInInputsAndOutputs) {
     const Bytes bytes = optimize(input, options, diagnostics).bytes;
     const Image output = view_image(bytes, "output");
     for (const Image* image : {&input, &output})
-      for (const auto rules : {loader_rules(), unwinder_rules()})
+      for (const auto rules : {loader_rules(*image), unwinder_rules()})
         for (const ImageRule& rule : rules) EXPECT_EQ(rule.violation(*image), std::nullopt);
   }
 }
