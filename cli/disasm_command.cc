@@ -14,11 +14,11 @@
 #include "cli/fitting.h"
 #include "cli/messages.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/listing.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/listing.h"
-#include "optimizer/target/targets.h"
 
 namespace respike::cli {
 namespace {
@@ -74,11 +74,11 @@ std::string location_text(const Program& program, const CodeLocation& location) 
 
 /// The text of an instruction of the input, with the input's numbers in the place of references.
 std::string input_text(const Program& program, const Instruction& instruction) {
-  if (instruction.origin == kNone) return program.target->print(program.target->branch(), 0);
-  const CodeGrid grid = program.target->grid();
+  if (instruction.origin == kNone) return program.machine->print(program.machine->branch(), 0);
+  const CodeGrid grid = program.machine->grid();
   const uint64_t address = program.origin_base + instruction.origin;
   const auto bytes = program.image->bytes_at(grid.group(address), grid.bytes);
-  if (!bytes) return program.target->print(instruction, address);
+  if (!bytes) return program.machine->print(instruction, address);
   std::vector<ListedLine> lines;
   find_listing(program.image->machine)->list(*bytes, grid.group(address), lines);
   // An instruction that takes two slots has one line.
@@ -108,7 +108,7 @@ void print_listing(const Program& program, ProcedureId procedure_id,
     fmt::print("  block {}{}{}\n", id, counted ? ", ran " + grouped(block.count) : "",
                edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo() || program.target->is_prefix(instruction)) continue;
+      if (instruction.is_pseudo() || program.machine->is_prefix(instruction)) continue;
       const std::string address =
           instruction.origin == kNone
               ? "added"
@@ -128,7 +128,7 @@ void run_disasm(const DisasmArguments& arguments) {
   const Image image = read_image(std::filesystem::path(arguments.image));
   const Listing& listing = require_listing(image);
   if (arguments.objdump) return print_raw(image, listing);
-  require_target(image);
+  require_machine(image);
   require_rewritable(image);
   Program program = lift(image, diagnostics);
   std::vector<bool> counts;

@@ -16,10 +16,10 @@
 #include "environment/fingerprint.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/machine.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/targets.h"
 
 namespace respike::cli {
 namespace {
@@ -45,7 +45,7 @@ std::string_view kind_name(const Image& image) {
 
 void print_info(const Image& image, const Program& program, const ProgramSummary& s) {
   fmt::print("format                 {}, {}\n", image.format, kind_name(image));
-  fmt::print("machine                {}\n", program.target->name());
+  fmt::print("machine                {}\n", program.machine->name());
   fmt::print("procedures             {}\n", s.procedures);
   fmt::print("basic blocks           {}\n", s.blocks);
   fmt::print("instructions           {}\n", s.instructions);
@@ -65,14 +65,14 @@ void print_info(const Image& image, const Program& program, const ProgramSummary
 void run_info(const InfoArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
-  require_target(image);
+  require_machine(image);
   require_rewritable(image);
   const Program program = lift(image, diagnostics);
   const ProgramSummary s = summarize(program);
   if (arguments.json) {
     const Json json = {{"format", image.format},
                        {"kind", kind_name(image)},
-                       {"machine", program.target->name()},
+                       {"machine", program.machine->name()},
                        {"procedures", s.procedures},
                        {"opaque_procedures", s.opaque.size()},
                        {"opaque", notes_to_json(s.opaque)},
@@ -215,8 +215,8 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
 
 /// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
-  const Target& target = target_for(image.machine);
-  if (target.code_motion() == nullptr) return fmt::format("for {} images yet", target.name());
+  const Machine& machine = machine_for(image.machine);
+  if (machine.rewrite_facts() == nullptr) return fmt::format("for {} images yet", machine.name());
   if (options.profile == nullptr) return "without a profile";
   if (std::string_view(best_layout(*options.profile)) != kBestLayout)
     return "by a profile in which nothing ran";
@@ -230,7 +230,7 @@ void run_optimize(OptimizeArguments& arguments) {
   refuse_overwriting(arguments.report, {arguments.profile, arguments.image, arguments.output});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
-  require_target(image);
+  require_machine(image);
   FittedProfile fitted;
   if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);

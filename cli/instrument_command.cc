@@ -110,7 +110,7 @@ void run_instrument(const InstrumentArguments& arguments) {
   refuse_overwriting(arguments.block_map, {arguments.image, arguments.output, arguments.weights});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
-  require_target(image);
+  require_machine(image);
   InstrumentOptions options;
   options.spool = std::filesystem::absolute(arguments.spool).lexically_normal();
   options.output = std::filesystem::absolute(arguments.output).lexically_normal();

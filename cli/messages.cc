@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/error.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike::cli {
 namespace {
@@ -98,14 +98,14 @@ Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   return list;
 }
 
-void require_target(const Image& image) {
-  if (!has_target(image.machine))
+void require_machine(const Image& image) {
+  if (!has_machine(image.machine))
     throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
 }
 
 const Listing& require_listing(const Image& image) {
   const Listing* listing = find_listing(image.machine);
-  if (listing == nullptr) require_target(image);
+  if (listing == nullptr) require_machine(image);
   return *listing;
 }
 

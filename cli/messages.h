@@ -11,8 +11,8 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/image/image.h"
+#include "optimizer/machine/listing.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/listing.h"
 
 namespace respike::cli {
 
@@ -38,7 +38,7 @@ void refuse_overwriting(const std::string& written, const std::vector<std::strin
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Called before other
 /// checks, so that nobody gets advice on how to link an image for such a machine.
-void require_target(const Image& image);
+void require_machine(const Image& image);
 /// The Listing of the image's machine; throws the same Error when there is none.
 const Listing& require_listing(const Image& image);
 

@@ -289,7 +289,7 @@ void run_match(const MatchArguments& arguments) {
   Diagnostics diagnostics;
   const Profile before = read_profile(arguments.profile);
   const Image image = read_image(std::filesystem::path(arguments.image));
-  require_target(image);
+  require_machine(image);
   const MatchResult match = match_image(before, arguments.profile, image, diagnostics);
   write_profile(arguments.output, match.profile);
   if (arguments.json)

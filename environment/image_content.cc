@@ -14,17 +14,17 @@
 #include "optimizer/base/hash.h"
 #include "optimizer/image/elf/loader_view.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
-#include "optimizer/target/targets.h"
 #include "tas/private_mounts.h"
 
 namespace respike {
 namespace {
 
-bool is_rewritable(Machine machine) {
+bool is_rewritable(MachineId machine) {
   try {
-    target_for(machine);
+    machine_for(machine);
     return true;
   } catch (const Error&) {
     return false;

@@ -44,7 +44,7 @@ std::vector<std::string_view> x86_64_subfolders() {
 
 const std::array<Platform, 3>& platforms() {
   static const std::array<Platform, 3> table = {
-      Platform{.machine = Machine::alpha,
+      Platform{.machine = MachineId::alpha,
                .name = "Alpha",
                .key = "alpha",
                .emulator = "qemu-alpha",
@@ -62,7 +62,7 @@ const std::array<Platform, 3>& platforms() {
                .lib_token = "lib/alpha-linux-gnu",
                .platform_token = ""},
       Platform{
-          .machine = Machine::ia64,
+          .machine = MachineId::ia64,
           .name = "Itanium",
           .key = "ia64",
           .emulator = "respike-ia64",
@@ -79,7 +79,7 @@ const std::array<Platform, 3>& platforms() {
           .cache_flags = 0x0203,
           .lib_token = "lib/ia64-linux-gnu",
           .platform_token = ""},
-      Platform{.machine = Machine::x86_64,
+      Platform{.machine = MachineId::x86_64,
                .name = "x86-64",
                .key = "x86_64",
                .emulator = "",
@@ -108,7 +108,7 @@ const Platform* find_platform(std::string_view key) {
   return nullptr;
 }
 
-const Platform& platform_of(Machine machine) {
+const Platform& platform_of(MachineId machine) {
   return *std::find_if(platforms().begin(), platforms().end(),
                        [&](const Platform& platform) { return platform.machine == machine; });
 }

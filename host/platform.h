@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
 struct Platform {
-  Machine machine{};
+  MachineId machine{};
   std::string_view name;          // as a message calls it
-  std::string_view key;           // as Target::name() has it
+  std::string_view key;           // as Machine::name() has it
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
   std::string_view sysroot;       // where its dynamic linker and libraries are; empty: /
@@ -37,7 +37,7 @@ struct Platform {
   bool native() const { return emulator.empty(); }
 };
 
-const Platform& platform_of(Machine machine);
+const Platform& platform_of(MachineId machine);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 

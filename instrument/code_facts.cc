@@ -4,8 +4,8 @@
 #include <span>
 
 #include "optimizer/image/image.h"
-#include "optimizer/ir/probes.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
+#include "optimizer/machine/probes.h"
 
 namespace respike {
 
@@ -29,24 +29,24 @@ bool CodeFacts::first_block_entered(ProcedureId procedure) const {
 }
 
 std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id) const {
-  const Target& target = *program_.target;
+  const Machine& machine = *program_.machine;
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
-  const auto gp = target.abi().global_pointer;
+  const auto gp = machine.abi().global_pointer;
   const Section* table = program_.image->section_named(".got");
   if (!gp || !procedure.gp || table == nullptr) return std::nullopt;
-  const Register called = target.probes()->jump_register(block.instructions.back());
+  const Register called = machine.probes()->jump_register(block.instructions.back());
   for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
-    const Operands operands = target.operands(instruction);
+    const Operands operands = machine.operands(instruction);
     const auto defined = std::span(operands.registers).subspan(operands.uses);
     const auto end = defined.begin() + (operands.size - operands.uses);
     if (std::find(defined.begin(), end, called) == end) continue;
-    if (!target.is_lower_half(instruction) || instruction.has_reference()) return std::nullopt;
+    if (!machine.is_lower_half(instruction) || instruction.has_reference()) return std::nullopt;
     if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return std::nullopt;
     const uint64_t slot =
-        *procedure.gp + static_cast<uint64_t>(target.field(instruction, ReferenceKind::gp_low));
+        *procedure.gp + static_cast<uint64_t>(machine.field(instruction, ReferenceKind::gp_low));
     if (slot - table->address >= table->size) return std::nullopt;
     return slot;
   }

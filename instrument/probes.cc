@@ -31,15 +31,15 @@ namespace {
 /// Whether code may be put in front of each instruction of a block, and behind the last but one.
 /// Sequences that must stay as they are run from block to block where blocks are glued. Behind a
 /// system call another number of processes may go on than made it.
-std::vector<bool> open_places(const Target& target, const BasicBlock& block, bool glued_before) {
+std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, bool glued_before) {
   bool reserved = false, shadow = glued_before, in_system = false;
   std::vector<bool> result;
   result.reserve(block.instructions.size());
   for (const Instruction& instruction : block.instructions) {
     result.push_back(!reserved && !shadow && !in_system);
     if (instruction.is_pseudo()) continue;
-    in_system |= target.is_system_call(instruction);
-    switch (target.sequence_role(instruction)) {
+    in_system |= machine.is_system_call(instruction);
+    switch (machine.sequence_role(instruction)) {
       case SequenceRole::none:
         break;
       case SequenceRole::reservation_begin:
@@ -57,15 +57,15 @@ std::vector<bool> open_places(const Target& target, const BasicBlock& block, boo
   return result;
 }
 
-bool is_call(const Target& target, const BasicBlock& block) {
-  return is_call(target.control_flow(block.instructions.back()));
+bool is_call(const Machine& machine, const BasicBlock& block) {
+  return is_call(machine.control_flow(block.instructions.back()));
 }
 
 /// By block: whether a sequence may run into it from the block it is glued to.
-std::vector<bool> glued_before(const Target& target, const Procedure& procedure) {
+std::vector<bool> glued_before(const Machine& machine, const Procedure& procedure) {
   std::vector<bool> result(procedure.blocks.size());
   for (const BasicBlock& block : procedure.blocks)
-    if (block.has(BasicBlock::kGluedToNext) && !is_call(target, block))
+    if (block.has(BasicBlock::kGluedToNext) && !is_call(machine, block))
       result[block.edge(Edge::Kind::fall_through)->target] = true;
   return result;
 }
@@ -74,13 +74,13 @@ std::vector<bool> glued_before(const Target& target, const Procedure& procedure)
 
 ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
   const Procedure& procedure = program[id];
-  const std::vector<bool> glued = glued_before(*program.target, procedure);
+  const std::vector<bool> glued = glued_before(*program.machine, procedure);
   ProbePlaces places;
   places.block.resize(procedure.blocks.size());
   places.after_block.resize(procedure.blocks.size());
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
-    const std::vector<bool> open = open_places(*program.target, block, glued[b]);
+    const std::vector<bool> open = open_places(*program.machine, block, glued[b]);
     places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
     places.after_block[b] = !block.has(BasicBlock::kGluedToNext);
   }
@@ -91,8 +91,8 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
                              bool atomic)
     : program_(program),
       facts_(facts),
-      target_(*program.target),
-      code_(*program.target->probes()),
+      machine_(*program.machine),
+      code_(*program.machine->probes()),
       counters_(counters),
       atomic_(atomic),
       by_procedure_(program.procedures.size()) {}
@@ -107,10 +107,10 @@ const std::vector<PointFacts>& ProbeInserter::facts_of(ProcedureId procedure, Bl
 
 std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId block) {
   if (glued_before_of_ != procedure) {
-    glued_before_ = glued_before(target_, program_[procedure]);
+    glued_before_ = glued_before(machine_, program_[procedure]);
     glued_before_of_ = procedure;
   }
-  return open_places(target_, program_[procedure].blocks[block], glued_before_[block]);
+  return open_places(machine_, program_[procedure].blocks[block], glued_before_[block]);
 }
 
 /// Free registers first, then any others, which have to be saved; never `keep`.
@@ -230,15 +230,16 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
 
 /// Bytes that a probe in place adds.
 unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
-  const ProbeOperands operands{.counter = probe.counter,
-                               .gp = probe.gp_known ? program_[id].gp : std::nullopt,
-                               .free = {probe.registers, code_.registers(probe.kind, probe.gp_known)},
-                               .target = probe.target};
+  const ProbeOperands operands{
+      .counter = probe.counter,
+      .gp = probe.gp_known ? program_[id].gp : std::nullopt,
+      .free = {probe.registers, code_.registers(probe.kind, probe.gp_known)},
+      .target = probe.target};
   const ProbeCode code = code_.probe(probe.kind, operands);
   size_t instructions = code.code.size() + code.retry.size();
   if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
   if (probe.where == Where::on_taken) ++instructions;
-  return static_cast<unsigned>(instructions) * target_.code_alignment();
+  return static_cast<unsigned>(instructions) * machine_.code_alignment();
 }
 
 /// Chooses the probes that become calls, the least run first, until code grows no more than it may.
@@ -255,7 +256,7 @@ void ProbeInserter::shrink() {
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     for (const BasicBlock& block : program_[id].blocks)  // what stays need not be instructions
-      size += program_[id].movable() ? target_.size(block.instructions.span()) : block.origin_size;
+      size += program_[id].movable() ? machine_.size(block.instructions.span()) : block.origin_size;
     for (Probe& probe : by_procedure_[id]) {
       const unsigned own = size_of(id, probe);
       added += own;
@@ -264,8 +265,8 @@ void ProbeInserter::shrink() {
           uses.try_emplace(routine_of(id, probe), static_cast<uint32_t>(uses.size()), 0)
               .first->second;
       ++count;
-      const unsigned call = 2 * target_.code_alignment();
-      const unsigned branch = probe.where == Where::on_taken ? target_.code_alignment() : 0;
+      const unsigned call = 2 * machine_.code_alignment();
+      const unsigned branch = probe.where == Where::on_taken ? machine_.code_alignment() : 0;
       candidates.push_back({&probe, number, own - std::min(own, call + branch)});
     }
   }
@@ -274,7 +275,7 @@ void ProbeInserter::shrink() {
   const uint64_t start = program_.ranges.front().start;
   const uint64_t middle = (start + program_.ranges.back().end) / 2;
   const uint64_t end = std::max(program_.ranges.back().end, counters_) + added + (added >> 2);
-  if (std::max(middle - start, end - middle) > target_.branch_reach() / 10 * 9) return;
+  if (std::max(middle - start, end - middle) > machine_.branch_reach() / 10 * 9) return;
   const auto most = static_cast<uint64_t>(kGrowth * static_cast<double>(size));
   std::vector<bool> worthwhile(uses.size());
   std::vector<uint32_t> index(uses.size(), kNone);
@@ -290,7 +291,7 @@ void ProbeInserter::shrink() {
     if (routine == kNone) {
       routine = static_cast<uint32_t>(routines_.size());
       routines_.push_back(by_number[candidate.routine]);
-      added += 10 * target_.code_alignment();
+      added += 10 * machine_.code_alignment();
     }
     candidate.probe->routine = routine;
     added -= candidate.saving;
@@ -307,7 +308,7 @@ uint32_t ProbeInserter::routine_state(Register link) {
     const uint32_t initial = unwind.cies[c].initial_state;
     if (initial >= unwind.states.size()) continue;
     CfiState state = unwind.states[initial];
-    if (state.cfa_is_expression || state.cfa_register != target_.abi().stack_pointer ||
+    if (state.cfa_is_expression || state.cfa_register != machine_.abi().stack_pointer ||
         state.cfa_offset != 0 || !state.rules.empty())
       continue;
     Cie cie = unwind.cies[c];
@@ -351,7 +352,7 @@ void ProbeInserter::add_routines(Layout& layout) {
     }
     auto& last = pieces.back().instructions;
     last.insert(last.end(), code.after.begin(), code.after.end());
-    const Operands call = target_.operands(code_.routine_call(0, routine.registers).back());
+    const Operands call = machine_.operands(code_.routine_call(0, routine.registers).back());
     const Register link = call.registers[call.uses];
     const auto [state, fresh] = states.try_emplace(link, kNone);
     if (fresh) state->second = routine_state(link);
@@ -409,20 +410,20 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   };
   const uint32_t deep =
       saved.empty() ? state
-                    : deeper_.find(program_.unwind.states, state, target_.abi().stack_pointer,
+                    : deeper_.find(program_.unwind.states, state, machine_.abi().stack_pointer,
                                    code_.save_frame(saved.size()));
   if (!saved.empty()) {
     bool lowered = deep == state;
     for (const Instruction& instruction : code_.save(saved)) {
       append(instruction);
-      if (lowered || target_.is_nop(instruction)) continue;
+      if (lowered || machine_.is_nop(instruction)) continue;
       set_state(deep);
       lowered = true;
     }
   }
   for (const Instruction& instruction : code.code) append(instruction);
   if (!code.retry.empty()) {
-    if (pieces.back().instructions.empty()) append(target_.nop());  // no block is empty
+    if (pieces.back().instructions.empty()) append(machine_.nop());  // no block is empty
     pieces.push_back({.retry = true});
     for (const Instruction& instruction : code.retry) append(instruction);
     pieces.emplace_back();

@@ -11,9 +11,9 @@
 
 #include "instrument/code_facts.h"
 #include "instrument/counter_placement.h"
-#include "optimizer/ir/probes.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
+#include "optimizer/machine/probes.h"
 
 namespace respike {
 
@@ -102,7 +102,7 @@ class ProbeInserter {
 
   Program& program_;
   const CodeFacts& facts_;
-  const Target& target_;
+  const Machine& machine_;
   const Probes& code_;
   uint64_t counters_;
   bool atomic_;

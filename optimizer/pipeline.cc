@@ -168,9 +168,9 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
 
 /// Procedures for which no order was found that costs no more than the input's, such as a loop
 /// whose end has a name of its own: the two are parted. Small losses are accepted.
-std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Target& target) {
+std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Machine& machine) {
   constexpr double kLittle = 1e-4;  // of all cycles
-  const ExecutionCosts costs = target.execution_costs();
+  const ExecutionCosts costs = machine.execution_costs();
   std::vector<ProcedureId> losing;
   for (const Forecast::Change& each : forecast.procedures)
     if (each.output.cycles(costs) - each.input.cycles(costs) >
@@ -185,12 +185,12 @@ Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, Opt
                          Diagnostics& diagnostics, Steps& steps) {
   Draft draft = make_draft(image, options, {}, result, diagnostics, steps);
   if (!options.only_if_gained || result.annotated.entered == 0) return draft;
-  const Target& target = *draft.program.target;
-  if (const auto losing = losing_procedures(result.forecast, target); !losing.empty()) {
+  const Machine& machine = *draft.program.machine;
+  if (const auto losing = losing_procedures(result.forecast, machine); !losing.empty()) {
     Diagnostics ignored;  // said already
     draft = make_draft(image, options, losing, result, ignored, steps);
   }
-  return is_worth_it(result.forecast, target) ? std::move(draft) : make_copy(image, result);
+  return is_worth_it(result.forecast, machine) ? std::move(draft) : make_copy(image, result);
 }
 
 /// Takes the layout of the draft.
@@ -228,10 +228,10 @@ void count_procedures(const Program& program, OptimizeResult& result) {
 
 }  // namespace
 
-bool is_worth_it(const Forecast& forecast, const Target& target) {
+bool is_worth_it(const Forecast& forecast, const Machine& machine) {
   constexpr double kMuch = 0.04;  // of the cycles
   const double gain = forecast.input.cycles - forecast.output.cycles;
-  const double risk = forecast.unknown_calls * target.instruction_cache().miss;
+  const double risk = forecast.unknown_calls * machine.instruction_cache().miss;
   return gain > std::min(risk, kMuch * forecast.input.cycles);
 }
 

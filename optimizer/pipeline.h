@@ -93,7 +93,7 @@ std::optional<std::string> describe_opaque(const Program& program);
 /// Whether a layout gains more than it risks. At each call of code that the forecast knows no place
 /// of, caller and callee may throw a line of the other one out of the cache, in the input as in the
 /// output. So moving code has to gain more than one such miss for each of these calls, or much.
-bool is_worth_it(const Forecast& forecast, const Target& target);
+bool is_worth_it(const Forecast& forecast, const Machine& machine);
 
 /// Rewrites `image`. The result is checked: it is read and lifted again and compared with the
 /// input. Throws Error when the image cannot be rewritten; procedures that cannot are left alone.

@@ -33,8 +33,8 @@ uint64_t sum_of(const std::vector<Component>& components) {
 
 const std::vector<ModelInfo>& models() {
   static const std::vector<ModelInfo> table = {
-      {"alpha21164", Machine::alpha, [] { return alpha21164::make_model(); }},
-      {"itanium2", Machine::ia64, [] { return itanium2::make_model(); }},
+      {"alpha21164", MachineId::alpha, [] { return alpha21164::make_model(); }},
+      {"itanium2", MachineId::ia64, [] { return itanium2::make_model(); }},
   };
   return table;
 }

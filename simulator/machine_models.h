@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 #include "simulator/machine_model.h"
 
 namespace respike::simulator {
 
 struct ModelInfo {
   std::string_view name;
-  Machine machine;  // of the model's programs
+  MachineId machine;  // of the model's programs
   std::unique_ptr<MachineModel> (*make)();
 };
 

@@ -140,7 +140,7 @@ fs::path find_plugin() {
 
 /// The machine of a program; nullopt for a machine that Respike does not know. Throws Error unless
 /// `path` is a program that can run.
-std::optional<Machine> require_program(const fs::path& path) {
+std::optional<MachineId> require_program(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Error("there is no such program", path);

@@ -13,8 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
-MACHINES_ALLOWED = ("optimizer/target/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
-                    "tests/", "optimizer/image/elf/", "optimizer/base/machine.h")
+MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
+                    "tests/", "optimizer/image/elf/", "optimizer/base/machine_id.h")
 ELF_FOLDER = "optimizer/image/elf/"
 ELF = re.compile(r"""\b(SHT|SHF|SHN|PT|PF|DT|DF|STB|STT|STV|STO|ET|EM|EI|NT)_[A-Z0-9]\w*
                      |\bR_(ALPHA|IA64|X86_64|AARCH64)_\w+|\bELF(CLASS|DATA|MAG)\w*|\bElf(32|64)_\w+|\bELF::|<elf\.h>

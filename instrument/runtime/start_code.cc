@@ -20,9 +20,9 @@ constexpr uint8_t kIa64Code[] = {
 
 }  // namespace
 
-StartCode start_code(Machine machine) {
+StartCode start_code(MachineId machine) {
   switch (machine) {
-    case Machine::alpha:
+    case MachineId::alpha:
 #if RESPIKE_START_CODE_ALPHA
       // One entry serves both ways in: it keeps all registers but pv.
       return {.code = kAlphaCode, .alignment = 16, .page_size = 8192};
@@ -31,7 +31,7 @@ StartCode start_code(Machine machine) {
           "this respike was built without alpha-linux-gnu-gcc and cannot instrument programs for "
           "Alpha: install scripts/install-packages.sh's packages and build it again");
 #endif
-    case Machine::ia64:
+    case MachineId::ia64:
 #if RESPIKE_START_CODE_IA64
       // Pages have 4 to 64 KB, as the kernel was configured.
       return {.code = kIa64Code, .alignment = 16, .page_size = 65536};

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
@@ -29,6 +29,6 @@ struct StartCode {
 };
 
 /// The start code for a machine. Throws Error when this build of Respike has none.
-StartCode start_code(Machine machine);
+StartCode start_code(MachineId machine);
 
 }  // namespace respike

@@ -3,7 +3,7 @@
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/register_set.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -20,15 +20,15 @@ struct BlockSummary {
 
 /// Summarizes a block; adds all registers that it may write to `killed`.
 template <size_t W>
-BlockSummary<W> summarize(const Target& target, const BasicBlock& block,
+BlockSummary<W> summarize(const Machine& machine, const BasicBlock& block,
                           BasicRegisterSet<W>& killed) {
   BlockSummary<W> summary;
   for (uint32_t i = block.instructions.size(); i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
     if (instruction.opcode == kInvalid)
-      summary.used = summary.read = BasicRegisterSet<W>::first(target.register_count());
-    const Operands operands = target.operands(instruction);
+      summary.used = summary.read = BasicRegisterSet<W>::first(machine.register_count());
+    const Operands operands = machine.operands(instruction);
     for (unsigned k = operands.uses; k < operands.size; ++k) {
       const Register r = operands.registers[k];
       killed.add(r);
@@ -66,14 +66,14 @@ inline End end_of(const Call& call) {
 }
 
 /// How a block ends that has no Call at its end.
-inline End end_of(const Target& target, const Procedure& procedure, const BasicBlock& block) {
+inline End end_of(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   if (block.instructions.empty()) return block.successors.empty() ? End::anything : End::plain;
   // A signal return restores all registers from memory; to know that would gain nothing.
   if (procedure.state == Procedure::State::pinned &&
-      target.is_signal_return(block.instructions.span()))
+      machine.is_signal_return(block.instructions.span()))
     return End::anything;
   const bool refers = block.instructions.back().has_reference();
-  switch (target.control_flow(block.instructions.back())) {
+  switch (machine.control_flow(block.instructions.back())) {
     case ControlFlow::return_jump:
       return End::leaves;
     case ControlFlow::none:

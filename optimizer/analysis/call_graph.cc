@@ -25,14 +25,14 @@
 
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
 class CallGraphBuilder {
  public:
   CallGraphBuilder(const Program& program, CallGraph& graph)
-      : program_(program), target_(*program.target), graph_(graph) {}
+      : program_(program), machine_(*program.machine), graph_(graph) {}
 
   void build() {
     graph_.outside_.assign(program_.procedures.size(), CallGraph::Outside::none);
@@ -84,7 +84,7 @@ class CallGraphBuilder {
     for (const BasicBlock& block : procedure.blocks) {
       if (block.instructions.empty()) continue;
       const Instruction& last = block.instructions.back();
-      const ControlFlow flow = target_.control_flow(last);
+      const ControlFlow flow = machine_.control_flow(last);
       if (flow != ControlFlow::call && flow != ControlFlow::branch &&
           flow != ControlFlow::conditional_branch)
         continue;
@@ -104,14 +104,14 @@ class CallGraphBuilder {
     if (block.instructions.empty()) return std::nullopt;
     const Instruction& last = block.instructions.back();
     Call call;
-    const ControlFlow flow = target_.control_flow(last);
+    const ControlFlow flow = machine_.control_flow(last);
     switch (flow) {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
-        const Operands operands = target_.operands(last);
-        call.standard = target_.is_system_call(last) ||
+        const Operands operands = machine_.operands(last);
+        call.standard = machine_.is_system_call(last) ||
                         (operands.size > operands.uses &&
-                         operands.registers[operands.uses] == target_.abi().return_address);
+                         operands.registers[operands.uses] == machine_.abi().return_address);
         break;
       }
       case ControlFlow::branch:
@@ -124,8 +124,8 @@ class CallGraphBuilder {
             (!block.has(BasicBlock::kMayLeave) || has_frame(procedure, block)))
           return std::nullopt;
         call.kind = Call::Kind::tail;
-        const Operands operands = target_.operands(last);
-        const auto pv = target_.abi().procedure_value;
+        const Operands operands = machine_.operands(last);
+        const auto pv = machine_.abi().procedure_value;
         const unsigned predicates = last.predicate != 0 ? 1 : 0;
         call.standard =
             operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv);
@@ -207,7 +207,7 @@ class CallGraphBuilder {
   /// Finds the slots of the linkage table that instructions load by a displacement from gp. Unknown
   /// when a procedure that uses gp has no known gp.
   void find_loaded_slots() {
-    const auto gp = target_.abi().global_pointer;
+    const auto gp = machine_.abi().global_pointer;
     const Section* table =
         program_.image == nullptr ? nullptr : program_.image->section_named(kLinkageTable);
     if (!gp || table == nullptr) return;
@@ -217,14 +217,14 @@ class CallGraphBuilder {
       for (const BasicBlock& block : procedure.blocks)
         for (const Instruction& i : block.instructions) {
           if (i.is_pseudo()) continue;
-          const Operands operands = target_.operands(i);
+          const Operands operands = machine_.operands(i);
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
           // Code may load slots by a copy of gp, too.
-          if (target_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
-          if (i.has_reference() || !target_.is_lower_half(i)) continue;
+          if (machine_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
+          if (i.has_reference() || !machine_.is_lower_half(i)) continue;
           if (!procedure.gp) return slots_loaded_.clear();
           const uint64_t slot = *procedure.gp +
-                                static_cast<uint64_t>(target_.field(i, ReferenceKind::gp_low)) -
+                                static_cast<uint64_t>(machine_.field(i, ReferenceKind::gp_low)) -
                                 slots_start_;
           if (slot < table->size) slots_loaded_[slot / kSlot] = true;
         }
@@ -356,7 +356,7 @@ class CallGraphBuilder {
   static constexpr uint64_t kSlot = 8;  // bytes
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   CallGraph& graph_;
   std::vector<std::pair<ProcedureId, BlockId>> outside_entries_;
   std::unordered_map<ProcedureId, std::vector<bool>> labels_;  // reached by indirect edges

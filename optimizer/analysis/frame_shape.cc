@@ -25,7 +25,7 @@
 #include <optional>
 
 #include "optimizer/analysis/dataflow.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -92,13 +92,13 @@ struct Access {
   int64_t displacement = 0;
 };
 
-std::optional<Access> access_of(const Target& target, const Instruction& i,
+std::optional<Access> access_of(const Machine& machine, const Instruction& i,
                                 const Operands& operands) {
   if (i.has_reference()) return std::nullopt;
   const unsigned defs = operands.size - operands.uses;
   Access access;
-  if (target.is_lower_half(i)) {
-    access.displacement = target.field(i, ReferenceKind::gp_low);
+  if (machine.is_lower_half(i)) {
+    access.displacement = machine.field(i, ReferenceKind::gp_low);
     if (operands.uses == 0) return std::nullopt;
     if (defs == 0) {
       access.kind = Access::Kind::store;
@@ -109,11 +109,11 @@ std::optional<Access> access_of(const Target& target, const Instruction& i,
     if (defs != 1 || operands.uses != 1) return std::nullopt;
     Instruction copy = i;
     copy.immediate = 0;
-    const bool adds = target.value_source(copy) == ValueSource::copied;
+    const bool adds = machine.value_source(copy) == ValueSource::copied;
     access.kind = adds ? Access::Kind::address : Access::Kind::load;
-  } else if (target.is_upper_half(i) && operands.uses == 1 && defs == 1) {
-    access.displacement = target.field(i, ReferenceKind::gp_high);
-  } else if (operands.uses == 1 && defs == 1 && target.value_source(i) == ValueSource::copied) {
+  } else if (machine.is_upper_half(i) && operands.uses == 1 && defs == 1) {
+    access.displacement = machine.field(i, ReferenceKind::gp_high);
+  } else if (operands.uses == 1 && defs == 1 && machine.value_source(i) == ValueSource::copied) {
     access.displacement = 0;
   } else {
     return std::nullopt;
@@ -130,14 +130,14 @@ class FrameAnalysis {
 
   FrameAnalysis(const Program& program, ProcedureId id, std::span<const Call> calls,
                 std::span<const BlockId> entries)
-      : target_(*program.target),
+      : machine_(*program.machine),
         procedure_(program[id]),
         calls_(calls),
         entries_(entries),
-        sp_(target_.abi().stack_pointer),
-        all_(Set::first(target_.register_count())),
-        scratch_(std::span(target_.abi().scratch)),
-        preserved_(std::span(target_.abi().preserved)),
+        sp_(machine_.abi().stack_pointer),
+        all_(Set::first(machine_.register_count())),
+        scratch_(std::span(machine_.abi().scratch)),
+        preserved_(std::span(machine_.abi().preserved)),
         offsets_(slot_offsets(program, procedure_)) {
     find_effects();
   }
@@ -221,8 +221,8 @@ class FrameAnalysis {
       first_effect_.push_back(effects_.size());
       for (const Instruction& i : block.instructions) {
         Effect& effect = effects_.emplace_back();
-        if (i.is_pseudo() || target_.is_nop(i)) continue;
-        const Operands operands = target_.operands(i);
+        if (i.is_pseudo() || machine_.is_nop(i)) continue;
+        const Operands operands = machine_.operands(i);
         effect = {uses_of<W>(operands), defs_of<W>(operands)};
       }
     }
@@ -231,7 +231,7 @@ class FrameAnalysis {
   bool after_call(BlockId source) const {
     const BasicBlock& block = procedure_.blocks[source];
     if (block.instructions.empty()) return false;
-    const ControlFlow flow = target_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.control_flow(block.instructions.back());
     return is_call(flow);
   }
 
@@ -264,12 +264,12 @@ class FrameAnalysis {
 
   /// Interprets an instruction that reads or writes the stack pointer or the frame pointer.
   void step(const Instruction& i, State& state) {
-    const Operands operands = target_.operands(i);
+    const Operands operands = machine_.operands(i);
     bool touches_frame = false;
     for (unsigned k = 0; k < operands.uses; ++k)
       touches_frame |= operands.registers[k] == sp_ || operands.registers[k] == state.fp;
     std::optional<Access> access;
-    if (touches_frame) access = access_of(target_, i, operands);
+    if (touches_frame) access = access_of(machine_, i, operands);
     const bool saves = access && save(*access, state);
     if (collecting_) {
       for (unsigned k = 0; k < operands.uses; ++k) {
@@ -374,7 +374,7 @@ class FrameAnalysis {
   /// and moves of stack and frame pointer. `state` is the state behind the instruction.
   void note_escape(const Instruction& i, const Operands& operands,
                    const std::optional<Access>& access, const State& state) {
-    if (target_.is_nop(i) || target_.control_flow(i) != ControlFlow::none) return;
+    if (machine_.is_nop(i) || machine_.control_flow(i) != ControlFlow::none) return;
     if (!access) {
       escapes_ = true;
     } else if (access->kind == Access::Kind::store) {
@@ -401,7 +401,7 @@ class FrameAnalysis {
   bool leaves(BlockId block) const {
     const BasicBlock& b = procedure_.blocks[block];
     if (!b.instructions.empty() &&
-        target_.control_flow(b.instructions.back()) == ControlFlow::return_jump)
+        machine_.control_flow(b.instructions.back()) == ControlFlow::return_jump)
       return true;
     const Call* call = call_at(block);
     return call != nullptr && call->kind == Call::Kind::tail;
@@ -447,7 +447,7 @@ class FrameAnalysis {
 
   static constexpr int64_t kWidest = 8;  // bytes of an ordinary store
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure& procedure_;
   std::span<const Call> calls_;
   std::span<const BlockId> entries_;
@@ -482,7 +482,7 @@ bool may_have_slots(const Program& program, const Procedure& procedure) {
 
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries) {
-  if (program.target->register_count() <= 64)
+  if (program.machine->register_count() <= 64)
     return FrameAnalysis<1>(program, id, calls, entries).run();
   return FrameAnalysis<8>(program, id, calls, entries).run();
 }

@@ -67,8 +67,8 @@ void apply(const GpEvent& event, GpState& state) {
   }
 }
 
-GpEventFinder::GpEventFinder(const Target& target)
-    : target_(target), number_(target.register_count(), kNoNumber) {}
+GpEventFinder::GpEventFinder(const Machine& machine)
+    : machine_(machine), number_(machine.register_count(), kNoNumber) {}
 
 void GpEventFinder::number(Register r) {
   if (number_[r] != kNoNumber || registers_.size() == kMostNumbers) return;
@@ -98,10 +98,10 @@ void GpEventFinder::find_copies(const Procedure& procedure) {
   for (const BasicBlock& block : procedure.blocks)
     for (const Instruction& i : block.instructions) {
       if (i.is_pseudo() || i.opcode == kInvalid) continue;
-      if (const auto frame = target_.kept_registers(i))
+      if (const auto frame = machine_.kept_registers(i))
         if (std::ranges::find(frames_, *frame) == frames_.end()) frames_.push_back(*frame);
-      if (target_.value_source(i) != ValueSource::copied) continue;
-      const Operands operands = target_.operands(i);
+      if (machine_.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = machine_.operands(i);
       if (operands.uses == 0 || operands.size != operands.uses + 1) continue;
       copies_.push_back({operands.registers[operands.uses], operands.registers[operands.uses - 1]});
     }
@@ -112,8 +112,8 @@ void GpEventFinder::enter(const Procedure& procedure) {
   for (const Register r : registers_) number_[r] = kNoNumber;
   registers_.clear();
   windowed_ = lost_by_calls_ = 0;
-  number(*target_.abi().global_pointer);
-  if (!target_.abi().callers_set_gp) return;
+  number(*machine_.abi().global_pointer);
+  if (!machine_.abi().callers_set_gp) return;
   find_copies(procedure);
   for (size_t known = 0; known != registers_.size();) {
     known = registers_.size();
@@ -135,8 +135,8 @@ bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
   const ReferenceKind kind = procedure_->references[load].kind;
   if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return false;
   events.push_back({.index = index,
-                    .kind = target_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
-                                                               : GpEvent::Kind::lower_half,
+                    .kind = machine_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
+                                                                : GpEvent::Kind::lower_half,
                     .operand = load});
   return true;
 }
@@ -148,11 +148,11 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     events.push_back({.index = index, .kind = GpEvent::Kind::frame});
     return;
   }
-  const Operands operands = target_.operands(instruction);
-  const bool follows_copies = target_.abi().callers_set_gp;
+  const Operands operands = machine_.operands(instruction);
+  const bool follows_copies = machine_.abi().callers_set_gp;
   for (unsigned k = 0; follows_copies && k < operands.uses; ++k)
     if (number_of(operands.registers[k]) != kNoNumber &&
-        target_.uses_as_pointer(instruction, operands.registers[k]))
+        machine_.uses_as_pointer(instruction, operands.registers[k]))
       events.push_back({.index = index,
                         .kind = GpEvent::Kind::misuse,
                         .from = number_of(operands.registers[k])});
@@ -162,7 +162,7 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
       written |= uint32_t{1} << to;
   const bool copies = written != 0 && follows_copies && operands.size == operands.uses + 1 &&
                       operands.uses != 0 &&
-                      target_.value_source(instruction) == ValueSource::copied;
+                      machine_.value_source(instruction) == ValueSource::copied;
   const uint8_t from = copies ? number_of(operands.registers[operands.uses - 1]) : kNoNumber;
   if (from != kNoNumber) {
     const uint8_t to = number_of(operands.registers[operands.uses]);
@@ -179,9 +179,9 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     if (written != 0) events.push_back({.index = index, .operand = written});
     return;
   }
-  if (is_call(target_.control_flow(instruction)) || target_.is_system_call(instruction))
+  if (is_call(machine_.control_flow(instruction)) || machine_.is_system_call(instruction))
     written |= lost_by_calls_;
-  const auto frame = target_.kept_registers(instruction);
+  const auto frame = machine_.kept_registers(instruction);
   if (frame) written |= windowed_;
   if (written != 0) events.push_back({.index = index, .operand = written});
   if (frame && windowed_ != 0)

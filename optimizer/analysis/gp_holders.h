@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -58,7 +58,7 @@ void apply(const GpEvent& event, GpState& state);
 /// Finds the events of procedures, one procedure after the other.
 class GpEventFinder {
  public:
-  explicit GpEventFinder(const Target& target);
+  explicit GpEventFinder(const Machine& machine);
 
   /// Begins a procedure: numbers the registers to which it copies gp. Copies are followed only
   /// where callers set gp (Abi::callers_set_gp).
@@ -75,13 +75,13 @@ class GpEventFinder {
 
   void find_copies(const Procedure& procedure);
   void number(Register r);
-  bool is_windowed(Register r) const { return target_.abi().windowed.contains(r); }
+  bool is_windowed(Register r) const { return machine_.abi().windowed.contains(r); }
   uint32_t numbers_in(RegisterRange range) const;
   void find(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
   bool add_half(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
   uint8_t number_of(Register r) const { return number_[r]; }
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure* procedure_ = nullptr;
   std::vector<uint8_t> number_;                // per register
   std::vector<Register> registers_;            // per number

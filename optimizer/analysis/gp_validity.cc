@@ -55,7 +55,7 @@ class GpSolver {
       : program_(program),
         calls_(calls),
         result_(result),
-        copies_(program.target->abi().callers_set_gp),
+        copies_(program.machine->abi().callers_set_gp),
         keeps_(program.procedures.size(), true),
         wanted_(program.procedures.size(), true) {}
 
@@ -89,7 +89,7 @@ class GpSolver {
     leaves_alone_.assign(program_.procedures.size(), true);
     misuses_.assign(program_.procedures.size(), false);
     result_.first_event_.reserve(result_.state_.size() + 1);
-    GpEventFinder finder(*program_.target);
+    GpEventFinder finder(*program_.machine);
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       if (is_known(p)) finder.enter(program_[p]);
       for (const BasicBlock& block : program_[p].blocks) {
@@ -99,7 +99,7 @@ class GpSolver {
         finder.find(block, result_.events_);
         note_events(p, std::span(result_.events_).subspan(first));
         if (block.has(BasicBlock::kLandingPad) ||
-            end_of(*program_.target, program_[p], block) == End::anything)
+            end_of(*program_.machine, program_[p], block) == End::anything)
           leaves_alone_[p] = false;
       }
     }
@@ -157,19 +157,19 @@ class GpSolver {
 
   /// The first access of a block to gp: a read as the base of an address, or a possible write.
   Access first_access(uint32_t node, const BasicBlock& block) const {
-    const Register gp = *program_.target->abi().global_pointer;
+    const Register gp = *program_.machine->abi().global_pointer;
     const auto events = result_.events_of(node);
     const auto write = std::ranges::find_if(events, &GpEvent::changes_register);
     for (uint32_t i = 0; i < block.instructions.size(); ++i) {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo()) continue;
       if (write != events.end() && write->index == i) return Access::writes;
-      const Operands operands = program_.target->operands(instruction);
+      const Operands operands = program_.machine->operands(instruction);
       if (operands.uses != 0 && operands.registers[operands.uses - 1] == gp &&
-          (program_.target->is_lower_half(instruction) ||
-           program_.target->is_upper_half(instruction)))
+          (program_.machine->is_lower_half(instruction) ||
+           program_.machine->is_upper_half(instruction)))
         return Access::reads;
-      if (is_call(program_.target->control_flow(instruction))) return Access::writes;
+      if (is_call(program_.machine->control_flow(instruction))) return Access::writes;
     }
     return Access::none;
   }
@@ -306,7 +306,7 @@ class GpSolver {
     if (!copies_) return false;
     // Control gets behind a call that never returns only if a predicate skipped the call.
     if (call.known() && !program_[call.callee].returns) return true;
-    return program_.target->is_system_call(
+    return program_.machine->is_system_call(
         program_[call.caller].blocks[call.block].instructions.back());
   }
 
@@ -365,10 +365,10 @@ class GpSolver {
       const bool tail = call != nullptr && call->kind == Call::Kind::tail;
       const bool returns =
           !blocks[b].instructions.empty() &&
-          program_.target->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
+          program_.machine->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
       if ((tail || returns) && !values.after[b].valid()) return false;
       if (tail && !callee_keeps(*call)) return false;
-      if (end_of(*program_.target, program_[p], blocks[b]) == End::anything) return false;
+      if (end_of(*program_.machine, program_[p], blocks[b]) == End::anything) return false;
     }
     return true;
   }
@@ -446,7 +446,7 @@ class GpSolver {
     const auto& blocks = program_[p].blocks;
     if (entry == 0 || !is_known(p) || blocks[0].successors.size() != 1 ||
         blocks[0].successors[0].target != entry || blocks[0].instructions.empty() ||
-        program_.target->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
+        program_.machine->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
       return false;
     return after(result_.first_[p], kInvalid).valid();
   }
@@ -470,14 +470,14 @@ class GpSolver {
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls) : program_(program) {
   number_blocks();
-  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).run();
+  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
                        std::span<const ProcedureId> procedures)
     : program_(program) {
   number_blocks();
-  if (program.target->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
 }
 
 void GpValidity::number_blocks() {
@@ -487,7 +487,7 @@ void GpValidity::number_blocks() {
     count += static_cast<uint32_t>(procedure.blocks.size());
   }
   state_.assign(count, {});
-  if (!program_.target->abi().global_pointer) first_event_.assign(count + 1, 0);
+  if (!program_.machine->abi().global_pointer) first_event_.assign(count + 1, 0);
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {

@@ -9,7 +9,7 @@
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/gp_holders.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 

@@ -18,7 +18,7 @@
 #include <algorithm>
 
 #include "optimizer/analysis/gp_validity.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -26,14 +26,14 @@ namespace {
 class LoadFinder {
  public:
   LoadFinder(const Program& program, ProcedureId id, Register gp)
-      : target_(*program.target), procedure_(program[id]), id_(id), gp_(gp) {}
+      : machine_(*program.machine), procedure_(program[id]), id_(id), gp_(gp) {}
 
   /// Adds all loads behind direct calls.
   void find(std::vector<GpLoad>& loads) const {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       const auto& list = procedure_.blocks[b].instructions;
       for (uint32_t i = 0; i < list.size(); ++i) {
-        if (!is_half(list[i]) || !target_.is_upper_half(list[i]) || !is_behind_call(list[i]))
+        if (!is_half(list[i]) || !machine_.is_upper_half(list[i]) || !is_behind_call(list[i]))
           continue;
         const uint32_t lower = lower_half(list.span(), i);
         if (lower != kNone) loads.push_back({id_, b, i, lower, list[i].immediate});
@@ -52,30 +52,30 @@ class LoadFinder {
     const CodeLocation& anchor = procedure_.references[static_cast<uint32_t>(i.immediate)].target;
     if (anchor.where != CodeLocation::Where::return_point || anchor.procedure != id_) return false;
     const auto& list = procedure_.blocks[anchor.block].instructions;
-    return !list.empty() && target_.control_flow(list.back()) == ControlFlow::call;
+    return !list.empty() && machine_.control_flow(list.back()) == ControlFlow::call;
   }
 
   /// The index of the lower half of the load whose upper half is at `upper`; kNone when the lower
   /// half is not in this block, or when an instruction between them reads or writes gp.
   uint32_t lower_half(std::span<const Instruction> list, uint32_t upper) const {
-    const Operands operands = target_.operands(list[upper]);
+    const Operands operands = machine_.operands(list[upper]);
     if (operands.size != operands.uses + 1 || operands.registers[operands.uses] != gp_)
       return kNone;
     for (uint32_t i = upper + 1; i < list.size(); ++i) {
       if (list[i].is_pseudo()) continue;
       if (list[i].opcode == kInvalid) return kNone;
-      const Operands next = target_.operands(list[i]);
+      const Operands next = machine_.operands(list[i]);
       const auto end = next.registers + next.size;
       if (std::find(&next.registers[0], end, gp_) == end) continue;
       const bool other_half = is_half(list[i]) && list[i].immediate == list[upper].immediate &&
-                              target_.is_lower_half(list[i]) && next.uses == 1 && next.size == 2 &&
+                              machine_.is_lower_half(list[i]) && next.uses == 1 && next.size == 2 &&
                               next.registers[0] == gp_ && next.registers[1] == gp_;
       return other_half ? i : kNone;
     }
     return kNone;
   }
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure& procedure_;
   const ProcedureId id_;
   const Register gp_;
@@ -86,7 +86,7 @@ class LoadFinder {
 std::vector<GpLoad> find_needless_gp_loads(const Program& program,
                                            std::optional<CallGraph>& calls) {
   std::vector<GpLoad> loads;
-  const auto gp = program.target->abi().global_pointer;
+  const auto gp = program.machine->abi().global_pointer;
   if (!gp) return loads;
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     if (program[id].state != Procedure::State::opaque) LoadFinder(program, id, *gp).find(loads);

@@ -38,7 +38,7 @@ uint32_t state_behind(const BasicBlock& block) {
 
 Packing::Packing(const Program& program)
     : program_(program),
-      target_(*program.target),
+      machine_(*program.machine),
       has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
       has_opposites_(program.procedures.size()) {
   for (const Procedure& procedure : program.procedures) {
@@ -84,7 +84,7 @@ bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next
 /// the same region.
 bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
   const BasicBlock& block = procedure.blocks[id];
-  if (!has_regions_ || !is_call(target_.control_flow(block.instructions.back())) ||
+  if (!has_regions_ || !is_call(machine_.control_flow(block.instructions.back())) ||
       block.edge(Edge::Kind::fall_through) != nullptr)
     return false;
   if (next == kNone || block.origin == kNone) return true;
@@ -92,7 +92,7 @@ bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next
   const bool same = follower.origin == block.origin + block.origin_size;
   return !same || !shares_region(procedure, id, next) ||
          std::all_of(follower.instructions.begin(), follower.instructions.end(),
-                     [&](const Instruction& i) { return i.is_pseudo() || target_.is_nop(i); });
+                     [&](const Instruction& i) { return i.is_pseudo() || machine_.is_nop(i); });
 }
 
 /// Whether branches of the procedure may be inverted: no instruction defers faults, after which
@@ -102,7 +102,7 @@ bool Packing::has_opposites(ProcedureId id) {
   if (!known)
     known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
       return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
-        return !instruction.is_pseudo() && target_.defers_faults(instruction);
+        return !instruction.is_pseudo() && machine_.defers_faults(instruction);
       });
     });
   return *known;
@@ -112,7 +112,7 @@ bool Packing::has_opposites(ProcedureId id) {
 bool Packing::has_inverse(ProcedureId procedure, const BasicBlock& block) {
   Instruction inverse = block.instructions.back();
   const auto before = block.instructions.span().first(block.instructions.size() - 1);
-  return has_opposites(procedure) && target_.invert(inverse, before);
+  return has_opposites(procedure) && machine_.invert(inverse, before);
 }
 
 BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
@@ -127,7 +127,8 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
     if (!turns || !has_inverse(procedure, block)) return BlockEnd::branch_appended;
     return follows ? BlockEnd::inverted : BlockEnd::inverted_and_appended;
   }
-  if (fall != nullptr && has_regions_ && is_call(target_.control_flow(block.instructions.back())) &&
+  if (fall != nullptr && has_regions_ &&
+      is_call(machine_.control_flow(block.instructions.back())) &&
       !shares_region(program_[procedure], id, next))
     return BlockEnd::branch_appended;  // so that the return point is in the call's region
   if (fall == nullptr && taken != nullptr && taken->target == next) return BlockEnd::branch_dropped;
@@ -140,7 +141,7 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
 /// where a group holds several instructions.
 void Packing::find_joinable() {
   joinable_.assign(run_.size(), false);
-  if (target_.grid().slots == 1) return;
+  if (machine_.grid().slots == 1) return;
   std::vector<uint32_t> entries;  // of the blocks of a procedure
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
@@ -169,13 +170,13 @@ bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   const BasicBlock& follower = procedure.blocks[next];
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (!joinable_[index(id, next)] || end(id, block_id) != BlockEnd::kept || fall == nullptr ||
-      fall->target != next || is_call(target_.control_flow(block.instructions.back())))
+      fall->target != next || is_call(machine_.control_flow(block.instructions.back())))
     return false;
   // Unwind tables describe whole groups.
   if (!shares_region(procedure, block_id, next)) return false;
   const Instruction& first = follower.instructions.front();
   const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
-                           target_.control_flow(first) == ControlFlow::branch;
+                           machine_.control_flow(first) == ControlFlow::branch;
   return independent ||
          (block.origin != kNone && follower.origin == block.origin + block.origin_size);
 }
@@ -206,7 +207,7 @@ void Packing::measure(ProcedureId id, BlockId first) {
   const BlockEnd how = end(id, first);
   if (next_[index(id, first)] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
     const auto code = program_[id].blocks[first].instructions.span();
-    sizes_[index(id, first)] = static_cast<uint32_t>(target_.size(code));
+    sizes_[index(id, first)] = static_cast<uint32_t>(machine_.size(code));
     return;
   }
   BlockRun& run = measured_;
@@ -232,10 +233,10 @@ void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruc
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
     code.pop_back();
-    if (code.size() > start && target_.is_prefix(code.back())) code.pop_back();
+    if (code.size() > start && machine_.is_prefix(code.back())) code.pop_back();
   }
-  if (appends_branch(how)) code.push_back(target_.branch());
-  if (how == BlockEnd::padded) code.push_back(target_.stop());
+  if (appends_branch(how)) code.push_back(machine_.branch());
+  if (how == BlockEnd::padded) code.push_back(machine_.stop());
 }
 
 void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {
@@ -246,7 +247,7 @@ void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) c
     append_code(procedure, id, run.code);
   }
   run.places.resize(run.code.size());
-  run.size = target_.arrange(run.code, run.places.data());
+  run.size = machine_.arrange(run.code, run.places.data());
 }
 
 void Packing::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -40,7 +40,7 @@ constexpr Edge::Kind side_of_appended_branch(BlockEnd end) {
 /// with appended branches, whose displacements are not set yet.
 struct BlockRun {
   std::vector<Instruction> code;
-  std::vector<uint32_t> places;  // of each, from the start on; see Target::arrange()
+  std::vector<uint32_t> places;  // of each, from the start on; see Machine::arrange()
   uint64_t size = 0;             // bytes
   std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
@@ -85,7 +85,7 @@ class Packing {
   void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const bool has_regions_;       // see needs_padding()
   std::vector<uint32_t> first_;  // by procedure: index of its first block in the next five lists
   std::vector<uint32_t> sizes_;

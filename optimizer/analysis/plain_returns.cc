@@ -28,7 +28,7 @@
 
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/register_set.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -37,9 +37,9 @@ class ReturnAnalysis {
  public:
   ReturnAnalysis(const Program& program, const CallGraph& calls)
       : program_(program),
-        target_(*program.target),
+        machine_(*program.machine),
         calls_(calls),
-        sp_(target_.abi().stack_pointer),
+        sp_(machine_.abi().stack_pointer),
         links_(program.procedures.size()) {}
 
   std::vector<bool> run() {
@@ -77,11 +77,11 @@ class ReturnAnalysis {
   /// Finds, per procedure, the registers that may hold the return address at its entry.
   void find_links() {
     std::vector<ProcedureId> work;
-    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(target_.abi().return_address);
+    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(machine_.abi().return_address);
     for (const Call& call : calls_.calls()) {
       if (!call.known() || call.standard || call.kind == Call::Kind::tail) continue;
       const auto& block = program_[call.caller].blocks[call.block];
-      const Operands operands = target_.operands(block.instructions.back());
+      const Operands operands = machine_.operands(block.instructions.back());
       for (unsigned k = operands.uses; k < operands.size; ++k)
         links_[call.callee].add(operands.registers[k]);
       work.push_back(call.callee);
@@ -113,10 +113,10 @@ class ReturnAnalysis {
   /// False when the instruction computes a return address, which is not the caller's then.
   bool keeps_link(const Instruction& i, const Operands& operands) const {
     const auto end = operands.registers + operands.size;
-    if (std::find(operands.registers + operands.uses, end, target_.abi().return_address) == end)
+    if (std::find(operands.registers + operands.uses, end, machine_.abi().return_address) == end)
       return true;
-    const ControlFlow flow = target_.control_flow(i);
-    const ValueSource source = target_.value_source(i);
+    const ControlFlow flow = machine_.control_flow(i);
+    const ValueSource source = machine_.value_source(i);
     return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
            source == ValueSource::loaded || source == ValueSource::copied;
   }
@@ -129,7 +129,7 @@ class ReturnAnalysis {
     for (const BasicBlock& block : program_[p].blocks)
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
-        if (i.opcode == kInvalid || !f(i, target_.operands(i))) return false;
+        if (i.opcode == kInvalid || !f(i, machine_.operands(i))) return false;
       }
     return true;
   }
@@ -138,10 +138,10 @@ class ReturnAnalysis {
   bool returns_by_standard(ProcedureId p) const {
     const Procedure& procedure = program_[p];
     for (const BasicBlock& block : procedure.blocks) {
-      if (end_of(target_, procedure, block) != End::leaves) continue;
-      const Operands operands = target_.operands(block.instructions.back());
+      if (end_of(machine_, procedure, block) != End::leaves) continue;
+      const Operands operands = machine_.operands(block.instructions.back());
       const auto end = operands.registers + operands.uses;
-      if (std::find(operands.registers, end, target_.abi().return_address) == end) return false;
+      if (std::find(operands.registers, end, machine_.abi().return_address) == end) return false;
     }
     return true;
   }
@@ -158,14 +158,14 @@ class ReturnAnalysis {
       return std::any_of(from, to, [&](Register r) { return links.contains(r); });
     };
     if (!uses_link(operands.registers, end)) return false;
-    if (target_.control_flow(i) != ControlFlow::none) return false;
+    if (machine_.control_flow(i) != ControlFlow::none) return false;
     if (i.has_reference()) {
       const ReferenceKind kind = procedure.references[static_cast<uint32_t>(i.immediate)].kind;
       return kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low;
     }
     // A store on the stack: its last register, the base, is the stack pointer.
     const bool on_stack =
-        target_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
+        machine_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
     return !on_stack || uses_link(end - 1, end);
   }
 
@@ -177,14 +177,14 @@ class ReturnAnalysis {
   /// Whether the instruction is sp += constant: it would copy if its field were zero.
   bool adds_constant(const Instruction& i, const Operands& operands) const {
     if (i.has_reference() || operands.uses != 1 || operands.registers[0] != sp_) return false;
-    if (target_.is_upper_half(i)) return true;
+    if (machine_.is_upper_half(i)) return true;
     Instruction copy = i;
     copy.immediate = 0;
-    return target_.is_lower_half(i) && target_.value_source(copy) == ValueSource::copied;
+    return machine_.is_lower_half(i) && machine_.value_source(copy) == ValueSource::copied;
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const CallGraph& calls_;
   const Register sp_;
   std::vector<RegisterSet> links_;  // per procedure

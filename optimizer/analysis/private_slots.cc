@@ -15,7 +15,7 @@
 #include <set>
 
 #include "optimizer/analysis/dataflow.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -28,13 +28,13 @@ class SlotSearch {
              std::span<const BlockId> entries)
       : program_(program),
         procedure_(program[id]),
-        target_(*program.target),
+        machine_(*program.machine),
         shape_(shape),
         entries_(entries),
         position_(procedure_.blocks.size()) {}
 
   PrivateSlots run() {
-    if (target_.code_motion() == nullptr || !procedure_.movable() || !shape_.regular ||
+    if (machine_.rewrite_facts() == nullptr || !procedure_.movable() || !shape_.regular ||
         shape_.frame_pointer || shape_.address_escapes || shape_.size <= 0)
       return {};
     follow_stack_pointer();
@@ -100,18 +100,18 @@ class SlotSearch {
   }
 
   bool note_access(const Instruction& i, uint8_t position) {
-    if (target_.is_nop(i)) return true;
-    const Register sp = target_.abi().stack_pointer;
-    const Operands operands = target_.operands(i);
+    if (machine_.is_nop(i)) return true;
+    const Register sp = machine_.abi().stack_pointer;
+    const Operands operands = machine_.operands(i);
     const auto uses_end = operands.registers + operands.uses;
     if (std::find(operands.registers, uses_end, sp) == uses_end) return true;
     if (position != kUp && position != kDown) return false;
-    if (i.has_reference() || !target_.is_lower_half(i) ||
+    if (i.has_reference() || !machine_.is_lower_half(i) ||
         std::count(operands.registers, uses_end, sp) != 1 || *(uses_end - 1) != sp)
-      return target_.is_system_call(i);
+      return machine_.is_system_call(i);
     const int64_t offset =
-        target_.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
-    const bool plain = position == kDown && whole_register_access(target_, i);
+        machine_.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
+    const bool plain = position == kDown && whole_register_access(machine_, i);
     (plain ? found_ : others_).insert(offset);
     return true;
   }
@@ -182,12 +182,12 @@ class SlotSearch {
         continue;
       }
       if (positions[i + 1] != kDown) live = 0;
-      if (enters_other_code(target_, list[i])) {
+      if (enters_other_code(machine_, list[i])) {
         if (calls_read) live = all;
         continue;
       }
-      const auto access = whole_register_access(target_, list[i]);
-      if (!access || access->base != target_.abi().stack_pointer) continue;
+      const auto access = whole_register_access(machine_, list[i]);
+      if (!access || access->base != machine_.abi().stack_pointer) continue;
       const auto slot = slots_.find(access->displacement - shape_.size);
       if (!slot) continue;
       const uint64_t bit = uint64_t{1} << *slot;
@@ -200,7 +200,7 @@ class SlotSearch {
 
   const Program& program_;
   const Procedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   const FrameShape& shape_;
   const std::span<const BlockId> entries_;
   std::vector<uint8_t> position_;     // per block, at its start
@@ -212,23 +212,23 @@ class SlotSearch {
 
 }  // namespace
 
-std::optional<WholeRegisterAccess> whole_register_access(const Target& target,
+std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& i) {
-  const WholeAccess kind = target.code_motion()->whole_access(i);
+  const WholeAccess kind = machine.rewrite_facts()->whole_access(i);
   if (kind == WholeAccess::none || i.has_reference() || i.predicate != 0) return std::nullopt;
-  const Operands operands = target.operands(i);
+  const Operands operands = machine.operands(i);
   WholeRegisterAccess access;
   access.store = kind == WholeAccess::store;
   if (operands.uses == 0 || operands.size > 2 || (!access.store && operands.size != 2))
     return std::nullopt;
   access.base = operands.registers[operands.uses - 1];
   if (operands.size == 2) access.value = operands.registers[access.store ? 0 : 1];
-  access.displacement = target.field(i, ReferenceKind::gp_low);
+  access.displacement = machine.field(i, ReferenceKind::gp_low);
   return access;
 }
 
-bool enters_other_code(const Target& target, const Instruction& instruction) {
-  return is_call(target.control_flow(instruction)) || target.is_system_call(instruction);
+bool enters_other_code(const Machine& machine, const Instruction& instruction) {
+  return is_call(machine.control_flow(instruction)) || machine.is_system_call(instruction);
 }
 
 std::optional<size_t> PrivateSlots::find(int64_t offset) const {

@@ -21,11 +21,11 @@ struct WholeRegisterAccess {
 };
 
 /// nullopt when the instruction is no such access, or does more.
-std::optional<WholeRegisterAccess> whole_register_access(const Target& target,
+std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& instruction);
 
 /// Whether an instruction is a call or system call, which may read and write private slots.
-bool enters_other_code(const Target& target, const Instruction& instruction);
+bool enters_other_code(const Machine& machine, const Instruction& instruction);
 
 struct PrivateSlots {
   static constexpr size_t kMost = 64;

@@ -55,12 +55,12 @@
 #include "optimizer/analysis/register_flow.h"
 
 #include "optimizer/analysis/register_flow_solver.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
 RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
-  if (program.target->register_count() <= BasicRegisterSet<1>::kCapacity)
+  if (program.machine->register_count() <= BasicRegisterSet<1>::kCapacity)
     solution_ = std::make_unique<RegisterFlowSolver<1>>(program, calls);
   else
     solution_ = std::make_unique<RegisterFlowSolver<8>>(program, calls);

@@ -14,7 +14,7 @@
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/analysis/unwind_needs.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -25,12 +25,12 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   RegisterFlowSolver(const Program& program, const CallGraph& calls)
       : program_(program),
-        target_(*program.target),
+        machine_(*program.machine),
         calls_(calls),
-        all_(Set::first(target_.register_count())),
-        scratch_(std::span(target_.abi().scratch)),
-        preserved_(std::span(target_.abi().preserved)) {
-    const Abi& abi = target_.abi();
+        all_(Set::first(machine_.register_count())),
+        scratch_(std::span(machine_.abi().scratch)),
+        preserved_(std::span(machine_.abi().preserved)) {
+    const Abi& abi = machine_.abi();
     sp_.add(abi.stack_pointer);
     unwound_ = preserved_ | sp_;
     unknown_uses_ = Set(std::span(abi.arguments)) | sp_;
@@ -99,7 +99,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     const Set always = always_live(p, b);
     Set live = live_at_end(p, b);
     const auto& list = program_[p].blocks[b].instructions;
-    for (uint32_t i = list.size(); i-- > index;) step_back(target_, list[i], live);
+    for (uint32_t i = list.size(); i-- > index;) step_back(machine_, list[i], live);
     return RegisterSet(live | always);
   }
 
@@ -114,7 +114,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     std::vector<RegisterSet> points(list.size() + 1);
     points[list.size()] = RegisterSet(live | always);
     for (uint32_t i = list.size(); i-- > 0;) {
-      step_back(target_, list[i], live);
+      step_back(machine_, list[i], live);
       points[i] = RegisterSet(live | always);
     }
     return points;
@@ -219,8 +219,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     }
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
-      solving.locals[first_[p] + b - solving.first] = summarize(target_, block, killed_[p]);
-      end_[first_[p] + b] = end_of(target_, procedure, block);
+      solving.locals[first_[p] + b - solving.first] = summarize(machine_, block, killed_[p]);
+      end_[first_[p] + b] = end_of(machine_, procedure, block);
     }
     for (const Call& call : calls_.calls_of(p)) {
       const uint32_t node = first_[p] + call.block;
@@ -243,9 +243,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     std::vector<ProcedureId> work;
     for (uint32_t node = 0; node < end_.size(); ++node) {
       if (end_[node] != End::leaves || custom_return_[owner_[node]]) continue;
-      const Operands operands = target_.operands(block_at(node).instructions.back());
+      const Operands operands = machine_.operands(block_at(node).instructions.back());
       const auto used = operands.registers + operands.uses;
-      if (std::find(operands.registers, used, target_.abi().return_address) != used) continue;
+      if (std::find(operands.registers, used, machine_.abi().return_address) != used) continue;
       custom_return_[owner_[node]] = true;
       work.push_back(owner_[node]);
     }
@@ -327,9 +327,9 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     if (may_skip_end_[node]) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
-    const Operands operands = target_.operands(block_at(node).instructions.back());
+    const Operands operands = machine_.operands(block_at(node).instructions.back());
     return operands.size > operands.uses &&
-           operands.registers[operands.uses] == target_.abi().return_address;
+           operands.registers[operands.uses] == machine_.abi().return_address;
   }
 
   /// The flat number of an entry for callers: the number from before an update.
@@ -607,7 +607,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const CallGraph& calls_;
   const Set all_, scratch_, preserved_;
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -110,10 +110,10 @@ BasicRegisterSet<Words> defs_of(const Operands& operands) {
 /// Turns the registers live behind an instruction into those live in front of it. A predicated
 /// instruction may leave its results alone.
 template <size_t Words>
-void step_back(const Target& target, const Instruction& instruction,
+void step_back(const Machine& machine, const Instruction& instruction,
                BasicRegisterSet<Words>& live) {
   if (instruction.is_pseudo()) return;
-  const Operands operands = target.operands(instruction);
+  const Operands operands = machine.operands(instruction);
   if (instruction.predicate == 0)
     for (unsigned i = operands.uses; i < operands.size; ++i) live.remove(operands.registers[i]);
   for (unsigned i = 0; i < operands.uses; ++i) live.add(operands.registers[i]);

@@ -9,7 +9,7 @@
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/base/parallel.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -21,9 +21,9 @@ class UnwindNeeds {
   /// Blocks have flat numbers: first[procedure] + block.
   UnwindNeeds(const Program& program, const CallGraph& calls, const std::vector<uint32_t>& first)
       : program_(program),
-        target_(*program.target),
-        return_address_(target_.abi().return_address),
-        all_(Set::first(target_.register_count())),
+        machine_(*program.machine),
+        return_address_(machine_.abi().return_address),
+        all_(Set::first(machine_.register_count())),
         in_frame_(first.back()),
         needs_(first.back()),
         holders_(first.back()),
@@ -90,7 +90,7 @@ class UnwindNeeds {
   Set defined_in(const BasicBlock& block) const {
     Set defined;
     for (const Instruction& i : block.instructions)
-      if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(target_.operands(i));
+      if (!i.is_pseudo() && i.predicate == 0) defined |= defs_of<W>(machine_.operands(i));
     return defined;
   }
 
@@ -166,7 +166,7 @@ class UnwindNeeds {
   }
 
   /// Unwind tables number general registers as the machine does.
-  bool is_register(uint64_t number) const { return number < target_.register_count(); }
+  bool is_register(uint64_t number) const { return number < machine_.register_count(); }
 
   /// The register that holds the value of another register by a rule of kind in_register.
   std::optional<Register> holder_of(const CfiRule& rule) const {
@@ -195,7 +195,7 @@ class UnwindNeeds {
   }
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const Register return_address_;
   const Set all_;
   // Per block.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer/ir/code_motion.h"
+#include "optimizer/machine/rewrite_facts.h"
 
 namespace respike {
 

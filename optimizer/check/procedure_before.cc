@@ -7,7 +7,7 @@
 
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/private_slots.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -26,8 +26,8 @@ void copy_lists(Procedure& procedure, Arena& arena) {
 ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
                                  const CallGraph& call_graph, const RegisterFlow& flow)
     : id(number), procedure(program[number]) {
-  const Target& target = *program.target;
-  const Abi& abi = target.abi();
+  const Machine& machine = *program.machine;
+  const Abi& abi = machine.abi();
   copy_lists(procedure, arena);
   const auto entry_blocks = call_graph.entries_of(id);
   entries.assign(entry_blocks.begin(), entry_blocks.end());
@@ -43,7 +43,7 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
   std::ranges::stable_sort(table_entries, {}, [](const TableEntry& e) { return e.jump; });
   RegisterSet preserved(std::span(abi.preserved));
   preserved.add(abi.stack_pointer);
-  const RegisterSet all = RegisterSet::first(target.register_count());
+  const RegisterSet all = RegisterSet::first(machine.register_count());
   for (const Call& call : call_graph.calls_of(id)) {
     const BlockId b = call.block;
     calls.emplace(b, call);

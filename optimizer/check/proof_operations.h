@@ -8,7 +8,7 @@
 #include <span>
 #include <tuple>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -18,13 +18,13 @@ enum Side : uint8_t { kBefore, kAfter };
 /// Numbers operations by what they do but for their registers.
 class Operations {
  public:
-  Operations(const Target& target, ProcedureId id, std::span<const BlockId> copies)
-      : target_(target), id_(id), copies_(copies) {}
+  Operations(const Machine& machine, ProcedureId id, std::span<const BlockId> copies)
+      : machine_(machine), id_(id), copies_(copies) {}
 
   uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
     // Which fields are operands follows from those that are none.
-    Key key{i.opcode, i.predicate, target_.code_motion()->zero_fields(i), 0, {}};
-    const ControlFlow flow = target_.control_flow(i);
+    Key key{i.opcode, i.predicate, machine_.rewrite_facts()->zero_fields(i), 0, {}};
+    const ControlFlow flow = machine_.control_flow(i);
     const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
                         flow == ControlFlow::conditional_branch;
     if (i.has_reference())
@@ -59,7 +59,7 @@ class Operations {
            procedure.blocks[to.block].has(BasicBlock::kLandingPad);
   }
 
-  const Target& target_;
+  const Machine& machine_;
   const ProcedureId id_;
   const std::span<const BlockId> copies_;
   std::map<Key, uint32_t> numbers_;

@@ -18,22 +18,22 @@ namespace respike {
 PairRun::PairRun(const Program& program, const ProcedureBefore& before,
                  std::span<const BlockId> copies)
     : program_(program),
-      target_(*program.target),
-      abi_(target_.abi()),
+      machine_(*program.machine),
+      abi_(machine_.abi()),
       before_(before),
       after_(program[before.id]),
       copies_(copies),
-      operations_(target_, before.id, copies) {
+      operations_(machine_, before.id, copies) {
   RegisterSet mentioned;
   mentioned.add(abi_.stack_pointer);
   mentioned.add(abi_.return_address);
   for (const Procedure* procedure : {&before.procedure, &after_})
     for (const BasicBlock& block : procedure->blocks)
       for (const Instruction& i : block.instructions) {
-        const Operands operands = target_.operands(i);
+        const Operands operands = machine_.operands(i);
         for (unsigned k = 0; k < operands.size; ++k) mentioned.add(operands.registers[k]);
       }
-  number_.assign(target_.register_count(), kNone);
+  number_.assign(machine_.register_count(), kNone);
   mentioned.for_each([&](Register r) {
     number_[r] = static_cast<uint32_t>(used_.size());
     used_.push_back(r);
@@ -189,8 +189,8 @@ ValueClasses PairRun::narrow(ValueId value, unsigned to) {
 }
 
 bool PairRun::branch(Side side, const Instruction& i, const Operands& operands) {
-  if (target_.control_flow(i) != ControlFlow::conditional_branch) return false;
-  const auto taken = target_.code_motion()->taken_for(i);
+  if (machine_.control_flow(i) != ControlFlow::conditional_branch) return false;
+  const auto taken = machine_.rewrite_facts()->taken_for(i);
   if (!taken || operands.uses != operands.size || operands.uses > 1) return false;
   branches_[side].taken = *taken;
   if (operands.uses == 1) {
@@ -214,21 +214,21 @@ void PairRun::execute(Side side, const BasicBlock& block) {
     step(side, i);
   }
   const bool leaves = !block.instructions.empty() &&
-                      target_.control_flow(block.instructions.back()) != ControlFlow::none;
+                      machine_.control_flow(block.instructions.back()) != ControlFlow::none;
   if (!leaves) note_unwinding(side, state);
 }
 
 void PairRun::step(Side side, const Instruction& i) {
-  if (target_.is_nop(i)) return;
-  if (target_.control_flow(i) == ControlFlow::branch && !i.has_reference()) return;
-  const Operands operands = target_.operands(i);
+  if (machine_.is_nop(i)) return;
+  if (machine_.control_flow(i) == ControlFlow::branch && !i.has_reference()) return;
+  const Operands operands = machine_.operands(i);
   expect(i.opcode != kInvalid && i.predicate == 0, "an instruction is not understood");
   const auto result = [&]() -> ValueId& { return at(side, operands.registers[operands.uses]); };
   if (const auto added = constant_added(i, operands))
     result() = table_->sum(at(side, operands.registers[0]), *added);
   else if (is_copy(i, operands))
     result() = at(side, operands.registers[operands.uses - 1]);
-  else if (target_.code_motion()->is_pure(i))
+  else if (machine_.rewrite_facts()->is_pure(i))
     compute(side, i, operands);
   else if (!access_slot(side, i, operands) && !branch(side, i, operands))
     note_event(side, i, operands);
@@ -246,17 +246,17 @@ void PairRun::forget_slots(Side side) {
 std::optional<int64_t> PairRun::constant_added(const Instruction& i,
                                                const Operands& operands) const {
   if (i.has_reference() || operands.uses != 1 || operands.size != 2) return std::nullopt;
-  if (target_.is_upper_half(i)) return target_.field(i, ReferenceKind::gp_high);
+  if (machine_.is_upper_half(i)) return machine_.field(i, ReferenceKind::gp_high);
   Instruction copy = i;
   copy.immediate = 0;
-  if (!target_.is_lower_half(i) || target_.value_source(copy) != ValueSource::copied)
+  if (!machine_.is_lower_half(i) || machine_.value_source(copy) != ValueSource::copied)
     return std::nullopt;
-  return target_.field(i, ReferenceKind::gp_low);
+  return machine_.field(i, ReferenceKind::gp_low);
 }
 
 bool PairRun::is_copy(const Instruction& i, const Operands& operands) const {
   return !i.has_reference() && operands.uses >= 1 && operands.size == operands.uses + 1 &&
-         target_.value_source(i) == ValueSource::copied;
+         machine_.value_source(i) == ValueSource::copied;
 }
 
 void PairRun::compute(Side side, const Instruction& i, const Operands& operands) {
@@ -269,11 +269,12 @@ void PairRun::compute(Side side, const Instruction& i, const Operands& operands)
   for (unsigned k = operands.uses; k < operands.size; ++k, ++computation.operation)
     at(side, operands.registers[k]) = fits ? table_->compute(computation) : table_->fresh();
   if (operands.size == operands.uses + 1)
-    narrow(at(side, operands.registers[operands.uses]), target_.code_motion()->possible_results(i));
+    narrow(at(side, operands.registers[operands.uses]),
+           machine_.rewrite_facts()->possible_results(i));
 }
 
 bool PairRun::access_slot(Side side, const Instruction& i, const Operands& operands) {
-  if (!target_.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
+  if (!machine_.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
   const ValueId base = at(side, operands.registers[operands.uses - 1]);
   const auto from_stack = table_->distance(base, stack_);
   if (!from_stack) {
@@ -281,14 +282,14 @@ bool PairRun::access_slot(Side side, const Instruction& i, const Operands& opera
     expect(!of_frame || before_.slots.empty(), "the stack pointer is not known");
     return false;
   }
-  const int64_t offset = *from_stack + target_.field(i, ReferenceKind::gp_low);
+  const int64_t offset = *from_stack + machine_.field(i, ReferenceKind::gp_low);
   const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
   expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
   const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
   if (near == before_.slots.end() || *near > offset + 7) return false;
   const auto number = static_cast<size_t>(near - before_.slots.begin());
   const bool is_private = before_.is_private[number];
-  const auto whole = whole_register_access(target_, i);
+  const auto whole = whole_register_access(machine_, i);
   const bool store =
       is_private ? whole && whole->store
                  : operands.size == 2 && operands.uses == 2 && before_.saves.contains(i.opcode);
@@ -319,7 +320,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
   event.operation = operations_.number(side, procedure(side), i);
   for (unsigned k = 0; k < operands.uses; ++k)
     event.reads.push_back(at(side, operands.registers[k]));
-  if (target_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
+  if (machine_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
   const std::vector<size_t> seen = slots_seen_by(side, i);
   for (const size_t place : seen) event.reads.push_back(at_[place]);
   const SharedEvent* same = nullptr;
@@ -327,7 +328,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
     if (next_event_ < events_.size()) same = &events_[next_event_++];
     if (same != nullptr && (same->operation != event.operation || same->reads != event.reads))
       same = nullptr;
-    if (same == nullptr) expect(false, "something else is done: " + target_.print(i, 0));
+    if (same == nullptr) expect(false, "something else is done: " + machine_.print(i, 0));
     if (same != nullptr && checks_) compare_unwinding(same->unwinds, unwound_by(side, state_));
   }
   const auto put = [&](ValueId& place) {
@@ -337,7 +338,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
   };
   for (unsigned k = operands.uses; k < operands.size; ++k) put(at(side, operands.registers[k]));
   for (const size_t place : seen) put(at_[place]);
-  if (enters_other_code(target_, i)) at_[calls_place(side)] = table_->fresh();
+  if (enters_other_code(machine_, i)) at_[calls_place(side)] = table_->fresh();
   if (side == kBefore) {
     if (checks_) event.unwinds = unwound_by(side, state_);
     events_.push_back(std::move(event));
@@ -346,7 +347,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
 
 std::vector<size_t> PairRun::slots_seen_by(Side side, const Instruction& i) const {
   std::vector<size_t> seen;
-  if (!enters_other_code(target_, i)) return seen;
+  if (!enters_other_code(machine_, i)) return seen;
   const auto bottom = table_->distance(at_[place(side, abi_.stack_pointer)], stack_);
   for (size_t s = 0; s < before_.slots.size(); ++s)
     if (before_.is_private[s] && (!bottom || *bottom <= before_.slots[s]))

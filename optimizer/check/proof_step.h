@@ -13,7 +13,7 @@
 #include "optimizer/check/known_values.h"
 #include "optimizer/check/procedure_before.h"
 #include "optimizer/check/proof_operations.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -140,7 +140,7 @@ class PairRun {
   void return_to(const Edge& edge);
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   const Abi& abi_;
   const ProcedureBefore& before_;
   const Procedure& after_;

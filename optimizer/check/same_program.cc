@@ -77,14 +77,14 @@ CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind
 }
 
 /// Same flags but for how the instructions stand in memory.
-bool same_flags(const Target& target, const Instruction& a, const Instruction& b) {
-  return ((a.flags ^ b.flags) & ~target.standing_flags()) == 0;
+bool same_flags(const Machine& machine, const Instruction& a, const Instruction& b) {
+  return ((a.flags ^ b.flags) & ~machine.standing_flags()) == 0;
 }
 
 /// Whether the number in an instruction is a part of a displacement: those are compared by target.
-bool is_part_of_branch(const Target& target, std::span<const Instruction> list, uint32_t index) {
-  return target.is_prefix(list[index]) && index + 1 < list.size() &&
-         target.control_flow(list[index + 1]) != ControlFlow::none;
+bool is_part_of_branch(const Machine& machine, std::span<const Instruction> list, uint32_t index) {
+  return machine.is_prefix(list[index]) && index + 1 < list.size() &&
+         machine.control_flow(list[index + 1]) != ControlFlow::none;
 }
 
 /// Same operation on the same registers.
@@ -94,9 +94,9 @@ bool same_operation(const Instruction& a, const Instruction& b) {
 }
 
 /// The same but for what it predicts.
-bool same_branch(const Target& target, Instruction a, Instruction b) {
-  target.predict(a, 0, 0);
-  target.predict(b, 0, 0);
+bool same_branch(const Machine& machine, Instruction a, Instruction b) {
+  machine.predict(a, 0, 0);
+  machine.predict(b, 0, 0);
   return same_operation(a, b);
 }
 
@@ -157,12 +157,12 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
       }
       if (instruction.opcode == kInvalid || is_inline_pointer(side, cursor))
         return rest(Rest::instruction);
-      if (side.target.is_nop(instruction)) {
+      if (side.machine.is_nop(instruction)) {
         ++cost;
         continue;
       }
       if (cursor.at.index + 1 != list.size() ||
-          side.target.control_flow(instruction) != ControlFlow::branch)
+          side.machine.control_flow(instruction) != ControlFlow::branch)
         return rest(Rest::instruction);
       next = branch_target(*cursor.procedure, cursor.at.procedure, *cursor.block, instruction);
       if (is_absent(next)) return rest(Rest::instruction);
@@ -223,7 +223,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
   const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
     return index + 1 == list.size() && list[index].opcode != kInvalid
-               ? side.target.control_flow(list[index])
+               ? side.machine.control_flow(list[index])
                : ControlFlow::none;
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
@@ -234,16 +234,16 @@ bool Comparison::step(Cursor& x, Cursor& y) {
 
   switch (flow) {
     case ControlFlow::none: {
-      const bool partial = is_part_of_branch(before_.target, x_list, x.at.index) &&
-                           is_part_of_branch(after_.target, y_list, y.at.index);
-      if (!partial &&
-          (!same_flags(before_.target, i, j) || (!i.has_reference() && i.immediate != j.immediate)))
+      const bool partial = is_part_of_branch(before_.machine, x_list, x.at.index) &&
+                           is_part_of_branch(after_.machine, y_list, y.at.index);
+      if (!partial && (!same_flags(before_.machine, i, j) ||
+                       (!i.has_reference() && i.immediate != j.immediate)))
         return differ(x, y, "the operands differ"), false;
       if (i.has_reference() && !partial) references(x, y);
-      const SequenceRole role = before_.target.sequence_role(i);
+      const SequenceRole role = before_.machine.sequence_role(i);
       if (role != SequenceRole::none) sequence(x, y, role);
       if (x.at.index + 1 == x_list.size() && y.at.index + 1 == y_list.size() &&
-          before_.target.is_get_pc(i))
+          before_.machine.is_get_pc(i))
         remember_call(x, y);
       ++x.at.index;
       ++y.at.index;
@@ -280,7 +280,7 @@ bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cu
 /// stays, so that the same place is at the same address.
 void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
-  const uint64_t next = before_.target.grid().next(place);
+  const uint64_t next = before_.machine.grid().next(place);
   const auto from = before_.find(next), to = after_.find(next);
   if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
 }
@@ -293,7 +293,7 @@ bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
   if (load == nullptr ||
       (load->kind != ReferenceKind::gp_load_high && load->kind != ReferenceKind::gp_load_low))
     return false;
-  if (!before_.target.is_upper_half(i)) {
+  if (!before_.machine.is_upper_half(i)) {
     if (i.immediate != dropped_load_) return false;
     dropped_load_ = -1;
     return true;
@@ -329,10 +329,10 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   CodeLocation y_taken = branch_target(*y.procedure, y.at.procedure, *y.block, j);
   CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
   CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
-  if (!same_branch(before_.target, i, j)) {
+  if (!same_branch(before_.machine, i, j)) {
     Instruction inverse = j;
     const auto before_branch = y.block->instructions.span().first(y.at.index);
-    if (!after_.target.invert(inverse, before_branch) || !same_branch(before_.target, i, inverse))
+    if (!after_.machine.invert(inverse, before_branch) || !same_branch(before_.machine, i, inverse))
       return differ(x, y, "the instructions differ");
     std::swap(y_taken, y_next);
   }
@@ -376,7 +376,7 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
   remember_call(x, y);
-  if (before_.target.control_flow(i) == ControlFlow::call) {
+  if (before_.machine.control_flow(i) == ControlFlow::call) {
     const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
     const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
     if (is_absent(x_target) && is_absent(y_target) && i.immediate != j.immediate)
@@ -492,18 +492,18 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
       }
       const Instruction& instruction = block->instructions[at.index];
       if (instruction.opcode == kInvalid) return false;
-      if (!instruction.is_pseudo() && !side.target.is_nop(instruction)) return true;
+      if (!instruction.is_pseudo() && !side.machine.is_nop(instruction)) return true;
     }
   };
   std::vector<CodeCursor> path;
   for (;;) {
     if (!advance(before_, a, a_blocks)) return;
     const Instruction& instruction = before_.block(a).instructions[a.index];
-    const ControlFlow flow = before_.target.control_flow(instruction);
+    const ControlFlow flow = before_.machine.control_flow(instruction);
     if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
     path.push_back(a);
-    if (before_.target.sequence_role(instruction) == role && reservation) return;
-    if (before_.target.sequence_role(instruction) == end) break;
+    if (before_.machine.sequence_role(instruction) == role && reservation) return;
+    if (before_.machine.sequence_role(instruction) == end) break;
   }
   for (const CodeCursor& at : path)
     if (!advance(after_, b, b_blocks) || !same_operation(before_.block(at).instructions[at.index],

@@ -17,7 +17,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -37,7 +37,7 @@ class ComparedProgram {
   ComparedProgram(const Program& p, ContentClasses& classes);
 
   const Program& program;
-  const Target& target;
+  const Machine& machine;
   std::vector<uint32_t> first_block;  // per procedure: its block 0 in a numbering of all blocks
   std::vector<uint32_t>
       state_classes;  // per unwind state: equal for equal states of either program

@@ -116,7 +116,7 @@ std::string raw_action_key(const Lsda& lsda, uint64_t action) {
 }  // namespace
 
 ComparedProgram::ComparedProgram(const Program& p, ContentClasses& classes)
-    : program(p), target(*p.target), classes_(classes) {
+    : program(p), machine(*p.machine), classes_(classes) {
   if (p.image != nullptr) regions_ = RegionMap(*p.image);
   for (const Procedure& procedure : program.procedures) {
     first_block.push_back(block_count);
@@ -150,7 +150,7 @@ bool ComparedProgram::describes_return(const CodeCursor& call) const {
   const Instruction& instruction = block(call).instructions[call.index];
   if (block(call).origin == kNone) return true;  // made by hot-cold optimization
   const uint64_t place = program.origin_base + instruction.origin;
-  const CodeGrid grid = target.grid();
+  const CodeGrid grid = machine.grid();
   return regions_.start_of_entry(place) == regions_.start_of_entry(grid.group(place) + grid.bytes);
 }
 
@@ -193,7 +193,7 @@ void ComparedProgram::find_returns() {
     for (const BasicBlock& block : procedure.blocks)
       for (const Instruction& instruction : block.instructions) {
         if (instruction.is_pseudo()) continue;
-        const ControlFlow flow = target.control_flow(instruction);
+        const ControlFlow flow = machine.control_flow(instruction);
         if (flow == ControlFlow::return_jump) returns = true;
         if (flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr)
           returns = true;
@@ -237,7 +237,7 @@ std::string ComparedProgram::describe(const CodeCursor& at) const {
   if (instruction.has_reference()) instruction.immediate = 0;  // it is an index
   std::string text = instruction.opcode == kInvalid
                          ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
-                         : target.print(instruction, address);
+                         : machine.print(instruction, address);
   std::ranges::replace(text, '\t', ' ');
   return fmt::format("{:#x} in {} ({})", address, procedure.name, text);
 }

@@ -87,7 +87,7 @@ class Emitter {
   const Layout& layout_;
   const Placement& placement_;
   const Image& image_;
-  const Target& target_;
+  const Machine& machine_;
   Diagnostics& diagnostics_;
   NewImage out_;
   uint32_t unwind_owner_ = 0;  // of the unwind ranges being added

@@ -23,7 +23,7 @@
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : program_(program),
-      target_(*program.target),
+      machine_(*program.machine),
       packing_(program),
       added_start_(added_code_address) {
   uint32_t blocks = 0;
@@ -46,7 +46,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     high = std::max(high, range.end);
   }
   for (const PlacedFragment& placed : placed_) high = std::max(high, placed.address + placed.size);
-  if (high > low && high - low >= target_.branch_reach()) place_with_stubs(layout);
+  if (high > low && high - low >= machine_.branch_reach()) place_with_stubs(layout);
 }
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
@@ -88,8 +88,8 @@ void Placement::find_free_ranges(const Program& program) {
   for (const Procedure& procedure : program.procedures)
     if (!procedure.movable())
       for (const BasicBlock& block : procedure.blocks)
-        if (block.origin != kNone && target_.is_signal_return(block.instructions.span()))
-          taken.emplace_back(program.address_of(block) - target_.code_alignment(),
+        if (block.origin != kNone && machine_.is_signal_return(block.instructions.span()))
+          taken.emplace_back(program.address_of(block) - machine_.code_alignment(),
                              program.address_of(block));
   // What control runs through on its way from one staying piece to the next stays, too.
   std::vector<std::pair<ProcedureId, uint64_t>> ends;  // of ranges
@@ -107,12 +107,12 @@ void Placement::find_free_ranges(const Program& program) {
     for (const Reference& reference : procedure.references)
       if (reference.target.where == CodeLocation::Where::address)
         taken.emplace_back(reference.target.address,
-                           reference.target.address + target_.code_alignment());
+                           reference.target.address + machine_.code_alignment());
   std::sort(taken.begin(), taken.end());
   std::sort(sections.begin(), sections.end(),
             [](const Section* a, const Section* b) { return a->address < b->address; });
   sections.erase(std::unique(sections.begin(), sections.end()), sections.end());
-  const uint64_t unit = target_.code_alignment();
+  const uint64_t unit = machine_.code_alignment();
   auto next = taken.begin();
   uint64_t at = 0;
   for (const Section* section : sections) {
@@ -159,7 +159,7 @@ void Placement::place(const Layout& layout) {
     uint64_t total = 0;
     for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
     const uint64_t start =
-        take(total, std::max<uint64_t>(fragment.alignment, target_.code_alignment()));
+        take(total, std::max<uint64_t>(fragment.alignment, machine_.code_alignment()));
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
@@ -180,7 +180,7 @@ uint64_t Placement::key_of(const CodeLocation& location) {
 
 /// Fragments must be much smaller than the reach, or no pool could be near their middle.
 void Placement::split_large(Layout& layout) {
-  const uint64_t largest = target_.branch_reach() / 8;
+  const uint64_t largest = machine_.branch_reach() / 8;
   std::vector<Layout::Fragment> result;
   for (Layout::Fragment& fragment : layout.fragments) {
     uint64_t size_so_far = 0;
@@ -212,7 +212,7 @@ void Placement::for_each_branch(const Layout&, F f) const {
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
       const BlockEnd how = packing_.end(id, b);
-      uint64_t last_place = target_.grid().previous(return_point(id, b));
+      uint64_t last_place = machine_.grid().previous(return_point(id, b));
       uint64_t appended_place = 0;
       if (appends_branch(how)) {
         packing_.arrange(id, b, run);
@@ -248,7 +248,7 @@ uint32_t Placement::pool_near(uint64_t address) const {
 
 /// The pools, first and behind the last, that may lie within reach of `address`.
 std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
-  const uint64_t reach = target_.branch_reach();
+  const uint64_t reach = machine_.branch_reach();
   const auto before = [](const Pool& pool, uint64_t a) { return pool.address < a; };
   // A pool may start out of reach and end within it, but is much smaller than the reach.
   const auto first = std::lower_bound(pools_.begin(), pools_.end(),
@@ -268,14 +268,14 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
     const uint32_t from = pool_near(place), near = pool_near(target);
     const uint64_t key = key_of(to);
     if (departures_.emplace(StubKey{from, key}, 0).second) {
-      pools_[from].size += target_.far_departure_size();
+      pools_[from].size += machine_.far_departure_size();
       stubs_.push_back({0, 0, to, true});
       departures_[{from, key}] = static_cast<uint32_t>(stubs_.size() - 1);
       stubs_.back().address = from;  // the pool, until addresses are given out
       grown = true;
     }
-    if (target_.far_landing_size() != 0 && landings_.emplace(StubKey{near, key}, 0).second) {
-      pools_[near].size += target_.far_landing_size();
+    if (machine_.far_landing_size() != 0 && landings_.emplace(StubKey{near, key}, 0).second) {
+      pools_[near].size += machine_.far_landing_size();
       stubs_.push_back({0, 0, to, false});
       landings_[{near, key}] = static_cast<uint32_t>(stubs_.size() - 1);
       stubs_.back().address = near;
@@ -287,7 +287,7 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
 
 /// Whether every far branch has a departure and a landing within reach.
 bool Placement::all_reach(const Layout& layout) const {
-  const uint64_t reach = target_.branch_reach();
+  const uint64_t reach = machine_.branch_reach();
   const auto has = [&](const auto& stubs, uint64_t near, uint64_t key) {
     const auto [first, last] = pools_around(near);
     for (uint32_t i = first; i < last; ++i) {
@@ -303,7 +303,7 @@ bool Placement::all_reach(const Layout& layout) const {
     const uint64_t distance = target > place ? target - place : place - target;
     if (reached && distance > reach)
       reached = has(departures_, place, key_of(to)) &&
-                (target_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
+                (machine_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
   });
   return reached;
 }
@@ -313,7 +313,7 @@ void Placement::place_with_stubs(Layout& layout) {
   split_large(layout);
   pack(layout);
   place(layout);
-  const uint64_t reach = target_.branch_reach();
+  const uint64_t reach = machine_.branch_reach();
   const uint64_t spacing = reach / 4;
   uint64_t last = 0;
   std::vector<std::pair<uint64_t, size_t>> spots;
@@ -341,14 +341,14 @@ void Placement::place_with_stubs(Layout& layout) {
   for (FarStub& stub : stubs_) {
     const size_t pool = stub.address;
     stub.address = next[pool];
-    next[pool] += stub.departure ? target_.far_departure_size() : target_.far_landing_size();
+    next[pool] += stub.departure ? machine_.far_departure_size() : machine_.far_landing_size();
   }
   for (FarStub& stub : stubs_) {
     stub.leads_to = resolve(stub.target);
     const uint64_t distance =
         stub.leads_to > stub.address ? stub.leads_to - stub.address : stub.address - stub.leads_to;
     if (!stub.departure) {
-      stub.live = distance + target_.far_landing_size() < reach;
+      stub.live = distance + machine_.far_landing_size() < reach;
       continue;
     }
     uint64_t best = ~uint64_t{0};
@@ -369,7 +369,7 @@ void Placement::place_with_stubs(Layout& layout) {
 uint64_t Placement::branch_target(uint64_t place, const CodeLocation& location) const {
   const uint64_t target = resolve(location);
   const uint64_t distance = target > place ? target - place : place - target;
-  if (!far_ || distance <= target_.branch_reach()) return target;
+  if (!far_ || distance <= machine_.branch_reach()) return target;
   uint64_t best = ~uint64_t{0}, result = target;
   const auto [first, last] = pools_around(place);
   for (uint32_t pool = first; pool < last; ++pool) {

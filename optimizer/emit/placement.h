@@ -10,7 +10,7 @@
 #include "optimizer/analysis/packing.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -20,7 +20,7 @@ struct PlacedFragment {
   uint64_t size = 0;
 };
 
-/// Two-part stubs for one far target, see Target::far_departure_size().
+/// Two-part stubs for one far target, see Machine::far_departure_size().
 struct FarStub {
   uint64_t address = 0;
   uint64_t leads_to = 0;  // a landing's target or a departure's landing
@@ -79,7 +79,7 @@ class Placement {
   bool collect_stubs(const Layout& layout, uint64_t reach);
 
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   Packing packing_;
   std::vector<uint32_t> first_;
   std::vector<uint64_t> addresses_;

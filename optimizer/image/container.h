@@ -24,7 +24,7 @@ struct Container {
   void (*require_room_for_initializer)(const Image& image);
   AddedSegment (*plan_added_segment)(const Image& image, const AddedMemory& memory);
   std::vector<uint8_t> (*write)(const Image& input, const NewImage& output);
-  uint16_t (*relocation_number)(Machine machine, RelocationRole role);
+  uint16_t (*relocation_number)(MachineId machine, RelocationRole role);
   std::span<const ImageRule> (*loader_rules)();
 };
 

@@ -17,7 +17,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 #include "optimizer/image/relocation_role.h"
 
 namespace respike {
@@ -153,7 +153,7 @@ class Image {
   std::string path;
   const Container* container = nullptr;  // of the file
   std::string format;                    // for people: "ELF64"
-  Machine machine{};
+  MachineId machine{};
   Kind kind = Kind::executable;
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;

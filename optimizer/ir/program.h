@@ -27,17 +27,17 @@
 namespace respike {
 
 class Image;
-class Target;
+class Machine;
 
 using ProcedureId = uint32_t;
 using BlockId = uint32_t;  // within its procedure
 inline constexpr uint32_t kNone = 0xffffffff;
 
-/// Opcodes that every target shares; a target's own opcodes start at kFirstTargetOpcode.
+/// Opcodes that every target shares; a target's own opcodes start at kFirstMachineOpcode.
 /// kInvalid holds an undecodable unit of code, its bits in `immediate`.
 /// kCfiState is a pseudo-instruction: from here on the unwind state is `immediate`
 /// (an index of UnwindTables::states, or -1 for "not described").
-enum : uint16_t { kInvalid = 0, kCfiState = 1, kFirstTargetOpcode = 2 };
+enum : uint16_t { kInvalid = 0, kCfiState = 1, kFirstMachineOpcode = 2 };
 
 struct Instruction {
   enum Flags : uint8_t {
@@ -213,7 +213,7 @@ struct ObservedCall {
 
 struct Program {
   const Image* image = nullptr;
-  const Target* target = nullptr;
+  const Machine* machine = nullptr;
   uint64_t origin_base = 0;                // lowest address of executable code
   std::vector<Procedure> procedures;       // in the order of their entries' addresses
   std::vector<CodeRange> ranges;           // in address order

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer/ir/target.h"
 #include "optimizer/layout/cluster.h"
 #include "optimizer/layout/walk.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "optimizer/ir/target.h"
 #include "optimizer/layout/glued_runs.h"
 #include "optimizer/layout/hotness.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -39,7 +39,8 @@ double gain_of_following(const BasicBlock& block, const Edge& edge, double added
   return kScale * (static_cast<double>(edge.count) + added_branch * static_cast<double>(saved));
 }
 
-Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vector<bool>& wanted) {
+Nodes nodes_of(const Machine& machine, const Procedure& procedure,
+               const std::vector<bool>& wanted) {
   Nodes nodes;
   std::vector<uint32_t> node_of(procedure.blocks.size(), kNone);
   for (auto& run : glued_runs(procedure)) {
@@ -47,7 +48,7 @@ Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vect
     uint64_t size = 0, count = 0;
     for (const BlockId b : run) {
       node_of[b] = static_cast<uint32_t>(nodes.runs.size());
-      size += code_size(target, procedure.blocks[b]);
+      size += code_size(machine, procedure.blocks[b]);
       count = std::max(count, procedure.blocks[b].count);
     }
     nodes.sizes.push_back(std::max<uint64_t>(size, 1));
@@ -62,7 +63,7 @@ Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vect
       if (to != kNone && nodes.runs[to].front() == edge.target)
         nodes.edges.push_back(
             {node, to,
-             whole(gain_of_following(block, edge, target.execution_costs().added_branch))});
+             whole(gain_of_following(block, edge, machine.execution_costs().added_branch))});
     }
   }
   return nodes;
@@ -70,9 +71,9 @@ Nodes nodes_of(const Target& target, const Procedure& procedure, const std::vect
 
 }  // namespace
 
-std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
+std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
                                     const std::vector<bool>& wanted) {
-  const Nodes nodes = nodes_of(target, procedure, wanted);
+  const Nodes nodes = nodes_of(machine, procedure, wanted);
   std::vector<BlockId> result;
   if (nodes.runs.empty()) return result;
   for (const uint64_t node :

@@ -13,7 +13,7 @@ namespace respike {
 /// The wanted blocks of a procedure in the order that maximizes the ext-TSP score (Newell and
 /// Pupyrev, "Improved basic block reordering", IEEE TC 2020), with what following an edge gains in
 /// the place of its count. Glued blocks stay together.
-std::vector<BlockId> ext_tsp_blocks(const Target& target, const Procedure& procedure,
+std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 
 /// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity().

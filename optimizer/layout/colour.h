@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "optimizer/ir/target.h"
 #include "optimizer/layout/turns.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 

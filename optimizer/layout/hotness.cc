@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
-uint64_t code_size(const Target& target, const BasicBlock& block) {
-  return target.size(block.instructions.span());
+uint64_t code_size(const Machine& machine, const BasicBlock& block) {
+  return machine.size(block.instructions.span());
 }
 
 uint64_t hot_threshold(const Program& program, double share, uint64_t most) {
@@ -21,7 +21,7 @@ uint64_t hot_threshold(const Program& program, double share, uint64_t most) {
   for (const Procedure& procedure : program.procedures)
     if (procedure.movable())
       for (const BasicBlock& block : procedure.blocks)
-        if (block.count != 0) blocks.push_back({block.count, code_size(*program.target, block)});
+        if (block.count != 0) blocks.push_back({block.count, code_size(*program.machine, block)});
   std::sort(blocks.begin(), blocks.end(),
             [](const Level& a, const Level& b) { return a.count < b.count; });
   double all = 0;

@@ -15,6 +15,6 @@ namespace respike {
 uint64_t hot_threshold(const Program& program, double share, uint64_t most = ~uint64_t{0});
 
 /// Bytes of a block's own instructions.
-uint64_t code_size(const Target& target, const BasicBlock& block);
+uint64_t code_size(const Machine& machine, const BasicBlock& block);
 
 }  // namespace respike

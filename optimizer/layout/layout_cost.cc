@@ -29,11 +29,11 @@ double as_weight(const Edge* edge) {
 }
 
 /// `in_input`: without branches that only say where control runs on to in the input.
-double count_instructions(const Target& target, const BasicBlock& block, bool in_input) {
-  const bool counts_nops = target.grid().slots == 1;
+double count_instructions(const Machine& machine, const BasicBlock& block, bool in_input) {
+  const bool counts_nops = machine.grid().slots == 1;
   size_t number = 0;
   for (const Instruction& instruction : block.instructions)
-    number += !instruction.is_pseudo() && (counts_nops || !target.is_nop(instruction)) &&
+    number += !instruction.is_pseudo() && (counts_nops || !machine.is_nop(instruction)) &&
               (!in_input || instruction.origin != kNone);
   return static_cast<double>(number);
 }
@@ -52,7 +52,7 @@ std::vector<ExecutedCode> executed_in_input(const Program& program) {
     for (const BasicBlock& block : program[id].blocks) {
       if (block.count == 0) continue;
       result[id].instructions +=
-          static_cast<double>(block.count) * count_instructions(*program.target, block, true);
+          static_cast<double>(block.count) * count_instructions(*program.machine, block, true);
       result[id].taken += as_weight(block.edge(Edge::Kind::taken));
     }
   return result;
@@ -66,7 +66,7 @@ ExecutedCode executed_in(const Program& program, ProcedureId id, const Packing& 
     const BlockEnd end = packing.end(id, b);
     const bool dropped = end == BlockEnd::branch_dropped;
     result.instructions += static_cast<double>(block.count) *
-                           (count_instructions(*program.target, block, false) - (dropped ? 1 : 0));
+                           (count_instructions(*program.machine, block, false) - (dropped ? 1 : 0));
     if (!dropped) result.taken += as_weight(block.edge(side_of_own_branch(end)));
     if (!appends_branch(end)) continue;
     const double appended = as_weight(block.edge(side_of_appended_branch(end)));
@@ -85,7 +85,7 @@ LinesOfBlocks lines_in_input(const Program& program, uint32_t line) {
       if (origin == kNone) {
         for (const Instruction& instruction : block.instructions)
           origin = std::min(origin, instruction.origin);
-        size = program.target->size(block.instructions.span());
+        size = program.machine->size(block.instructions.span());
       }
       lines.push_back(origin == kNone ? std::pair{0u, 0u} : lines_of(origin, size, line));
     }

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "optimizer/analysis/packing.h"
-#include "optimizer/ir/target.h"
 #include "optimizer/layout/turns.h"
 #include "optimizer/layout/walk.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 

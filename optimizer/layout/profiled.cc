@@ -17,7 +17,6 @@
 #include <algorithm>
 
 #include "optimizer/analysis/packing.h"
-#include "optimizer/ir/target.h"
 #include "optimizer/layout/cache_order.h"
 #include "optimizer/layout/calls.h"
 #include "optimizer/layout/chains.h"
@@ -27,6 +26,7 @@
 #include "optimizer/layout/hotness.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/layout/walk.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -62,7 +62,7 @@ class Builder {
         kept_(program.procedures.size()),
         calls_(find_calls(program)),
         threshold_(options.split ? hot_threshold(program, options.cold_share,
-                                                 program.target->branch_reach() / 4)
+                                                 program.machine->branch_reach() / 4)
                                  : 1),
         packing_(program) {}
 
@@ -138,9 +138,9 @@ class Builder {
   double costs_more(ProcedureId id) const {
     constexpr double kNextToNothing = 0.01;  // of its cycles
     const ExecutedCode now = executed_in(program_, id, packing_);
-    const ExecutionCosts costs = program_.target->execution_costs();
+    const ExecutionCosts costs = program_.machine->execution_costs();
     const double before = input_[id].cycles(costs), more = now.cycles(costs) - before;
-    if (program_.target->grid().slots != 1) return more > kNextToNothing * before ? more : 0;
+    if (program_.machine->grid().slots != 1) return more > kNextToNothing * before ? more : 0;
     return std::max(more, (now.instructions - input_[id].instructions) * costs.instruction);
   }
 
@@ -177,7 +177,7 @@ class Builder {
         if (std::count(wanted.begin(), wanted.end(), true) > kMostForExtTsp)
           return chain_blocks(procedure, wanted);
         return cut_where_nothing_falls(procedure,
-                                       ext_tsp_blocks(*program_.target, procedure, wanted));
+                                       ext_tsp_blocks(*program_.machine, procedure, wanted));
       case Blocks::original: {
         std::vector<BlockId> blocks = input_order_[id];
         std::erase_if(blocks, [&](BlockId b) { return !wanted[b]; });
@@ -238,7 +238,7 @@ class Builder {
       if (piece.part != Part::idle) ran[piece.procedure] = true;
     }
     for (const uint32_t p : others) size += pieces_[p].size;
-    const uint64_t first_half = all < program_.target->branch_reach() / 2 ? 0 : size / 2;
+    const uint64_t first_half = all < program_.machine->branch_reach() / 2 ? 0 : size / 2;
     std::vector<std::pair<int, uint32_t>> places;  // below 0: in front of hot code
     uint64_t seen = 0;
     size_t before = 0;
@@ -291,7 +291,7 @@ class Builder {
   /// By index in `hot`.
   std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
                                        const std::vector<Affinity>& affinities) {
-    const CacheShape cache = program_.target->instruction_cache();
+    const CacheShape cache = program_.machine->instruction_cache();
     std::vector<CodePiece> pieces;
     for (const uint32_t p : hot) {
       const Piece& piece = pieces_[p];
@@ -358,7 +358,7 @@ class Builder {
 
   Forecast forecast(const Layout& layout) {
     Forecast result;
-    const ExecutionCosts costs = program_.target->execution_costs();
+    const ExecutionCosts costs = program_.machine->execution_costs();
     if (trace_.empty()) trace_ = make_trace();
     double blocks = 0;  // executed
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
@@ -374,7 +374,7 @@ class Builder {
     for (const CodeCall& call : calls_)
       if (!call.known() && program_[call.caller].movable())
         result.unknown_calls += static_cast<double>(call.count);
-    const CacheShape cache = program_.target->instruction_cache();
+    const CacheShape cache = program_.machine->instruction_cache();
     result.input.misses = blocks * fetch_cost(trace_, lines_in_input(program_, cache.line), cache);
     result.output.misses =
         blocks * fetch_cost(trace_, lines_in_layout(program_, layout, packing_, cache.line), cache);

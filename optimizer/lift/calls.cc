@@ -31,7 +31,7 @@ std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& bl
   const uint32_t end = list.size() - 1;
   for (uint32_t i = end; i-- > (end > kMostBefore ? end - kMostBefore : 0);) {
     if (list[i].is_pseudo()) continue;
-    const Operands operands = lifter.target.operands(list[i]);
+    const Operands operands = lifter.machine.operands(list[i]);
     const Register* behind = operands.registers + operands.size;
     if (std::find(operands.registers + operands.uses, behind, r) == behind) continue;
     const Relocation* relocation =
@@ -53,7 +53,7 @@ std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
     if (target.where != CodeLocation::Where::block_start) return {};
     return lifter.program[target.procedure].name;
   }
-  const Operands operands = lifter.target.operands(call);
+  const Operands operands = lifter.machine.operands(call);
   if (operands.uses != 1) return {};
   const auto symbol = loaded_symbol(lifter, block, operands.registers[0]);
   if (!symbol) return {};
@@ -65,8 +65,8 @@ std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
 
 Survivors::Survivors(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
                      Effort& effort)
-    : abi_(lifter.target.abi()) {
-  const Operands operands = lifter.target.operands(block.instructions.back());
+    : abi_(lifter.machine.abi()) {
+  const Operands operands = lifter.machine.operands(block.instructions.back());
   if (operands.size != operands.uses + 1) return;
   const Register link = operands.registers[operands.uses];
   if (link == abi_.return_address || !Effort::spend(effort.instructions, kMostBefore)) return;

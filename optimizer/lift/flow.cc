@@ -39,7 +39,7 @@ class Connector {
         pin_target(block);
         continue;
       }
-      if (lifter_.target.is_signal_return(block.instructions.span()))
+      if (lifter_.machine.is_signal_return(block.instructions.span()))
         lifter_.pin(procedure_, "unwinders recognise this signal return code by its bytes");
       else
         add_edges(range, id);
@@ -132,11 +132,11 @@ class Connector {
   void add_edges(const CodeRange& range, BlockId id) {
     BasicBlock& block = procedure_.blocks[id];
     Instruction& last = block.instructions.back();
-    const ControlFlow flow = lifter_.target.control_flow(last);
+    const ControlFlow flow = lifter_.machine.control_flow(last);
     if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
     const bool call = is_call(flow) && last.predicate == 0;
-    if (lifter_.target.may_fall_through(last)) fall_through(range, id, call);
+    if (lifter_.machine.may_fall_through(last)) fall_through(range, id, call);
     if (is_call(flow) && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
@@ -145,7 +145,7 @@ class Connector {
 
   void pin_target(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    if (!is_direct(lifter_.target.control_flow(last))) return;
+    if (!is_direct(lifter_.machine.control_flow(last))) return;
     const auto where = lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure != id_)
@@ -175,23 +175,23 @@ class Connector {
                  : CodeLocation{.where = CodeLocation::Where::address, .address = target};
     refer(last, ReferenceKind::branch, to);
     const uint32_t count = block.instructions.size();
-    if (count > 1 && lifter_.target.is_prefix(block.instructions[count - 2]))
+    if (count > 1 && lifter_.machine.is_prefix(block.instructions[count - 2]))
       refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
   /// Whether the return address of a call may serve to find data: hand-written code does so in
   /// other registers than the usual one, and either skips the data or lets the callee read it.
   bool may_read_code(const Instruction& call, const CodeLocation& callee) const {
-    const Operands operands = lifter_.target.operands(call);
+    const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
-    if (link == lifter_.target.abi().return_address) return false;
+    if (link == lifter_.machine.abi().return_address) return false;
     if (callee.procedure == id_) return true;
     for (const BasicBlock& block : program_[callee.procedure].blocks) {
       if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
       for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo() || lifter_.target.control_flow(i) != ControlFlow::none) continue;
-        const Operands used = lifter_.target.operands(i);
+        if (i.is_pseudo() || lifter_.machine.control_flow(i) != ControlFlow::none) continue;
+        const Operands used = lifter_.machine.operands(i);
         if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
       }
     }
@@ -221,8 +221,8 @@ class Connector {
       // Likewise behind a trap. It must not run into whatever is put there, should somebody catch
       // it and go on.
       if (block.cfi_state != kNone &&
-          lifter_.target.control_flow(block.instructions.back()) == ControlFlow::none)
-        return append(block, lifter_.target.stop());
+          lifter_.machine.control_flow(block.instructions.back()) == ControlFlow::none)
+        return append(block, lifter_.machine.stop());
       lifter_.make_opaque(procedure_, "control runs off its end");
       return;
     }
@@ -239,9 +239,9 @@ class Connector {
 
   /// Control runs from this block into other code: says so by a branch.
   void append_branch(BlockId id, const CodeLocation& next) {
-    Instruction branch = lifter_.target.branch();
+    Instruction branch = lifter_.machine.branch();
     BasicBlock& block = procedure_.blocks[id];
-    if (lifter_.target.control_flow(block.instructions.back()) == ControlFlow::none &&
+    if (lifter_.machine.control_flow(block.instructions.back()) == ControlFlow::none &&
         next.procedure != id_) {
       refer(branch, ReferenceKind::branch, next);
       append(block, branch);
@@ -281,7 +281,7 @@ void mark_branch_targets(Lifter& lifter) {
   for (const CodeSection& code : lifter.code)
     for (size_t i = 0; i < code.marks.size(); ++i) {
       const Instruction& instruction = code.instructions[i];
-      if (!is_direct(lifter.target.control_flow(instruction))) continue;
+      if (!is_direct(lifter.machine.control_flow(instruction))) continue;
       const uint64_t target = lifter.branch_target(code.address(i), instruction);
       if (const auto where = lifter.resolve_flow(target)) {
         lifter.mark(*where, kLeader | kReferenced);

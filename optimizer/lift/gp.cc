@@ -33,8 +33,8 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
     return std::nullopt;
   const Instruction* high = lifter.instruction_at(relocation.address);
   const Instruction* low = lifter.instruction_at(low_place(relocation));
-  return lifter.target.field(*high, ReferenceKind::gp_load_high) +
-         lifter.target.field(*low, ReferenceKind::gp_load_low);
+  return lifter.machine.field(*high, ReferenceKind::gp_load_high) +
+         lifter.machine.field(*low, ReferenceKind::gp_load_low);
 }
 
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
@@ -49,8 +49,8 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
   if (start) return true;
   const Instruction* before = lifter.instruction_at(lifter.grid.previous(anchor));
   if (before == nullptr) return false;
-  const ControlFlow flow = lifter.target.control_flow(*before);
-  return is_call(flow) || lifter.target.is_get_pc(*before);
+  const ControlFlow flow = lifter.machine.control_flow(*before);
+  return is_call(flow) || lifter.machine.is_get_pc(*before);
 }
 
 /// False when it is not understood.
@@ -103,7 +103,7 @@ void count_gp_values(Lifter& lifter) {
     if (place == lifter.program[r.procedure].address)
       ++votes[gp].first;
     else if (place > r.start &&
-             lifter.target.is_get_pc(*lifter.instruction_at(lifter.grid.previous(place))))
+             lifter.machine.is_get_pc(*lifter.instruction_at(lifter.grid.previous(place))))
       ++votes[gp].second;
   });
   std::vector<std::pair<size_t, uint64_t>> ranked;
@@ -158,7 +158,7 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 
 std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   std::vector<uint64_t> entries;
-  const DescriptorTable table = lifter.target.descriptors();
+  const DescriptorTable table = lifter.machine.descriptors();
   const Section* section = lifter.image.section_named(table.section);
   if (section == nullptr) return entries;
   for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size)
@@ -169,7 +169,7 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
 /// The gp of the first descriptor that is used; they all have the image's only one. Where the
 /// dynamic linker makes the descriptors, as of shared libraries, it is told gp.
 void find_gp_in_descriptors(Lifter& lifter) {
-  const DescriptorTable table = lifter.target.descriptors();
+  const DescriptorTable table = lifter.machine.descriptors();
   const Section* section = lifter.image.section_named(table.section);
   const size_t count = section == nullptr ? 0 : section->contents.size() / table.size;
   uint64_t gp = 0;
@@ -184,7 +184,7 @@ void find_gp_in_descriptors(Lifter& lifter) {
 
 void find_gp_values(Lifter& lifter) {
   auto& procedures = lifter.program.procedures;
-  if (!lifter.target.descriptors().section.empty()) {
+  if (!lifter.machine.descriptors().section.empty()) {
     lifter.gp_unknown.resize(procedures.size());
     return find_gp_in_descriptors(lifter);
   }

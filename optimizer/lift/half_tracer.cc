@@ -53,7 +53,7 @@ HalfTracer::HalfTracer(const Lifter& lifter, ProcedureId procedure,
       last = at;
     }
     const auto next = lifter.resolve_flow(range.end);
-    if (next && lifter.target.may_fall_through(*lifter.instruction_at(last)))
+    if (next && lifter.machine.may_fall_through(*lifter.instruction_at(last)))
       branches_.emplace_back(*next, last);
   }
   std::sort(branches_.begin(), branches_.end());
@@ -65,7 +65,7 @@ bool HalfTracer::in_procedure(uint64_t address) const {
 }
 
 void HalfTracer::note_flow(uint64_t place, const Instruction& instruction) {
-  const ControlFlow flow = lifter_.target.control_flow(instruction);
+  const ControlFlow flow = lifter_.machine.control_flow(instruction);
   if (flow == ControlFlow::indirect_jump) jumps_.push_back(place);
   if (is_call(flow)) calls_.push_back(place);
   if (flow != ControlFlow::branch && flow != ControlFlow::conditional_branch &&
@@ -80,7 +80,7 @@ std::vector<uint64_t> HalfTracer::before(uint64_t address) const {
   const uint32_t range = lifter_.range_at(address);
   if (address != lifter_.program.ranges[range].start) {
     const uint64_t previous = lifter_.grid.previous(address);
-    if (lifter_.target.may_fall_through(*lifter_.instruction_at(previous)))
+    if (lifter_.machine.may_fall_through(*lifter_.instruction_at(previous)))
       result.push_back(previous);
   }
   auto branch =
@@ -98,7 +98,7 @@ std::vector<uint64_t> HalfTracer::before(uint64_t address) const {
 
 /// Whether the call may lead to a part of its procedure, which may change any register.
 bool HalfTracer::may_call_itself(uint64_t place, const Instruction& call) const {
-  if (lifter_.target.control_flow(call) != ControlFlow::call) return false;
+  if (lifter_.machine.control_flow(call) != ControlFlow::call) return false;
   const auto callee = lifter_.resolve_flow(lifter_.branch_target(place, call));
   return callee && *callee != lifter_.program[procedure_].address && in_procedure(*callee);
 }
@@ -106,11 +106,11 @@ bool HalfTracer::may_call_itself(uint64_t place, const Instruction& call) const 
 bool HalfTracer::step_back(uint64_t place, Register wanted, std::span<const uint64_t> highs,
                            std::vector<uint64_t>& found, std::vector<Value>& work) const {
   const Instruction& instruction = *lifter_.instruction_at(place);
-  const Target& target = lifter_.target;
-  const Operands operands = target.operands(instruction);
-  if (is_call(target.control_flow(instruction))) {
+  const Machine& machine = lifter_.machine;
+  const Operands operands = machine.operands(instruction);
+  if (is_call(machine.control_flow(instruction))) {
     if (may_call_itself(place, instruction)) return false;
-    const Abi& abi = target.abi();
+    const Abi& abi = machine.abi();
     const bool kept = std::ranges::find(abi.preserved, wanted) != abi.preserved.end();
     if (!kept && defines(operands, abi.return_address)) return true;
   }
@@ -123,7 +123,7 @@ bool HalfTracer::step_back(uint64_t place, Register wanted, std::span<const uint
     return true;
   }
   if (instruction.predicate != 0 || operands.uses == 0 ||
-      target.value_source(instruction) != ValueSource::copied)
+      machine.value_source(instruction) != ValueSource::copied)
     return false;
   work.emplace_back(place, operands.registers[operands.uses - 1]);
   return true;

@@ -30,7 +30,7 @@ namespace {
 
 /// What a lower half is based on.
 Register base_of(const Lifter& lifter, const Half& low) {
-  const Operands operands = lifter.target.operands(*lifter.instruction_at(low.place));
+  const Operands operands = lifter.machine.operands(*lifter.instruction_at(low.place));
   // A store's base follows the value it stores.
   return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
 }
@@ -62,8 +62,8 @@ void GpHalves::collect() {
       return;
     }
     const auto value = static_cast<uint64_t>(
-        lifter_.target.field(*lifter_.instruction_at(relocation.address),
-                             low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
+        lifter_.machine.field(*lifter_.instruction_at(relocation.address),
+                              low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
     halves_.push_back(
         {procedure, relocation.symbol, relocation.addend, low, relocation.address, value});
   });

@@ -37,7 +37,7 @@ class JumpConnector {
 
   void run() {
     for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
-      if (lifter_.target.control_flow(procedure_.blocks[id].instructions.back()) ==
+      if (lifter_.machine.control_flow(procedure_.blocks[id].instructions.back()) ==
           ControlFlow::indirect_jump)
         jumps_.push_back(id);
     if (!jumps_.empty()) {
@@ -105,8 +105,8 @@ class JumpConnector {
   }
 
   bool is_tail_call(const Instruction& jump) const {
-    const Operands operands = lifter_.target.operands(jump);
-    const auto pv = lifter_.target.abi().procedure_value;
+    const Operands operands = lifter_.machine.operands(jump);
+    const auto pv = lifter_.machine.abi().procedure_value;
     const auto end = operands.registers + operands.uses;
     return pv && std::find(operands.registers, end, *pv) != end;
   }
@@ -142,7 +142,7 @@ class JumpConnector {
   /// all paths until they reach the load of a table's address.
   std::vector<uint64_t> tables_of(BlockId jump, bool& complete) {
     using Registers = std::set<Register>;
-    const Operands operands = lifter_.target.operands(procedure_.blocks[jump].instructions.back());
+    const Operands operands = lifter_.machine.operands(procedure_.blocks[jump].instructions.back());
     std::vector<uint64_t> tables;
     std::vector<std::pair<BlockId, Registers>> work;
     std::map<BlockId, Registers> seen;
@@ -173,7 +173,7 @@ class JumpConnector {
       for (BlockId before : predecessors_[id]) {
         Registers kept = wanted;
         const BasicBlock& block = procedure_.blocks[before];
-        if (is_call(lifter_.target.control_flow(block.instructions.back()))) {
+        if (is_call(lifter_.machine.control_flow(block.instructions.back()))) {
           const Survivors survivors(lifter_, procedure_, block, effort_);
           std::erase_if(kept, [&](Register r) { return !survivors.contains(r); });
         }
@@ -199,7 +199,7 @@ class JumpConnector {
     for (uint32_t i = block.instructions.size(); i-- > 0;) {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo() || instruction.origin == kNone) continue;
-      const Operands operands = lifter_.target.operands(instruction);
+      const Operands operands = lifter_.machine.operands(instruction);
       bool defines = false;
       for (unsigned d = operands.uses; d < operands.size; ++d)
         defines |= wanted.erase(operands.registers[d]) != 0;
@@ -212,7 +212,7 @@ class JumpConnector {
         return true;
       }
       for (unsigned u = instruction.predicate != 0 ? 1 : 0; u < operands.uses; ++u)
-        if (operands.registers[u] != lifter_.target.abi().global_pointer)
+        if (operands.registers[u] != lifter_.machine.abi().global_pointer)
           wanted.insert(operands.registers[u]);
     }
     return wanted.empty();
@@ -247,13 +247,13 @@ class JumpConnector {
   /// Whether the register of the jump is an offset to which gp was added: an entry of a table, even
   /// where the way back to the table's address leads through memory.
   bool adds_gp(const BasicBlock& block) const {
-    const Operands jump = lifter_.target.operands(block.instructions.back());
-    const auto gp = lifter_.target.abi().global_pointer;
+    const Operands jump = lifter_.machine.operands(block.instructions.back());
+    const auto gp = lifter_.machine.abi().global_pointer;
     if (jump.uses != 1 || !gp) return false;
     for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
       const Instruction& instruction = block.instructions[i];
       if (instruction.is_pseudo()) continue;
-      const Operands operands = lifter_.target.operands(instruction);
+      const Operands operands = lifter_.machine.operands(instruction);
       const auto uses = operands.registers + operands.uses,
                  end = operands.registers + operands.size;
       if (std::find(uses, end, jump.registers[0]) != end)
@@ -316,7 +316,7 @@ class JumpConnector {
         std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
                          [](const CodePointer& p, uint64_t a) { return p.address < a; });
     JumpTable table{.address = address};
-    const bool wide = lifter_.target.jump_table_entry() == RelocationRole::pc_relative64;
+    const bool wide = lifter_.machine.jump_table_entry() == RelocationRole::pc_relative64;
     for (uint64_t at = address; word != lifter_.table_words.end() && *word == at;
          ++word, at += wide ? 8 : 4) {
       if (at != address && is_table_start(at)) break;

@@ -42,7 +42,7 @@ bool defines(const Operands& operands, Register r) {
 bool LabelTracer::jumps_to_stored_address(BlockId jump) {
   from_call_ = false;
   const BasicBlock& block = procedure_.blocks[jump];
-  const Operands operands = lifter_.target.operands(block.instructions.back());
+  const Operands operands = lifter_.machine.operands(block.instructions.back());
   if (operands.uses != 1) return false;
   std::vector<Place> work = {{jump, block.instructions.size(), operands.registers[0]}};
   std::set<Place> seen(work.begin(), work.end());
@@ -68,12 +68,12 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   for (uint32_t i = wanted.index; i-- > 0 && !open.empty();) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
-    const Operands operands = lifter_.target.operands(instruction);
+    const Operands operands = lifter_.machine.operands(instruction);
     for (unsigned d = operands.uses; d < operands.size; ++d) {
       if (open.erase(operands.registers[d]) == 0) continue;
       if (instruction.predicate != 0) open.insert(operands.registers[d]);  // or it stays
       if (is_label(instruction)) continue;
-      switch (lifter_.target.value_source(instruction)) {
+      switch (lifter_.machine.value_source(instruction)) {
         case ValueSource::computed:
         case ValueSource::equality:
           return false;
@@ -94,7 +94,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   for (const BlockId before : predecessors_[wanted.block]) {
     const auto& list = procedure_.blocks[before].instructions;
     std::optional<Survivors> survivors;
-    if (is_call(lifter_.target.control_flow(list.back())))
+    if (is_call(lifter_.machine.control_flow(list.back())))
       survivors.emplace(lifter_, procedure_, procedure_.blocks[before], effort_);
     for (const Register source : open)
       if (survivors && !survivors->contains(source))
@@ -113,7 +113,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
 /// What was stored to the place on the stack that `load` reads; elsewhere memory is believed.
 /// Where the procedure has two registers for its frame their distance is not known.
 bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sources) {
-  const Operands loaded = lifter_.target.operands(load);
+  const Operands loaded = lifter_.machine.operands(load);
   if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
     return true;
   for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
@@ -121,9 +121,9 @@ bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sourc
     if (!Effort::spend(effort_.instructions, list.size())) return false;
     for (uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].is_pseudo() || list[i].has_reference() ||
-          lifter_.target.control_flow(list[i]) != ControlFlow::none)
+          lifter_.machine.control_flow(list[i]) != ControlFlow::none)
         continue;
-      const Operands stored = lifter_.target.operands(list[i]);
+      const Operands stored = lifter_.machine.operands(list[i]);
       if (stored.uses != 2 || stored.size != 2) continue;
       const bool same = stored.registers[1] == loaded.registers[0];
       if (same ? list[i].immediate == load.immediate : is_frame_register(stored.registers[1]))
@@ -142,7 +142,7 @@ bool LabelTracer::are_passed_on() {
     if (!Effort::spend(effort_.instructions, list.size())) return false;
     for (uint32_t i = 0; i < list.size(); ++i) {
       if (!is_own_label(list[i])) continue;
-      const Operands operands = lifter_.target.operands(list[i]);
+      const Operands operands = lifter_.machine.operands(list[i]);
       for (unsigned d = operands.uses; d < operands.size; ++d)
         work.push_back({id, i + 1, operands.registers[d]});
     }
@@ -168,7 +168,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   if (!Effort::spend(effort_.instructions, list.size() - from.index + 16)) return false;
   for (uint32_t i = from.index; i < list.size(); ++i) {
     if (list[i].is_pseudo()) continue;
-    const Operands operands = lifter_.target.operands(list[i]);
+    const Operands operands = lifter_.machine.operands(list[i]);
     bool copies = false;
     if (uses(operands, from.value) && !use(list[i], operands, from.value, copies, next))
       return false;
@@ -177,7 +177,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
         next.push_back({from.block, i + 1, operands.registers[d]});
     if (defines(operands, from.value)) return true;
   }
-  const ControlFlow flow = lifter_.target.control_flow(list.back());
+  const ControlFlow flow = lifter_.machine.control_flow(list.back());
   // What a call does with its arguments is not looked at, but its result is (see from_call()).
   if (is_call(flow) && !Survivors(lifter_, procedure_, block, effort_).contains(from.value))
     return true;
@@ -192,7 +192,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
 /// One instruction that uses a register with a label's address. `copies`: its result is the same.
 bool LabelTracer::use(const Instruction& instruction, const Operands& operands, Register value,
                       bool& copies, std::vector<Place>& next) {
-  switch (lifter_.target.control_flow(instruction)) {
+  switch (lifter_.machine.control_flow(instruction)) {
     case ControlFlow::none:
       break;
     case ControlFlow::conditional_branch:
@@ -206,7 +206,7 @@ bool LabelTracer::use(const Instruction& instruction, const Operands& operands, 
     if (operands.uses != 2 || operands.registers[1] == value) return false;
     return find_loads(instruction, operands.registers[1], next);
   }
-  switch (lifter_.target.value_source(instruction)) {
+  switch (lifter_.machine.value_source(instruction)) {
     case ValueSource::copied:
       return copies = true;
     case ValueSource::selected:
@@ -230,10 +230,10 @@ bool LabelTracer::find_loads(const Instruction& store, Register base, std::vecto
     if (!Effort::spend(effort_.instructions, list.size())) return false;
     for (uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].is_pseudo() || list[i].has_reference() ||
-          lifter_.target.control_flow(list[i]) != ControlFlow::none ||
-          lifter_.target.value_source(list[i]) != ValueSource::loaded)
+          lifter_.machine.control_flow(list[i]) != ControlFlow::none ||
+          lifter_.machine.value_source(list[i]) != ValueSource::loaded)
         continue;
-      const Operands loaded = lifter_.target.operands(list[i]);
+      const Operands loaded = lifter_.machine.operands(list[i]);
       if (loaded.uses != 1 || loaded.size != 2) continue;
       const bool same = loaded.registers[0] == base;
       if (same ? list[i].immediate == store.immediate : is_frame_register(loaded.registers[0]))
@@ -249,11 +249,11 @@ bool LabelTracer::is_frame_register(Register r) {
     // Every jump has a tracer of its own. Without effort left, what follows gives up, too.
     if (!Effort::spend(effort_.instructions, procedure_.blocks.front().instructions.size()))
       return true;
-    const Register sp = lifter_.target.abi().stack_pointer;
+    const Register sp = lifter_.machine.abi().stack_pointer;
     frame_registers_ = {sp};
     for (const Instruction& i : procedure_.blocks.front().instructions) {
-      if (i.is_pseudo() || lifter_.target.value_source(i) != ValueSource::copied) continue;
-      const Operands operands = lifter_.target.operands(i);
+      if (i.is_pseudo() || lifter_.machine.value_source(i) != ValueSource::copied) continue;
+      const Operands operands = lifter_.machine.operands(i);
       if (operands.size > operands.uses && operands.uses != 0 &&
           operands.registers[operands.uses - 1] == sp)
         frame_registers_->push_back(operands.registers[operands.uses]);
@@ -269,16 +269,16 @@ bool LabelTracer::frame_is_known() {
   for (const BasicBlock& block : procedure_.blocks) {
     if (!Effort::spend(effort_.instructions, block.instructions.size())) return false;
     for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo() || lifter_.target.control_flow(instruction) != ControlFlow::none)
+      if (instruction.is_pseudo() || lifter_.machine.control_flow(instruction) != ControlFlow::none)
         continue;
-      const Operands operands = lifter_.target.operands(instruction);
+      const Operands operands = lifter_.machine.operands(instruction);
       const auto first = operands.registers, end = operands.registers + operands.uses;
       if (std::none_of(first, end, [&](Register r) { return is_frame_register(r); })) continue;
       if (operands.uses == operands.size) {  // a store to the stack, not of its address
         if (operands.uses == 2 && !is_frame_register(operands.registers[0])) continue;
         return false;
       }
-      if (lifter_.target.value_source(instruction) == ValueSource::loaded) continue;
+      if (lifter_.machine.value_source(instruction) == ValueSource::loaded) continue;
       if (!std::all_of(end, first + operands.size,
                        [&](Register r) { return is_frame_register(r); }))
         return false;

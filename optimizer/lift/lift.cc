@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/lift/lifter.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike {
 
@@ -54,7 +54,7 @@ bool Lifter::is_padding(uint64_t start, uint64_t end) const {
   for (uint64_t address = start; address < end; address = grid.next(address)) {
     const Instruction* instruction = instruction_at(address);
     if (instruction == nullptr) return false;
-    if (target.is_nop(*instruction)) continue;
+    if (machine.is_nop(*instruction)) continue;
     const auto bytes = image.bytes_at(grid.group(address), grid.bytes);
     if (!bytes || std::any_of(bytes->begin(), bytes->end(), [](uint8_t b) { return b != 0; }))
       return false;
@@ -78,7 +78,7 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
     section = code_at(address);
     if (section == nullptr || !grid.starts_group(address)) return std::nullopt;
     if (!provenance || provenance->far_stubs.empty()) break;
-    const auto leads_to = target.far_stub_target(code_from(address), address);
+    const auto leads_to = machine.far_stub_target(code_from(address), address);
     if (!leads_to) break;
     address = *leads_to;
   }
@@ -100,8 +100,8 @@ bool Lifter::is_code_symbol(uint32_t symbol) const {
 
 bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
   if ((marks_at(anchor) & kEntryMark) == 0 || range_at(anchor) == kNone) return false;
-  const Operands operands = target.operands(*instruction_at(gp_load));
-  return operands.uses != 0 && operands.registers[0] == target.abi().procedure_value;
+  const Operands operands = machine.operands(*instruction_at(gp_load));
+  return operands.uses != 0 && operands.registers[0] == machine.abi().procedure_value;
 }
 
 const Relocation* Lifter::relocation_at(uint64_t address, RelocationRole role) const {
@@ -164,9 +164,9 @@ void decode_code(Lifter& lifter) {
       throw Error("its code spans more than 4 GB", lifter.image.path);
     const size_t count = code.marks.size();
     code.instructions = program.arena->allocate<Instruction>(count);
-    lifter.target.decode(lifter.image.sections[code.section].contents.first(code.end - code.start),
-                         static_cast<uint32_t>(code.start - program.origin_base),
-                         code.instructions);
+    lifter.machine.decode(lifter.image.sections[code.section].contents.first(code.end - code.start),
+                          static_cast<uint32_t>(code.start - program.origin_base),
+                          code.instructions);
   }
 }
 
@@ -181,9 +181,9 @@ void keep_foreign_fdes(Lifter& lifter) {
 }
 
 Program lift(const Image& image, Diagnostics& diagnostics) {
-  Lifter lifter(image, target_for(image.machine), diagnostics);
+  Lifter lifter(image, machine_for(image.machine), diagnostics);
   lifter.program.image = &image;
-  lifter.program.target = &lifter.target;
+  lifter.program.machine = &lifter.machine;
   lifter.unwind = read_unwind(image, &lifter.unreadable_unwind);
   lifter.provenance = read_provenance(image);
 
@@ -198,8 +198,8 @@ Program lift(const Image& image, Diagnostics& diagnostics) {
   lifter.program.unwind = std::move(lifter.unwind.tables);
   join_exception_tables(lifter.program);  // from here on the tables of unwinding are fixed
   connect_blocks(lifter);                 // edges and symbolic references
-  find_returns(lifter.program, lifter.target);
-  glue_sequences(lifter.program, lifter.target);
+  find_returns(lifter.program, lifter.machine);
+  glue_sequences(lifter.program, lifter.machine);
   return std::move(lifter.program);
 }
 

@@ -13,12 +13,12 @@
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
 #include "optimizer/lift/unwind_reader.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
-/// One executable section, decoded. Instructions and marks are numbered as Target::grid() says.
+/// One executable section, decoded. Instructions and marks are numbered as Machine::grid() says.
 struct CodeSection {
   uint32_t section = 0;
   uint64_t start = 0;  // addresses, half-open; start and end are borders of groups
@@ -56,11 +56,11 @@ struct TableReference {
 };
 
 struct Lifter {
-  Lifter(const Image& i, const Target& t, Diagnostics& d)
-      : image(i), target(t), grid(t.grid()), diagnostics(d) {}
+  Lifter(const Image& i, const Machine& t, Diagnostics& d)
+      : image(i), machine(t), grid(t.grid()), diagnostics(d) {}
 
   const Image& image;
-  const Target& target;
+  const Machine& machine;
   const CodeGrid grid;
   Diagnostics& diagnostics;
   Program program;
@@ -120,7 +120,7 @@ struct Lifter {
   bool is_half(uint64_t address, bool low) const {
     const Instruction* instruction = instruction_at(address);
     return instruction != nullptr &&
-           (low ? target.is_lower_half(*instruction) : target.is_upper_half(*instruction));
+           (low ? machine.is_lower_half(*instruction) : machine.is_upper_half(*instruction));
   }
 };
 
@@ -174,9 +174,9 @@ void find_references(Lifter&);  // found, tables, program.code_pointers (unresol
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
 void join_exception_tables(Program&);
-void connect_blocks(Lifter&);                // edges, references, call sites, code pointers
-void check_landing_pads(Lifter&);            // procedures whose gp depends on a distance
-void find_returns(Program&, const Target&);  // drops the edges behind calls that never return
-void glue_sequences(Program&, const Target&);
+void connect_blocks(Lifter&);                 // edges, references, call sites, code pointers
+void check_landing_pads(Lifter&);             // procedures whose gp depends on a distance
+void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
+void glue_sequences(Program&, const Machine&);
 
 }  // namespace respike

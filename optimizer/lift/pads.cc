@@ -39,7 +39,7 @@ namespace {
 class PadChecker {
  public:
   PadChecker(const Lifter& lifter, ProcedureId id)
-      : target_(lifter.target), id_(id), procedure_(lifter.program[id]) {}
+      : machine_(lifter.machine), id_(id), procedure_(lifter.program[id]) {}
 
   /// A landing pad with another way into its load of gp, or kNone.
   BlockId find_fault() {
@@ -65,7 +65,7 @@ class PadChecker {
 
   /// The landing pad whose address an instruction takes for the base of gp, or kNone.
   BlockId pad_of_load(const Instruction& i) const {
-    if (!i.has_reference() || !target_.is_upper_half(i)) return kNone;
+    if (!i.has_reference() || !machine_.is_upper_half(i)) return kNone;
     const Reference& reference = procedure_.references[static_cast<uint32_t>(i.immediate)];
     const CodeLocation& to = reference.target;
     const bool pad = reference.kind == ReferenceKind::gp_load_high && to.procedure == id_ &&
@@ -99,14 +99,14 @@ class PadChecker {
   }
 
   bool calls(BlockId block) const {
-    return is_call(target_.control_flow(procedure_.blocks[block].instructions.back()));
+    return is_call(machine_.control_flow(procedure_.blocks[block].instructions.back()));
   }
 
   /// Whether a block does nothing but lead on.
   bool is_padding(BlockId block) const {
     for (const Instruction& i : procedure_.blocks[block].instructions)
-      if (!i.is_pseudo() && !target_.is_nop(i) &&
-          (target_.control_flow(i) != ControlFlow::branch || i.has_reference()))
+      if (!i.is_pseudo() && !machine_.is_nop(i) &&
+          (machine_.control_flow(i) != ControlFlow::branch || i.has_reference()))
         return false;
     return true;
   }
@@ -149,7 +149,7 @@ class PadChecker {
     return true;
   }
 
-  const Target& target_;
+  const Machine& machine_;
   const ProcedureId id_;
   const Procedure& procedure_;
   std::vector<Load> loads_;

@@ -178,7 +178,7 @@ bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uin
   while (address > start && lifter.is_padding(lifter.grid.previous(address), address))
     address = lifter.grid.previous(address);
   if (address == start) return start_is_cut_off;
-  return !lifter.target.may_fall_through(*lifter.instruction_at(lifter.grid.previous(address)));
+  return !lifter.machine.may_fall_through(*lifter.instruction_at(lifter.grid.previous(address)));
 }
 
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
@@ -191,13 +191,13 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
-      const auto is_nop = [&](const Instruction& x) { return lifter.target.is_nop(x); };
+      const auto is_nop = [&](const Instruction& x) { return lifter.machine.is_nop(x); };
       const auto all_nops = [&](uint64_t group) {
         const auto code_there = lifter.code_from(group).first(grid.slots);
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
       while (start < end && all_nops(start)) start += grid.bytes;
-      if (lifter.target.zeros_pad() && lifter.is_padding(start, end)) return;
+      if (lifter.machine.zeros_pad() && lifter.is_padding(start, end)) return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {
@@ -394,13 +394,14 @@ class EnteredGaps {
       address = grid.previous(address);
     if (address == first) return false;
     const Instruction& before = *lifter_.instruction_at(grid.previous(address));
-    return lifter_.target.may_fall_through(before) && !is_call(lifter_.target.control_flow(before));
+    return lifter_.machine.may_fall_through(before) &&
+           !is_call(lifter_.machine.control_flow(before));
   }
 
   void follow(const Piece& piece) {
     for (uint64_t at = piece.start; at < piece.end; at = lifter_.grid.next(at)) {
       const Instruction& instruction = *lifter_.instruction_at(at);
-      const ControlFlow flow = lifter_.target.control_flow(instruction);
+      const ControlFlow flow = lifter_.machine.control_flow(instruction);
       if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
           flow == ControlFlow::call)
         enter(lifter_.branch_target(at, instruction));
@@ -495,7 +496,7 @@ void find_nops(Lifter& lifter) {
   for (const CodeRange& range : lifter.program.ranges) {
     const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
     uint64_t at = range.start;
-    while (at > first && lifter.target.is_nop(*lifter.instruction_at(grid.previous(at))))
+    while (at > first && lifter.machine.is_nop(*lifter.instruction_at(grid.previous(at))))
       at = grid.previous(at);
     lifter.nops_before.push_back(at);
     end = range.end;

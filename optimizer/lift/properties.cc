@@ -15,7 +15,7 @@ namespace {
 /// return, but a mistake here would cost the code behind every call of the procedure.
 class ReturnAnalysis {
  public:
-  ReturnAnalysis(Program& program, const Target& target) : program_(program), target_(target) {
+  ReturnAnalysis(Program& program, const Machine& machine) : program_(program), machine_(machine) {
     waiting_.resize(program.procedures.size());
   }
 
@@ -41,7 +41,7 @@ class ReturnAnalysis {
 
   void look_at(ProcedureId id, const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    const ControlFlow flow = target_.control_flow(last);
+    const ControlFlow flow = machine_.control_flow(last);
     if (flow == ControlFlow::return_jump ||
         (flow == ControlFlow::indirect_jump &&
          (block.successors.empty() || block.has(BasicBlock::kMayLeave))))
@@ -56,17 +56,17 @@ class ReturnAnalysis {
   }
 
   Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   std::vector<std::vector<ProcedureId>> waiting_;  // per procedure: those that branch to it
   std::vector<ProcedureId> work_;                  // return, but those waiting do not know yet
 };
 
 /// A call that never returns has no fall-through edge.
-void drop_returns(Program& program, const Target& target) {
+void drop_returns(Program& program, const Machine& machine) {
   for (Procedure& procedure : program.procedures)
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
-      if (!last.has_reference() || target.control_flow(last) != ControlFlow::call) continue;
+      if (!last.has_reference() || machine.control_flow(last) != ControlFlow::call) continue;
       if (last.predicate != 0) continue;  // it may be skipped
       const CodeLocation& to = procedure.references[last.immediate].target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
@@ -79,15 +79,15 @@ void drop_returns(Program& program, const Target& target) {
 /// Keeps sequences that must stay contiguous in one piece.
 class SequenceGluer {
  public:
-  SequenceGluer(Procedure& procedure, const Target& target, const std::vector<BlockId>& starts)
-      : procedure_(procedure), target_(target), starts_(starts) {}
+  SequenceGluer(Procedure& procedure, const Machine& machine, const std::vector<BlockId>& starts)
+      : procedure_(procedure), machine_(machine), starts_(starts) {}
 
   void run() {
     for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
       bool reserved = false, shadow = false;
       for (const Instruction& instruction : procedure_.blocks[id].instructions) {
         if (instruction.is_pseudo()) continue;
-        switch (target_.sequence_role(instruction)) {
+        switch (machine_.sequence_role(instruction)) {
           case SequenceRole::none:
             break;
           case SequenceRole::reservation_begin:
@@ -123,7 +123,7 @@ class SequenceGluer {
     for (int length = 0; length < kLongest; ++length) {
       const BasicBlock& block = procedure_.blocks[id];
       const Instruction& last = block.instructions.back();
-      const ControlFlow flow = target_.control_flow(last);
+      const ControlFlow flow = machine_.control_flow(last);
       if (last.origin == kNone)
         return stay(kCrosses);  // runs into another procedure, see append_branch
       if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
@@ -135,7 +135,7 @@ class SequenceGluer {
       id = next->target;
       const auto& instructions = procedure_.blocks[id].instructions;
       if (std::none_of(instructions.begin(), instructions.end(), [&](const Instruction& i) {
-            return !i.is_pseudo() && target_.sequence_role(i) == end;
+            return !i.is_pseudo() && machine_.sequence_role(i) == end;
           }))
         continue;
       if (crosses) return stay(kCrosses);
@@ -151,7 +151,7 @@ class SequenceGluer {
   enum class Passage { begins, ends, goes_on };
   Passage passage(const BasicBlock& block) const {
     for (const Instruction& i : block.instructions) {
-      const SequenceRole role = i.is_pseudo() ? SequenceRole::none : target_.sequence_role(i);
+      const SequenceRole role = i.is_pseudo() ? SequenceRole::none : machine_.sequence_role(i);
       if (role == SequenceRole::reservation_begin) return Passage::begins;
       if (role == SequenceRole::reservation_end) return Passage::ends;
     }
@@ -163,7 +163,7 @@ class SequenceGluer {
   bool reservation_branches(BlockId id) const {
     for (;;) {
       const BasicBlock& block = procedure_.blocks[id];
-      if (is_call(target_.control_flow(block.instructions.back()))) return false;
+      if (is_call(machine_.control_flow(block.instructions.back()))) return false;
       const Edge* glued =
           block.has(BasicBlock::kGluedToNext) ? block.edge(Edge::Kind::fall_through) : nullptr;
       for (const Edge& edge : block.successors)
@@ -184,7 +184,7 @@ class SequenceGluer {
       const Passage passes = passage(block);
       if (passes == Passage::ends) return true;
       if (passes == Passage::begins) continue;
-      if (is_call(target_.control_flow(block.instructions.back()))) continue;
+      if (is_call(machine_.control_flow(block.instructions.back()))) continue;
       for (const Edge& edge : block.successors)
         if (edge.kind != Edge::Kind::landing_pad && seen.size() < kMost &&
             std::find(seen.begin(), seen.end(), edge.target) == seen.end())
@@ -200,24 +200,24 @@ class SequenceGluer {
   }
 
   Procedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   const std::vector<BlockId>& starts_;  // first blocks of the pieces, sorted
 };
 
 }  // namespace
 
-void find_returns(Program& program, const Target& target) {
-  ReturnAnalysis(program, target).run();
-  drop_returns(program, target);
+void find_returns(Program& program, const Machine& machine) {
+  ReturnAnalysis(program, machine).run();
+  drop_returns(program, machine);
 }
 
-void glue_sequences(Program& program, const Target& target) {
+void glue_sequences(Program& program, const Machine& machine) {
   std::vector<std::vector<BlockId>> starts(program.procedures.size());
   for (const CodeRange& range : program.ranges)
     starts[range.procedure].push_back(range.first_block);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     std::sort(starts[id].begin(), starts[id].end());
-    SequenceGluer(program[id], target, starts[id]).run();
+    SequenceGluer(program[id], machine, starts[id]).run();
   }
   pin_followers(program);
 }

@@ -108,7 +108,7 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
     return;
   }
   unsigned marks = kLeader | kReferenced | kAddressTakenMark;
-  if (data_kind(lifter.target.jump_table_entry()) != kind) marks |= kLabelMark;
+  if (data_kind(lifter.machine.jump_table_entry()) != kind) marks |= kLabelMark;
   lifter.mark(target, marks);
   CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
   pointer.target.where = CodeLocation::Where::address;
@@ -162,7 +162,7 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
 std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& relocation) {
   const auto code = lifter.code_from(relocation.address);
   if (code.empty()) return std::nullopt;
-  const auto offset = lifter.target.gp_offset(code);
+  const auto offset = lifter.machine.gp_offset(code);
   return offset ? std::optional(static_cast<uint64_t>(*offset)) : std::nullopt;
 }
 
@@ -177,7 +177,7 @@ void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relo
   const uint64_t target = lifter.gp_of(procedure) + *offset;
   if (is_border(lifter, relocation.symbol, target)) return;
   add_gp_relative(lifter, procedure, relocation.address, target, ReferenceKind::gp_offset);
-  if (lifter.target.is_prefix(*lifter.instruction_at(relocation.address)))
+  if (lifter.machine.is_prefix(*lifter.instruction_at(relocation.address)))
     add_gp_relative(lifter, procedure, lifter.grid.next(relocation.address), target,
                     ReferenceKind::gp_offset);
 }
@@ -259,7 +259,7 @@ void find_dynamic_words(Lifter& lifter) {
 
 /// Descriptors are made by the linker and have no relocations where addresses are fixed.
 void find_descriptors(Lifter& lifter) {
-  const DescriptorTable table = lifter.target.descriptors();
+  const DescriptorTable table = lifter.machine.descriptors();
   const Section* section = lifter.image.section_named(table.section);
   if (section == nullptr) return;
   for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size) {
@@ -274,7 +274,7 @@ void collect_table_words(Lifter& lifter) {
   for (const RelocationTable& table : lifter.image.relocations) {
     if (lifter.image.sections[table.target].executable()) continue;
     for (const Relocation& relocation : table.relocations)
-      if (relocation.role == lifter.target.jump_table_entry())
+      if (relocation.role == lifter.machine.jump_table_entry())
         lifter.table_words.push_back(relocation.address);
   }
   auto& words = lifter.table_words;
@@ -336,7 +336,7 @@ void check_get_pc(Lifter& lifter) {
   std::sort(anchors.begin(), anchors.end());
   for (const CodeRange& range : lifter.program.ranges)
     for (uint64_t at = range.start; at < range.end; at = lifter.grid.next(at))
-      if (lifter.target.is_get_pc(*lifter.instruction_at(at)) &&
+      if (lifter.machine.is_get_pc(*lifter.instruction_at(at)) &&
           !std::binary_search(anchors.begin(), anchors.end(), lifter.grid.next(at)))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));

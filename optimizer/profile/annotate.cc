@@ -9,7 +9,7 @@
 
 #include "optimizer/base/hash.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/signature.h"
 
 namespace respike {
@@ -70,7 +70,7 @@ void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile
     if (chosen == nullptr) continue;
     const auto at = block_at(program, chosen->target);
     if (at && at->block == 0 &&
-        is_call(program.target->control_flow(program[id].blocks[block].instructions.back())))
+        is_call(program.machine->control_flow(program[id].blocks[block].instructions.back())))
       program.observed_calls.push_back({id, block, at->procedure});
   }
 }
@@ -81,7 +81,7 @@ std::optional<uint64_t> way_out(const Program& program, const Procedure& procedu
                                 const BasicBlock& block) {
   if (block.instructions.empty()) return std::nullopt;
   const Instruction& last = block.instructions.back();
-  const ControlFlow flow = program.target->control_flow(last);
+  const ControlFlow flow = program.machine->control_flow(last);
   const Reference* reference =
       last.has_reference() ? &procedure.references[last.immediate] : nullptr;
   if (reference != nullptr && reference->kind != ReferenceKind::branch) reference = nullptr;

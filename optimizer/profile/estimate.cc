@@ -20,7 +20,7 @@
 
 #include <algorithm>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -161,7 +161,7 @@ class Estimator {
   Look look(uint32_t node) const {
     if (node >= graph_.outside()) return Look::plain;
     const BasicBlock& block = procedure_.blocks[graph_.block_of(node)];
-    switch (program_.target->control_flow(block.instructions.back())) {
+    switch (program_.machine->control_flow(block.instructions.back())) {
       case ControlFlow::return_jump:
         return Look::returns;
       case ControlFlow::stop:

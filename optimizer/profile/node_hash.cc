@@ -18,7 +18,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/names.h"
 
 namespace respike {
@@ -52,7 +52,7 @@ uint64_t NodeHasher::mnemonic(uint16_t opcode) {
   uint64_t& hash = mnemonics_[opcode];
   if (hash == 0) {
     const Instruction bare{.opcode = opcode};
-    const std::string text = program_.target->print(bare, 0);
+    const std::string text = program_.machine->print(bare, 0);
     hash = hash_of(text.substr(0, text.find_first_of(" \t")));
   }
   return hash;
@@ -107,10 +107,10 @@ void NodeHasher::add_target(const Procedure& procedure, const Instruction& instr
 }
 
 void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
-  const Target& target = *program_.target;
+  const Machine& machine = *program_.machine;
   for (const Instruction& instruction : block.instructions) {
-    if (instruction.is_pseudo() || target.is_nop(instruction)) continue;
-    const ControlFlow flow = target.control_flow(instruction);
+    if (instruction.is_pseudo() || machine.is_nop(instruction)) continue;
+    const ControlFlow flow = machine.control_flow(instruction);
     if (flow != ControlFlow::none) {
       if (is_call(flow) || block.successors.empty()) add_target(procedure, instruction);
       continue;

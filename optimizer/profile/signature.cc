@@ -28,7 +28,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/node_hash.h"
 
 namespace respike {
@@ -52,7 +52,7 @@ struct Condition {
 class Context {
  public:
   explicit Context(const Program& program)
-      : program_(program), target_(*program.target), hasher_(program) {
+      : program_(program), machine_(*program.machine), hasher_(program) {
     for (const CodePointer& pointer : program.code_pointers)
       if (pointer.target.where == CodeLocation::Where::block_start &&
           pointer.target.procedure != kNone)
@@ -61,7 +61,7 @@ class Context {
   }
 
   const Program& program() const { return program_; }
-  const Target& target() const { return target_; }
+  const Machine& machine() const { return machine_; }
   NodeHasher& hasher() { return hasher_; }
 
   /// The address of the first word of data that holds the address of a block; UINT64_MAX: none.
@@ -78,7 +78,7 @@ class Context {
     if (fresh) {
       entry->second.mnemonic = mnemonic(branch);
       Instruction inverse = branch;
-      if (target_.invert(inverse, {}) && mnemonic(inverse) < entry->second.mnemonic)
+      if (machine_.invert(inverse, {}) && mnemonic(inverse) < entry->second.mnemonic)
         entry->second = {mnemonic(inverse), true};
     }
     return entry->second;
@@ -87,13 +87,13 @@ class Context {
   std::string mnemonic(Instruction instruction) const {
     instruction.flags = 0;
     instruction.immediate = 0;
-    const std::string text = target_.print(instruction, 0);
+    const std::string text = machine_.print(instruction, 0);
     return text.substr(0, text.find_first_of(" \t"));
   }
 
  private:
   const Program& program_;
-  const Target& target_;
+  const Machine& machine_;
   NodeHasher hasher_;
   std::vector<std::pair<std::pair<ProcedureId, BlockId>, uint64_t>> words_;
   std::map<uint16_t, Condition> conditions_;
@@ -142,7 +142,7 @@ class Signer {
   }
   ControlFlow flow_of(const BasicBlock& block) const {
     const Instruction* last = last_of(block);
-    return last == nullptr ? ControlFlow::none : context_.target().control_flow(*last);
+    return last == nullptr ? ControlFlow::none : context_.machine().control_flow(*last);
   }
 
   // ---- empty blocks ----
@@ -154,11 +154,11 @@ class Signer {
     if (edge.kind != Edge::Kind::fall_through && edge.kind != Edge::Kind::taken) return kNone;
     const Instruction* last = last_of(block(b));
     for (const Instruction& instruction : block(b).instructions) {
-      if (instruction.is_pseudo() || context_.target().is_nop(instruction) ||
+      if (instruction.is_pseudo() || context_.machine().is_nop(instruction) ||
           computes_gp(instruction))
         continue;
       if (&instruction == last &&
-          context_.target().control_flow(instruction) == ControlFlow::branch)
+          context_.machine().control_flow(instruction) == ControlFlow::branch)
         continue;
       return kNone;
     }
@@ -202,7 +202,7 @@ class Signer {
     const Instruction* last = last_of(block(b));
     return std::all_of(block(b).instructions.begin(), block(b).instructions.end(),
                        [&](const Instruction& i) {
-                         return i.is_pseudo() || &i == last || context_.target().is_nop(i);
+                         return i.is_pseudo() || &i == last || context_.machine().is_nop(i);
                        });
   }
 
@@ -268,8 +268,8 @@ class Signer {
     if (!fresh) return entry->second;
     ByteWriter text;
     for (const Instruction& i : block(b).instructions)
-      if (!i.is_pseudo() && !context_.target().is_nop(i) &&
-          context_.target().control_flow(i) == ControlFlow::none)
+      if (!i.is_pseudo() && !context_.machine().is_nop(i) &&
+          context_.machine().control_flow(i) == ControlFlow::none)
         text.c_string(context_.mnemonic(i));
     return entry->second = hash64(text.bytes());
   }

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "optimizer/analysis/call_graph.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/flow_graph.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/transform/nops.h"
 
 namespace respike {
@@ -13,11 +13,12 @@ bool is_in(const GpLoad& load, uint32_t index) {
 }
 
 /// Whether a block has more than `loads`, no-ops and a branch.
-bool does_something(const Target& target, const BasicBlock& block, std::span<const GpLoad> loads) {
+bool does_something(const Machine& machine, const BasicBlock& block,
+                    std::span<const GpLoad> loads) {
   for (uint32_t i = 0; i < block.instructions.size(); ++i) {
     const Instruction& instruction = block.instructions[i];
-    if (instruction.is_pseudo() || target.is_nop(instruction) ||
-        target.control_flow(instruction) == ControlFlow::branch)
+    if (instruction.is_pseudo() || machine.is_nop(instruction) ||
+        machine.control_flow(instruction) == ControlFlow::branch)
       continue;
     if (std::none_of(loads.begin(), loads.end(), [&](const GpLoad& l) { return is_in(l, i); }))
       return true;
@@ -42,11 +43,11 @@ DroppedGpLoads drop_gp_loads(Program& program, std::optional<CallGraph>& calls) 
     if (!program[load.procedure].movable()) continue;
     if (procedure != load.procedure) {
       procedure = load.procedure;
-      untouchable = untouchable_blocks(*program.target, program[procedure]);
+      untouchable = untouchable_blocks(*program.machine, program[procedure]);
     }
     BasicBlock& block = program[procedure].blocks[load.block];
     if (untouchable[load.block] || block.has(BasicBlock::kAddressTaken) ||
-        !does_something(*program.target, block, loads))
+        !does_something(*program.machine, block, loads))
       continue;
     dropped.loads.insert(dropped.loads.end(), loads.begin(), loads.end());
     dropped.blocks.push_back({procedure, load.block, block.instructions});

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
 
-uint64_t drop_from(const Target& target, BasicBlock& block) {
+uint64_t drop_from(const Machine& machine, BasicBlock& block) {
   const auto is_nop = [&](const Instruction& i) {
-    return !i.is_pseudo() && !i.has_reference() && target.is_nop(i);
+    return !i.is_pseudo() && !i.has_reference() && machine.is_nop(i);
   };
   const auto begin = block.instructions.begin();
   const auto end = block.instructions.end();
@@ -24,13 +24,13 @@ uint64_t drop_from(const Target& target, BasicBlock& block) {
 
 }  // namespace
 
-std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure) {
+std::vector<bool> untouchable_blocks(const Machine& machine, const Procedure& procedure) {
   std::vector<bool> result(procedure.blocks.size());
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
     if (std::any_of(block.instructions.begin(), block.instructions.end(),
                     [&](const Instruction& i) {
-                      return !i.is_pseudo() && target.sequence_role(i) != SequenceRole::none;
+                      return !i.is_pseudo() && machine.sequence_role(i) != SequenceRole::none;
                     }))
       result[b] = true;
     if (!block.has(BasicBlock::kGluedToNext)) continue;
@@ -42,12 +42,12 @@ std::vector<bool> untouchable_blocks(const Target& target, const Procedure& proc
 
 uint64_t drop_nops(Program& program) {
   uint64_t dropped = 0;
-  if (program.target->drops_nops()) return 0;
+  if (program.machine->drops_nops()) return 0;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.movable()) continue;
-    const std::vector<bool> untouchable = untouchable_blocks(*program.target, procedure);
+    const std::vector<bool> untouchable = untouchable_blocks(*program.machine, procedure);
     for (BlockId b = 0; b < procedure.blocks.size(); ++b)
-      if (!untouchable[b]) dropped += drop_from(*program.target, procedure.blocks[b]);
+      if (!untouchable[b]) dropped += drop_from(*program.machine, procedure.blocks[b]);
   }
   return dropped;
 }

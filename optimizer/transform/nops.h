@@ -8,11 +8,11 @@
 
 namespace respike {
 
-class Target;
+class Machine;
 
 /// By block: whether it has an untouchable sequence (SequenceRole), or is glued to the next block
 /// or to the one before.
-std::vector<bool> untouchable_blocks(const Target& target, const Procedure& procedure);
+std::vector<bool> untouchable_blocks(const Machine& machine, const Procedure& procedure);
 
 /// Removes no-ops from all movable procedures: the layout aligns anew, and linkers leave no-ops in
 /// the place of instructions that a relaxed call does not need. A block keeps at least one

@@ -4,7 +4,7 @@
 
 #include "optimizer/transform/predictions.h"
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 
@@ -18,12 +18,12 @@ uint64_t predict_branches(Program& program) {
       if (taken == nullptr || fall == nullptr || block.instructions.empty()) continue;
       Instruction& branch = block.instructions.back();
       if (branch.is_pseudo() ||
-          program.target->control_flow(branch) != ControlFlow::conditional_branch)
+          program.machine->control_flow(branch) != ControlFlow::conditional_branch)
         continue;
       const uint64_t executed = taken->count + fall->count;
       if (executed < taken->count || executed == 0) continue;  // the sum overflowed, or did not run
       const Instruction before = branch;
-      program.target->predict(branch, taken->count, executed);
+      program.machine->predict(branch, taken->count, executed);
       changed += !(branch == before);
     }
   }

@@ -33,8 +33,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "optimizer/target/alpha/codec.h"
-#include "optimizer/target/alpha/meaning.h"
+#include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/alpha/meaning.h"
 
 namespace respike::simulator::alpha21164 {
 namespace {

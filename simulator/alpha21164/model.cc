@@ -28,8 +28,8 @@
 
 #include <atomic>
 
-#include "optimizer/target/alpha/codec.h"
-#include "optimizer/target/alpha/meaning.h"
+#include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/alpha/meaning.h"
 #include "simulator/alpha21164/fetch.h"
 #include "simulator/alpha21164/issue.h"
 #include "simulator/alpha21164/prediction.h"
@@ -76,7 +76,7 @@ struct AlphaPiece : Piece {
 };
 
 Transfer transfer_of(const Instruction& instruction) {
-  if (instruction.opcode < kFirstTargetOpcode) return Transfer::none;
+  if (instruction.opcode < kFirstMachineOpcode) return Transfer::none;
   const unsigned major = alpha::major_opcode(instruction);
   if (major == 0x30) return Transfer::direct;
   if (major == 0x34) return Transfer::direct_call;

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "optimizer/target/ia64/codec.h"
+#include "optimizer/machine/ia64/codec.h"
 #include "simulator/ia64/micro_op.h"
 #include "simulator/ia64/model_feed.h"
 

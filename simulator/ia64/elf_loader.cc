@@ -87,7 +87,7 @@ Headers read_headers(const File& file) {
   std::array<uint8_t, elf::kFileStartSize> start;
   if (file.read(start.data(), start.size(), 0)) h = elf::read_file_start(start);
   if (!h.is_elf) file.refuse("not an ELF image");
-  if (!h.is_64_bit_little_endian || h.machine() != Machine::ia64)
+  if (!h.is_64_bit_little_endian || h.machine() != MachineId::ia64)
     file.refuse("not a little-endian 64-bit program for IA-64");
   if (!h.is_linked) file.refuse("not an executable program");
   if (h.header_size != elf::kProgramHeaderSize || h.header_count == 0 ||
@@ -300,7 +300,7 @@ bool is_guest_program(const std::string& path) {
   std::array<uint8_t, elf::kFileStartSize> start;
   const bool complete = pread(number, start.data(), start.size(), 0) == ssize_t{start.size()};
   close(number);
-  return complete && elf::read_file_start(start).machine() == Machine::ia64;
+  return complete && elf::read_file_start(start).machine() == MachineId::ia64;
 }
 
 void load_program(Process& process, Thread& thread, const std::string& path,

@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 
 namespace respike::simulator::ia64 {

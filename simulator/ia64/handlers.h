@@ -6,7 +6,7 @@
 // Blocks without NaT bits mix both kinds. A general handler that makes the first NaT leaves the
 // block, so that translation begins again with kNatKey.
 
-#include "optimizer/target/ia64/codec.h"
+#include "optimizer/machine/ia64/codec.h"
 #include "simulator/ia64/block_cache.h"
 #include "simulator/ia64/micro_op.h"
 

@@ -3,7 +3,7 @@
 // In a block of specialised handlers, a general handler that makes the first NaT leaves the block
 // behind its instruction. The loop goes on with blocks that look at NaT bits.
 
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 

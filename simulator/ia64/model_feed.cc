@@ -27,7 +27,7 @@ constexpr const char* kName = "respike-ia64";
 
 const ModelInfo& model_info() {
   for (const ModelInfo& info : models())
-    if (info.machine == Machine::ia64) return info;
+    if (info.machine == MachineId::ia64) return info;
   fail(kName, "there is no model of its processor");
 }
 

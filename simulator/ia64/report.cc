@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/text.h"
 #include "simulator/ia64/signals.h"
 
 namespace respike::simulator::ia64 {

@@ -20,7 +20,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 

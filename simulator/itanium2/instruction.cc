@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "optimizer/target/ia64/codec.h"
+#include "optimizer/machine/ia64/codec.h"
 
 namespace respike::simulator::itanium2 {
 namespace {

@@ -28,8 +28,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/itanium2/fetch.h"
 #include "simulator/itanium2/issue.h"
 #include "simulator/itanium2/prediction.h"

@@ -13,10 +13,10 @@ constexpr uint8_t kAlphaModule[] = {
 
 }  // namespace
 
-std::span<const uint8_t> audit_module(Machine machine) {
+std::span<const uint8_t> audit_module(MachineId machine) {
   switch (machine) {
 #if RESPIKE_AUDIT_MODULE_ALPHA
-    case Machine::alpha:
+    case MachineId::alpha:
       return kAlphaModule;
 #endif
     default:

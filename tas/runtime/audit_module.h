@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
 /// The bytes of a shared library; empty when this build of Respike has no module for the machine.
-std::span<const uint8_t> audit_module(Machine machine);
+std::span<const uint8_t> audit_module(MachineId machine);
 
 }  // namespace respike

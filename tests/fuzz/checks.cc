@@ -10,10 +10,10 @@
 #include "optimizer/base/hash.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/target/targets.h"
 #include "profiledb/matching/match.h"
 #include "tests/fuzz/image_mutator.h"
 
@@ -201,14 +201,14 @@ FuzzResult check_counting(std::span<const uint8_t> bytes) {
 
 FuzzResult check_ir_text(std::string_view text) {
   return guarded([&](FuzzResult& result) {
-    const Program program = parse_program(text, alpha_target());
+    const Program program = parse_program(text, alpha_machine());
     result.depth = FuzzDepth::read;
     const bool valid = !find_violation(program);
     if (!valid) return;
     result.depth = FuzzDepth::lifted;
     const std::string once = print(program);
     try {
-      const std::string twice = print(parse_program(once, alpha_target()));
+      const std::string twice = print(parse_program(once, alpha_machine()));
       if (once != twice) result.finding = "what was printed reads as another program";
     } catch (const Error& error) {
       result.finding = std::string("what was printed cannot be read: ") + error.what();

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <random>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "simulator/ia64/handlers.h"
 #include "simulator/ia64/process.h"
 #include "simulator/ia64/signals.h"

@@ -44,7 +44,7 @@ struct OneEntry {
     out.write<uint64_t>(kData);
     out.append(block);
     bytes = std::move(out.bytes());
-    image.machine = Machine::ia64;
+    image.machine = MachineId::ia64;
     image.file = bytes;
     image.segments.push_back({.kind = Segment::Kind::unwind_table,
                               .address = kTable,

@@ -329,7 +329,7 @@ struct Copies : Valid {
       : Valid(parse_program("program ia64\ncode_pointer 0x100 address64 0#0\n"
                             "procedure 0 \"f\" gp=0x10000\n  block 0 entry\n" +
                                 blocks,
-                            ia64_target())) {}
+                            ia64_machine())) {}
 };
 
 TEST(GpValidity, TakesBackWhatItCopiedToItsFrame) {
@@ -468,7 +468,7 @@ procedure 0 "f" gp=0x10000
   block 3
     br.ret.sptk.many b0
 )",
-                              ia64_target()));
+                              ia64_machine()));
   EXPECT_FALSE(v.at(0, 2));
   EXPECT_TRUE(v.at(0, 2, 1));
 }

@@ -222,9 +222,9 @@ procedure 2 "knows"
     ret
 code_pointer 0x100 address64 1#0
 )");
-  EXPECT_EQ(a.flow.live_before(0, 0, 1).count() + 1, alpha_target().register_count());
+  EXPECT_EQ(a.flow.live_before(0, 0, 1).count() + 1, alpha_machine().register_count());
   EXPECT_FALSE(a.is_live("t9", 0, 0, 1));
-  EXPECT_EQ(a.flow.live_before(1, 0, 1).count(), alpha_target().register_count());
+  EXPECT_EQ(a.flow.live_before(1, 0, 1).count(), alpha_machine().register_count());
   EXPECT_EQ(a.used(2), "t0 t11 ra");
   EXPECT_FALSE(a.is_live("t3", 2, 0));
 }
@@ -269,9 +269,9 @@ procedure 2 "g"
   block 0 entry
     ret
 )");
-  EXPECT_EQ(a.flow.live_before(0, 0, 0).count() + 1, alpha_target().register_count());
-  EXPECT_EQ(a.flow.live_before(1, 1, 0).count(), alpha_target().register_count());
-  EXPECT_EQ(a.flow.live_at_exit(2).count(), alpha_target().register_count());
+  EXPECT_EQ(a.flow.live_before(0, 0, 0).count() + 1, alpha_machine().register_count());
+  EXPECT_EQ(a.flow.live_before(1, 1, 0).count(), alpha_machine().register_count());
+  EXPECT_EQ(a.flow.live_at_exit(2).count(), alpha_machine().register_count());
   EXPECT_EQ(a.calls.outside(2), CallGraph::Outside::anything);
 }
 
@@ -449,7 +449,7 @@ class Walk {
  public:
   Walk(const Program& program, const CallGraph& calls, const RegisterFlow& flow, Random& random)
       : program_(program), calls_(calls), flow_(flow), random_(random) {
-    const Abi& abi = alpha_target().abi();
+    const Abi& abi = alpha_machine().abi();
     scratch_ = RegisterSet(std::span(abi.scratch));
     caller_reads_ = RegisterSet(std::span(abi.results)) | RegisterSet(std::span(abi.preserved));
     caller_reads_.add(*abi.global_pointer);
@@ -487,12 +487,12 @@ class Walk {
   bool step() {
     const BasicBlock& block = program_[p_].blocks[b_];
     const auto live = flow_.live_points(p_, b_);
-    const RegisterSet all = RegisterSet::first(alpha_target().register_count());
+    const RegisterSet all = RegisterSet::first(alpha_machine().register_count());
     EXPECT_EQ(flow_.live_in(p_, b_), live[0]);
     for (uint32_t i = 0; i < block.instructions.size(); ++i) {
       EXPECT_EQ(flow_.live_before(p_, b_, i), live[i]);
       note(Event::point, all - live[i]);
-      const Operands operands = alpha_target().operands(block.instructions[i]);
+      const Operands operands = alpha_machine().operands(block.instructions[i]);
       note(Event::read, uses_of(operands));
       note(Event::write, defs_of(operands));
     }
@@ -509,7 +509,7 @@ class Walk {
       if (!call->known()) stack_.push_back({kNone, 0, true});
       return enter(*call);
     }
-    if (alpha_target().control_flow(block.instructions.back()) == ControlFlow::return_jump)
+    if (alpha_machine().control_flow(block.instructions.back()) == ControlFlow::return_jump)
       return leave();
     b_ = block.successors[random_() % block.successors.size()].target;
     return true;
@@ -553,8 +553,8 @@ class Walk {
 
   static bool returns_oddly(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    return alpha_target().control_flow(last) == ControlFlow::return_jump &&
-           !uses_of(alpha_target().operands(last)).contains(reg("ra"));
+    return alpha_machine().control_flow(last) == ControlFlow::return_jump &&
+           !uses_of(alpha_machine().operands(last)).contains(reg("ra"));
   }
 
   bool leave() {

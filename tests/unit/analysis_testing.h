@@ -10,8 +10,8 @@
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/text.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike {
 
@@ -60,7 +60,7 @@ inline std::vector<bool> reachable(const BlockGraph& graph, BlockId removed = kN
 }
 
 inline Program parse_alpha(const std::string& text) {
-  return parse_program("program alpha\n" + text, alpha_target());
+  return parse_program("program alpha\n" + text, alpha_machine());
 }
 
 /// Names, separated by blanks, in the order of numbers.
@@ -68,15 +68,15 @@ inline std::string names(const RegisterSet& set) {
   std::string result;
   set.for_each([&](Register r) {
     if (!result.empty()) result += ' ';
-    result += alpha_target().register_name(r);
+    result += alpha_machine().register_name(r);
   });
   return result;
 }
 
 /// The register of a name.
 inline Register reg(std::string_view name) {
-  for (Register r = 0; r < alpha_target().register_count(); ++r)
-    if (alpha_target().register_name(r) == name) return r;
+  for (Register r = 0; r < alpha_machine().register_count(); ++r)
+    if (alpha_machine().register_name(r) == name) return r;
   throw std::out_of_range(std::string(name));
 }
 

@@ -190,7 +190,7 @@ struct Scores {
     std::vector<BlockId> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     const double most = worst(procedure);
-    const double best = most - cost(procedure, ext_tsp_blocks(*program.target, procedure, all));
+    const double best = most - cost(procedure, ext_tsp_blocks(*program.machine, procedure, all));
     if (best == 0) return;
     original += (most - cost(procedure, order)) / best;
     chained += (most - respike::chained(procedure)) / best;

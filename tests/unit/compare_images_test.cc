@@ -5,8 +5,8 @@
 #include "elf_test_files.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/target.h"
 #include "optimizer/lift/lift.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/pipeline.h"
 
 namespace respike {
@@ -126,7 +126,7 @@ TEST(CompareImages, CodeBehindACallIsLost) {
     for (Procedure& procedure : program->procedures)
       for (BasicBlock& block : procedure.blocks)
         for (uint32_t i = 0; i < block.successors.size(); ++i)
-          if (program->target->control_flow(block.instructions.back()) == ControlFlow::call &&
+          if (program->machine->control_flow(block.instructions.back()) == ControlFlow::call &&
               block.successors[i].kind == Edge::Kind::fall_through) {
             block.successors.erase(i--);
             ++calls;

@@ -6,15 +6,15 @@
 
 #include <random>
 
-#include "optimizer/ir/text.h"
-#include "tests/unit/fake_target.h"
+#include "optimizer/ir/text/text.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 namespace {
 
 std::string difference(std::string_view before, std::string_view after) {
-  const Program x = parse_program(before, fake_target());
-  const Program y = parse_program(after, fake_target());
+  const Program x = parse_program(before, fake_machine());
+  const Program y = parse_program(after, fake_machine());
   return find_difference(x, y).value_or("");
 }
 
@@ -240,7 +240,7 @@ TEST(Compare, UntouchableSequences) {
 
 TEST(Compare, CountsDeadCode) {
   const Program p = parse_program(
-      "program fake\nprocedure 0 \"f\"\nblock 0\nret r1,r0,0\nblock 1\nhalt\n", fake_target());
+      "program fake\nprocedure 0 \"f\"\nblock 0\nret r1,r0,0\nblock 1\nhalt\n", fake_machine());
   CompareCounts counts;
   EXPECT_EQ(find_difference(p, p, &counts), std::nullopt);
   EXPECT_EQ(counts.instructions, 1u);
@@ -311,8 +311,8 @@ TEST(Compare, RandomMistakes) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 500; ++round) {
     const RandomPair pair = random_pair(random);
-    Program x = parse_program(pair.before, fake_target());
-    Program y = parse_program(pair.after, fake_target());
+    Program x = parse_program(pair.before, fake_machine());
+    Program y = parse_program(pair.after, fake_machine());
     std::vector<bool> reached(y[0].blocks.size());
     std::vector<BlockId> work{0};
     while (!work.empty()) {

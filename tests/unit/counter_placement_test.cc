@@ -9,7 +9,7 @@
 #include <bit>
 
 #include "optimizer/base/disjoint_sets.h"
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 #include "tests/unit/flow_testing.h"
 
 namespace respike {
@@ -29,14 +29,14 @@ struct Example {
   ProbePlaces places;
 
   Example(Random& random, const Shape& shape) {
-    program.target = &fake_target();
+    program.machine = &fake_machine();
     Procedure& procedure = program.procedures.emplace_back();
     const uint32_t size = 2 + below(random, shape.blocks - 1);
     procedure.blocks.resize(size);
     for (BlockId b = 0; b < size; ++b) {
       const auto end = [&](std::string_view name) {
         procedure.blocks[b].instructions.push_back(*program.arena,
-                                                   {.opcode = FakeTarget::opcode(name)});
+                                                   {.opcode = FakeMachine::opcode(name)});
       };
       const auto edge = [&](BlockId to, Edge::Kind kind) {
         procedure.blocks[b].successors.push_back(*program.arena, Edge{.target = to, .kind = kind});

@@ -50,7 +50,7 @@ const Symbol* find_symbol(const Image& image, std::string_view name) {
 
 TEST(ElfReader, ReadsAStaticProgram) {
   const Image image = read_image(static_program());
-  EXPECT_EQ(image.machine, Machine::alpha);
+  EXPECT_EQ(image.machine, MachineId::alpha);
   EXPECT_EQ(image.kind, Image::Kind::executable);
   EXPECT_FALSE(image.dynamic);
   EXPECT_EQ(image.format, "ELF64");
@@ -88,7 +88,7 @@ TEST(ElfReader, TellsProgramsFromLibraries) {
 
 TEST(ElfReader, ReadsTheHostsPrograms) {
   const Image image = read_image(std::filesystem::path("/proc/self/exe"));
-  EXPECT_EQ(image.machine, Machine::x86_64);
+  EXPECT_EQ(image.machine, MachineId::x86_64);
 }
 
 TEST(ElfReader, KeepsRelocationsSortedAndInsideTheirSection) {

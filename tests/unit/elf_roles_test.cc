@@ -10,7 +10,7 @@ namespace respike::elf {
 namespace {
 
 TEST(RelocationRoles, OfAlpha) {
-  const RelocationRoles& roles = relocation_roles(Machine::alpha);
+  const RelocationRoles& roles = relocation_roles(MachineId::alpha);
   EXPECT_EQ(roles[4], RelocationRole::got_load);
   EXPECT_EQ(roles[9], RelocationRole::unsupported);
   EXPECT_EQ(roles[28], RelocationRole::branch);
@@ -21,7 +21,7 @@ TEST(RelocationRoles, OfAlpha) {
 }
 
 TEST(RelocationRoles, OfIa64) {
-  const RelocationRoles& roles = relocation_roles(Machine::ia64);
+  const RelocationRoles& roles = relocation_roles(MachineId::ia64);
   EXPECT_EQ(roles[0x49], RelocationRole::branch);
   EXPECT_EQ(roles[0x81], RelocationRole::address64);
   for (const uint32_t number : {0x00u, 0x3au, 0x52u, 0x57u, 0x5cu, 0x67u, 0x91u, 0xbau})
@@ -31,28 +31,28 @@ TEST(RelocationRoles, OfIa64) {
 }
 
 TEST(RelocationRoles, GiveNewRelocationsTheirNumber) {
-  EXPECT_EQ(relocation_number(Machine::alpha, RelocationRole::pc_relative32), 10);
-  EXPECT_EQ(relocation_number(Machine::ia64, RelocationRole::pc_relative32), 0x4d);
-  EXPECT_EQ(relocation_number(Machine::ia64, RelocationRole::unwind_gp_relative64), 0x2f);
-  EXPECT_EQ(relocation_number(Machine::ia64, RelocationRole::unwind_segment_relative64), 0x5f);
-  EXPECT_EQ(relocation_number(Machine::alpha, RelocationRole::unwind_gp_relative64), 0);
+  EXPECT_EQ(relocation_number(MachineId::alpha, RelocationRole::pc_relative32), 10);
+  EXPECT_EQ(relocation_number(MachineId::ia64, RelocationRole::pc_relative32), 0x4d);
+  EXPECT_EQ(relocation_number(MachineId::ia64, RelocationRole::unwind_gp_relative64), 0x2f);
+  EXPECT_EQ(relocation_number(MachineId::ia64, RelocationRole::unwind_segment_relative64), 0x5f);
+  EXPECT_EQ(relocation_number(MachineId::alpha, RelocationRole::unwind_gp_relative64), 0);
 }
 
 TEST(SymbolOther, AnnouncesLocalEntriesOnAlpha) {
-  const auto read = [](Machine machine, uint8_t other) {
+  const auto read = [](MachineId machine, uint8_t other) {
     Symbol symbol;
     read_symbol_other(machine, other, symbol);
     EXPECT_EQ(symbol_other(machine, symbol), other);
     return symbol;
   };
-  EXPECT_EQ(read(Machine::alpha, 0x88).local_entry, 8);
-  EXPECT_EQ(read(Machine::alpha, 0x80).local_entry, 0);
-  EXPECT_EQ(read(Machine::alpha, 0).local_entry, 0);
-  EXPECT_EQ(read(Machine::ia64, 0x88).local_entry, 0);
-  Symbol hidden = read(Machine::alpha, 0x8a);
+  EXPECT_EQ(read(MachineId::alpha, 0x88).local_entry, 8);
+  EXPECT_EQ(read(MachineId::alpha, 0x80).local_entry, 0);
+  EXPECT_EQ(read(MachineId::alpha, 0).local_entry, 0);
+  EXPECT_EQ(read(MachineId::ia64, 0x88).local_entry, 0);
+  Symbol hidden = read(MachineId::alpha, 0x8a);
   EXPECT_EQ(hidden.local_entry, 8);
   hidden.local_entry = 0;
-  EXPECT_EQ(symbol_other(Machine::alpha, hidden), 0x02);
+  EXPECT_EQ(symbol_other(MachineId::alpha, hidden), 0x02);
 }
 
 }  // namespace

@@ -205,14 +205,14 @@ TEST(Estimate, LandingPadsAreRare) {
 /// `forward`: no edge leads back, so that there are no loops.
 Program random_procedure(Random& random, bool forward) {
   Program program;
-  program.target = &alpha_target();
+  program.machine = &alpha_machine();
   Procedure& procedure = program.procedures.emplace_back();
   const uint32_t size = 2 + random() % 12;
   procedure.blocks.resize(size);
   for (BlockId b = 0; b < size; ++b) {
     const bool last = b + 1 == size;
     const char* const end = last ? "ret" : random() % 3 != 0 ? "beq t0,0" : "addq t0,t1,t0";
-    procedure.blocks[b].instructions.push_back(*program.arena, alpha_target().parse(end, 0));
+    procedure.blocks[b].instructions.push_back(*program.arena, alpha_machine().parse(end, 0));
     const auto any = [&] {
       return static_cast<BlockId>(forward ? b + 1 + random() % (size - b - 1) : random() % size);
     };

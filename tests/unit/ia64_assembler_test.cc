@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/meaning.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/text.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike::ia64 {

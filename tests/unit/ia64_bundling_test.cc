@@ -1,7 +1,7 @@
 // Packing of instructions into bundles: compared with a search of all packings, and with what a
 // packing must preserve.
 
-#include "optimizer/target/ia64/bundling.h"
+#include "optimizer/machine/ia64/bundling.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/meaning.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/text.h"
 
 namespace respike::ia64 {
 namespace {

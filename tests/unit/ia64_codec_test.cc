@@ -16,8 +16,8 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/error.h"
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/text.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike::ia64 {

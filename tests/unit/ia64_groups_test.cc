@@ -1,14 +1,14 @@
 // Tests which stops the joining of groups removes, and which stops have to stay.
 
-#include "optimizer/target/ia64/groups.h"
+#include "optimizer/machine/ia64/groups.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/text.h"
 
 namespace respike::ia64 {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/ia64/meaning.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/text.h"
 
 namespace respike::ia64 {
 namespace {

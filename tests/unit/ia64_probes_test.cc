@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/ia64/bundling.h"
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/meaning.h"
-#include "optimizer/target/ia64/probes.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/bundling.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/probes.h"
+#include "optimizer/machine/ia64/text.h"
 
 namespace respike::ia64 {
 namespace {

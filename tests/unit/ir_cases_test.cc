@@ -11,10 +11,10 @@
 
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
-#include "optimizer/ir/text.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/machine/machines.h"
 #include "optimizer/transform/hotcold/hot_cold.h"
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 namespace {
@@ -28,7 +28,7 @@ std::string contents(const std::filesystem::path& path) {
 
 Program parse(const std::string& text) {
   const bool alpha = text.find("program alpha") != std::string::npos;
-  return parse_program(text, alpha ? alpha_target() : static_cast<const Target&>(fake_target()));
+  return parse_program(text, alpha ? alpha_machine() : static_cast<const Machine&>(fake_machine()));
 }
 
 std::string run(const std::string& command, const std::string& first, const std::string& second) {

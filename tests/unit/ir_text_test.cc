@@ -1,12 +1,12 @@
 // The text form: printed programs are read back as the same program, and bad text is refused.
 
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 namespace {
@@ -54,7 +54,7 @@ procedure 1 "f" address=0x120000040 size=0x4 opaque noreturn reason="it is a \\ 
 )";
 
 std::string reprint(std::string_view text) {
-  return print(parse_program(text, fake_target()));
+  return print(parse_program(text, fake_machine()));
 }
 
 TEST(IrText, PrintsWhatItReads) {
@@ -62,7 +62,7 @@ TEST(IrText, PrintsWhatItReads) {
 }
 
 TEST(IrText, ReadsEveryField) {
-  const Program p = parse_program(kSample, fake_target());
+  const Program p = parse_program(kSample, fake_machine());
   ASSERT_EQ(p.procedures.size(), 2u);
   EXPECT_EQ(p.origin_base, 0x120000000u);
   EXPECT_EQ(p.gp_values, std::vector<uint64_t>{0x120018000});
@@ -121,7 +121,7 @@ block 1
   low r1,r1,0 !gp_low(0#1)
   ret r1,r0,0
 )",
-                                  fake_target());
+                                  fake_machine());
   EXPECT_EQ(p[0].name, "a // b");
   EXPECT_EQ(p[0].references.size(), 2u);  // a reference without an index is a new one
   EXPECT_EQ(p[0].blocks[0].instructions[2].origin, 8u);
@@ -129,21 +129,21 @@ block 1
 }
 
 TEST(IrText, PrintsOneProcedure) {
-  const Program p = parse_program(kSample, fake_target());
+  const Program p = parse_program(kSample, fake_machine());
   const std::string all(kSample);
   const std::string f = all.substr(all.find("procedure 1"));
   EXPECT_EQ(print(p, p[1]), f);
 }
 
 TEST(IrText, PrintsBrokenPrograms) {
-  Program p = parse_program(kSample, fake_target());
+  Program p = parse_program(kSample, fake_machine());
   p[0].references.clear();
   EXPECT_NE(print(p).find("!missing!1"), std::string::npos);
 }
 
 std::string error_of(std::string_view text) {
   try {
-    parse_program(text, fake_target());
+    parse_program(text, fake_machine());
   } catch (const Error& error) {
     return error.what();
   }
@@ -188,7 +188,7 @@ TEST(IrText, SurvivesDamage) {
       }
     }
     try {
-      const Program p = parse_program(text, fake_target());
+      const Program p = parse_program(text, fake_machine());
       ++accepted;
       const std::string once = print(p);
       ASSERT_EQ(reprint(once), once);

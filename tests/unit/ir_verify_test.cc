@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/ir/text.h"
-#include "tests/unit/fake_target.h"
+#include "optimizer/ir/text/text.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 namespace {
@@ -51,7 +51,7 @@ procedure 1 "f" address=0x40 size=0x10
 )";
 
 std::string violation(std::string_view text) {
-  return find_violation(parse_program(text, fake_target())).value_or("");
+  return find_violation(parse_program(text, fake_machine())).value_or("");
 }
 
 /// The violation in the good program after the first `from` is replaced.
@@ -253,7 +253,7 @@ procedure 2 "stays" address=0x60 pinned reason="a test"
   block 0 entry
     halt
 )";
-  const Program program = parse_program(text, fake_target());
+  const Program program = parse_program(text, fake_machine());
   EXPECT_EQ(find_violation(program).value_or(""), "");
   return find_violation(program, Layout{std::move(fragments)}).value_or("");
 }

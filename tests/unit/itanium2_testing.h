@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/ia64/codec.h"
-#include "optimizer/target/ia64/text.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/text.h"
 #include "simulator/itanium2/issue.h"
 
 namespace respike::simulator::itanium2 {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optimizer/check/invariants.h"
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 /// `count` procedures of `blocks` blocks, each block falling through to the next; the last returns.
 Program straight_program(size_t count, size_t blocks) {
   Program program;
-  program.target = &fake_target();
+  program.machine = &fake_machine();
   uint32_t origin = 0;
   for (ProcedureId id = 0; id < count; ++id) {
     Procedure& procedure = program.procedures.emplace_back();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optimizer/ir/program.h"
-#include "tests/unit/fake_target.h"
+#include "tests/unit/fake_machine.h"
 
 namespace respike {
 
@@ -19,14 +19,14 @@ inline uint32_t below(Random& random, size_t limit) {
 
 inline Instruction fake_instruction(std::string_view name) {
   Instruction i;
-  i.opcode = FakeTarget::opcode(name);
+  i.opcode = FakeMachine::opcode(name);
   return i;
 }
 
 /// A program to which tests add procedures.
 class LayoutProgram {
  public:
-  LayoutProgram() { program.target = &fake_target(); }
+  LayoutProgram() { program.machine = &fake_machine(); }
 
   Procedure& add_procedure() {
     Procedure& procedure = program.procedures.emplace_back();

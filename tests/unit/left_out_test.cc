@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/image/image.h"
-#include "optimizer/ir/text.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike {
 namespace {
@@ -43,7 +43,7 @@ TEST(LeftOut, ThreeAreNamed) {
 TEST(LeftOut, WhatRunsOnceCostsNothing) {
   const auto runs_once_at = [](uint64_t entry, const std::string& blocks) {
     Program program =
-        parse_program("program ia64\nprocedure 0 \"_start\" opaque\n" + blocks, ia64_target());
+        parse_program("program ia64\nprocedure 0 \"_start\" opaque\n" + blocks, ia64_machine());
     Image image;
     image.entry = entry;
     program.image = &image;

@@ -289,7 +289,7 @@ TEST(Libraries, AuxiliaryOnesMayBeMissing) {
 TEST(Libraries, SysrootStandsForTheRoot) {
   const TemporaryFolder folder;
   const fs::path root = folder / "root";
-  const uint16_t machine = elf::number_of_machine(Machine::alpha);
+  const uint16_t machine = elf::number_of_machine(MachineId::alpha);
   write(folder / "p",
         {.interpreter = "/lib/ld.so", .needed = {"a.so", "b.so"}, .machine = machine});
   write(root / "lib/ld.so", {.machine = machine});

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "optimizer/check/invariants.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 #include "optimizer/layout/hotness.h"
 #include "optimizer/transform/nops.h"
 #include "tests/unit/layout_testing.h"
@@ -26,7 +26,7 @@ double executed_below(const Program& program, uint64_t count) {
     for (const BasicBlock& block : procedure.blocks)
       if (block.count < count)
         sum += static_cast<double>(block.count) *
-               static_cast<double>(code_size(*program.target, block));
+               static_cast<double>(code_size(*program.machine, block));
   }
   return sum;
 }
@@ -73,7 +73,7 @@ TEST(Hotness, LeavesNoMoreHotBytesThanAllowed) {
     p.program.procedures[0].blocks.back().count = count;
   }
   p.program.procedures[0].blocks[0].flags |= BasicBlock::kEntry;
-  const uint64_t size = code_size(*p.program.target, p.program[0].blocks[0]);
+  const uint64_t size = code_size(*p.program.machine, p.program[0].blocks[0]);
   EXPECT_EQ(hot_threshold(p.program, 0, 4 * size), 100u);
   EXPECT_EQ(hot_threshold(p.program, 0, 4 * size - 1), 200u);
   EXPECT_EQ(hot_threshold(p.program, 0, 2 * size), 300u);
@@ -89,12 +89,12 @@ std::string left_of(const Program& program, BlockId block) {
   for (const Instruction& i : program[0].blocks[block].instructions)
     names += (names.empty() ? "" : " ") +
              (i.is_pseudo() ? "cfi"
-                            : std::string(FakeTarget::kRows[i.opcode - kFirstTargetOpcode].name));
+                            : std::string(FakeMachine::kRows[i.opcode - kFirstMachineOpcode].name));
   return names;
 }
 
 Program parse_fake(const std::string& procedures) {
-  return parse_program("program fake\n" + procedures, fake_target());
+  return parse_program("program fake\n" + procedures, fake_machine());
 }
 
 TEST(Nops, GoFromEverywhereInABlock) {
@@ -372,7 +372,7 @@ TEST(ProfiledLayout, PutsCallersBesideTheirCallees) {
 /// parts of hot procedures are next to it.
 TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
   LayoutProgram p;
-  const uint64_t reach = p.program.target->branch_reach();
+  const uint64_t reach = p.program.machine->branch_reach();
   constexpr int kProcedures = 40;
   const size_t plain = reach / kProcedures / 4;
   for (int id = 0; id < kProcedures; ++id) {
@@ -390,7 +390,7 @@ TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
   for (const auto& fragment : layout.fragments) {
     uint64_t size = 0;
     for (const BlockId b : fragment.blocks)
-      size += code_size(*p.program.target, p.program[fragment.procedure].blocks[b]);
+      size += code_size(*p.program.machine, p.program[fragment.procedure].blocks[b]);
     const bool own = fragment.procedure % 4 == 0;
     const bool hot = own && fragment.blocks.front() == 0;
     hot_seen |= hot;
@@ -411,7 +411,7 @@ TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
   const Layout layout = profiled_layout(p.program, {.blocks = LayoutOptions::Blocks::ext_tsp,
                                                     .split = true,
                                                     .pieces = LayoutOptions::Pieces::colour});
-  const uint32_t line = p.program.target->instruction_cache().line;
+  const uint32_t line = p.program.machine->instruction_cache().line;
   const auto aligned =
       std::count_if(layout.fragments.begin(), layout.fragments.end(),
                     [&](const auto& fragment) { return fragment.alignment == line; });

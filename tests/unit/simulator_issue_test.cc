@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/target/alpha/codec.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/machines.h"
 #include "simulator/alpha21164/issue.h"
 
 namespace respike::simulator::alpha21164 {
@@ -26,8 +26,8 @@ std::vector<IssueInstruction> assemble(const std::string& text) {
     if (line.empty()) continue;
     const size_t blank = line.find(' ');
     if (blank != std::string::npos) line[blank] = '\t';
-    const Instruction instruction = alpha_target().parse(line, 0);
-    alpha_target().encode({&instruction, 1}, bytes);
+    const Instruction instruction = alpha_machine().parse(line, 0);
+    alpha_machine().encode({&instruction, 1}, bytes);
   }
   return read_for_issue(bytes);
 }

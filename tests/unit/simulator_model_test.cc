@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/machines.h"
 #include "simulator/alpha21164/fetch.h"
 #include "simulator/machine_models.h"
 
@@ -19,9 +19,9 @@ namespace {
 constexpr uint64_t kStart = 0x120000000;
 
 /// A processor and the pieces that a test gives it.
-class Machine {
+class ModelledMachine {
  public:
-  Machine() : model_(models().front().make()), processor_(model_->make_processor(events)) {}
+  ModelledMachine() : model_(models().front().make()), processor_(model_->make_processor(events)) {}
 
   /// Executes the piece at `address`: `nops` no-ops and `last`, which may be empty. `last` has the
   /// form in which the disassembler prints the instruction at its address.
@@ -29,11 +29,11 @@ class Machine {
     std::unique_ptr<Piece>& piece = pieces_[address];
     if (!piece) {
       std::vector<uint8_t> code;
-      const Instruction nop = alpha_target().parse("nop", address);
-      for (unsigned i = 0; i < nops; ++i) alpha_target().encode({&nop, 1}, code);
+      const Instruction nop = alpha_machine().parse("nop", address);
+      for (unsigned i = 0; i < nops; ++i) alpha_machine().encode({&nop, 1}, code);
       if (!last.empty()) {
-        const Instruction instruction = alpha_target().parse(last, address + code.size());
-        alpha_target().encode({&instruction, 1}, code);
+        const Instruction instruction = alpha_machine().parse(last, address + code.size());
+        alpha_machine().encode({&instruction, 1}, code);
       }
       piece = model_->read(address, address + code.size(), code);
       EXPECT_EQ(piece->address, address);
@@ -61,7 +61,7 @@ class Machine {
 };
 
 TEST(Model, Loop) {
-  Machine machine;
+  ModelledMachine machine;
   for (int i = 0; i < 100; ++i) machine.run(kStart, 3, "bne\tt0,0x120000000");
   machine.run(kStart + 16, 1, "");
   EXPECT_EQ(machine.events.conditional_branches, 100u);
@@ -80,7 +80,7 @@ TEST(Model, Loop) {
 }
 
 TEST(Model, CallsAndReturns) {
-  Machine machine;
+  ModelledMachine machine;
   for (int i = 0; i < 10; ++i) {
     machine.run(kStart, 0, "bsr\tra,0x120000100");
     machine.run(kStart + 0x100, 0, "ret");
@@ -93,7 +93,7 @@ TEST(Model, CallsAndReturns) {
 }
 
 TEST(Model, JumpsFollowTheirHints) {
-  Machine machine;
+  ModelledMachine machine;
   machine.run(kStart, 0, "jmp\tzero,(t0),0x120000104");
   machine.run(kStart + 0x104, 0, "jsr\tra,(t12),0x120000204");
   machine.run(kStart + 0x200, 0, "ret");
@@ -104,7 +104,7 @@ TEST(Model, JumpsFollowTheirHints) {
 }
 
 TEST(Model, WhatWasNotCompletedTeachesNothing) {
-  Machine machine;
+  ModelledMachine machine;
   machine.run(kStart, 1, "bne\tt0,0x120000100");
   machine.run(kStart + 0x1000, 1, "br\t0x120000000", false);  // a fault, a signal's handler
   machine.run(kStart, 1, "bne\tt0,0x120000100");
@@ -114,7 +114,7 @@ TEST(Model, WhatWasNotCompletedTeachesNothing) {
 }
 
 TEST(Model, FallingInGoesOnInTheSameGroup) {
-  Machine machine;
+  ModelledMachine machine;
   machine.run(kStart, 1, "bne\tt0,0x120000100");
   machine.run(kStart + 8, 1, "");
   // A no-op in E0 and the branch in E1: the next no-op finds no pipeline.
@@ -125,7 +125,7 @@ TEST(Model, FallingInGoesOnInTheSameGroup) {
 }
 
 TEST(Model, StraightCodeUsesTheRefillBuffer) {
-  Machine machine;
+  ModelledMachine machine;
   for (unsigned i = 0; i < 20; ++i) machine.run(kStart + 32 * i, 8, "");
   EXPECT_EQ(machine.events.icache_misses, 20u);
   EXPECT_EQ(machine.events.refill_hits, 19u);
@@ -137,7 +137,7 @@ TEST(Model, StraightCodeUsesTheRefillBuffer) {
 }
 
 TEST(Model, APieceThatCrossesAPageNeedsBoth) {
-  Machine machine;
+  ModelledMachine machine;
   machine.run(kStart + 8192 - 8, 4, "");
   EXPECT_EQ(machine.events.itb_misses, 2u);
   machine.run(kStart + 8192 + 8, 4, "");
@@ -148,7 +148,7 @@ TEST(Model, APieceThatCrossesAPageNeedsBoth) {
 TEST(Model, PiecesFetchWhatTheirInstructionsDo) {
   using namespace alpha21164;
   std::mt19937 random(1);
-  Machine machine;
+  ModelledMachine machine;
   InstructionCache cache;
   SecondLevelCache second_level;
   RefillBuffer refill;

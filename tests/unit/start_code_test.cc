@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optimizer/base/error.h"
-#include "optimizer/target/targets.h"
+#include "optimizer/machine/machines.h"
 
 namespace respike {
 namespace {
@@ -22,23 +22,23 @@ class AlphaStartCode : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      start_ = start_code(Machine::alpha);
+      start_ = start_code(MachineId::alpha);
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
     code_.resize(start_.code.size() / 4);
-    target_.decode(start_.code, 0, code_.data());
+    machine_.decode(start_.code, 0, code_.data());
   }
 
-  std::string text(size_t index) const { return target_.print(code_[index], index * 4); }
+  std::string text(size_t index) const { return machine_.print(code_[index], index * 4); }
 
-  const Target& target_ = target_for(Machine::alpha);
+  const Machine& machine_ = machine_for(MachineId::alpha);
   StartCode start_;
   std::vector<Instruction> code_;
 };
 
 TEST(StartCode, SaysWhichMachinesItLacks) {
-  EXPECT_THROW(start_code(Machine::x86_64), Error);
+  EXPECT_THROW(start_code(MachineId::x86_64), Error);
 }
 
 TEST_F(AlphaStartCode, IsSmallAndAligned) {
@@ -56,11 +56,11 @@ TEST_F(AlphaStartCode, IsAllInstructions) {
 }
 
 TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
-  const Register gp = target_.abi().global_pointer.value();
+  const Register gp = machine_.abi().global_pointer.value();
   for (size_t i = 0; i < code_.size(); ++i) {
     // For all that the target knows, a system call may use and change anything.
-    if (target_.is_system_call(code_[i])) continue;
-    const Operands operands = target_.operands(code_[i]);
+    if (machine_.is_system_call(code_[i])) continue;
+    const Operands operands = machine_.operands(code_[i]);
     for (unsigned k = 0; k < operands.size; ++k) {
       EXPECT_NE(operands.registers[k], gp) << i * 4 << ": " << text(i);
       EXPECT_LT(operands.registers[k], kFirstFloating) << i * 4 << ": " << text(i);
@@ -71,7 +71,7 @@ TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
 TEST_F(AlphaStartCode, BranchesStayInside) {
   size_t jumps = 0, returns = 0, calls = 0;
   for (size_t i = 0; i < code_.size(); ++i) {
-    switch (target_.control_flow(code_[i])) {
+    switch (machine_.control_flow(code_[i])) {
       case ControlFlow::none:
         break;
       case ControlFlow::call:
@@ -112,10 +112,10 @@ TEST_F(AlphaStartCode, EntersTheSystemOnlyByCallsys) {
 TEST_F(AlphaStartCode, NeedsLittleStack) {
   int64_t down = 0, up = 0;
   for (const Instruction& instruction : code_) {
-    const Operands operands = target_.operands(instruction);
-    if (target_.is_system_call(instruction) || operands.size == operands.uses) continue;
+    const Operands operands = machine_.operands(instruction);
+    if (machine_.is_system_call(instruction) || operands.size == operands.uses) continue;
     if (operands.registers[operands.uses] != kStackPointer) continue;
-    EXPECT_TRUE(target_.print(instruction, 0).starts_with("lda\tsp,"));
+    EXPECT_TRUE(machine_.print(instruction, 0).starts_with("lda\tsp,"));
     (instruction.immediate < 0 ? down : up) += instruction.immediate;
   }
   EXPECT_GT(down, -1024);

@@ -10,7 +10,7 @@
 #include "optimizer/base/region_encoding.h"
 #include "optimizer/emit/unwind_descriptor_writer.h"
 #include "optimizer/lift/unwind_descriptor_reader.h"
-#include "optimizer/target/ia64/meaning.h"
+#include "optimizer/machine/ia64/meaning.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/unwind_regions_testing.h"
 
@@ -306,7 +306,7 @@ class Entries : public testing::Test {
                             kData = 0x6000000000000000, kAddress = kBase + 0x100000;
 
   Entries() : file_(0x20000), descriptor_(16) {
-    image_.machine = Machine::ia64;
+    image_.machine = MachineId::ia64;
     store(&descriptor_[8], kData);
     image_.file = file_;
     image_.segments.push_back({.kind = Segment::Kind::loaded,

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "optimizer/check/invariants.h"
-#include "optimizer/ir/text.h"
+#include "optimizer/ir/text/text.h"
 #include "optimizer/layout/calls.h"
 #include "tests/unit/layout_testing.h"
 
@@ -20,7 +20,7 @@ namespace respike {
 namespace {
 
 Program parse(const std::string& procedures) {
-  Program program = parse_program("program fake\n" + procedures, fake_target());
+  Program program = parse_program("program fake\n" + procedures, fake_machine());
   EXPECT_EQ(find_violation(program), std::nullopt);
   return program;
 }

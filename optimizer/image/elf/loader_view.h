@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 
 namespace respike {
 
 /// The machine of a file, which need not be one that Respike knows.
 struct FileMachine {
-  std::optional<Machine> known;
+  std::optional<MachineId> known;
   uint16_t raw = 0;  // ELF's number
 
   bool operator==(const FileMachine&) const = default;
-  bool operator==(Machine machine) const { return known == machine; }
+  bool operator==(MachineId machine) const { return known == machine; }
 };
 
 struct LoaderView {

@@ -16,10 +16,10 @@ namespace ELF = llvm::ELF;
 
 namespace {
 
-constexpr std::pair<Machine, uint16_t> kMachines[] = {
-    {Machine::alpha, 0x9026},  // what Linux uses; the registered 41 never was
-    {Machine::ia64, ELF::EM_IA_64},
-    {Machine::x86_64, ELF::EM_X86_64},
+constexpr std::pair<MachineId, uint16_t> kMachines[] = {
+    {MachineId::alpha, 0x9026},  // what Linux uses; the registered 41 never was
+    {MachineId::ia64, ELF::EM_IA_64},
+    {MachineId::x86_64, ELF::EM_X86_64},
 };
 
 Segment::Kind kind_of(uint32_t type) {
@@ -46,19 +46,19 @@ uint8_t rights_of(uint32_t flags) {
 
 }  // namespace
 
-std::optional<Machine> machine_of_number(uint16_t number) {
+std::optional<MachineId> machine_of_number(uint16_t number) {
   for (const auto& [machine, known] : kMachines)
     if (known == number) return machine;
   return std::nullopt;
 }
 
-uint16_t number_of_machine(Machine machine) {
+uint16_t number_of_machine(MachineId machine) {
   for (const auto& [known, number] : kMachines)
     if (known == machine) return number;
   return 0;
 }
 
-std::optional<Machine> FileStart::machine() const {
+std::optional<MachineId> FileStart::machine() const {
   return machine_of_number(machine_number);
 }
 
@@ -102,7 +102,7 @@ std::vector<Segment> read_segments(std::span<const uint8_t> table) {
   return segments;
 }
 
-ProgramMagic program_magic(Machine machine) {
+ProgramMagic program_magic(MachineId machine) {
   ProgramMagic magic{
       .bytes = {0x7f, 'E', 'L', 'F', ELF::ELFCLASS64, ELF::ELFDATA2LSB, ELF::EV_CURRENT},
       .mask = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 #include "optimizer/image/image.h"
 
 namespace respike::elf {
@@ -30,7 +30,7 @@ struct FileStart {
   uint16_t header_size = 0;
   uint16_t header_count = 0;
 
-  std::optional<Machine> machine() const;
+  std::optional<MachineId> machine() const;
   bool is_usable() const { return is_elf && is_64_bit_little_endian && is_linked; }
 };
 
@@ -41,8 +41,8 @@ FileStart read_file_start(std::span<const uint8_t> file);
 std::vector<Segment> read_segments(std::span<const uint8_t> table);
 
 /// nullopt for a machine that Respike does not know.
-std::optional<Machine> machine_of_number(uint16_t number);
-uint16_t number_of_machine(Machine machine);
+std::optional<MachineId> machine_of_number(uint16_t number);
+uint16_t number_of_machine(MachineId machine);
 
 /// How a program or library of a machine starts, for systems that tell by it how to start one
 /// (binfmt_misc): bits that count are set in `mask`.
@@ -50,6 +50,6 @@ struct ProgramMagic {
   std::array<uint8_t, 20> bytes{};
   std::array<uint8_t, 20> mask{};
 };
-ProgramMagic program_magic(Machine machine);
+ProgramMagic program_magic(MachineId machine);
 
 }  // namespace respike::elf

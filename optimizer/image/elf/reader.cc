@@ -118,7 +118,7 @@ class Reader {
 
   void check_identification();
   void read_header();
-  Machine machine(uint16_t number) const;
+  MachineId machine(uint16_t number) const;
   void read_segments();
   void check_segment(const Segment& segment, size_t number) const;
   void check_loaded_order() const;
@@ -160,7 +160,7 @@ void Reader::check_identification() {
     fail(fmt::format("the ELF version {} is unknown", bytes_[ELF::EI_VERSION]), ELF::EI_VERSION);
 }
 
-Machine Reader::machine(uint16_t number) const {
+MachineId Reader::machine(uint16_t number) const {
   if (const auto known = machine_of_number(number)) return *known;
   const llvm::StringRef name = ELF::convertEMachineToArchName(number);
   fail(fmt::format("the file is for machine {} ({}); supported are Alpha, IA-64 and x86-64", number,
@@ -532,8 +532,8 @@ LoaderEntry::Kind Reader::kind_of_entry(int64_t tag) const {
     case ELF::DT_GNU_HASH:
       return LoaderEntry::Kind::symbol_lookup;
     case ELF::DT_PLTGOT:
-      return image_.machine == Machine::ia64 ? LoaderEntry::Kind::global_pointer
-                                             : LoaderEntry::Kind::other;
+      return image_.machine == MachineId::ia64 ? LoaderEntry::Kind::global_pointer
+                                               : LoaderEntry::Kind::other;
     default:
       return LoaderEntry::Kind::other;
   }

@@ -95,13 +95,13 @@ constexpr RelocationRoles by_number(std::span<const Row> rows) {
 
 constexpr RelocationRoles kAlphaRoles = by_number(kAlpha), kIa64Roles = by_number(kIa64), kNoRoles;
 
-std::span<const Row> rows_of(Machine machine) {
+std::span<const Row> rows_of(MachineId machine) {
   switch (machine) {
-    case Machine::alpha:
+    case MachineId::alpha:
       return kAlpha;
-    case Machine::ia64:
+    case MachineId::ia64:
       return kIa64;
-    case Machine::x86_64:
+    case MachineId::x86_64:
       break;
   }
   return {};
@@ -109,19 +109,19 @@ std::span<const Row> rows_of(Machine machine) {
 
 }  // namespace
 
-const RelocationRoles& relocation_roles(Machine machine) {
+const RelocationRoles& relocation_roles(MachineId machine) {
   switch (machine) {
-    case Machine::alpha:
+    case MachineId::alpha:
       return kAlphaRoles;
-    case Machine::ia64:
+    case MachineId::ia64:
       return kIa64Roles;
-    case Machine::x86_64:
+    case MachineId::x86_64:
       break;
   }
   return kNoRoles;
 }
 
-uint16_t relocation_number(Machine machine, RelocationRole role) {
+uint16_t relocation_number(MachineId machine, RelocationRole role) {
   const auto rows = rows_of(machine);
   const auto row = std::ranges::find(rows, role, &Row::role);
   return row == rows.end() ? 0 : row->first;

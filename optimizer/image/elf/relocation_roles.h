@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "optimizer/base/machine.h"
+#include "optimizer/base/machine_id.h"
 #include "optimizer/image/relocation_role.h"
 
 namespace respike::elf {
@@ -19,10 +19,10 @@ struct RelocationRoles {
 };
 
 /// On a machine without a table every number is unsupported.
-const RelocationRoles& relocation_roles(Machine machine);
+const RelocationRoles& relocation_roles(MachineId machine);
 
 /// The number that a new relocation with this role gets: the first of the machine's table; 0, which
 /// is no relocation, when the table has none.
-uint16_t relocation_number(Machine machine, RelocationRole role);
+uint16_t relocation_number(MachineId machine, RelocationRole role);
 
 }  // namespace respike::elf

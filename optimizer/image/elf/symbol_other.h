@@ -16,15 +16,15 @@ inline constexpr uint8_t kAlphaGpLoadSize = 8;  // bytes
 
 /// Splits `other` into Symbol::visibility, which also takes what has no meaning here, and
 /// Symbol::local_entry.
-inline void read_symbol_other(Machine machine, uint8_t other, Symbol& symbol) {
+inline void read_symbol_other(MachineId machine, uint8_t other, Symbol& symbol) {
   symbol.visibility = other;
-  if (machine != Machine::alpha || (other & ~kVisibilityBits) != kAlphaStandardGpLoad) return;
+  if (machine != MachineId::alpha || (other & ~kVisibilityBits) != kAlphaStandardGpLoad) return;
   symbol.visibility = other & kVisibilityBits;
   symbol.local_entry = kAlphaGpLoadSize;
 }
 
-inline uint8_t symbol_other(Machine machine, const Symbol& symbol) {
-  const bool announces = machine == Machine::alpha && symbol.local_entry != 0;
+inline uint8_t symbol_other(MachineId machine, const Symbol& symbol) {
+  const bool announces = machine == MachineId::alpha && symbol.local_entry != 0;
   return symbol.visibility | (announces ? kAlphaStandardGpLoad : 0);
 }
 

@@ -29,7 +29,7 @@ class GrowingStringTable {
 
 /// What the writer changes about symbols on its own: section numbers, and addresses in the block.
 struct SymbolChanges {
-  Machine machine;
+  MachineId machine;
   std::span<const uint32_t> index;  // of sections in the output, by number
   const MovedBlock& block;
 };

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -28,9 +28,9 @@ uint32_t landing_pad_of(const Procedure& procedure, const BasicBlock& block) {
 
 /// Whether a block has nothing but no-ops and halves of gp loads, which may belong to the range of
 /// the call in front of them.
-bool only_loads_gp(const Target& target, const Procedure& procedure, const BasicBlock& block) {
+bool only_loads_gp(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   return std::ranges::all_of(block.instructions, [&](const Instruction& i) {
-    return i.is_pseudo() || target.is_nop(i) ||
+    return i.is_pseudo() || machine.is_nop(i) ||
            (i.has_reference() &&
             procedure.references[i.immediate].kind == ReferenceKind::gp_load_high);
   });
@@ -39,15 +39,15 @@ bool only_loads_gp(const Target& target, const Procedure& procedure, const Basic
 }  // namespace
 
 CaughtFaults::CaughtFaults(const Program& program) {
-  const Target& target = *program.target;
+  const Machine& machine = *program.machine;
   for (const CodeRange& range : program.ranges) {
     const Procedure& procedure = program[range.procedure];
     bool calls = false;  // the last block that does more than load gp ends in a call
     for (BlockId b = range.first_block; b < range.end_block; ++b) {
       const BasicBlock& block = procedure.blocks[b];
       if (block.instructions.empty()) continue;
-      if (!only_loads_gp(target, procedure, block))
-        calls = is_call(target.control_flow(block.instructions.back()));
+      if (!only_loads_gp(machine, procedure, block))
+        calls = is_call(machine.control_flow(block.instructions.back()));
       const bool ends =
           b + 1 == range.end_block || procedure.blocks[b + 1].call_site != block.call_site;
       if (ends && landing_pad_of(procedure, block) != kNone && !calls) {

@@ -20,7 +20,7 @@ namespace {
 class CopyPropagation {
  public:
   explicit CopyPropagation(HotProcedure& procedure)
-      : procedure_(procedure), target_(procedure.target()) {}
+      : procedure_(procedure), machine_(procedure.machine()) {}
 
   Removed run() {
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
@@ -34,8 +34,8 @@ class CopyPropagation {
  private:
   /// The copy that an instruction is, if each of the two registers may take the other's place.
   std::optional<Copy> copy_in(const HotInstruction& i) const {
-    const auto copy = i.role ? std::nullopt : as_copy(target_, i.instruction);
-    const RegisterSet fixed = registers_with_a_role(target_.abi());
+    const auto copy = i.role ? std::nullopt : as_copy(machine_, i.instruction);
+    const RegisterSet fixed = registers_with_a_role(machine_.abi());
     if (!copy || fixed.contains(copy->from) || fixed.contains(copy->to)) return std::nullopt;
     return copy;
   }
@@ -51,8 +51,8 @@ class CopyPropagation {
       uint8_t state = ways.at_start(b);
       for (size_t i = 0; i < code.size(); ++i) {
         if (state == ValueWays::kReady && !code[i].role && may_read_other(code[i].instruction) &&
-            uses_of(target_.operands(code[i].instruction)).contains(to))
-          target_.code_motion()->rename(code[i].instruction, to, from, true, false);
+            uses_of(machine_.operands(code[i].instruction)).contains(to))
+          machine_.rewrite_facts()->rename(code[i].instruction, to, from, true, false);
         state = ways.behind(b, i, state);
       }
     }
@@ -61,7 +61,7 @@ class CopyPropagation {
   /// False for calls and jumps: the code that they lead to may rely on the register with its
   /// address.
   bool may_read_other(const Instruction& instruction) const {
-    const ControlFlow flow = target_.control_flow(instruction);
+    const ControlFlow flow = machine_.control_flow(instruction);
     return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;
   }
 
@@ -79,7 +79,7 @@ class CopyPropagation {
   }
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   Removed removed_;
 };
 

@@ -36,8 +36,8 @@ class HotProcedureBuilder {
         region_(region),
         calls_(calls),
         flow_(flow),
-        preserved_(std::span(program.target->abi().preserved)),
-        scratch_(std::span(program.target->abi().scratch)) {
+        preserved_(std::span(program.machine->abi().preserved)),
+        scratch_(std::span(program.machine->abi().scratch)) {
     result_.program = &program;
     result_.id = region.procedure;
     result_.shape = find_frame_shape(program, region.procedure, calls.calls_of(region.procedure),
@@ -47,7 +47,7 @@ class HotProcedureBuilder {
   }
 
   HotProcedure build() {
-    const std::vector<bool> untouchable = untouchable_blocks(*program_.target, procedure_);
+    const std::vector<bool> untouchable = untouchable_blocks(*program_.machine, procedure_);
     number_.assign(procedure_.blocks.size(), kNone);
     for (uint32_t i = 0; i < region_.hot.size(); ++i) number_[region_.hot[i]] = i;
     result_.hot = static_cast<uint32_t>(region_.hot.size());
@@ -102,7 +102,7 @@ class HotProcedureBuilder {
         stub.place = edge.target;
         stub.end_state = procedure_.blocks[edge.target].cfi_state;
         stub.count = share_of(edge.count, result_.blocks[number].count, block.count);
-        stub.stays_empty = pad_behind(*program_.target, procedure_, edge.target) != kNone;
+        stub.stays_empty = pad_behind(*program_.machine, procedure_, edge.target) != kNone;
       }
       result_.blocks[number].successors.push_back(to);
     }
@@ -127,7 +127,7 @@ class HotProcedureBuilder {
     for (const Edge& edge : procedure_.blocks[id].successors)
       behind |= flow_.live_in(region_.procedure, edge.target);
     RegisterSet kept = preserved_;
-    kept.remove(program_.target->abi().stack_pointer);
+    kept.remove(program_.machine->abi().stack_pointer);
     const RegisterSet read =
         call->known() ? flow_.summary(call->callee, call->entry).used : flow_.unknown_uses();
     return (live - kept) | (live - behind) | (live & read);
@@ -136,7 +136,7 @@ class HotProcedureBuilder {
   RegisterSet changed_by(const Call* call) const {
     if (call == nullptr) return {};
     if (!call->known())
-      return call->standard ? scratch_ : RegisterSet::first(program_.target->register_count());
+      return call->standard ? scratch_ : RegisterSet::first(program_.machine->register_count());
     return scratch_ | flow_.summary(call->callee, call->entry).killed;
   }
 
@@ -179,13 +179,13 @@ HotProcedure make_hot_procedure(const Program& program, const Region& region,
 
 /// Registers that are not preserved count as used by the call, see used_at_end().
 RegisterSet HotProcedure::kept_at_end(uint32_t block) const {
-  if (is_stub(block) || !calls_at_end(block)) return RegisterSet::first(target().register_count());
-  return RegisterSet(std::span(target().abi().preserved));
+  if (is_stub(block) || !calls_at_end(block)) return RegisterSet::first(machine().register_count());
+  return RegisterSet(std::span(machine().abi().preserved));
 }
 
 void step_back(const HotProcedure& procedure, const HotInstruction& instruction,
                RegisterSet& live) {
-  step_back(procedure.target(), instruction.instruction, live);
+  step_back(procedure.machine(), instruction.instruction, live);
 }
 
 RegisterSet registers_with_a_role(const Abi& abi) {
@@ -196,12 +196,12 @@ RegisterSet registers_with_a_role(const Abi& abi) {
   return registers;
 }
 
-std::optional<Copy> as_copy(const Target& target, const Instruction& instruction) {
+std::optional<Copy> as_copy(const Machine& machine, const Instruction& instruction) {
   if (instruction.predicate != 0 || instruction.has_reference() ||
-      !target.code_motion()->is_pure(instruction) ||
-      target.value_source(instruction) != ValueSource::copied)
+      !machine.rewrite_facts()->is_pure(instruction) ||
+      machine.value_source(instruction) != ValueSource::copied)
     return std::nullopt;
-  const Operands operands = target.operands(instruction);
+  const Operands operands = machine.operands(instruction);
   if (operands.uses != 1 || operands.size != 2) return std::nullopt;
   return Copy{operands.registers[0], operands.registers[1]};
 }

@@ -11,7 +11,7 @@
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 #include "optimizer/transform/hotcold/region.h"
 
 namespace respike {
@@ -58,7 +58,7 @@ struct HotProcedure {
   RegisterSet unsaved;     // hot code no longer saves these, and leaves them as they are
   bool frameless = false;  // hot code leaves the stack pointer as it is
 
-  const Target& target() const { return *program->target; }
+  const Machine& machine() const { return *program->machine; }
   bool is_stub(uint32_t block) const { return block >= hot; }
   const RegisterSet& live_behind_stub(uint32_t stub) const { return live_in[stub - hot]; }
   bool calls_at_end(uint32_t block) const {
@@ -79,7 +79,7 @@ RegisterSet registers_with_a_role(const Abi& abi);
 struct Copy {
   Register from = 0, to = 0;
 };
-std::optional<Copy> as_copy(const Target& target, const Instruction& instruction);
+std::optional<Copy> as_copy(const Machine& machine, const Instruction& instruction);
 
 /// Computes `graph` anew from the successors of blocks and from the entries.
 void renew_graph(HotProcedure& procedure);

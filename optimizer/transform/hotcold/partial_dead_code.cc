@@ -34,12 +34,12 @@ class Sinker {
  public:
   explicit Sinker(HotProcedure& procedure)
       : procedure_(procedure),
-        target_(procedure.target()),
-        fixed_(registers_with_a_role(target_.abi())) {
+        machine_(procedure.machine()),
+        fixed_(registers_with_a_role(machine_.abi())) {
     const auto& states = procedure.program->unwind.states;
     for (const HotBlock& block : procedure.blocks)
       if (block.end_state < states.size() &&
-          states[block.end_state].cfa_register < target_.register_count())
+          states[block.end_state].cfa_register < machine_.register_count())
         fixed_.add(static_cast<Register>(states[block.end_state].cfa_register));
   }
 
@@ -58,9 +58,9 @@ class Sinker {
   std::optional<Register> result_of(const HotInstruction& moved) const {
     const Instruction& instruction = moved.instruction;
     if (moved.role || instruction.predicate != 0 || instruction.has_reference() ||
-        !target_.code_motion()->is_pure(instruction))
+        !machine_.rewrite_facts()->is_pure(instruction))
       return std::nullopt;
-    const Operands operands = target_.operands(instruction);
+    const Operands operands = machine_.operands(instruction);
     if (operands.size != operands.uses + 1) return std::nullopt;
     const Register result = operands.registers[operands.uses];
     if (fixed_.contains(result)) return std::nullopt;
@@ -102,7 +102,7 @@ class Sinker {
   }
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   RegisterSet fixed_;              // registers with a role, and the frame pointer
   std::vector<RegisterSet> live_;  // at starts, as if stubs were never entered; empty: not computed
   Removed removed_;

@@ -37,7 +37,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "optimizer/ir/target.h"
+#include "optimizer/machine/machine.h"
 
 namespace respike {
 namespace {
@@ -86,8 +86,8 @@ void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
 /// anchor) that it has from the other.
 class GpAnchors {
  public:
-  GpAnchors(const Target& target, const Procedure& procedure, ProcedureId id)
-      : target_(target), procedure_(procedure), sole_(procedure.blocks.size(), kNone) {
+  GpAnchors(const Machine& machine, const Procedure& procedure, ProcedureId id)
+      : machine_(machine), procedure_(procedure), sole_(procedure.blocks.size(), kNone) {
     find_sole_predecessors();
     for_each_anchor(procedure, id, [&](BlockId block, const CodeLocation& anchor) {
       anchors_.push_back({anchor.block, block, first_on_way(block, anchor)});
@@ -157,10 +157,10 @@ class GpAnchors {
   }
 
   bool calls(BlockId block) const {
-    return is_call(target_.control_flow(procedure_.blocks[block].instructions.back()));
+    return is_call(machine_.control_flow(procedure_.blocks[block].instructions.back()));
   }
 
-  const Target& target_;
+  const Machine& machine_;
   const Procedure& procedure_;
   std::vector<BlockId> sole_;  // per block: its only predecessor, or kNone
   std::vector<Anchor> anchors_;
@@ -274,7 +274,7 @@ bool cool_cloned_pads(const Program& program, const Region& region, std::vector<
       }
   for (BlockId b = 0; b < procedure.blocks.size() && changed; ++b)
     if (wanted[b]) {
-      const BlockId pad = pad_behind(*program.target, procedure, b);
+      const BlockId pad = pad_behind(*program.machine, procedure, b);
       if (pad != kNone && !wanted[pad]) wanted[b] = false;
     }
   return changed;
@@ -289,7 +289,7 @@ std::string obstacle(const Program& program, const Region& region, const CallGra
     if (!std::binary_search(entries.begin(), entries.end(), b) &&
         taken.contains(region.procedure, b))
       return "the address of a hot block is taken";
-    if (program.target->is_signal_return(procedure.blocks[b].instructions.span()))
+    if (program.machine->is_signal_return(procedure.blocks[b].instructions.span()))
       return "it is known by its bytes";
   }
   std::string found;
@@ -346,14 +346,14 @@ bool AddressTaken::contains(ProcedureId procedure, BlockId block) const {
   return std::binary_search(places_.begin(), places_.end(), std::pair(procedure, block));
 }
 
-BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block) {
+BlockId pad_behind(const Machine& machine, const Procedure& procedure, BlockId block) {
   constexpr int kLongest = 64;  // blocks of padding
   for (int steps = 0; steps < kLongest; ++steps) {
     const BasicBlock& b = procedure.blocks[block];
     if (b.has(BasicBlock::kLandingPad)) return block;
     const bool padding = std::ranges::all_of(b.instructions, [&](const Instruction& i) {
-      return i.is_pseudo() || target.is_nop(i) ||
-             (target.control_flow(i) == ControlFlow::branch && !i.has_reference());
+      return i.is_pseudo() || machine.is_nop(i) ||
+             (machine.control_flow(i) == ControlFlow::branch && !i.has_reference());
     });
     if (!padding || b.successors.size() != 1) return kNone;
     block = b.successors.front().target;
@@ -383,7 +383,7 @@ std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId i
   // Entries are hot in any case: calls lead to them, and a rarely used entry costs nothing.
   std::vector<BlockId> entries(calls.entries_of(id).begin(), calls.entries_of(id).end());
   for (const BlockId entry : entries) wanted[entry] = true;
-  const GpAnchors anchors(*program.target, procedure, id);
+  const GpAnchors anchors(*program.machine, procedure, id);
   close(procedure, anchors, wanted);
   if (!divide(program, id, calls, taken, wanted, region))
     return NoRegion{false, "all of it is hot"};

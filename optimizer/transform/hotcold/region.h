@@ -38,7 +38,7 @@ class AddressTaken {
 
 /// The landing pad that a block is, or that it leads to through padding; else kNone. There must be
 /// no code in front of a pad: the next lift would take it for another path to the pad's gp load.
-BlockId pad_behind(const Target& target, const Procedure& procedure, BlockId block);
+BlockId pad_behind(const Machine& machine, const Procedure& procedure, BlockId block);
 
 /// count * part / whole, at most count.
 uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);

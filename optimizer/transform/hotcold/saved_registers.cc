@@ -38,7 +38,7 @@ class SaveElimination {
  public:
   SaveElimination(HotProcedure& procedure, Register reg)
       : procedure_(procedure),
-        target_(procedure.target()),
+        machine_(procedure.machine()),
         reg_(reg),
         before_(procedure.blocks.size()) {}
 
@@ -79,7 +79,7 @@ class SaveElimination {
     if (is_step(i, Role::save)) return static_cast<uint8_t>((state & kValue) | kSaved);
     if (is_step(i, Role::restore)) return static_cast<uint8_t>((state & kSlot) | kIntact);
     if (i.role == Role::release) return static_cast<uint8_t>((state & kValue) | kUnsaved);
-    if (!defs_of(target_.operands(i.instruction)).contains(reg_)) return state;
+    if (!defs_of(machine_.operands(i.instruction)).contains(reg_)) return state;
     if (i.instruction.predicate != 0) return state | kChanged;
     return static_cast<uint8_t>((state & kSlot) | kChanged);
   }
@@ -88,7 +88,7 @@ class SaveElimination {
   bool follow() {
     for (const uint32_t entry : procedure_.entries) before_[entry] = kIntact | kUnsaved;
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
-    const bool is_return_address = reg_ == target_.abi().return_address;
+    const bool is_return_address = reg_ == machine_.abi().return_address;
     while (!work.empty()) {
       const uint32_t b = work.back();
       work.pop_back();
@@ -118,9 +118,9 @@ class SaveElimination {
   }
 
   bool check_code() {
-    const Register sp = target_.abi().stack_pointer;
+    const Register sp = machine_.abi().stack_pointer;
     return for_all_code([&](uint32_t b, const HotInstruction& i, uint8_t state) {
-             const Operands operands = target_.operands(i.instruction);
+             const Operands operands = machine_.operands(i.instruction);
              const bool reads = uses_of(operands).contains(reg_);
              const bool writes = defs_of(operands).contains(reg_);
              const bool own = is_step(i, Role::save) || is_step(i, Role::restore);
@@ -133,14 +133,14 @@ class SaveElimination {
              if (reads && (state & kIntact) != 0) reads_intact_ = true;
              return i.role || !uses_of(operands).contains(sp) || !touches_slot(i.instruction);
            }) &&
-           !(changed_ && (reads_intact_ || reg_ == target_.abi().return_address));
+           !(changed_ && (reads_intact_ || reg_ == machine_.abi().return_address));
   }
 
   /// Whether an access relative to the stack pointer overlaps the slot. Accesses that are not
   /// understood do not: unwind information says that the slot holds the caller's value.
   bool touches_slot(const Instruction& instruction) const {
-    if (!target_.is_lower_half(instruction)) return false;
-    const int64_t at = target_.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
+    if (!machine_.is_lower_half(instruction)) return false;
+    const int64_t at = machine_.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
     return at > slot_ - kWidest && at < slot_ + kWidest;
   }
 
@@ -181,26 +181,26 @@ class SaveElimination {
     if (procedure_.live_anywhere.contains(r)) return false;
     for (const HotBlock& block : procedure_.blocks)
       for (const HotInstruction& i : block.code) {
-        const Operands operands = target_.operands(i.instruction);
+        const Operands operands = machine_.operands(i.instruction);
         if (uses_of(operands).contains(r) || defs_of(operands).contains(r)) return false;
       }
     return true;
   }
 
   bool rename() {
-    for (const Register other : target_.code_motion()->replacements())
+    for (const Register other : machine_.rewrite_facts()->replacements())
       if (is_free(other) && rename_to(other)) return true;
     return false;
   }
 
   bool rename_to(Register other) {
-    const CodeMotion& motion = *target_.code_motion();
+    const RewriteFacts& motion = *machine_.rewrite_facts();
     const auto copy = motion.copy(other, reg_);
     if (!copy) return false;
     const std::vector<HotBlock> before = procedure_.blocks;
     const bool done = for_all_code([&](uint32_t, HotInstruction& i, uint8_t) {
       if (is_step(i, Role::save) || is_step(i, Role::restore)) return true;
-      const Operands operands = target_.operands(i.instruction);
+      const Operands operands = machine_.operands(i.instruction);
       if (!uses_of(operands).contains(reg_) && !defs_of(operands).contains(reg_)) return true;
       return motion.rename(i.instruction, reg_, other, true, true);
     });
@@ -217,7 +217,7 @@ class SaveElimination {
   /// Adds the copy to a stub as late as possible: code there is in the order of the original.
   void add_copy(std::vector<HotInstruction>& code, const Instruction& copy) const {
     const auto at = std::find_if(code.begin(), code.end(), [&](const HotInstruction& i) {
-      const Operands operands = target_.operands(i.instruction);
+      const Operands operands = machine_.operands(i.instruction);
       return uses_of(operands).contains(reg_) || defs_of(operands).contains(reg_);
     });
     code.insert(at, HotInstruction{copy, kNone, std::nullopt, 0});
@@ -246,7 +246,7 @@ class SaveElimination {
   static constexpr int64_t kWidest = 8;  // bytes of an ordinary access
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   const Register reg_;
   int64_t slot_ = 0;                    // from the stack pointer at the entry
   std::optional<HotInstruction> save_;  // one of the saves; all are the same
@@ -270,8 +270,8 @@ RemovedSaves eliminate_saves(HotProcedure& procedure) {
   std::reverse(order.begin(), order.end());
   for (const Register reg : order) {
     const Removed now = SaveElimination(procedure, reg).run();
-    (reg == procedure.target().abi().return_address ? removed.return_address : removed.preserved) +=
-        now;
+    (reg == procedure.machine().abi().return_address ? removed.return_address
+                                                     : removed.preserved) += now;
   }
   return removed;
 }

@@ -32,8 +32,8 @@ struct SlotAccess {
 
 std::optional<SlotAccess> slot_access(const HotProcedure& procedure, const HotInstruction& i) {
   if (i.role || procedure.slots.offsets.empty()) return std::nullopt;
-  const auto access = whole_register_access(procedure.target(), i.instruction);
-  if (!access || access->base != procedure.target().abi().stack_pointer) return std::nullopt;
+  const auto access = whole_register_access(procedure.machine(), i.instruction);
+  if (!access || access->base != procedure.machine().abi().stack_pointer) return std::nullopt;
   const auto slot = procedure.slots.find(access->displacement - procedure.shape.size);
   if (!slot) return std::nullopt;
   return SlotAccess{*slot, access->store, access->value};
@@ -42,7 +42,7 @@ std::optional<SlotAccess> slot_access(const HotProcedure& procedure, const HotIn
 class RedundantLoads {
  public:
   explicit RedundantLoads(HotProcedure& procedure)
-      : procedure_(procedure), target_(procedure.target()), before_(procedure.hot) {}
+      : procedure_(procedure), machine_(procedure.machine()), before_(procedure.hot) {}
 
   Removed run() {
     if (procedure_.slots.offsets.empty()) return {};
@@ -82,17 +82,17 @@ class RedundantLoads {
   }
 
   void step(const HotInstruction& i, Holders& holders) const {
-    const Operands operands = target_.operands(i.instruction);
+    const Operands operands = machine_.operands(i.instruction);
     const auto access = slot_access(procedure_, i);
     RegisterSet loaded;  // registers that hold the loaded value already
     if (access && !access->store) loaded = holders[access->slot];
-    const auto copy = as_copy(target_, i.instruction);
+    const auto copy = as_copy(machine_, i.instruction);
     for (RegisterSet& registers : holders) {
       const bool copied = copy && registers.contains(copy->from);
       registers -= defs_of(operands);
       if (copied) registers.add(copy->to);
     }
-    if (enters_other_code(target_, i.instruction))
+    if (enters_other_code(machine_, i.instruction))
       std::fill(holders.begin(), holders.end(), RegisterSet());
     if (!access) return;
     holders[access->slot] = access->store ? RegisterSet() : loaded - defs_of(operands);
@@ -119,14 +119,14 @@ class RedundantLoads {
 
   std::optional<Instruction> copy_from(const RegisterSet& held, Register to) const {
     std::optional<Instruction> copy;
-    (held - registers_with_a_role(target_.abi())).for_each([&](Register r) {
-      if (!copy) copy = target_.code_motion()->copy(r, to);
+    (held - registers_with_a_role(machine_.abi())).for_each([&](Register r) {
+      if (!copy) copy = machine_.rewrite_facts()->copy(r, to);
     });
     return copy;
   }
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   std::vector<Holders> before_;  // per hot block
   Removed removed_;
 };
@@ -134,7 +134,7 @@ class RedundantLoads {
 class StoreSinker {
  public:
   explicit StoreSinker(HotProcedure& procedure)
-      : procedure_(procedure), target_(procedure.target()), called_(procedure.hot) {}
+      : procedure_(procedure), machine_(procedure.machine()), called_(procedure.hot) {}
 
   Removed run() {
     if (procedure_.slots.offsets.empty()) return {};
@@ -151,9 +151,9 @@ class StoreSinker {
     std::vector<uint32_t> work;
     for (uint32_t b = 0; b < procedure_.hot; ++b)
       for (const HotInstruction& i : procedure_.blocks[b].code) {
-        if (!enters_other_code(target_, i.instruction)) continue;
+        if (!enters_other_code(machine_, i.instruction)) continue;
         work.push_back(b);
-        if (!is_call(target_.control_flow(i.instruction))) called_[b] = true;  // not at the end
+        if (!is_call(machine_.control_flow(i.instruction))) called_[b] = true;  // not at the end
       }
     while (!work.empty()) {
       const uint32_t b = work.back();
@@ -186,7 +186,7 @@ class StoreSinker {
   }
 
   void step_back(const HotInstruction& i, uint64_t& live) const {
-    if (enters_other_code(target_, i.instruction)) live = ~uint64_t{0};
+    if (enters_other_code(machine_, i.instruction)) live = ~uint64_t{0};
     if (i.role == FrameShape::Role::release) live = 0;
     const auto access = slot_access(procedure_, i);
     if (!access) return;
@@ -224,7 +224,7 @@ class StoreSinker {
   }
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   std::vector<bool> called_;    // per hot block: something may have been called before
   std::vector<uint64_t> live_;  // per block, at its end
   Removed removed_;

@@ -23,7 +23,7 @@ bool is_adjust(const HotInstruction& i) {
 class AdjustElimination {
  public:
   explicit AdjustElimination(HotProcedure& procedure)
-      : procedure_(procedure), target_(procedure.target()), before_(procedure.blocks.size()) {}
+      : procedure_(procedure), machine_(procedure.machine()), before_(procedure.blocks.size()) {}
 
   Removed run() {
     const FrameShape& shape = procedure_.shape;
@@ -48,7 +48,7 @@ class AdjustElimination {
 
  private:
   bool check_code() {
-    const Register sp = target_.abi().stack_pointer;
+    const Register sp = machine_.abi().stack_pointer;
     const auto& states = procedure_.program->unwind.states;
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       const HotBlock& block = procedure_.blocks[b];
@@ -66,7 +66,7 @@ class AdjustElimination {
           allocate_ = i;
           continue;
         }
-        const Operands operands = target_.operands(i.instruction);
+        const Operands operands = machine_.operands(i.instruction);
         if (uses_of(operands).contains(sp) || defs_of(operands).contains(sp)) return false;
       }
     }
@@ -98,7 +98,7 @@ class AdjustElimination {
   }
 
   HotProcedure& procedure_;
-  const Target& target_;
+  const Machine& machine_;
   std::vector<uint8_t> before_;             // per block: the state at its start
   std::optional<HotInstruction> allocate_;  // one of the allocations; all are the same
   Removed removed_;

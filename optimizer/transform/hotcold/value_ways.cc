@@ -15,7 +15,8 @@ ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index
       home_(block),
       home_index_(index),
       result_(result),
-      reads_(uses_of(procedure.target().operands(procedure.blocks[block].code[index].instruction))),
+      reads_(
+          uses_of(procedure.machine().operands(procedure.blocks[block].code[index].instruction))),
       before_(procedure.blocks.size()) {
   follow();
 }
@@ -26,7 +27,8 @@ ValueWays::ValueWays(const HotProcedure& procedure, uint32_t block, size_t index
       home_(block),
       home_index_(index),
       writes_(std::move(writes)),
-      reads_(uses_of(procedure.target().operands(procedure.blocks[block].code[index].instruction))),
+      reads_(
+          uses_of(procedure.machine().operands(procedure.blocks[block].code[index].instruction))),
       before_(procedure.blocks.size()) {
   follow();
 }
@@ -55,7 +57,7 @@ uint8_t ValueWays::behind(uint32_t block, size_t index, uint8_t state) const {
   if (state == kOther) return kOther;  // no other instruction changes that
   if (writes_ && writes_(procedure_.blocks[block].code[index])) return kOther;
   const Instruction& instruction = procedure_.blocks[block].code[index].instruction;
-  const Operands operands = procedure_.target().operands(instruction);
+  const Operands operands = procedure_.machine().operands(instruction);
   bool result = false, read = false;
   for (unsigned k = operands.uses; k < operands.size; ++k) {
     result |= operands.registers[k] == result_;

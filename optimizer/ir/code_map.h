@@ -1,0 +1,110 @@
+#pragma once
+// Where instructions stand in memory: the only place that does arithmetic on their addresses.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace respike {
+
+/// How instructions stand in memory on a machine. A group is what a branch can lead to: a word, a
+/// bundle, or an instruction of variable length. Groups of a fixed size start at multiples of it
+/// and hold `slots` instructions each, whose addresses are that of the group plus their number.
+struct CodeGroups {
+  unsigned bytes = 4;  // 0: each instruction is a group, as long as it happens to be
+  unsigned slots = 1;
+
+  constexpr bool fixed() const { return bytes != 0; }
+  /// What sizes and addresses of groups are multiples of.
+  constexpr unsigned alignment() const { return fixed() ? bytes : 1; }
+  bool operator==(const CodeGroups&) const = default;
+};
+
+/// Finds instructions by address. Instructions are numbered in the order of their addresses; only
+/// differences of numbers mean something. Groups of a fixed size take no memory, and all questions
+/// are arithmetic; such a map answers for every address. With variable length the map holds one bit
+/// for each byte of the sections, and answers for addresses inside of them; next() and previous()
+/// answer for their ends, too.
+///
+/// Example: lengths 1, 5, 2 at 0x1000: holds(0x1001), next(0x1001) == 0x1006,
+/// previous(0x1006) == 0x1001, index(0x1006) - index(0x1000) == 2.
+class CodeMap {
+ public:
+  CodeMap() = default;
+  explicit CodeMap(CodeGroups groups) : groups_(groups) {}
+
+  /// For variable length: the decoded lengths, in bytes, of all instructions of a section.
+  struct Lengths {
+    uint64_t start = 0;
+    std::span<const uint8_t> lengths;
+  };
+  /// `sections` in the order of their addresses. Linear in their bytes.
+  explicit CodeMap(std::span<const Lengths> sections);
+
+  /// Whether an instruction starts at `address`.
+  bool holds(uint64_t address) const {
+    return fixed() ? address % groups_.bytes < groups_.slots : starts_instruction(address);
+  }
+  /// Whether a group starts there.
+  bool starts_group(uint64_t address) const {
+    return fixed() ? address % groups_.bytes == 0 : starts_instruction(address);
+  }
+
+  /// The start of the group that holds `address`, and the start of the group behind it.
+  uint64_t group(uint64_t address) const {
+    return fixed() ? address - address % groups_.bytes : this->address(index(address));
+  }
+  uint64_t group_end(uint64_t address) const {
+    return fixed() ? group(address) + groups_.bytes : next(address);
+  }
+  /// The start of the group that ends at `group`, the start of a group or the end of code.
+  uint64_t previous_group(uint64_t group) const {
+    return fixed() ? group - groups_.bytes : previous(group);
+  }
+  /// Which instruction of its group starts at `address`.
+  unsigned slot(uint64_t address) const {
+    return fixed() ? static_cast<unsigned>(address % groups_.bytes) : 0;
+  }
+
+  /// The number of the instruction at `address`, and back. Rounds down.
+  uint64_t index(uint64_t address) const {
+    if (!fixed()) return variable_index(address);
+    const uint64_t slot = address % groups_.bytes;
+    return address / groups_.bytes * groups_.slots +
+           (slot < groups_.slots ? slot : groups_.slots - 1);
+  }
+  uint64_t address(uint64_t index) const {
+    return fixed() ? index / groups_.slots * groups_.bytes + index % groups_.slots
+                   : variable_address(index);
+  }
+  /// The address of the instruction behind or before the one at `address`.
+  uint64_t next(uint64_t address) const { return this->address(index(address) + 1); }
+  uint64_t previous(uint64_t address) const { return this->address(index(address) - 1); }
+
+  const CodeGroups& groups() const { return groups_; }
+  /// Bytes of the largest group.
+  unsigned largest_group() const { return fixed() ? groups_.bytes : largest_; }
+
+ private:
+  /// Of a section with variable length: bit b of words[w] says that an instruction starts at byte
+  /// 64 * w + b. The end of a section counts as an instruction, so that it has a number of its own.
+  struct Section {
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t first = 0;           // number of the first instruction
+    std::vector<uint64_t> words;  // covers the end, too
+    std::vector<uint32_t> ranks;  // of each word: bits set in those before
+  };
+
+  bool fixed() const { return groups_.fixed(); }
+  const Section* section_at(uint64_t address) const;  // the last that starts at or before it
+  bool starts_instruction(uint64_t address) const;
+  uint64_t variable_index(uint64_t address) const;
+  uint64_t variable_address(uint64_t index) const;
+
+  CodeGroups groups_;
+  unsigned largest_ = 0;
+  std::vector<Section> sections_;
+};
+
+}  // namespace respike

@@ -1,0 +1,335 @@
+// What Alpha instructions do to registers and to the flow of control.
+//
+// Uses and defs of ordinary instructions come from the roles of their rows. Only what a row cannot
+// say is written here: PALcode functions, jumps whose kind is a hint, and the calling standard.
+//
+// The floating-point control register is modelled simply: arithmetic reads it (rounding mode, trap
+// disables), mt_fpcr writes it; that arithmetic also sets sticky status bits is left out, since
+// programs order those by barriers. PALcode functions, loads, stores and barriers have effects
+// beyond registers. PALmode instructions (pal19 to pal1f) trap in a user's image: no operands.
+//
+// A system call writes v0 (the result), a3 (whether it failed) and, for pipe and its like, a4. The
+// kernel reserves the right to treat temporaries as at a procedure call, but restores them; so they
+// are neither used nor defined, and what a program assumes shows in its own code. Other PALcode
+// functions may or may not change what OSF/1 lets its privileged ones change: such registers are
+// both used and defined, so that a value survives in an analysis whichever is true.
+//
+// Sources: Alpha Architecture Handbook, version 4: sections 4.3 (jumps and their hints), 4.7.7.3
+// (trap shadows), 4.9 (floating-point branches), appendices A (no-ops) and C (PALcode functions);
+// Tru64 UNIX Calling Standard for Alpha Systems; Linux, arch/alpha/kernel/entry.S (entSys).
+
+#include "optimizer/machine/alpha/meaning.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "optimizer/machine/alpha/codec.h"
+
+namespace respike::alpha {
+namespace {
+
+// Major opcodes that are asked for.
+constexpr unsigned kCallPal = 0x00, kJump = 0x1a, kPal1e = 0x1e, kBr = 0x30, kBsr = 0x34;
+
+// PALcode functions of OSF/1 and Linux that unprivileged code may call (Handbook, appendix C).
+enum PalFunction : int32_t {
+  kHalt = 0x00,
+  kDraina = 0x02,
+  kBpt = 0x80,
+  kBugchk = 0x81,
+  kCallsys = 0x83,
+  kImb = 0x86,
+  kRduniq = 0x9e,
+  kWruniq = 0x9f,
+  kGentrap = 0xaa,
+};
+
+struct PalOperands {
+  std::span<const Register> uses, defs;
+};
+
+constexpr Register kResult[] = {kV0};
+constexpr Register kFirstArgument[] = {kA0};
+constexpr Register kCallsysUses[] = {kV0, kA0, kA1, kA2, kA3, kA4, kA5};
+constexpr Register kCallsysDefs[] = {kV0, kA3, kA4};
+constexpr Register kOtherUses[] = {kV0, kT0, kA0, kA1, kA2, kT8, kT9, kT10, kT11};
+constexpr Register kOtherDefs[] = {kV0, kT0, kA0, kT8, kT9, kT10, kT11};
+static_assert(std::size(kOtherUses) + std::size(kOtherDefs) <=
+              std::size(decltype(Operands::registers){}));
+
+PalOperands pal_operands(int32_t function) {
+  switch (function) {
+    case kHalt:
+    case kDraina:
+    case kBpt:
+    case kImb:
+      return {};
+    case kBugchk:
+    case kGentrap:
+    case kWruniq:
+      return {kFirstArgument, {}};
+    case kRduniq:
+      return {{}, kResult};
+    case kCallsys:
+      return {kCallsysUses, kCallsysDefs};
+    default:
+      return {kOtherUses, kOtherDefs};
+  }
+}
+
+void append(Operands& operands, std::span<const Register> registers) {
+  for (Register r : registers) operands.registers[operands.size++] = r;
+}
+
+/// Where a register that an instruction reads or writes is found: `base` plus a field. That of one
+/// that no field names is 0.
+struct OperandPlace {
+  uint8_t field = 0, mask = 0, base = 0;
+};
+
+/// What can be told from the row alone, in few bytes: analyses ask for it all the time.
+struct Meaning {
+  std::array<OperandPlace, 6> places;
+  uint8_t uses = 0, size = 0;            // of places, reads first
+  ControlFlow flow = ControlFlow::none;  // if the fields do not matter
+  bool flow_depends = false;             // on fields
+  bool software_completion = false;
+  bool may_be_nop = false;  // if the register in field `result` is 31
+  uint8_t result = 0;
+};
+
+constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
+                          bool lock) {
+  const auto add = [&](OperandPlace place) { meaning.places.at(meaning.size++) = place; };
+  for (uint8_t field = 0; field < 3; ++field)
+    if ((fields >> field & 1) != 0)
+      add({field, 31, static_cast<uint8_t>((roles.floating >> field & 1) != 0 ? kFloating : 0)});
+  if (fpcr) add({0, 0, kFpcr});
+  if (lock) add({0, 0, kLockFlag});
+}
+
+constexpr void set_flow(Meaning& meaning, unsigned major) {
+  meaning.flow_depends = major == kBr || major == kJump || major == kCallPal;
+  if (major == kPal1e) meaning.flow = ControlFlow::stop;  // jumps of PALmode
+  if (major > kBr)
+    meaning.flow = major == kBsr ? ControlFlow::call : ControlFlow::conditional_branch;
+}
+
+constexpr void set_nop(Meaning& meaning, const Encoding& encoding) {
+  const Roles& roles = encoding.roles;
+  const std::string_view name = encoding.name;
+  switch (encoding.format) {
+    case Format::memory:
+      meaning.may_be_nop = name == "lda" || name == "ldah" || name == "ldq_u";
+      break;
+    case Format::operate:
+    case Format::literal:
+    case Format::floating:
+      meaning.result = 2;
+      meaning.may_be_nop = !encoding.qualified && !roles.reads_fpcr && !roles.writes_fpcr;
+      break;
+    default:
+      break;
+  }
+}
+
+consteval std::array<Meaning, kEncodingCount> make_meanings() {
+  std::array<Meaning, kEncodingCount> meanings;
+  for (size_t row = 1; row < kEncodingCount; ++row) {
+    const Encoding& encoding = kEncodings[row];
+    const Roles& roles = encoding.roles;
+    Meaning& meaning = meanings[row];
+    add_places(meaning, roles, roles.reads, roles.reads_fpcr, roles.reads_lock);
+    meaning.uses = meaning.size;
+    add_places(meaning, roles, roles.writes, roles.writes_fpcr, roles.writes_lock);
+    set_flow(meaning, encoding.codec.match >> 26);
+    set_nop(meaning, encoding);
+    meaning.software_completion = encoding.software_completion;
+  }
+  return meanings;
+}
+
+constexpr std::array<Meaning, kEncodingCount> kMeanings = make_meanings();
+
+const Meaning& meaning_of(const Instruction& instruction) {
+  return kMeanings[row_of(instruction.opcode)];
+}
+
+/// Appends the registers at some places, but for those that are always zero.
+void append(Operands& operands, const Instruction& instruction,
+            std::span<const OperandPlace> places) {
+  for (const OperandPlace& place : places) {
+    const unsigned number = instruction.registers[place.field] & place.mask;
+    operands.registers[operands.size] = static_cast<Register>(place.base + number);
+    operands.size += number != kZero;
+  }
+}
+
+/// A jump is what its hint says, unless the register for the return address says otherwise.
+ControlFlow jump_flow(const Instruction& instruction) {
+  if (instruction.registers[0] != kZero) return ControlFlow::indirect_call;
+  switch (instruction.opcode) {
+    case opcode("jmp"):
+      return ControlFlow::indirect_jump;
+    case opcode("ret"):
+      return ControlFlow::return_jump;
+    default:
+      return ControlFlow::indirect_call;
+  }
+}
+
+std::vector<Register> register_range(Register first, Register last) {
+  std::vector<Register> range;
+  for (Register r = first; r <= last; ++r) range.push_back(r);
+  return range;
+}
+
+std::vector<Register> join(std::vector<Register> left, const std::vector<Register>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+/// The control register belongs to the preserved ones: it holds the caller's modes, live forever.
+Abi make_abi() {
+  const auto floating = [](Register first, Register last) {
+    return register_range(kFloating + first, kFloating + last);
+  };
+  Abi abi;
+  abi.stack_pointer = kSp;
+  abi.return_address = kRa;
+  abi.global_pointer = kGp;
+  abi.procedure_value = kPv;
+  abi.arguments = join(register_range(kA0, kA5), floating(16, 21));
+  abi.results = join({kV0}, floating(0, 1));
+  abi.preserved = join(join(register_range(kS0, kFp), {kSp}), join(floating(2, 9), {kFpcr}));
+  for (Register r = 0; r < kRegisterCount; ++r) {
+    if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
+  }
+  // GCC's alpha.md, pattern divmoddi_internal; glibc's sysdeps/alpha/div_libc.h.
+  abi.support_calls.push_back({.link = kT9,
+                               .names = {"__divl", "__divlu", "__divq", "__divqu", "__reml",
+                                         "__remlu", "__remq", "__remqu"},
+                               .changed = {kT9, kT10, kT11, kPv, kAt}});
+  return abi;
+}
+
+}  // namespace
+
+bool is_get_pc(const Instruction& instruction) {
+  return instruction.opcode >= kFirstMachineOpcode && major_opcode(instruction) == kBr &&
+         instruction.registers[0] != kZero && !instruction.has_reference() &&
+         instruction.immediate == 4;
+}
+
+ControlFlow control_flow(const Instruction& instruction) {
+  if (instruction.opcode < kFirstMachineOpcode) return ControlFlow::none;
+  const Meaning& meaning = meaning_of(instruction);
+  if (!meaning.flow_depends) return meaning.flow;
+  switch (major_opcode(instruction)) {
+    case kBr:
+      if (instruction.registers[0] == kZero) return ControlFlow::branch;
+      return is_get_pc(instruction) ? ControlFlow::none : ControlFlow::call;
+    case kJump:
+      return jump_flow(instruction);
+    default:
+      return instruction.immediate == kHalt ? ControlFlow::stop : ControlFlow::none;
+  }
+}
+
+Operands operands(const Instruction& instruction) {
+  Operands result;
+  if (instruction.opcode < kFirstMachineOpcode) return result;
+  if (instruction.opcode == opcode("call_pal")) {
+    const PalOperands pal = pal_operands(instruction.immediate);
+    append(result, pal.uses);
+    result.uses = result.size;
+    append(result, pal.defs);
+    return result;
+  }
+  const Meaning& meaning = meaning_of(instruction);
+  const auto places = std::span(meaning.places).first(meaning.size);
+  append(result, instruction, places.first(meaning.uses));
+  result.uses = result.size;
+  append(result, instruction, places.subspan(meaning.uses));
+  return result;
+}
+
+/// Loads to register 31 are not among them: but for ldq_u they prefetch.
+bool is_system_call(const Instruction& instruction) {
+  return instruction.opcode >= kFirstMachineOpcode &&
+         encoding_of(instruction).format == Format::palcode &&
+         encode_word(instruction) == static_cast<uint32_t>(kCallsys);
+}
+
+bool is_nop(const Instruction& instruction) {
+  if (instruction.opcode < kFirstMachineOpcode) return false;
+  const Meaning& meaning = meaning_of(instruction);
+  return meaning.may_be_nop && instruction.registers[meaning.result] == kZero;
+}
+
+ValueSource value_source(const Instruction& instruction) {
+  const uint16_t op = instruction.opcode;
+  if (op == opcode("ldq")) return ValueSource::loaded;
+  if (op == opcode("cmpeq")) return ValueSource::equality;
+  if (op == opcode("lda") && instruction.immediate == 0 && !instruction.has_reference())
+    return ValueSource::copied;
+  const auto is_zero = [&](unsigned field) { return instruction.registers[field] == kZero; };
+  if (op == opcode("bis") &&
+      (is_zero(0) || is_zero(1) || instruction.registers[0] == instruction.registers[1]))
+    return ValueSource::copied;
+  for (const uint16_t select :
+       {opcode("cmoveq"), opcode("cmovne"), opcode("cmovlt"), opcode("cmovge"), opcode("cmovle"),
+        opcode("cmovgt"), opcode("cmovlbs"), opcode("cmovlbc")})
+    if (op == select) return ValueSource::selected;
+  return ValueSource::computed;
+}
+
+SequenceRole sequence_role(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case opcode("ldl_l"):
+    case opcode("ldq_l"):
+      return SequenceRole::reservation_begin;
+    case opcode("stl_c"):
+    case opcode("stq_c"):
+      return SequenceRole::reservation_end;
+    case opcode("trapb"):
+    case opcode("excb"):
+      return SequenceRole::shadow_end;
+    case kCfiState:
+      return SequenceRole::none;
+    default:
+      return meaning_of(instruction).software_completion ? SequenceRole::shadow_begin
+                                                         : SequenceRole::none;
+  }
+}
+
+/// mov sp,a0; lda v0,103 (sigreturn) or 351 (rt_sigreturn); callsys.
+bool is_signal_return(std::span<const Instruction> instructions) {
+  for (size_t i = 0; i + 3 <= instructions.size(); ++i) {
+    if (std::ranges::any_of(instructions.subspan(i, 3), &Instruction::is_pseudo)) continue;
+    const uint32_t number = encode_word(instructions[i + 1]);
+    if (encode_word(instructions[i]) == 0x47fe0410 &&
+        (number == 0x201f0067 || number == 0x201f015f) &&
+        encode_word(instructions[i + 2]) == 0x00000083) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const Abi& abi() {
+  static const Abi abi = make_abi();
+  return abi;
+}
+
+/// Floating-point branches test sign and zero bits of the register, so opposites are exact for
+/// every value (Handbook, section 4.9).
+bool invert(Instruction& instruction) {
+  if (control_flow(instruction) != ControlFlow::conditional_branch) return false;
+  const unsigned inverse = (instruction.opcode - opcode("br")) ^ 4;
+  instruction.opcode = static_cast<uint16_t>(opcode("br") + inverse);
+  return true;
+}
+
+}  // namespace respike::alpha

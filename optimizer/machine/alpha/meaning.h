@@ -1,0 +1,53 @@
+#pragma once
+// What Alpha instructions do: registers, control flow, roles in sequences.
+
+#include <span>
+
+#include "optimizer/ir/program.h"
+#include "optimizer/machine/machine.h"
+
+namespace respike::alpha {
+
+// Flat numbering of registers: integer registers 0 to 30, floating-point registers 31 to 61.
+inline constexpr Register kFloating = 31;
+inline constexpr Register kFpcr = 62;
+inline constexpr Register kLockFlag = 63;
+inline constexpr unsigned kRegisterCount = 64;
+
+enum : Register {
+  kV0 = 0,
+  kT0 = 1,
+  kS0 = 9,
+  kFp = 15,
+  kA0 = 16,
+  kA1,
+  kA2,
+  kA3,
+  kA4,
+  kA5,
+  kT8,
+  kT9,
+  kT10,
+  kT11,
+  kRa,
+  kPv,
+  kAt,
+  kGp,
+  kSp,
+};
+inline constexpr uint8_t kZero = 31;  // the field's value; not a Register
+
+ControlFlow control_flow(const Instruction& instruction);
+Operands operands(const Instruction& instruction);
+bool is_nop(const Instruction& instruction);
+bool is_get_pc(const Instruction& instruction);  // br rN, .+4
+ValueSource value_source(const Instruction& instruction);
+SequenceRole sequence_role(const Instruction& instruction);
+bool is_system_call(const Instruction& instruction);  // callsys
+bool is_signal_return(std::span<const Instruction> instructions);
+const Abi& abi();
+
+/// Replaces a conditional branch by the one with the opposite condition; false for others.
+bool invert(Instruction& instruction);
+
+}  // namespace respike::alpha

@@ -1,0 +1,112 @@
+// Stops that nothing needs.
+//
+// Compilers end instruction groups where their schedule goes on to the next cycle, and some behind
+// each branch, though nothing in the next group depends on the one before. A group takes a cycle at
+// least, and stops leave slots empty.
+//
+// Within a group no register may be read or written behind an instruction that writes it; memory
+// may. There are exceptions either way, which are not made use of, and resources without a name.
+// So only groups of instructions are joined that are known to touch nothing but their operands:
+// those of the formats below. The flags of fpsr, which floating-point arithmetic adds to, may be
+// added to by any number of them, and nobody in these formats reads them.
+//
+// A group that goes on behind the code, or that may have begun before it, is left as it is: what it
+// must not depend on is not known here.
+//
+// Source: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.4
+// (dependences in groups); volume 3, chapter 5 (resources and their dependences), of which GNU as
+// -xexplicit is a second implementation.
+
+#include "optimizer/machine/ia64/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <string_view>
+
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/encoding.h"
+#include "optimizer/machine/ia64/meaning.h"
+
+namespace respike::ia64 {
+namespace {
+
+constexpr size_t kLongest = 6;  // instructions that issue in one cycle
+
+constexpr std::array<std::string_view, 56> kPlainFormats = {
+    "A1",  "A2", "A3", "A4", "A5", "A6",  "A7",  "A8",  "A9",  "A10", "I1",  "I2",  "I3",  "I4",
+    "I5",  "I6", "I7", "I8", "I9", "I10", "I11", "I12", "I13", "I14", "I15", "I16", "I17", "I22",
+    "I29", "M1", "M2", "M3", "M4", "M5",  "M6",  "M7",  "M8",  "M9",  "M10", "M11", "M12", "M18",
+    "M19", "F1", "F2", "F3", "F4", "F5",  "F6",  "F7",  "F8",  "F9",  "F10", "F11", "B1",  "X2"};
+
+bool is_plain_format(std::string_view format) {
+  return std::find(kPlainFormats.begin(), kPlainFormats.end(), format) != kPlainFormats.end();
+}
+
+constexpr Register kFpsrFlags = kApplication + 40;
+constexpr uint16_t kFpsr = 1u << static_cast<unsigned>(Implicit::fpsr);
+
+/// Whether the instruction depends on its operands only, and nothing else on it.
+bool is_plain(const Instruction& instruction) {
+  const Op op = op_of(instruction);
+  if (op == Op::long_half) return true;  // goes by its other half
+  if (instruction.opcode < kFirstRow || is_loop_branch(op)) return false;
+  const Encoding& encoding = encoding_of(instruction);
+  const bool arithmetic = encoding.type() == 'F';
+  const uint16_t implicit = encoding.implicit_reads | encoding.implicit_writes;
+  return (implicit & ~(arithmetic ? kFpsr : 0u)) == 0 && is_plain_format(encoding.format);
+}
+
+using Registers = std::bitset<kRegisterCount>;
+
+struct Group {
+  size_t end = 0;   // behind its last instruction
+  size_t size = 0;  // without no-ops
+  bool plain = true;
+  bool complete = false;  // ends where it is known to
+  Registers touched, written;
+};
+
+Group read_group(const std::vector<Instruction>& code, size_t at) {
+  Group group;
+  for (bool stop = false; at < code.size() && !stop; ++at) {
+    const Instruction& instruction = code[at];
+    stop = has_stop(instruction);
+    group.complete = stop || control_flow(instruction) == ControlFlow::branch;
+    if (is_nop(instruction)) continue;
+    ++group.size;
+    group.plain = group.plain && is_plain(instruction);
+    const Operands operands = ia64::operands(instruction);
+    for (unsigned i = 0; i < operands.size; ++i) {
+      const Register r = operands.registers[i];
+      if (r == kFpsrFlags) continue;
+      group.touched.set(r);
+      if (i >= operands.uses) group.written.set(r);
+    }
+  }
+  group.end = at;
+  return group;
+}
+
+}  // namespace
+
+void join_groups(std::vector<Instruction>& code, bool starts_group) {
+  Group before;
+  for (size_t at = 0; at < code.size();) {
+    Group group = read_group(code, at);
+    const bool joins = at != 0 && before.plain && group.plain && group.complete &&
+                       before.size + group.size <= kLongest &&
+                       (before.written & group.touched).none();
+    if (joins) {
+      set_stop(code[at - 1], false);
+      group.size += before.size;
+      group.touched |= before.touched;
+      group.written |= before.written;
+    }
+    if (at == 0) group.plain = group.plain && starts_group;
+    at = group.end;
+    before = group;
+  }
+}
+
+}  // namespace respike::ia64

@@ -1,0 +1,355 @@
+// The Itanium as a Machine: bundles, references, stubs; the rest is in codec, text, meaning and
+// bundling.
+//
+// Code. A group of the grid is a bundle; instructions have the address of their bundle plus their
+// slot. A list of instructions does what it says in any packing: within an instruction group no
+// instruction reads what another one before it wrote, and those that read before another one writes
+// see the old value wherever the stops are. So bundles may be packed anew as long as the order is
+// kept and the stops that something needs (groups.cc says which others go), and further stops do no
+// harm.
+//
+// Long instructions (movl, brl) are two: the L slot with the upper half of the number, and the
+// X slot. Each half of a reference is a reference of its own, so either can be written alone.
+//
+// References. addl reaches 2 MB around gp, movl and an add everything. Branches reach 16 MB; a brl
+// in a bundle of its own reaches everything, so that a departure stub needs no landing.
+//
+// Sources: Intel Itanium Architecture Software Developer's Manual, revision 2.3; Intel Itanium
+// Processor-specific ABI (245370) for procedure descriptors; Itanium Software
+// Conventions and Runtime Architecture Guide (245358) for registers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/error.h"
+#include "optimizer/machine/ia64/bundling.h"
+#include "optimizer/machine/ia64/codec.h"
+#include "optimizer/machine/ia64/groups.h"
+#include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/probes.h"
+#include "optimizer/machine/ia64/text.h"
+#include "optimizer/machine/machines.h"
+
+namespace respike {
+namespace {
+
+using namespace ia64;
+
+constexpr uint64_t kBranchReach = (uint64_t{1} << 24) - kBundleSize;
+constexpr unsigned kBranchBits = 25;  // of a displacement: 21 of bundles
+constexpr unsigned kAddBits = 22;
+
+uint64_t bundle_of(uint64_t place) {
+  return place & ~uint64_t{kBundleSize - 1};
+}
+
+bool is_long_branch(const Instruction& instruction) {
+  return op_of(instruction) == Op::brl_cond || op_of(instruction) == Op::brl_call;
+}
+
+Instruction parsed(std::string_view text) {
+  return parse(text, 0).instruction;
+}
+
+/// Calls f(index of the first, index behind the last, instructions) for the runs that start at a
+/// bundle of their own, without pseudo-instructions and needless stops.
+template <typename F>
+void for_each_part(std::span<const Instruction> run, F f) {
+  std::vector<Instruction> part;
+  bool starts_group = false;
+  size_t first = 0;
+  for (size_t i = 0; i < run.size(); ++i) {
+    if (!run[i].is_pseudo()) part.push_back(run[i]);
+    const bool calls = is_call(control_flow(run[i]));
+    if (i + 1 != run.size() && !calls) continue;
+    join_groups(part, starts_group);
+    f(first, i + 1, part);
+    part.clear();
+    first = i + 1;
+    starts_group = run[i].predicate == 0;
+  }
+}
+
+/// Whether an instruction group certainly starts with code, or nothing is known of it: no-ops, and
+/// the stops behind those that come first, are left out.
+bool starts_group(std::span<const Instruction> code) {
+  for (const Instruction& instruction : code) {
+    if (instruction.is_pseudo()) continue;
+    if (!ia64::is_nop(instruction)) return false;
+    if (has_stop(instruction)) break;
+  }
+  return true;
+}
+
+std::vector<Register> register_range(unsigned first, unsigned last) {
+  std::vector<Register> result;
+  for (unsigned r = first; r <= last; ++r) result.push_back(static_cast<Register>(r));
+  return result;
+}
+
+/// The stacked registers count as preserved: but for its output registers, a procedure finds its
+/// frame behind a call as it was.
+Abi make_abi() {
+  Abi abi;
+  abi.stack_pointer = kGeneral + 12;
+  abi.return_address = kBranch + 0;
+  abi.global_pointer = kGeneral + 1;
+  abi.callers_set_gp = true;
+  abi.windowed = kStacked;
+  const auto add = [](std::vector<Register>& to, unsigned first, unsigned last) {
+    const auto range = register_range(first, last);
+    to.insert(to.end(), range.begin(), range.end());
+  };
+  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // where a structure is to be returned
+  add(abi.arguments, kGeneral + 32, kGeneral + 39);
+  add(abi.arguments, kFloating + 8, kFloating + 15);
+  add(abi.results, kGeneral + 8, kGeneral + 11);
+  add(abi.results, kFloating + 8, kFloating + 15);
+  add(abi.preserved, kGeneral + 4, kGeneral + 7);
+  add(abi.preserved, kGeneral + 12, kGeneral + 13);
+  add(abi.preserved, kGeneral + 32, kGeneral + 127);
+  add(abi.preserved, kFloating + 2, kFloating + 5);
+  add(abi.preserved, kFloating + 16, kFloating + 31);
+  add(abi.preserved, kPredicate + 1, kPredicate + 5);
+  add(abi.preserved, kPredicate + 16, kPredicate + 63);
+  add(abi.preserved, kBranch + 1, kBranch + 5);
+  for (const unsigned application : {36u, 40u, 64u, 65u})  // unat, fpsr, pfs, lc
+    abi.preserved.push_back(static_cast<Register>(kApplication + application));
+  for (Register r = 0; r < kRegisterCount; ++r)
+    if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
+  return abi;
+}
+
+class Ia64Machine final : public Machine {
+ public:
+  std::string_view name() const override { return "ia64"; }
+  MachineId machine() const override { return MachineId::ia64; }
+  CodeGrid grid() const override { return {.bytes = kBundleSize, .slots = 3}; }
+
+  void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override;
+  size_t decoded_count(std::span<const uint8_t> code) const override {
+    return code.size() / kBundleSize * 3;
+  }
+  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override;
+  void encode_before(std::span<const Instruction> run, std::span<const Instruction> following,
+                     std::vector<uint8_t>& out) const override;
+  void replace(std::span<uint8_t> group, unsigned slot,
+               const Instruction& instruction) const override;
+  void fill(std::span<uint8_t> groups) const override;
+  bool drops_nops() const override { return true; }
+  bool zeros_pad() const override { return true; }
+  bool is_prefix(const Instruction& instruction) const override {
+    return op_of(instruction) == Op::long_half;
+  }
+  uint8_t standing_flags() const override { return kStop | kUnitMask; }
+
+  std::string print(const Instruction& instruction, uint64_t address) const override {
+    return ia64::print(instruction, {}, address);
+  }
+  Instruction parse(std::string_view text, uint64_t address) const override {
+    return ia64::parse(text, address).instruction;
+  }
+  std::string register_name(Register r) const override { return ia64::register_name(r); }
+  unsigned register_count() const override { return kRegisterCount; }
+
+  ControlFlow control_flow(const Instruction& instruction) const override {
+    return ia64::control_flow(instruction);
+  }
+  bool may_fall_through(const Instruction& instruction) const override {
+    return ia64::may_fall_through(instruction);
+  }
+  Operands operands(const Instruction& instruction) const override {
+    return ia64::operands(instruction);
+  }
+  bool is_nop(const Instruction& instruction) const override { return ia64::is_nop(instruction); }
+  SequenceRole sequence_role(const Instruction&) const override { return SequenceRole::none; }
+  bool is_system_call(const Instruction& instruction) const override {
+    return ia64::is_system_call(instruction);
+  }
+  bool is_get_pc(const Instruction& instruction) const override {
+    return op_of(instruction) == Op::mov_ip;
+  }
+  ValueSource value_source(const Instruction& instruction) const override {
+    return ia64::value_source(instruction);
+  }
+  bool uses_as_pointer(const Instruction& instruction, Register r) const override {
+    return ia64::uses_as_pointer(instruction, r);
+  }
+  std::optional<RegisterRange> kept_registers(const Instruction& instruction) const override {
+    return ia64::kept_registers(instruction);
+  }
+  bool defers_faults(const Instruction& instruction) const override {
+    return ia64::defers_faults(instruction);
+  }
+  const Abi& abi() const override {
+    static const Abi abi = make_abi();
+    return abi;
+  }
+  /// Of the Itanium 2: 16 KB.
+  CacheShape instruction_cache() const override { return {.line = 64, .sets = 64, .ways = 4}; }
+  /// Up to six instructions issue in a cycle; a taken branch ends the group that issues.
+  ExecutionCosts execution_costs() const override { return {.instruction = 0.2, .taken = 0.5}; }
+  /// Linux returns from handlers through a page of the kernel's own.
+  bool is_signal_return(std::span<const Instruction>) const override { return false; }
+
+  Instruction branch() const override { return parsed("br.cond.sptk.few 0x0"); }
+  Instruction stop() const override { return parsed("break.m 0x0"); }
+  Instruction nop() const override { return parsed("nop.m 0x0"); }
+  bool invert(Instruction& branch, std::span<const Instruction> before) const override {
+    return ia64::invert(branch, before);
+  }
+  void predict(Instruction& branch, uint64_t taken, uint64_t executed) const override {
+    ia64::predict(branch, taken, executed);
+  }
+  uint64_t branch_reach() const override { return kBranchReach; }
+
+  bool is_upper_half(const Instruction&) const override { return false; }
+  bool is_lower_half(const Instruction&) const override { return false; }
+  int64_t field(const Instruction& instruction, ReferenceKind) const override {
+    return instruction.immediate;
+  }
+  std::optional<int64_t> gp_offset(std::span<const Instruction> code) const override;
+  RelocationRole jump_table_entry() const override { return RelocationRole::pc_relative64; }
+  DescriptorTable descriptors() const override { return {.section = ".opd", .size = 16}; }
+  bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
+             uint64_t gp) const override;
+
+  unsigned far_departure_size() const override { return kBundleSize; }
+  unsigned far_landing_size() const override { return 0; }
+  unsigned far_stub_frame() const override { return 0; }
+  std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const override;
+  std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
+  std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
+                                          uint64_t place) const override;
+  const Probes* probes() const override { return &ia64_probes(); }
+  const RewriteFacts* rewrite_facts() const override { return nullptr; }
+};
+
+/// A long no-op becomes two short ones, and a branch that leads further than displacements here go
+/// no instruction at all.
+void Ia64Machine::decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const {
+  const size_t count = code.size() / kBundleSize;
+  decode_bundles(code.data(), count, origin, out);
+  for (Instruction* slots = out; slots != out + 3 * count; slots += 3) {
+    if (!is_prefix(slots[1])) continue;
+    if (op_of(slots[2]) == Op::nop_x) {
+      for (Instruction* slot : {&slots[1], &slots[2]}) {
+        const bool stop = has_stop(*slot);
+        const uint32_t place = slot->origin;
+        *slot = parsed("nop.i 0x0");
+        slot->origin = place;
+        set_stop(*slot, stop);
+      }
+    } else if (is_long_branch(slots[2]) &&
+               slots[1].immediate != (slots[2].immediate < 0 ? -1 : 0)) {
+      slots[2].opcode = kInvalid;
+    }
+  }
+}
+
+uint64_t Ia64Machine::arrange(std::span<const Instruction> run, uint32_t* places) const {
+  uint64_t size = 0;
+  for_each_part(run, [&](size_t first, size_t behind, std::span<const Instruction> part) {
+    if (places == nullptr) {
+      size += bundle_count(part) * kBundleSize;
+      return;
+    }
+    const Bundled bundled = bundle(part);
+    const uint64_t end = size + bundled.slots.size() / 3 * kBundleSize;
+    for (size_t i = first, k = 0; i < behind; ++i) {
+      const uint64_t offset = k < part.size() ? size + bundled.places[k] : end;
+      places[i] = static_cast<uint32_t>(offset);
+      if (!run[i].is_pseudo()) ++k;
+    }
+    size = end;
+  });
+  return size;
+}
+
+void Ia64Machine::encode_before(std::span<const Instruction> run,
+                                std::span<const Instruction> following,
+                                std::vector<uint8_t>& out) const {
+  for_each_part(run, [&](size_t, size_t behind, std::span<const Instruction> part) {
+    const bool group_goes_on = behind == run.size() && !starts_group(following);
+    const Bundled bundled = bundle(part, !group_goes_on);
+    size_t at = out.size();
+    out.resize(at + bundled.slots.size() / 3 * kBundleSize);
+    for (size_t i = 0; i < bundled.slots.size(); i += 3, at += kBundleSize)
+      if (!encode_bundle(&bundled.slots[i], &out[at]))
+        throw Error("internal error: a bundle has no template");
+  });
+}
+
+void Ia64Machine::replace(std::span<uint8_t> group, unsigned slot,
+                          const Instruction& instruction) const {
+  Instruction slots[3];
+  decode_bundle(group.data(), 0, slots);
+  slots[slot] = instruction;
+  if (!encode_bundle(slots, group.data()))
+    throw Error("internal error: an instruction does not fit its slot");
+}
+
+void Ia64Machine::fill(std::span<uint8_t> groups) const {
+  Instruction slots[] = {parsed("nop.m 0x0"), parsed("nop.i 0x0"), parsed("nop.i 0x0")};
+  set_stop(slots[2], true);
+  uint8_t bytes[kBundleSize];
+  encode_bundle(slots, bytes);
+  for (size_t at = 0; at + kBundleSize <= groups.size(); at += kBundleSize)
+    std::copy(bytes, bytes + kBundleSize, &groups[at]);
+}
+
+std::optional<int64_t> Ia64Machine::gp_offset(std::span<const Instruction> code) const {
+  if (op_of(code[0]) == Op::addl) return code[0].immediate;
+  if (code.size() > 1 && is_prefix(code[0]) && op_of(code[1]) == Op::movl)
+    return expand(code[1], code[0]).immediate;
+  return std::nullopt;
+}
+
+bool Ia64Machine::apply(Instruction& instruction, ReferenceKind kind, uint64_t place,
+                        uint64_t target, uint64_t gp) const {
+  int64_t value = 0;
+  unsigned bits = 64;
+  if (kind == ReferenceKind::branch) {
+    value = static_cast<int64_t>(target - bundle_of(place));
+    if (value % int64_t{kBundleSize} != 0) return false;
+    if (!is_prefix(instruction) && !is_long_branch(instruction)) bits = kBranchBits;
+  } else if (kind == ReferenceKind::gp_offset) {
+    value = static_cast<int64_t>(target - gp);
+    if (op_of(instruction) == Op::addl) bits = kAddBits;
+  } else if (kind == ReferenceKind::pc_low) {  // a movl in the bundle behind a mov from ip
+    value = static_cast<int64_t>(target - (bundle_of(place) - kBundleSize));
+  } else {
+    return false;
+  }
+  if (bits != 64 && !fits_signed(value, bits)) return false;
+  instruction.immediate = static_cast<int32_t>(is_prefix(instruction) ? value >> 32 : value);
+  instruction.flags &= static_cast<uint8_t>(~Instruction::kHasReference);
+  return true;
+}
+
+std::vector<uint8_t> Ia64Machine::far_departure(uint64_t place, uint64_t target) const {
+  const Parsed jump = ia64::parse(fmt::format("brl.cond.sptk.few {:#x};;", target), place);
+  const Instruction slots[] = {parsed("nop.m 0x0"), jump.high, jump.instruction};
+  std::vector<uint8_t> bytes(kBundleSize);
+  if (!encode_bundle(slots, bytes.data())) throw Error("internal error: a stub has no template");
+  return bytes;
+}
+
+std::optional<uint64_t> Ia64Machine::far_stub_target(std::span<const Instruction> code,
+                                                     uint64_t place) const {
+  if (code.size() < 3 || !is_nop(code[0]) || op_of(code[2]) != Op::brl_cond ||
+      code[2].predicate != 0 || code[2].has_reference())
+    return std::nullopt;
+  return place + static_cast<uint64_t>(expand(code[2], code[1]).immediate);
+}
+
+}  // namespace
+
+const Machine& ia64_machine() {
+  static const Ia64Machine target;
+  return target;
+}
+
+}  // namespace respike

@@ -1,0 +1,37 @@
+#pragma once
+// Code as a disassembler lists it: all that Respike needs of a machine to show an image. Every
+// machine that has a Machine has a Listing.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/machine_id.h"
+
+namespace respike {
+
+/// One line: what objdump prints on one.
+struct ListedLine {
+  uint64_t address = 0;
+  std::string code;  // what the decoded instructions encode to, as objdump shows bytes or words
+  std::string text;
+  std::optional<uint64_t> target;  // of a direct branch or call
+};
+
+class Listing {
+ public:
+  virtual ~Listing() = default;
+
+  /// Bytes of a unit of code: sections are whole numbers of them, rests are left out.
+  virtual unsigned unit() const = 0;
+  /// Appends the lines of all whole units of `code`, which stands at `address`.
+  virtual void list(std::span<const uint8_t> code, uint64_t address,
+                    std::vector<ListedLine>& lines) const = 0;
+};
+
+/// Null when Respike cannot list code of the machine.
+const Listing* find_listing(MachineId machine);
+
+}  // namespace respike
