@@ -15,14 +15,14 @@ std::string_view without_underscores(std::string_view name) {
   return name;
 }
 
-/// Comes back in two processes.
+/// A procedure of this name returns in two processes.
 bool forks(std::string_view name) {
   constexpr std::string_view kNames[] = {"fork", "vfork", "Fork", "libc_fork", "libc_vfork"};
   return std::find(std::begin(kNames), std::end(kNames), without_underscores(name)) !=
          std::end(kNames);
 }
 
-/// Names that the dynamic linker binds, by the address of the slot.
+/// The names that the dynamic linker binds to slots, by address of the slot.
 std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image) {
   std::unordered_map<uint64_t, std::string_view> names;
   for (const DynamicRelocationTable& table : image.dynamic_relocations)
@@ -48,7 +48,7 @@ bool calls_fork_by_name(const Program& program, const CodeFacts& facts, Procedur
 }  // namespace
 
 bool comes_back_otherwise(std::string_view name) {
-  name = name.substr(0, name.find('.', 1));  // of a compiler's copies: ".constprop.0"
+  name = name.substr(0, name.find('.', 1));  // without suffixes like .constprop.0
   constexpr std::string_view kNames[] = {"clone",
                                          "fork",
                                          "getcontext",

@@ -20,15 +20,15 @@ struct PointFacts {
 
 class CodeFacts {
  public:
-  /// The program must outlive the facts, and they are those of the program as it is now.
+  /// The program must outlive the facts, which are about the program as it is now.
   explicit CodeFacts(const Program& program);
 
-  /// One for each instruction of a block.
+  /// The facts in front of each instruction of a block.
   std::vector<PointFacts> points(ProcedureId procedure, BlockId block) const;
-  /// Whether some call, or code that is not known, may enter a procedure at its first block.
+  /// Whether some call, or unknown code, may enter a procedure at its first block.
   bool first_block_entered(ProcedureId procedure) const;
-  /// The slot of the linkage table (.got) that the call which ends a block loads its target from:
-  /// it is a call of a name, which the linker binds once and for all. nullopt: no such call.
+  /// The slot of the linkage table (.got) from which the call at the end of a block loads its
+  /// target: a call of a name, which the dynamic linker binds once. nullopt: no such call.
   std::optional<uint64_t> linkage_slot(ProcedureId procedure, BlockId block) const;
   const CallGraph& calls() const { return calls_; }
 

@@ -2,11 +2,14 @@
 //
 // The counters of all files are added up, word by word, and solved once: flow that is conserved in
 // each file is conserved in the sum. Of an indirect jump or call a file tells the last target and
-// how often it changed; its addresses are those of the process, which loaded the image anywhere, so
-// they go through the counters' address in the header and the map's list of places.
+// how often the target changed. The targets are addresses in the process, which may have loaded the
+// image anywhere; the counters' address in the file's header and the map's list of places turn them
+// into addresses of the original image.
 //
-// A jump through a hub is only known by how often it was made; its targets, by how often the hub
-// went to them. The edges in between are made up in proportion, so that sums are right.
+// Of a jump through a hub only the number of its executions is known, and of the hub how often it
+// went to each target. The counts of edges from jumps to targets are made up in proportion, so that
+// sums are right. Example: jumps executed 6 and 2 times, targets reached 4 and 4 times, give the
+// edges 3, 3, 1 and 1.
 
 #include "instrument/collect.h"
 
@@ -79,7 +82,7 @@ class ProfileBuilder {
     for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
       const FlowEdge& edge = graph_.edges[e];
       const uint64_t count = counts_.edges[e];
-      if (edge.kind == Kind::call_return) {  // it follows its call
+      if (edge.kind == Kind::call_return) {  // a call_return edge follows its call edge
         const uint32_t call = graph_.edges[e - 1].from;
         add(graph_.block_of(call), graph_.block_of(edge.to), EdgeKind::fall_through, count);
       } else if (is_block_node(edge.from) && is_block_node(edge.to)) {
@@ -110,8 +113,9 @@ class ProfileBuilder {
     for (uint32_t hub = 0; hub < graph_.hubs; ++hub) divide(sources[hub], targets[hub]);
   }
 
-  /// A source's count goes to all targets in proportion to what is left of theirs. The remainders
-  /// of divisions are carried from target to target, so that both sides add up.
+  /// Divides the count of each source among all targets, in proportion to what is left of the
+  /// targets' counts. The remainders of divisions are carried from target to target, so that both
+  /// sides add up.
   void divide(const std::vector<Flow>& sources, std::vector<Flow> targets) {
     if (sources.size() > jumps_ / std::max<size_t>(1, targets.size())) return;
     jumps_ -= sources.size() * targets.size();
@@ -136,7 +140,7 @@ class ProfileBuilder {
     return static_cast<uint64_t>(std::min(part, whole) * count / whole);
   }
 
-  /// What entered a landing pad came from the calls that it belongs to and that did not return.
+  /// Takes the entries of a landing pad for calls with this landing pad that did not return.
   void add_landing_pads() {
     std::vector<uint64_t> entered(graph_.blocks), lost(graph_.blocks);
     for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
@@ -162,7 +166,7 @@ class ProfileBuilder {
     if (call.jump) return false;
     return !std::binary_search(returning().begin(), returning().end(), call.block);
   }
-  /// The blocks that something follows, sorted.
+  /// The blocks that have a successor, sorted.
   const std::vector<BlockId>& returning() const {
     if (!returning_.empty()) return returning_;
     for (const FlowEdge& edge : graph_.edges)
@@ -177,17 +181,18 @@ class ProfileBuilder {
   const CounterMap::ProcedureMap& procedure_;
   const FlowGraph& graph_;
   const ProcedureCounts& counts_;
-  uint64_t& jumps_;  // edges through hubs that there may still be
+  uint64_t& jumps_;  // edges through hubs that may still be made
   ProcedureProfile profile_;
   mutable std::vector<BlockId> returning_;
 };
 
-/// A file that is named twice, by whatever names, would count twice.
+/// Counts of a file that is named twice would be added twice. Names may differ: files are compared
+/// by inode.
 void refuse_repeated(std::span<const std::filesystem::path> files) {
   std::map<std::pair<dev_t, ino_t>, const std::filesystem::path*> seen;
   for (const auto& path : files) {
     struct stat status;
-    if (stat(path.c_str(), &status) != 0) continue;  // reading it says why
+    if (stat(path.c_str(), &status) != 0) continue;  // reading the file will say why
     const auto [first, fresh] = seen.emplace(std::pair(status.st_dev, status.st_ino), &path);
     if (!fresh)
       throw Error(fmt::format("its counts would be added twice: it is the same file as {}",
@@ -201,7 +206,7 @@ Image read_counting_image(const CounterFile& file,
   if (path) return read_image(*path);
   try {
     Image image = read_image(std::filesystem::path(file.image_path));
-    static_cast<void>(read_image_id(image));  // else an original may stand there
+    static_cast<void>(read_image_id(image));  // the original may have come back to this path
     return image;
   } catch (const Error& error) {
     throw Error(
@@ -210,7 +215,7 @@ Image read_counting_image(const CounterFile& file,
   }
 }
 
-/// The header of a file of `size` bytes that starts so.
+/// The header of a file of `size` bytes with these first bytes.
 respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
                                  const std::string& path) {
   respike_counter_header header;

@@ -31,8 +31,8 @@ struct CounterFile {
 CounterFile read_counter_file(const std::filesystem::path& path);
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path);
 
-/// Throws Error, as they do, when no counter file of `size` bytes starts so. `start`: its header,
-/// or all of it if that is less.
+/// Throws Error, as read_counter_file() does, when no counter file of `size` bytes starts with
+/// `start`: its header, or the whole file if that is shorter.
 void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path);
 extern const size_t kCounterHeaderSize;
 
@@ -43,10 +43,10 @@ class CounterSum {
 
   /// Throws Error when the file has too few counters.
   void add(const CounterFile& file);
-  /// Of all files added, at least one.
+  /// The profile of all files added, at least one.
   Profile profile() const;
-  /// The procedures of that profile of which anything was counted, with their places in it. Usually
-  /// a small part, found much faster.
+  /// The procedures of profile() of which anything was counted, with their indices in it. Usually
+  /// few, and found much faster.
   std::vector<std::pair<uint32_t, ProcedureProfile>> counted_procedures() const;
 
  private:
@@ -57,19 +57,18 @@ class CounterSum {
   };
 
   uint64_t original_place(uint64_t address) const;
-  /// Makes the procedures of the profile, those without counts only if `all`.
+  /// Makes the procedures of the profile; procedures without counts only if `all`.
   void build(bool all, const std::function<void(uint32_t, ProcedureProfile)>& take) const;
 
   const CounterMap& map_;
-  std::vector<uint64_t> words_;  // modulo 2^64; made with the first file, which shows their number
+  std::vector<uint64_t> words_;  // sums modulo 2^64; sized by the first file
   std::vector<Target> targets_;
   uint64_t files_ = 0;
 };
 
-/// The profile of some counter files. The image is the one that their headers name, or `image`.
-/// Throws Error when there is no such image, it is not the one that ran, files are of different
-/// images, or one file is named twice.
-/// `diagnostics` hears of code that was not counted.
+/// The profile of some counter files. The image is the image that their headers name, or `image`.
+/// Throws Error when there is no such image, another image ran, files are of different images, or a
+/// file is named twice. `diagnostics` hears of code that was not counted.
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image,
                 Diagnostics* diagnostics = nullptr);

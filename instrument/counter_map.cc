@@ -1,11 +1,15 @@
 // The counter map as bytes.
 //
 // Most of a flow graph follows from the order of its blocks, so an edge is written as differences
-// to the edge before: which end is at outside() follows from its kind, and counters are numbered in
-// the order of edges. Together with optimizer/profile/records.h a block with its edges and counters
-// takes about six bytes, and what its code looks like four.
+// to the edge before. Which end of an edge is outside() follows from its kind; the other end is its
+// near end. Counters are numbered in the order of edges. Together with optimizer/profile/records.h
+// a block with its edges and counters takes about six bytes, and the hashes of its code four.
 //
-// A map is not trusted: whatever it says is in range once it was decoded.
+// Example: a fall-through edge from block 5 to block 6 with the next counter takes two small
+// numbers: the head (kind, "next counter", one block on from the near end of the edge before) and
+// the step to its other end.
+//
+// A map is not trusted: after decoding, all indices are in range.
 
 #include "instrument/counter_map.h"
 
@@ -32,8 +36,8 @@ constexpr unsigned kBlockCounter = 1, kBlockPad = 2;   // the two bits of a bloc
 constexpr unsigned kJump = 1, kKnown = 2, kInMap = 4;  // flags of a call
 constexpr unsigned kNoCounter = 0, kNextCounter = 1, kSomeCounter = 2;
 
-// The head of an edge: kind (4 bits), counter (2 bits), and the step from the near end of the edge
-// before (zigzag).
+// The head of an edge: kind (4 bits), kind of counter (2 bits), and the step from the near end of
+// the edge before to the near end of this edge (zigzag).
 constexpr unsigned kKindMask = 15, kCounterShift = 4, kStepShift = 6;
 
 constexpr uint64_t zigzag(int64_t value) {
@@ -43,7 +47,7 @@ constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1 ^ (0 - (value & 1)));
 }
 
-/// Of these edges the near end is where they lead to.
+/// Edges whose near end is their target.
 bool comes_from_outside(Kind kind) {
   return kind == Kind::entry || kind == Kind::call_return || kind == Kind::leak;
 }
@@ -76,7 +80,7 @@ bool fits(const FlowGraph& graph, const FlowEdge& edge) {
   return false;
 }
 
-/// Counters are numbered from edge to edge.
+/// Counters of consecutive edges have consecutive numbers, mostly.
 struct CounterSequence {
   uint32_t next = 0;
 
@@ -151,7 +155,7 @@ void read_graph(ByteReader& in, ProcedureMap& procedure, CounterSequence& counte
     if (block.landing_pad != kNone && block.landing_pad >= graph.blocks)
       throw Error("there is no such landing pad");
   }
-  graph.hubs = static_cast<uint32_t>(read_count(in, 2));  // each has an edge
+  graph.hubs = static_cast<uint32_t>(read_count(in, 2));  // each hub has an edge
   const size_t edges = read_count(in);
   if (graph.blocks == 0 && edges != 0) throw Error("there are edges without blocks");
   graph.edges.reserve(graph.blocks + edges);
@@ -274,7 +278,7 @@ std::vector<uint8_t> encode_counter_map(const CounterMap& map) {
   CounterMap::Place last;
   for (const CounterMap::Place& place : map.places) {
     write_difference(out, place.address, last.address);
-    // Neighbours usually moved together.
+    // Neighbours usually moved by the same distance.
     write_difference(out, place.original - place.address, last.original - last.address);
     last = place;
   }

@@ -1,7 +1,7 @@
 #pragma once
-// The counter map: what each counter of an instrumented image counts. It lies in the image in a
-// section without addresses, so that counter files can be turned into a profile with nothing but
-// the instrumented image at hand.
+// The counter map: what each counter of an instrumented image counts. It lies in the instrumented
+// image, in a section without addresses: nothing else is needed to turn counter files into a
+// profile.
 
 #include <array>
 #include <cstdint>
@@ -24,39 +24,39 @@ inline constexpr std::string_view kCounterMapSection = ".respike.counters";
 using ImageId = std::array<uint8_t, RESPIKE_IMAGE_ID_SIZE>;
 
 struct CounterMap {
-  /// An indirect jump or call: two words, the address it last went to and how often that changed;
-  /// the first time counts as a change.
+  /// An indirect jump or call: two words, the address it went to last and how often this address
+  /// changed; the first address counts as a change.
   struct IndirectSite {
     BlockId block = kNone;
     uint32_t counter = kNone;  // index of the word with the target; the next one counts changes
     bool operator==(const IndirectSite&) const = default;
   };
-  /// A block that ends in a call, or in a jump that leaves the procedure for another one.
+  /// A block that ends in a call, or in a jump into another procedure.
   struct Call {
     BlockId block = kNone;
     uint32_t callee = kNone;  // index of `procedures`; kNone: outside the map or not known
     uint64_t address = 0;     // of the callee's entry in the original image, if it is not in the
                               // map; 0: not known
-    bool jump = false;        // no call: the callee returns to the caller of this procedure
+    bool jump = false;        // a tail call: the callee returns to the caller of this procedure
     bool operator==(const Call&) const = default;
   };
   struct Block : BlockInfo {
-    BlockId landing_pad = kNone;  // of the call that ends it
+    BlockId landing_pad = kNone;  // of the call that ends the block
     bool operator==(const Block&) const = default;
   };
   struct ProcedureMap {
     std::string name;
     uint64_t address = 0;         // of its entry, in the original image
     uint64_t signature = 0;       // of its flow graph, see optimizer/profile/signature.h
-    std::vector<NodeHash> nodes;  // likewise
-    FlowGraph graph;              // its counters are words of the whole image
+    std::vector<NodeHash> nodes;  // of its blocks' code, see optimizer/profile/signature.h
+    FlowGraph graph;              // counters are numbered over the whole image
     std::vector<Block> blocks;
     std::vector<Call> calls;             // all, by block
     std::vector<IndirectSite> indirect;  // by block
     bool operator==(const ProcedureMap&) const = default;
   };
-  /// Where indirect jumps and calls may lead to: entries, and blocks whose addresses are taken,
-  /// also of procedures that have no counters.
+  /// An address to which indirect jumps and calls may lead: an entry, or a block whose address is
+  /// taken, also of procedures that have no counters.
   struct Place {
     uint64_t address = 0;   // in the instrumented image
     uint64_t original = 0;  // in the original image
@@ -71,16 +71,16 @@ struct CounterMap {
   uint64_t counters_address = 0;         // as linked
   std::vector<ProcedureMap> procedures;  // the instrumented ones, by address
   std::vector<Place> places;             // by `address`
-  std::vector<LeftOut> left_out;         // procedures without counters that had better have some
+  std::vector<LeftOut> left_out;         // procedures that should have counters and do not
   bool operator==(const CounterMap&) const = default;
 };
 
-/// Versioned, compact, with a checksum (docs/profiles.md). What is decoded is sound: indices are in
+/// Versioned, compact, with a checksum (docs/profiles.md). A decoded map is sound: indices are in
 /// range, and the edges without counters form a forest. decode throws Error without a file name.
 std::vector<uint8_t> encode_counter_map(const CounterMap& map);
 CounterMap decode_counter_map(std::span<const uint8_t> bytes);
 
-/// Says that procedures are not counted, if they are much of the code.
+/// A warning that procedures are not counted, if they are much of the code.
 std::optional<std::string> describe_left_out(const CounterMap& map);
 
 /// The identity of an instrumented image: the same for the same original, options and map.
@@ -89,7 +89,7 @@ ImageId make_image_id(std::span<const uint8_t> original, std::string_view option
 
 /// The contents of the section: the identity, then the encoded map.
 std::vector<uint8_t> counter_map_section(const ImageId& id, std::span<const uint8_t> encoded_map);
-/// Both throw Error when the image has no such section; the latter also when it is damaged.
+/// Both throw Error when the image has no such section; read_counter_map() also when it is damaged.
 ImageId read_image_id(const Image& image);
 CounterMap read_counter_map(const Image& image);
 

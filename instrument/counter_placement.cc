@@ -1,17 +1,20 @@
 // Maximum-weight spanning trees over flow graphs.
 //
-// Flow is conserved at every node, so the counts of a spanning tree's edges follow from those of
-// all others: only the others are counted. A heavy tree leaves the light edges to the counters.
-// Edges that no probe can be put on come into the tree first; when they close a cycle among
+// Flow is conserved at every node, so the counts of a spanning tree's edges follow from the counts
+// of all other edges: only the others get counters. A heavy tree leaves the light edges to the
+// counters. Edges that cannot have a probe come into the tree first; where they close a cycle among
 // themselves, the procedure cannot be counted exactly.
 //
-// An edge whose end has no other edge on that side has the count of the block there, and is
-// counted, if at all, by a probe in the block: no branch is added.
+// Example: block a branches to b or c, and both go on to d. Two counters are enough, in b and in c:
+// a and d run as often as b and c together.
 //
-// A tree is not allowed to connect a call that goes through with outside(): what calls did not give
-// back could not be told from what the procedure gave its caller. So edges around calls are
-// counted that a spanning tree would not need, the lightest ones. Where edges without probes
-// connect a call with outside(), the call is cut.
+// An edge whose block has no other edge on that side has the block's count, and is counted, if at
+// all, by a probe in the block: no branch is added.
+//
+// The tree must not join a `through` call to outside(): else flow that the call lost (exit,
+// longjmp) and flow that the procedure returned to its caller would be in one equation. So the
+// lightest edges around such calls are counted although a spanning tree would include them. Where
+// edges without probes join a call to outside(), the call is cut.
 
 #include "instrument/counter_placement.h"
 
@@ -24,8 +27,8 @@ namespace {
 
 using Kind = FlowEdge::Kind;
 
-constexpr double kProbe = 1.0;        // executions of a probe that stands in a block
-constexpr double kProbeOnEdge = 1.4;  // with a block of its own, which costs branches
+constexpr double kProbe = 1.0;        // cost of a probe in a block, in executions
+constexpr double kProbeOnEdge = 1.4;  // of a probe with a block of its own, which costs branches
 constexpr double kSize = 0.04;        // what a probe's size is worth, in executions per call
 
 class Tree {
@@ -40,7 +43,8 @@ class Tree {
         parts_(graph_.nodes()),
         calls_(graph_.nodes()) {}
 
-  /// nullopt: edges without probes close a cycle, or connect the calls in `to_cut` with outside().
+  /// nullopt: edges without probes close a cycle, or join calls to outside(); `to_cut` gets these
+  /// calls.
   std::optional<CounterPlacement> grow(std::vector<bool>& to_cut) {
     count_ways();
     counted_.assign(graph_.edges.size(), false);
@@ -81,7 +85,7 @@ class Tree {
   bool is_through_call(BlockId b) const {
     return !cut_[b] && is_returning_call(program_, procedure_.blocks[b]);
   }
-  /// Whether a part with calls and the part of outside() would become one.
+  /// Whether the edge would join a part with calls to the part of outside().
   bool would_hide_calls(uint32_t e) {
     const uint32_t outside = parts_.find(graph_.outside());
     const uint32_t a = parts_.find(graph_.edges[e].from), b = parts_.find(graph_.edges[e].to);
@@ -103,7 +107,7 @@ class Tree {
 
   bool is_block_node(uint32_t node) const { return node < graph_.outside(); }
   bool block_counts(uint32_t node) const { return places_.block[graph_.block_of(node)]; }
-  /// The block that always runs as often as the edge and can be counted, or kNone.
+  /// A block that can be counted and always runs as often as the edge, or kNone.
   BlockId block_for(uint32_t e) const {
     const FlowEdge& edge = graph_.edges[e];
     if (is_block_node(edge.from) && block_counts(edge.from) && ways_out_[edge.from] == 1 &&
@@ -114,7 +118,8 @@ class Tree {
     return kNone;
   }
 
-  /// Expected cost of a probe on the edge; negative: there can be none, or a block has it.
+  /// Expected cost of a probe on the edge; negative: no probe is possible, or a block counts the
+  /// edge.
   double cost_of(uint32_t e) const {
     const FlowEdge& edge = graph_.edges[e];
     const double weight = weights_[e];
@@ -156,7 +161,7 @@ class Tree {
   const std::vector<double>& weights_;
   const ProbePlaces& places_;
   DisjointSets parts_;                        // of nodes, connected by edges without counters
-  std::vector<bool> calls_;                   // by part: some call goes through in it
+  std::vector<bool> calls_;                   // by part: some through call ends a block of it
   std::vector<bool> cut_;                     // by block: it ends in a call that is cut
   std::vector<uint32_t> ways_in_, ways_out_;  // by node
   std::vector<bool> counted_;                 // by edge

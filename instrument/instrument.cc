@@ -2,10 +2,13 @@
 // map.
 //
 // Counters are numbered over the whole image, the two words of each indirect jump or call behind
-// those of its procedure. How many there are is known before any code is changed, so their
-// addresses are, too: they follow the last writable segment, or, where code follows that, leave
-// room for it to grow. The image's own entry (of a program) or initializer (of a library) becomes
-// the start code, which goes on with the image's own.
+// the counters of its procedure. Their number is known before any code is changed, so their
+// addresses are, too: counters follow the last writable segment or, where code follows that
+// segment, leave room for the code to grow. The start code becomes the image's entry (of a program)
+// or initializer (of a library), and goes on with the image's own.
+//
+// Example: a program with 3 counters gets 8 KB of counters on a machine with pages of 8 KB, since
+// the counter file is mapped over whole pages.
 
 #include "instrument/instrument.h"
 
@@ -20,9 +23,9 @@
 #include "instrument/runtime/start_code.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/emit/emit.h"
-#include "optimizer/image/image_rules.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
@@ -69,13 +72,13 @@ class Instrumenter {
   StartCode start_;
   std::string file_prefix_;
   std::vector<Chosen> chosen_;
-  uint32_t words_ = 0;  // of counters
+  uint32_t words_ = 0;  // counters and words of indirect jumps and calls
   AddedMemory memory_;
   CounterMap map_;
-  std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of the map: where, address before
+  std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of map_: where, and the address before
 };
 
-/// Edge weights from counts where there are any, else from the shape of the graph.
+/// Edge weights from counts if there are any, else from the shape of the graph.
 std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) const {
   const Procedure& procedure = program_[id];
   const bool counted = std::any_of(procedure.blocks.begin(), procedure.blocks.end(),
@@ -103,7 +106,7 @@ std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) 
       case FlowEdge::Kind::call_return:
         count = procedure.blocks[graph.block_of(graph.edges[e - 1].from)].count;
         break;
-      default:  // never counted by themselves
+      default:  // edges that are never counted by themselves
         break;
     }
     weights[e] = static_cast<double>(count) / calls;
@@ -123,7 +126,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     const bool direct =
         last.has_reference() && procedure.references[last.immediate].kind == ReferenceKind::branch;
     if (!direct) {
-      always_cut[b] = true;  // nothing is known of what is called
+      always_cut[b] = true;  // the callee is unknown
     } else {
       const CodeLocation& to = procedure.references[last.immediate].target;
       // Behind a call that never returns there is code only if a predicate may skip the call.
@@ -166,7 +169,7 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     const Procedure& procedure = program_[id];
     if (!procedure.movable()) {
       result_.left_out.push_back({procedure.name, procedure.reason});
-      // The pinned ones are few, and the linker's or the kernel's.
+      // Pinned procedures are few, and come from the linker or the kernel.
       if (procedure.state == Procedure::State::opaque && !runs_once(program_, procedure))
         map_.left_out.push_back({procedure.name, procedure.size});
     } else if (facts.calls().unused(id)) {
@@ -178,15 +181,16 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
   }
   memory_.alignment = start_.page_size;
   memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
-  // More than code and tables ever grow by; address space costs nothing. The writer checks it.
+  // More than code and tables ever grow by; address space costs nothing. The writer checks the
+  // room.
   constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
   for (const Segment& segment : image_.segments)
     if (segment.loaded()) memory_.lowest = segment.address + segment.memory_size;
   memory_.lowest += kRoomForStart + 2 * image_.file.size() + kRoomPerCounter * words_;
 }
 
-/// How often each procedure is called: counted, or estimated from its callers' (Wu and Larus, MICRO
-/// 1994, section 5), without what recursion adds.
+/// How often each procedure is called: counted, or estimated from the calls of its callers (Wu and
+/// Larus, MICRO 1994, section 5), without recursive calls.
 std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
   std::vector<double> result(program_.procedures.size(), 1);
   if (options_.weights != nullptr) {
@@ -226,7 +230,7 @@ void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
   result_.probes = inserter.statistics();
 }
 
-/// The counter map, all but addresses in the output. Needs the program as it was lifted.
+/// Fills the counter map, but for addresses in the output. Needs the program as it was lifted.
 void Instrumenter::describe() {
   map_.original_path = std::filesystem::absolute(image_.path).lexically_normal();
   map_.original_build_id = image_.build_id;
@@ -363,8 +367,8 @@ uint64_t Instrumenter::text_size() const {
   return size;
 }
 
-/// Leaves room for what the start code appends: it would not count when a name is too long, and
-/// nobody would know why.
+/// Leaves room in names for what the start code appends. With a name that is too long it would
+/// create no file, and nobody would know why nothing was counted.
 void Instrumenter::choose_file_names() {
   constexpr size_t kLongestName = RESPIKE_NAME_SIZE - RESPIKE_NAME_TAIL - 1;
   std::string name = options_.output.filename();

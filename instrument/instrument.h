@@ -31,20 +31,20 @@ struct InstrumentResult {
   uint64_t procedures = 0;
   uint64_t instrumented = 0;    // procedures
   uint64_t unused = 0;          // procedures that nothing leads to, without counters
-  uint64_t blocks = 0;          // of both
+  uint64_t blocks = 0;          // of instrumented and unused procedures
   uint64_t counters = 0;        // of blocks and edges
-  uint64_t counted_blocks = 0;  // those of blocks
+  uint64_t counted_blocks = 0;  // counters in blocks
   uint64_t indirect_sites = 0;
-  uint64_t text_bytes = 0;                                     // of movable procedures, before
-  uint64_t new_text_bytes = 0;                                 // after
-  std::vector<ProcedureNote> left_out;                         // procedures without counters
-  std::optional<std::string> warning;                          // when that is much (left_out.h)
-  std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of these blocks: before, after
+  uint64_t text_bytes = 0;              // of movable procedures, before
+  uint64_t new_text_bytes = 0;          // after
+  std::vector<ProcedureNote> left_out;  // procedures without counters
+  std::optional<std::string> warning;   // when much code is left out (left_out.h)
+  std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of `blocks`: address before, after
 };
 
 /// Puts counters into `image`, on the edges outside a maximum-weight spanning tree of each
 /// procedure's flow graph, and start code that keeps them in a counter file. Throws Error when the
-/// image cannot be instrumented; procedures that cannot are left alone.
+/// image cannot be instrumented; procedures that cannot be instrumented stay as they are.
 InstrumentResult instrument(const Image& image, const InstrumentOptions& options,
                             Diagnostics& diagnostics);
 

@@ -41,10 +41,10 @@ class ProbeInserter {
   void count(ProcedureId procedure, const CounterPlacement& placement, uint32_t first_counter,
              double calls);
   /// A probe that records where the indirect jump or call at the end of a block goes. False when
-  /// nothing may be put in front of it.
+  /// nothing may be put in front of that instruction.
   bool record_target(ProcedureId procedure, BlockId block, uint32_t counter);
 
-  /// Edits the program; `layout` gets the new blocks beside those they belong to.
+  /// Edits the program; `layout` gets the new blocks beside the blocks they belong to.
   void insert(Layout& layout);
 
   const ProbeStatistics& statistics() const { return statistics_; }
@@ -60,17 +60,17 @@ class ProbeInserter {
     double weight = 0;  // expected executions
     Register target = 0;
     Register registers[3] = {};
-    uint8_t saved = 0;   // how many of the registers needed, from the end, have to be saved
-    bool small = false;  // three registers are free: it may call a routine
+    uint8_t saved = 0;   // how many of the needed registers, the last ones, have to be saved
+    bool small = false;  // three registers are free: the probe may call a routine
     bool gp_known = false;
     uint32_t routine = kNone;  // index of routines_
   };
   struct Piece {  // of a block in the making
     std::vector<Instruction> instructions = {};
     bool retry = false;
-    bool call = false;  // ends in one of a routine
+    bool call = false;  // ends in a call of a routine
   };
-  /// Shared by all small probes for which these are the same.
+  /// Small probes share a routine if these are the same.
   struct Routine {
     std::array<Register, Probes::kRoutineRegisters> registers;
     std::optional<uint64_t> gp;
@@ -110,10 +110,10 @@ class ProbeInserter {
   std::vector<std::vector<Probe>> by_procedure_;
   std::vector<Routine> routines_;
   ProcedureId first_routine_ = kNone;
-  DeeperStates deeper_;                  // while registers are saved
-  std::vector<PointFacts> point_facts_;  // of the block facts_of was asked for last
+  DeeperStates deeper_;                  // unwind states while registers are saved
+  std::vector<PointFacts> point_facts_;  // of the block that facts_of() was asked for last
   std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
-  std::vector<bool> glued_before_;  // of the blocks of a procedure, see open_places_of
+  std::vector<bool> glued_before_;  // by block of a procedure, see open_places_of()
   ProcedureId glued_before_of_ = kNone;
 };
 

@@ -1,24 +1,28 @@
 // Which calls never returned.
 //
 // Nearly all procedures solve by themselves: as much flow comes in as goes out, so every call
-// returned once and all counts are exact. In the others some calls kept flow: the program ended in
-// them, an exception or a longjmp passed over them. A procedure (more precisely: each part of it
-// that edges without counters connect) knows how much its calls kept in all; the question is which
-// of them. The program as a whole knows more:
+// returned once and all counts are exact. In the other procedures some calls kept flow: the program
+// ended in them, or an exception or a longjmp passed over them. A procedure (more precisely: each
+// part of it that edges without counters connect) knows how much its calls kept in all, but not
+// which calls did. The program as a whole knows more:
 //
 // - A procedure that returned as often as it was entered kept nothing from its callers. What it
 //   kept is entries less returns, which are counted. Where it left by a jump to another procedure,
-//   that one returns in its place.
-// - What a procedure kept, it kept from its callers: the calls of it lost so much in sum, provided
-//   that all its callers are known. They are if its entries are as many as the calls of it.
-// - Where an exception was caught, the count of the landing pad's entry is what the calls that it
-//   belongs to lost.
+//   the other procedure returns in its place.
+// - What a procedure kept, it kept from its callers: all calls of it together lost as much,
+//   provided that all its callers are known. They are if its entries are as many as the known
+//   calls.
+// - Where an exception was caught, the count of the landing pad's entry is what the calls with this
+//   landing pad lost.
 //
-// These are linear equations with few unknowns, one per call in question, and each unknown is in
-// at most three of them. They are solved by propagation: an equation with a single unknown gives
-// it; one with nothing left to give makes all its unknowns 0, as losses have one sign. Where
-// propagation is stuck, calls are tried in turn: losses that would make a count negative are
-// impossible. If more than one call remains, one is chosen and the procedure is not exact.
+// Example: a part of main lost 1, and calls f 5 times and g 3 times. f was entered and returned 5
+// times, so a call of g never returned.
+//
+// These are linear equations with few unknowns, one per call in question, and each unknown is in at
+// most three equations. They are solved by propagation: an equation with a single unknown gives its
+// value; an equation with nothing left to divide makes all its unknowns 0, as losses have one sign.
+// Where propagation is stuck, calls are tried in turn: losses that would make a count negative are
+// impossible. If more than one call remains, one call is chosen and the procedure is not exact.
 //
 // Limits: a call that returned twice (fork) and another that never returned cancel out when nothing
 // else tells of them. In a program that was killed the innermost procedure is taken to have
@@ -45,21 +49,21 @@ bool is_negative(uint64_t count) {
 uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
-/// Wraps around: counters may hold anything.
+/// The difference modulo 2^64: counters may hold anything.
 int64_t minus(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-/// What callers do to a procedure, and it to them.
+/// How callers enter a procedure, and what it keeps from them.
 struct Callee {
   uint64_t entries = 0;     // from outside, landing pads not counted
   int64_t kept = 0;         // entries that never returned
-  bool kept_known = true;   // false: depends on code that is not known
+  bool kept_known = true;   // false: depends on unknown code
   unsigned changes = 0;     // of `kept`
   uint64_t calls = 0;       // by known callers
-  uint64_t own_calls = 0;   // of these: by itself
-  uint64_t kept_there = 0;  // of `kept`, from calls whose losses are counted
-  bool jumped_to = false;   // by procedures that it returns for
+  uint64_t own_calls = 0;   // of `calls`: by the procedure itself
+  uint64_t kept_there = 0;  // of `kept`: from calls whose losses are counted
+  bool jumped_to = false;   // by a procedure in whose place it returns
 };
 
 /// A call that may not have returned.
@@ -72,16 +76,16 @@ struct Site {
   std::array<uint32_t, 3> equations = {kNone, kNone, kNone};
 };
 
-/// The losses of `sites` are `rest` in sum.
+/// The losses of `sites` add up to `rest`.
 struct Equation {
-  enum class Kind : uint8_t { part, pad, callee } kind;  // by how far they are to be trusted
-  uint32_t procedure;                                    // that calls; of `callee`: that is called
-  uint32_t node = kNone;                                 // of the part
+  enum class Kind : uint8_t { part, pad, callee } kind;  // the most trusted first
+  uint32_t procedure;                                    // the caller; of Kind::callee: the callee
+  uint32_t node = kNone;                                 // a node of the part
   int64_t rest = 0;
-  uint32_t open = 0;  // sites that are not known
+  uint32_t open = 0;  // sites whose loss is not known
   std::vector<uint32_t> sites = {};
-  bool used = false;     // gave the loss of a site
-  bool guessed = false;  // the loss of a site, and so the rest
+  bool used = false;     // it gave the loss of a site
+  bool guessed = false;  // the loss of one of its sites is a guess, so `rest` is
 };
 
 class ProgramSolver {
@@ -160,7 +164,7 @@ class ProgramSolver {
       if (edge.kind == Kind::call) {
         if (call != nullptr && call->callee != kNone)
           callees_[call->callee].kept_there += counts[e] - counts[e + 1];  // its return
-      } else if (call != nullptr && !call->jump) {  // the call of what never returns
+      } else if (call != nullptr && !call->jump) {  // a call of a procedure that never returns
         if (call->callee != kNone) callees_[call->callee].kept_there += counts[e];
       } else {
         returns += counts[e];
@@ -174,7 +178,7 @@ class ProgramSolver {
     own.kept = static_cast<int64_t>(own.entries - returns);
   }
 
-  /// What a procedure kept that another one jumped to, that one kept, too.
+  /// A procedure that left by a jump kept whatever the target of the jump kept.
   void follow_jumps() {
     std::sort(jumps_.begin(), jumps_.end(),
               [](const Jump& a, const Jump& b) { return a.to < b.to; });
@@ -213,7 +217,7 @@ class ProgramSolver {
   static bool kept_everything(const Callee& callee) {
     return callee.kept_known && callee.entries == static_cast<uint64_t>(callee.kept);
   }
-  /// Whether calls of it may have lost something.
+  /// Whether calls of the procedure may have lost something.
   bool may_keep(uint32_t callee) const {
     return callee == kNone || !callees_[callee].kept_known || callees_[callee].kept != 0;
   }
@@ -254,7 +258,7 @@ class ProgramSolver {
       else
         unlikely.emplace_back(equation->second, site);
     }
-    // Nobody seems to have kept it: a callee was interrupted, or the procedure itself.
+    // No callee seems to have kept the flow: a callee was interrupted, or the procedure itself.
     std::erase_if(unlikely, [&](const auto& u) { return equations_[u.first].open != 0; });
     for (const auto& [equation, site] : unlikely) add_site(equation, site);
     if (!unlikely.empty()) counts_[p].exact = false;
@@ -263,14 +267,15 @@ class ProgramSolver {
     add_pad_equations(p, imbalances, first_site);
   }
 
-  /// Calls with a landing pad lost what entered it; those without one nothing, if that is all.
+  /// Calls with a landing pad lost the entries of the pad; if these explain all losses, calls
+  /// without a pad lost nothing.
   void add_pad_equations(uint32_t p, const std::vector<FlowSolution::Imbalance>& imbalances,
                          uint32_t first_site) {
     const std::vector<bool> is_pad = landing_pads(p);
     if (std::find(is_pad.begin(), is_pad.end(), true) == is_pad.end()) return;
     const FlowGraph& g = graph(p);
     const auto& blocks = map_.procedures[p].blocks;
-    std::map<BlockId, uint64_t> entered;  // pad, kNone for none -> losses of calls that are not cut
+    std::map<BlockId, uint64_t> entered;  // pad (kNone: no pad) -> losses of through calls
     for (const auto& [node, amount] : imbalances) entered[kNone] += static_cast<uint64_t>(amount);
     for (uint32_t e = 0; e < g.edges.size(); ++e) {
       const FlowEdge& edge = g.edges[e];
@@ -280,7 +285,7 @@ class ProgramSolver {
         entered[kNone] -= count;
       } else if (edge.kind == Kind::exit && is_out(p, edge.from) && count != 0 &&
                  blocks[g.block_of(edge.from)].landing_pad != kNone) {
-        return;  // it never returns: it threw, or the program ended there
+        return;  // a call that never returns threw, or the program ended in it
       } else if (edge.kind == Kind::call) {
         const BlockId pad = blocks[g.block_of(edge.from)].landing_pad;
         if (pad == kNone) continue;
@@ -289,7 +294,7 @@ class ProgramSolver {
         entered[kNone] += lost;
       }
     }
-    if (entered[kNone] != 0) return;  // exceptions are not all: the program ended in a call
+    if (entered[kNone] != 0) return;  // other losses: the program ended in a call
     std::map<BlockId, uint32_t> equation_of;
     for (uint32_t s = first_site; s < sites_.size(); ++s) {
       const BlockId pad = blocks[sites_[s].block].landing_pad;
@@ -304,7 +309,7 @@ class ProgramSolver {
 
   void add_callee_equations() {
     sum_up_calls_by_callee();
-    std::vector<uint64_t> slack(callees_.size());  // how far the sum of calls may still be off
+    std::vector<uint64_t> slack(callees_.size());  // error that the sum of calls may have
     for (const auto& [p, imbalances] : unbalanced_) {
       uint64_t all = 0;
       for (const auto& [node, amount] : imbalances) all = saturating_add(all, magnitude(amount));
@@ -344,7 +349,7 @@ class ProgramSolver {
 
   // ---- solving them ----
 
-  /// `guessed`: it might as well be another number. What follows from that is a guess, too.
+  /// `guessed`: another loss is as possible. What follows from it is a guess, too.
   void settle(uint32_t s, int64_t loss, bool guessed) {
     Site& site = sites_[s];
     assert(!site.known);
@@ -397,8 +402,9 @@ class ProgramSolver {
     }
   }
 
-  /// When the unknowns of an equation are all in another one, too, the others there lost the
-  /// difference: which tells their losses if that is nothing or there is one of them.
+  /// When all unknowns of an equation are in another equation, too, the further unknowns of the
+  /// other equation lost the difference: their losses are known if the difference is 0 or there is
+  /// one such unknown.
   bool narrow() {
     bool changed = false;
     for (uint32_t inner = 0; inner < equations_.size(); ++inner)
@@ -420,7 +426,7 @@ class ProgramSolver {
     return changed;
   }
 
-  /// The equation of a kind that all unknowns of an equation are in, or kNone.
+  /// The equation of a kind that has all unknowns of an equation, or kNone.
   uint32_t common_equation(const Equation& equation, size_t kind) const {
     uint32_t result = kNone;
     bool first = true;
@@ -448,7 +454,7 @@ class ProgramSolver {
     return {first, last};
   }
 
-  /// Propagation does not tell which calls of a part lost something: tries them.
+  /// Tries which call of a part lost something, where propagation does not tell.
   void choose(uint32_t e) {
     constexpr size_t kMostTries = 32;
     const Equation& equation = equations_[e];
@@ -456,7 +462,7 @@ class ProgramSolver {
     std::vector<uint32_t> open;
     for (const uint32_t s : equation.sites)
       if (!sites_[s].known) open.push_back(s);
-    // Those whose callees are known to have kept something first.
+    // Calls of procedures that are known to have kept something come first.
     std::stable_partition(open.begin(), open.end(), [&](uint32_t s) {
       const uint32_t callee = sites_[s].equations[2];
       return callee != kNone && equations_[callee].rest != 0 &&
@@ -478,7 +484,7 @@ class ProgramSolver {
     if (equation.open != 0) settle_rest(e, guessed);
   }
 
-  /// Whether no count of the part becomes negative when this call lost all that is missing.
+  /// Whether no count of the part becomes negative when this call lost all of `rest`.
   bool is_possible(uint32_t p, BlockId block, const Equation& equation) const {
     const FlowGraph& g = graph(p);
     std::vector<CallLoss> losses = known_losses(p);
@@ -503,8 +509,8 @@ class ProgramSolver {
     if (!solution.imbalances.empty()) counts_[p].exact = false;
   }
 
-  /// Equations of callees hold if there are no unknown callers. What followed from one that does
-  /// not is not exact.
+  /// Equations of callees hold if there are no unknown callers. Results that followed from an
+  /// equation that does not hold are not exact.
   void check_callees() {
     sum_up_calls_by_callee();
     std::vector<uint32_t> wrong;
@@ -527,8 +533,9 @@ class ProgramSolver {
     }
   }
 
-  /// Whether all calls of a procedure are known, give or take some. Whoever calls himself was
-  /// called by another first.
+  /// Whether all callers of a procedure are known: its entries are as many as its calls, give or
+  /// take `slack`, and not all calls are its own, since another procedure has to make the first
+  /// call.
   static bool is_closed(const Callee& callee, uint64_t slack) {
     return magnitude(static_cast<int64_t>(callee.entries - callee.calls)) <= slack &&
            callee.calls != callee.own_calls;

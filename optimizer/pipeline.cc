@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 
 #include "optimizer/changes.h"
+#include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
-#include "optimizer/image/image_rules.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"

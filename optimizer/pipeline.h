@@ -106,7 +106,8 @@ std::string describe_gain(const OptimizeResult& result);
 
 /// Lifts both and compares; the first difference in one sentence, or nullopt. Where hot-cold
 /// optimization changed procedures of `after`, its note says so, and the change is proven anew.
-/// Rules of loaders and unwinders that `after` alone breaks (image_rules.h) are differences, too.
+/// Rules of loaders and unwinders that `after` alone breaks (check/broken_rules.h) are differences,
+/// too.
 std::optional<std::string> verify_images(const Image& before, const Image& after,
                                          Diagnostics& diagnostics, CompareCounts* counts = nullptr);
 

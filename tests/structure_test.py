@@ -3,8 +3,10 @@
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
 others. Only profiledb/database* know SOCI. Names of machines belong to target/, host/, the runtime
-folders, simulator/, the readers of containers, the interface's list of machines, and tests. Numbers and headers of ELF
-belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer may not.
+folders, simulator/, the readers of containers, the interface's list of machines, the list and the folders of unwind
+formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one. Numbers
+and headers of ELF belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer
+may not.
 """
 
 import pathlib
@@ -14,7 +16,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
 MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
-                    "tests/", "optimizer/image/elf/", "optimizer/base/machine_id.h")
+                    "tests/", "optimizer/image/elf/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
+                    "optimizer/unwind/formats.cc")
+UNWIND = "optimizer/unwind/"
+UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use
 ELF_FOLDER = "optimizer/image/elf/"
 ELF = re.compile(r"""\b(SHT|SHF|SHN|PT|PF|DT|DF|STB|STT|STV|STO|ET|EM|EI|NT)_[A-Z0-9]\w*
                      |\bR_(ALPHA|IA64|X86_64|AARCH64)_\w+|\bELF(CLASS|DATA|MAG)\w*|\bElf(32|64)_\w+|\bELF::|<elf\.h>
@@ -55,6 +60,14 @@ def folder_of(path, folders):
     return max((f for f in folders if path.startswith(f + "/")), key=len, default=None)
 
 
+def may_see(file, header):
+    """Whether a file may include a header of unwind/."""
+    if not file.startswith(UNWIND):
+        return header == "unwind.h"
+    folder = file.removeprefix(UNWIND).rpartition("/")[0]
+    return header.startswith(UNWIND_SHARED) or file == UNWIND + "formats.cc" or (folder != "" and header.startswith(folder + "/"))
+
+
 def main():
     links = libraries()
     allowed = closure(links)
@@ -70,6 +83,8 @@ def main():
                 other = folder_of(include.group(1), links)
                 if other and other != own and other not in allowed[own]:
                     problems.append(f"{name}:{number}: {own} must not include {include.group(1)}")
+            if include and include.group(1).startswith(UNWIND) and not may_see(name, include.group(1).removeprefix(UNWIND)):
+                problems.append(f"{name}:{number}: a format of unwind tables is seen from outside of its folder")
             if re.match(r"#include <soci/", line) and not name.startswith("profiledb/database"):
                 problems.append(f"{name}:{number}: only the database talks SQL")
             code = line.split("//")[0]

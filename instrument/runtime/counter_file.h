@@ -5,7 +5,9 @@
 
    A counter file is a header of `header_size` bytes, a multiple of the page size of the machine,
    and then the counters, 8 bytes each, as they lie in memory. The start code maps that second part
-   over the counters of the image, so that the file is current at every moment. */
+   over the counters of the image, so that the file is current at every moment.
+
+   Example: 8,192 bytes of header, 8,192 bytes of counters, of which 3 counters are used. */
 
 #include <stdint.h>
 
@@ -49,6 +51,6 @@ struct respike_start_parameters {
   uint32_t file_prefix_size; /* bytes, without the terminating zero */
   uint32_t reserved;
   char file_prefix[RESPIKE_PATH_SIZE];  /* absolute path of the spool, "/", and the start of the
-                                           file's name; the start code appends process id and time */
+                                           file's name; the start code appends the rest */
   struct respike_counter_header header; /* as it goes into the file */
 };

@@ -3,8 +3,8 @@
    process: exit, exec, a crash, SIGKILL.
 
    This is freestanding code inside somebody else's process. Its rules:
-   - It never harms its host. Until the file is complete the counters are the private memory they
-     were loaded as, and on any failure they stay that; the file goes away and nothing tells.
+   - It never harms its host. Until the file is complete the counters are the private memory as
+     which they were loaded, and on any failure they stay so; the file goes away without a word.
    - It leaves no trace but the mapping: no descriptor, no memory, no errno, no signal.
    - No library, no static data, no pointers that would need relocation, little stack, since a
      library may be loaded in a thread with a small one. Everything is inlined into one function:
@@ -14,31 +14,30 @@
 
    How the file comes into place:
 
-     scratch memory       for the path, which is too long for the stack, and for zeros
-     file size limit      beyond RLIMIT_FSIZE a process gets a signal, so look first
-     create               exclusively, never through a link; in use or not, an old file is not
-   touched reserve              all of it, since a hole on a full disk is SIGBUS in the host map the
-   whole file, somewhere: many file systems and limits object here fill                 header and
-   what has been counted so far; the magic comes last, so that a file that has it is complete move
-   the counters' part of the mapping over the counters
+     scratch memory    for the path, which is too long for the stack, and for zeros
+     file size limit   beyond RLIMIT_FSIZE a process gets a signal, so look first
+     create            exclusively, never through a link: an old file is not touched
+     reserve           all of the file, since a hole on a full disk is SIGBUS in the host
+     map               the whole file, anywhere: many file systems and limits refuse here
+     fill              header and counts so far; the magic last, so a file with it is complete
+     move              the counters' part of the mapping over the counters
 
    mmap with MAP_FIXED could unmap the counters and then fail, when the file system refuses. Moving
-   (mremap) a mapping that exists fails only before it unmaps anything, or when the kernel lacks
-   memory for its own records; should the counters ever be gone after that, fresh memory replaces
-   them.
+   (mremap) a mapping that exists fails only before anything is unmapped, or when the kernel lacks
+   memory for its own records; should the counters ever be gone then, fresh memory replaces them.
 
-   What others count between `fill` and `move` is lost: an executable has no threads yet, and a
+   What other threads count between `fill` and `move` is lost: an executable has none yet, and a
    library's code is hardly known to other threads before it is initialized. Other threads that
-   touch the counters meanwhile wait in the kernel; they never see a gap.
+   touch the counters during the move wait in the kernel; they never see a gap.
 
    Security: no environment variable is read and the path is fixed in the image, so the caller of a
-   setuid program decides nothing; what the program adds is a new file of its effective user. Nobody
-   but its owner may write to it, whatever the umask: who can write can truncate, and a truncated
-   file is SIGBUS in the host. For the same reason whoever collects these files must only ever
-   remove them. A spool that does not exist is not created: removing it turns counting off.
+   setuid program decides nothing; what the program adds is a new file of its effective user. Only
+   the owner may write to the file, whatever the umask: who can write can truncate, and a truncated
+   file is SIGBUS in the host. For the same reason collectors must only ever remove these files. A
+   spool that does not exist is not created: removing the spool turns counting off.
 
-   Limits: under a seccomp filter that kills instead of refusing, these system calls may kill. Copy-
-   on-write file systems may need new space when reserved space is written. */
+   Limits: a seccomp filter that kills instead of refusing may kill the host for these system calls.
+   Copy-on-write file systems may need new space when reserved space is written. */
 
 #include <asm/errno.h>
 #include <asm/unistd.h>
@@ -79,13 +78,13 @@ INLINE int may_have_file_of(uint64_t size) {
          size <= limit.rlim_cur;
 }
 
-/* 0 when the system will not tell. */
+/* 0 when the system does not tell. */
 INLINE uint32_t current_process(void) {
   const long result = system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
   return failed(result) ? 0 : result;
 }
 
-/* Nanoseconds since 1970; 0 when the system will not tell. */
+/* Nanoseconds since 1970; 0 when the system does not tell. */
 INLINE uint64_t current_time(void) {
   struct timespec now;
   if (failed(system_call(__NR_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))) return 0;
@@ -117,7 +116,7 @@ INLINE void make_path(char* path, const struct respike_start_parameters* paramet
   *path = 0;
 }
 
-/* Creates a file under a name that nothing has; `*time` is the one in the name. */
+/* Creates a file under a new name; `*time` becomes the time in the name. */
 INLINE long create_file(char* path, const struct respike_start_parameters* parameters,
                         uint32_t process_id, uint64_t* time) {
   const long flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -149,7 +148,7 @@ INLINE int write_zeros(long file, uint64_t size, const char* zeros) {
   return 1;
 }
 
-/* Makes the file `size` bytes of zeros that have their place on the disk. */
+/* Makes the file `size` bytes of zeros, with their space on the disk reserved. */
 INLINE int reserve_space(long file, uint64_t size, const char* zeros) {
   long result;
   int tries = INTERRUPT_TRIES;
@@ -160,7 +159,7 @@ INLINE int reserve_space(long file, uint64_t size, const char* zeros) {
   return !failed(result);
 }
 
-/* --- Filling it and moving it into place */
+/* --- Filling the file and moving it into place */
 
 INLINE void fill_header(struct respike_counter_header* header,
                         const struct respike_start_parameters* parameters, uint32_t process_id,
@@ -180,13 +179,13 @@ INLINE void complete_header(struct respike_counter_header* header,
   __atomic_store_n((uint64_t*)header, *from, __ATOMIC_RELEASE);
 }
 
-/* Only words that are not zero, so that pages without counts stay untouched. */
+/* Copies words that are not zero, so that pages without counts stay untouched. */
 INLINE void carry_over(uint64_t* to, const uint64_t* from, uint64_t size) {
   for (uint64_t i = 0; i < size / 8; ++i)
     if (from[i] != 0) to[i] = from[i];
 }
 
-/* Fresh memory where there is none any more; where there is some, nothing happens. */
+/* Maps fresh memory if nothing is mapped there any more. */
 INLINE void ensure_memory(uint64_t address, uint64_t size) {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
   const long result = map_memory(address, size, flags, -1);
@@ -214,7 +213,7 @@ INLINE int share_counters(long file, const struct respike_start_parameters* para
   return moved;
 }
 
-/* Called by the machine's entry; returns the address at which the image goes on, 0 for none. */
+/* Called by the machine's entry. Returns the address at which the image goes on, 0: nowhere. */
 uint64_t respike_start(const struct respike_start_parameters* parameters) {
   const uint64_t size = parameters->header.header_size + parameters->counters_size;
   if (parameters->counters_size != 0 && may_have_file_of(size)) {

@@ -1,4 +1,4 @@
-// Start code comes out of the build (start_code.cmake) as bytes; here they get their description.
+// The build makes the start code as bytes (start_code.cmake); this file adds their description.
 
 #include "instrument/runtime/start_code.h"
 
@@ -24,7 +24,7 @@ StartCode start_code(MachineId machine) {
   switch (machine) {
     case MachineId::alpha:
 #if RESPIKE_START_CODE_ALPHA
-      // One entry serves both ways in: it keeps all registers but pv.
+      // One entry serves programs and libraries: it keeps all registers but pv.
       return {.code = kAlphaCode, .alignment = 16, .page_size = 8192};
 #else
       throw Error(
@@ -33,7 +33,7 @@ StartCode start_code(MachineId machine) {
 #endif
     case MachineId::ia64:
 #if RESPIKE_START_CODE_IA64
-      // Pages have 4 to 64 KB, as the kernel was configured.
+      // Pages have 4 to 64 KB, as the kernel was configured: 64 KB fits all.
       return {.code = kIa64Code, .alignment = 16, .page_size = 65536};
 #else
       throw Error(

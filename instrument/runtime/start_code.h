@@ -17,14 +17,15 @@ struct StartCode {
   std::span<const uint8_t> code;
   uint32_t alignment = 0;  // bytes; the size of the code is a multiple of it, too
 
-  /// Where to enter it, as offsets in `code`: in place of an executable's entry point, and in place
-  /// of a library's initializer. Neither changes a register, but the one that holds the address of
-  /// the code being jumped to; neither needs one but the stack pointer and, of an initializer, the
-  /// return address.
+  /// Offsets in `code` at which the start code is entered: in place of an executable's entry point,
+  /// and in place of a library's initializer. Neither entry changes a register, except the register
+  /// with the address of the code being jumped to; neither needs a register, except the stack
+  /// pointer and, for an initializer, the return address.
   uint32_t program_entry = 0;
   uint32_t initializer_entry = 0;
 
-  /// Bytes: counters, their size and the header of a counter file are multiples of it.
+  /// Bytes: the address of the counters, their size and the size of the header of a counter file
+  /// are multiples of it.
   uint64_t page_size = 0;
 };
 

@@ -21,7 +21,7 @@
 #include <algorithm>
 
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 namespace {
@@ -39,7 +39,7 @@ uint32_t state_behind(const BasicBlock& block) {
 Packing::Packing(const Program& program)
     : program_(program),
       machine_(*program.machine),
-      has_regions_(program.image != nullptr && has_unwind_regions(*program.image)),
+      has_regions_(program.image != nullptr && looks_up_return_addresses(*program.image)),
       has_opposites_(program.procedures.size()) {
   for (const Procedure& procedure : program.procedures) {
     first_.push_back(static_cast<uint32_t>(sizes_.size()));

@@ -1,5 +1,5 @@
 #pragma once
-// What a file is, by its first bytes: for whoever was given another one than expected.
+// What a file is, by its first bytes: for messages about a file of the wrong kind.
 
 #include <cstdint>
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace respike {
 
-/// "a program or library", "a script", "a profile", "a counter file"; empty: nobody knows.
+/// "a program or library", "a script", "a profile", "a counter file"; empty: unknown.
 std::string_view kind_of_file(std::span<const uint8_t> start);
 
 }  // namespace respike

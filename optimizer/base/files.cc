@@ -1,4 +1,4 @@
-// A file may grow or shrink while it is read: what is returned is what was there.
+// A file may grow or shrink while it is read: the result is what read(2) gave.
 
 #include "optimizer/base/files.h"
 
@@ -46,7 +46,7 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path) {
   std::vector<uint8_t> bytes(static_cast<size_t>(status.st_size));
   size_t size = 0;
   while (size < bytes.size()) {
-    constexpr size_t kMost = size_t{1} << 30;  // what read(2) is sure to take
+    constexpr size_t kMost = size_t{1} << 30;  // as much as read(2) always takes
     const ssize_t got =
         read(file.value(), bytes.data() + size, std::min(kMost, bytes.size() - size));
     if (got < 0 && errno == EINTR) continue;

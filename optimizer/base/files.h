@@ -7,11 +7,11 @@
 
 namespace respike {
 
-/// The bytes of a regular file; throws Error when there is none or it cannot be read.
+/// The bytes of a regular file. Throws Error when there is no such file or it cannot be read.
 std::vector<uint8_t> read_file(const std::filesystem::path& path);
 
-/// Takes the numbers of standard files that are closed, so that no file opened later becomes one of
-/// them; they stay unusable, and closed for programs that this process executes. To be called
+/// Opens the standard files (0 to 2) that are closed, so that no file opened later gets their
+/// numbers. They stay unusable, and closed for programs that this process executes. To be called
 /// before anything is opened.
 void occupy_closed_standard_files();
 

@@ -8,7 +8,7 @@
 namespace respike {
 
 uint64_t hash64(std::span<const uint8_t> bytes);
-/// 128 bits, the low 64 first, little-endian.
+/// 128 bits, little-endian, the low 64 bits first.
 std::array<uint8_t, 16> hash128(std::span<const uint8_t> bytes);
 
 }  // namespace respike

@@ -1,7 +1,7 @@
-// Work is handed out in shares from a common counter, so that a thread whose shares are light takes
-// more of them. A share is large enough for the counter not to matter, and small enough that nobody
-// waits long for the last one. Threads are started anew each time: that takes some ten
-// microseconds, so callers ask only where there is a millisecond's work.
+// Threads take shares of the work from a common counter, so that a thread whose shares are light
+// takes more shares. A share is large enough for the counter not to matter, and small enough that
+// no thread waits long for the last share. Threads are started anew each time, which takes some ten
+// microseconds: callers ask only where there is a millisecond's work.
 
 #include "optimizer/base/parallel.h"
 
@@ -54,13 +54,13 @@ class Job {
   std::atomic<size_t> next_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;
-  size_t failed_ = 0;  // who threw it
+  size_t failed_ = 0;  // the i whose call threw it
 };
 
 }  // namespace
 
 size_t worker_count() {
-  constexpr unsigned kMost = 8;  // what is shared out takes a fraction of a second
+  constexpr unsigned kMost = 8;  // most work takes a fraction of a second
   static const size_t count = std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
   return count;
 }
@@ -72,7 +72,7 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work, size_t 
     std::vector<std::jthread> others;
     try {
       for (size_t w = 1; w < workers; ++w) others.emplace_back([&] { job.run(); });
-    } catch (const std::system_error&) {  // no more threads are to be had: those there are will do
+    } catch (const std::system_error&) {  // no more threads are to be had: go on with fewer
     }
     job.run();
   }

@@ -22,24 +22,24 @@ struct Timing {
   double seconds = 0;
 };
 
-/// Called before a step; `done`: the share of all the time that is over, 0 to 1.
+/// Called at the beginning of a step; `done`: the share of all the time that is over, 0 to 1.
 using Progress = std::function<void(std::string_view step, double done)>;
 
 class Steps {
  public:
   explicit Steps(Progress progress) : progress_(std::move(progress)) {}
 
-  /// Ends the step before and begins another one, without a report.
+  /// Ends the last step and begins another, without a report.
   void begin(std::string_view step) {
     end_step();
     timings_.push_back({std::string(step), 0});
   }
-  /// The same with a report.
+  /// Ends the last step and begins another, with a report.
   void begin(std::string_view step, double done) {
     begin(step);
     if (progress_) progress_(step, done);
   }
-  /// Ends the last step. A step that was begun twice is there twice.
+  /// Ends the last step. A step that was begun twice is listed twice.
   std::vector<Timing> end() {
     end_step();
     return std::move(timings_);

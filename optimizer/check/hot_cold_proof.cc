@@ -1,36 +1,43 @@
-// A proof that shares no steps with the optimizations: the procedure as it was and as it is run
-// side by side, and what is known of their values at each pair of blocks is found by a forward
-// dataflow problem (known_values.h). Then, at each pair,
+// A proof that shares no steps with the optimizations: the procedure before and the procedure after
+// them run side by side, and a forward dataflow problem (known_values.h) finds what is known of
+// their values at each pair of blocks. Then, at each pair,
 //
-//  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
+// - both do the same in the same order: loads, stores, and all else that is not pure, with equal
 //    values; they branch by equal values and in the same directions, but for branches whose
-//    direction is known from the value: from how it was computed, or from a branch on the way;
-//  - callees find what they read, and the stack pointer where it was;
-//  - where control leaves for good, all registers that are live in the original hold the same, and
-//    preserved ones the caller's values if they did in the original;
-//  - wherever unwind information was right in the original it is right now.
+//    direction is known from the value: from how it was computed, or from an earlier branch;
+// - callees find what they read, and the stack pointer where it was; - where control leaves for
+// good, all registers that are live in the original hold the same, and
+//    preserved registers the caller's values if they did in the original;
+// - wherever unwind information was right in the original it is right now.
 //
-// Hot blocks and clones are walked together with what they are copies of. A stub runs while the
-// original waits in front of the cold block; a hot block of which nothing is left may be skipped,
-// but no loop of them.
+// Hot blocks and clones run together with the blocks that they are copies of. A stub has no
+// counterpart: it runs alone, paired with the cold block to which it leads, in front of which the
+// original waits. A block of the original whose hot copy is gone may be skipped, but no loop of
+// such blocks.
 //
-// Slots of saved registers (frame_shape.h) and private ones (private_slots.h) are places like
-// registers: what is stored there is found there again, and other accesses that might meet them are
-// not allowed. They count from the stack pointer at the entry, and nothing is read from below the
-// stack pointer. Callees find private slots as they were, and may leave anything in them; behind a
-// call, stores to them have to be done alike.
+// Example: the original saves a register r of its caller in its frame, and only cold blocks change
+// r. The hot part does not save r. A stub in front of the cold part does: behind the stub both
+// frames hold the caller's r, so the cold part may restore r from there.
 //
-// A callee is the procedure as it is now, which by its own proof leaves what was live behind the
-// call as it was left, and preserved registers as they were. Other registers may be changed by it.
+// Slots of saved registers (frame_shape.h) and private slots (private_slots.h) are places like
+// registers: a load from a slot gives the value that was stored in the slot last, and other
+// accesses that might overlap a slot are refused. Slots count from the stack pointer at the entry,
+// and nothing is read from below the stack pointer. Callees find private slots as in the original,
+// and may leave anything in them; behind a call, both sides have to do stores to private slots
+// alike.
+//
+// A callee is the procedure as it is now. By its own proof it returns what the original returns in
+// registers that are live behind the call, and keeps preserved registers; it may change all others.
 // As in the dataflow of registers, control comes back from calls alone, and code behind a call that
 // never returns is not reached; landing pads are reached by calls, not by loads that trap.
 //
-// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: to what is
-// paired with what it led to, at every copy of that jump. Entries of other tables lead where they
-// led. The addresses that entries hold depend on the layout anyway and are for the jump alone.
+// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: to the
+// block that is paired with the entry's old target, at every copy of the jump. Entries of other
+// tables lead where they led. The addresses in the entries depend on the layout anyway, and only
+// the jump uses them.
 //
-// Left to the comparison behind emission: that all other pointers to code lead where they led, and
-// loads of gp from where code is.
+// The comparison behind emission (same_program.cc) checks the rest: that all other pointers to code
+// lead where they led, and that loads of gp get gp from where the code is.
 //
 // Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
 // prove each result instead of the optimizer.
@@ -46,7 +53,7 @@
 namespace respike {
 namespace {
 
-/// Follows both sides from the entries on until nothing new is learnt, then checks all pairs.
+/// Runs pairs of blocks from the entries on until nothing new is learnt, then checks all pairs.
 std::optional<std::string> prove(const Program& program, const ProcedureBefore& before,
                                  std::span<const BlockId> copies) {
   constexpr size_t kRounds = 64;

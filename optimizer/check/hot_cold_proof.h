@@ -1,5 +1,5 @@
 #pragma once
-// Whether a procedure with a hot part does what it did.
+// Whether a procedure with a hot part does what it did without.
 
 #include <optional>
 #include <span>
@@ -14,16 +14,17 @@ namespace respike {
 
 class HotColdProof {
  public:
-  /// Of a procedure before it is changed. All must outlive the proof; `flow` and `calls` are of the
-  /// program before any change of it.
+  /// Made before the procedure is changed. All arguments must outlive the proof; `flow` and `calls`
+  /// are of the program before any change.
   HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
                const RegisterFlow& flow);
 
-  /// What is not proven of the procedure as it is now: one clause, or nothing. `copies`: per block
-  /// of it which block it was before; kNone: it is a stub. If that is wrong, nothing is proven.
+  /// The first thing that is not proven of the procedure as it is now, as one clause; nullopt when
+  /// all is proven. `copies`: for each block of the procedure the block of the original that it is
+  /// a copy of; kNone: the block is a stub. Wrong copies make the proof fail, never succeed.
   std::optional<std::string> find_fault(std::span<const BlockId> copies) const;
 
-  /// Makes the procedure and its jump tables what they were.
+  /// Undoes all changes of the procedure and its jump tables.
   void restore(Program& program) const { before_.restore(program); }
 
  private:

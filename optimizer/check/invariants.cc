@@ -1,18 +1,20 @@
 // The IR's invariants, checked.
 //
 // A pass that leaves a dangling edge or lets a block end in the wrong way produces a program that
-// fails far away from its cause. So the invariants of program.h are checked after every step in
-// debug builds, each by its own few lines, and the first violation is told with procedure and
-// block.
+// fails far away from its cause. So the invariants of program.h are checked after every step,
+// unless Respike was built without RESPIKE_CHECKS, each invariant by a few lines of its own. The
+// first violation is told with procedure and block, as in "main, block 3: its call has no
+// reference".
 //
 // Everything is one walk over the program. References are counted in one array that is reused, and
-// untouchable sequences look at no more than 16 blocks from each block that begins one, so time is
-// linear and memory that of the largest procedure (with a layout: a bit per block).
+// untouchable sequences are followed over at most 16 blocks. So time is linear, and memory that of
+// the largest procedure (with a layout: a bit per block).
 //
-// Opaque and pinned procedures stay where they are, and what they contain may not be code at all.
-// Their indices are checked like all others, but how their blocks end is not.
+// Opaque and pinned procedures stay where they are, and their contents may not be code at all.
+// Their indices are checked like all others, but not how their blocks end.
 //
-// Limit: nothing here asks whether the program means what its image meant; see
+// Limit: the checks do not ask whether the program means what its image meant; see
+// check/same_program.h.
 // check/same_program.h.
 
 #include "optimizer/check/invariants.h"
@@ -57,7 +59,7 @@ class Verifier {
   Violation sequences(BlockId id) const;
   Violation sequence(BlockId id, SequenceRole begin, SequenceRole end) const;
 
-  /// Why a place cannot be referred to, or nullopt.
+  /// Why nothing may refer to a place, or nullopt.
   std::optional<std::string_view> bad_place(const CodeLocation& location) const;
 
   template <typename... Args>
@@ -72,7 +74,7 @@ class Verifier {
   }
 
   const Program& program_;
-  ProcedureId id_ = 0;  // what is being checked
+  ProcedureId id_ = 0;  // of the procedure that is checked
   const Procedure* procedure_ = nullptr;
   BlockId block_id_ = 0;
   const BasicBlock* block_ = nullptr;
@@ -156,7 +158,7 @@ bool is_data_kind(ReferenceKind kind) {
          kind == ReferenceKind::pc_relative64;
 }
 
-/// Whether control may arrive at the block from anywhere.
+/// Whether control may come to the block from outside of its procedure.
 bool expects_visitors(const Program& program, const CodeLocation& target) {
   return target.block == 0 ||
          program[target.procedure].blocks[target.block].has(BasicBlock::kAddressTaken) ||
@@ -227,7 +229,7 @@ Violation Verifier::side_tables() const {
   return std::nullopt;
 }
 
-/// Whether a table that belongs to one jump leads where that jump does.
+/// A table that belongs to one jump leads only where the edges of the jump lead.
 Violation Verifier::jump_table(const JumpTable& table) const {
   if (table.jump == kNone) return std::nullopt;
   const auto say = [&](std::string_view what) {
@@ -263,7 +265,7 @@ Violation Verifier::block(BlockId id) {
   return ending();
 }
 
-/// Checks each instruction and leaves in ending_ and last_reference_ what the block ends with.
+/// Checks each instruction; sets ending_ and last_reference_ by the last instruction.
 Violation Verifier::instructions() {
   ending_ = ControlFlow::none;
   last_reference_ = nullptr;
@@ -318,7 +320,7 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   if (!fits) return here("the kind of reference {} does not fit its instruction", index);
   const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high ||
                      kind == ReferenceKind::pc_high;
-  // Both halves of a gp load have the reference of the upper one.
+  // Both halves of a gp load carry the reference of the upper half.
   if ((gp || pc) && !whole && kind != ReferenceKind::gp_load_high &&
       upper != program_.machine->is_upper_half(instruction))
     return here("reference {} is for the other half of an address", index);
@@ -363,12 +365,12 @@ Violation Verifier::glue() {
   return std::nullopt;
 }
 
-/// Whether the edges are those that the last instruction calls for.
+/// The edges must be the edges that the last instruction calls for.
 Violation Verifier::ending() const {
   const size_t all = block_->successors.size();
   const unsigned fall_through = count_edges(Edge::Kind::fall_through);
   const unsigned taken = count_edges(Edge::Kind::taken);
-  // Whether a jump at the end may be skipped.
+  // 1 when a predicate may skip the jump at the end.
   const unsigned skipped = ending_ != ControlFlow::none &&
                                    program_.machine->may_fall_through(block_->instructions.back())
                                ? 1
@@ -421,8 +423,8 @@ Violation Verifier::call_ending() const {
   return std::nullopt;
 }
 
-/// Follows the fall-through path from a block that begins a sequence. If it gets to the end of the
-/// sequence, every block it passes must be glued to the next.
+/// Follows the fall-through path from a block in which a sequence begins. Where the path reaches
+/// the end of the sequence, every block on it must be glued to the next.
 Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) const {
   constexpr unsigned kLongest = 16;
   BlockId loose = kNone;
@@ -452,7 +454,7 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
   return std::nullopt;
 }
 
-/// Checks the sequences that the block has the beginning of and no end behind it.
+/// Checks the sequences that begin in the block and do not end in it.
 Violation Verifier::sequences(BlockId id) const {
   bool reservation = false, shadow = false;
   for (const Instruction& instruction : procedure_->blocks[id].instructions) {

@@ -9,11 +9,12 @@
 
 namespace respike {
 
-/// The first violation in one sentence that names procedure and block, or nullopt.
+/// The first violation in one sentence that names procedure and block; nullopt when all invariants
+/// hold.
 std::optional<std::string> find_violation(const Program& program);
 
-/// The same for a layout: every block of every movable procedure exactly once, glued blocks kept
-/// together, no block of a pinned or opaque procedure.
+/// The same for a program with a layout: the layout has every block of every movable procedure
+/// exactly once, keeps glued blocks together, and has no block of a pinned or opaque procedure.
 std::optional<std::string> find_violation(const Program& program, const Layout& layout);
 
 /// Throws Error when the program or, if not null, its layout violates an invariant: a fault of

@@ -1,11 +1,15 @@
-// A partition of places into those that hold the same value, with the computations of values that
-// may no longer be in any place.
+// Places that hold the same value have the same number, and of a number it is known how the value
+// was computed, even when no place holds the operands any more.
 //
-// A join keeps what both sides say: two places are equal if they are in both, and a value is known
-// to be computed in some way if both computed it so, from what joins likewise. Partitions get finer
-// with each join, computations lose their ends, and classes that a value may be in only get more,
-// so any sequence of joins comes to rest. To keep both small, computations are kept only as far as
-// they start from what the places asked for hold.
+// Example: one path ends with r1 = 5 + r2 and r3 = r1, the other with r1 = r2 * 2 and r3 = r1. The
+// join knows that r1 and r3 are equal, but not how they were computed.
+//
+// A join keeps what both sides know: two places are equal if they are equal on both sides; the
+// computation of a value is known if both sides computed it by the same operation, from operands
+// that are joined likewise. Each join makes sets of equal places smaller, loses computations, and
+// adds to the classes that a value may be in, so any sequence of joins reaches a fixed point. To
+// keep knowledge small, a computation is kept only if its operands come, in a few steps, from
+// values of the places that the user names.
 
 #include "optimizer/check/known_values.h"
 
@@ -19,7 +23,7 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ hash >> 29;
 }
 
-/// Numbers values in the order in which places and computations come to them.
+/// Numbers values in the order in which places and computations mention them.
 class Canonical {
  public:
   Canonical(const KnownValues& known, size_t from, size_t to)
@@ -64,8 +68,8 @@ class Canonical {
 
   const KnownValues& known_;
   std::vector<ValueId> number_;
-  std::vector<uint32_t> depth_;  // of computations; 0: a place holds it
-  std::vector<bool> kept_;       // the computation, not only the value
+  std::vector<uint32_t> depth_;  // of the computation; 0: one of the named places holds the value
+  std::vector<bool> kept_;       // whether the computation is kept, not only the value's number
   KnownValues result_;
 };
 

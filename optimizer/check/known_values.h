@@ -14,9 +14,9 @@ namespace respike {
 
 using ValueId = uint32_t;
 
-/// How a value was computed, as far as that is known.
+/// How a value was computed, as far as known.
 struct Computation {
-  static constexpr uint32_t kUnknown = 0, kSum = 1;  // other numbers are those of operations
+  static constexpr uint32_t kUnknown = 0, kSum = 1;  // larger numbers are operations of a machine
 
   uint32_t operation = kUnknown;
   uint32_t size = 0;              // of `from`
@@ -26,29 +26,29 @@ struct Computation {
   bool operator==(const Computation&) const = default;
 };
 
-/// The values that places hold: equal numbers are equal values. Places are numbered by the user.
+/// The values that places hold: equal numbers are equal values. The user numbers the places.
 struct KnownValues {
   std::vector<ValueId> at;            // per place
-  std::vector<Computation> values;    // by number
-  std::vector<ValueClasses> classes;  // by number: those that the value may be in
+  std::vector<Computation> values;    // by number of the value
+  std::vector<ValueClasses> classes;  // by number: the classes that the value may be in
 
   bool operator==(const KnownValues&) const = default;
 };
 
-/// Values of a straight piece of code, to which computations add new ones.
+/// Values while straight-line code runs: computations add new values.
 class ValueTable {
  public:
   explicit ValueTable(const KnownValues& known);
 
   ValueId fresh();
-  /// The same number for the same computation.
+  /// The same computation gives the same number.
   ValueId compute(const Computation& computation);
   ValueId sum(ValueId base, int64_t constant);
-  /// The constant by which a value is more than `base`, if it is known.
+  /// value - base, if it is a known constant.
   std::optional<int64_t> distance(ValueId value, ValueId base) const;
   ValueClasses classes(ValueId value) const { return classes_[value]; }
   void set_classes(ValueId value, ValueClasses classes) { classes_[value] = classes; }
-  /// What is known, for places that hold `at`.
+  /// Knowledge in which places hold the values `at`.
   KnownValues known(std::vector<ValueId> at) const { return {std::move(at), values_, classes_}; }
 
  private:
@@ -62,11 +62,12 @@ class ValueTable {
   std::unordered_map<Computation, ValueId, Hash> known_;
 };
 
-/// The same knowledge with numbers in an order of its own, so that equal knowledge is equal. How a
-/// value was computed is kept as far as it starts from what places in [from, to) hold.
+/// The same knowledge, numbered in an order that depends only on the knowledge: equal knowledge
+/// becomes equal data. A computation is kept if its operands come, in a few steps, from values of
+/// the places [from, to).
 KnownValues canonical(const KnownValues& known, size_t from, size_t to);
 
-/// What both say. Linear in places and in pairs of computations that meet.
+/// What both know. Linear in the places and in the pairs of computations that are joined.
 KnownValues join(const KnownValues& a, const KnownValues& b);
 
 }  // namespace respike

@@ -1,5 +1,5 @@
-// Gathered before anything is changed, since the analyses look at the program again when they are
-// asked.
+// All facts are gathered before anything is changed: the analyses read the program when they are
+// asked, and would see the changed program later.
 
 #include "optimizer/check/procedure_before.h"
 
@@ -54,9 +54,9 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
       defined[b] = summary.defined;
       killed[b] = summary.killed;
     } else {
-      // What has just been written in scratch registers may be meant for it, too.
+      // The code in front of the call may pass it arguments in any scratch register.
       read[b] = call.standard ? flow.unknown_uses() | (all - preserved) : all;
-      // By the standard nobody asks for what is in them behind the call.
+      // By the standard nobody reads scratch registers behind the call.
       if (call.standard) defined[b] = RegisterSet(std::span(abi.scratch));
       killed[b] = call.standard ? all - preserved : all;
     }

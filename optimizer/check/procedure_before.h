@@ -1,5 +1,5 @@
 #pragma once
-// What the proof of a hot procedure has to go by: the procedure as it was, and what the analyses of
+// What the proof of a hot procedure starts from: the procedure as it was, and what the analyses of
 // the original know of it.
 
 #include <map>
@@ -19,7 +19,7 @@ struct ProcedureBefore {
   ProcedureBefore(const ProcedureBefore&) = delete;
   ProcedureBefore& operator=(const ProcedureBefore&) = delete;
 
-  /// Makes the procedure of the program what it was, and its jump tables.
+  /// Undoes all changes of the procedure and its jump tables.
   void restore(Program& program) const;
 
   /// An entry of a jump table.
@@ -31,14 +31,15 @@ struct ProcedureBefore {
 
   ProcedureId id = kNone;
   Procedure procedure;
-  Arena arena;  // of the procedure's lists
+  Arena arena;  // holds the procedure's lists
   std::vector<BlockId> entries;
   std::vector<RegisterSet> live_in, live_at_end;  // per block
   std::vector<TableEntry> table_entries;
   std::map<BlockId, Call> calls;                         // by block
   std::map<BlockId, RegisterSet> read, defined, killed;  // by the callee of a block's call
-  RegisterSet kept;  // preserved ones that callers find unchanged
-  /// Of saved registers and private ones, ascending: bytes from the stack pointer at the entry.
+  RegisterSet kept;  // preserved registers that callers find unchanged
+  /// The places of saved registers and private slots, ascending: bytes from the stack pointer at
+  /// the entry.
   std::vector<int64_t> slots;
   std::vector<bool> is_private;        // per slot
   std::set<uint16_t> saves, restores;  // opcodes that access slots of saved registers

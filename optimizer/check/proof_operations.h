@@ -12,10 +12,10 @@
 
 namespace respike {
 
-/// Of the proof: the procedure as it was, and as it is.
+/// The two sides of the proof: the procedure as it was, and as it is.
 enum Side : uint8_t { kBefore, kAfter };
 
-/// Numbers operations by what they do but for their registers.
+/// Numbers operations: equal numbers do the same to whatever registers they name.
 class Operations {
  public:
   Operations(const Machine& machine, ProcedureId id, std::span<const BlockId> copies)
@@ -38,8 +38,8 @@ class Operations {
 
  private:
   using Key = std::tuple<uint16_t, uint8_t, uint8_t, int32_t, std::array<uint64_t, 4>>;
-  static constexpr uint32_t kFirst = 16;   // below are kinds of Computation
-  static constexpr uint32_t kWidest = 16;  // results of one operation, which have numbers, too
+  static constexpr uint32_t kFirst = 16;   // smaller numbers are kinds of Computation
+  static constexpr uint32_t kWidest = 16;  // results of one operation at most, each with a number
 
   std::array<uint64_t, 4> target_of(Side side, const Procedure& procedure,
                                     const Reference& reference) const {
@@ -53,7 +53,8 @@ class Operations {
         to.procedure, to.block, to.address};
   }
 
-  /// Where control is when it gets there by itself; calls and pointers lead to hot code alone.
+  /// Whether the target belongs to the copy in which the code runs: a return point or a landing
+  /// pad. Calls and pointers lead to hot code alone.
   static bool depends_on_place(const Procedure& procedure, const CodeLocation& to) {
     return to.where == CodeLocation::Where::return_point ||
            procedure.blocks[to.block].has(BasicBlock::kLandingPad);

@@ -1,9 +1,12 @@
 // Running a pair of blocks: each side by itself, on the values of both.
 //
-// What an instruction computes gets the number of that computation, so that equal numbers mean
-// equal values whichever side computes them. What is no computation is an event: the changed
-// procedure has to do the events of the original in the same order with equal values, and gets
-// equal results.
+// The result of a pure instruction gets the number of its computation, so that equal numbers mean
+// equal values whichever side computes them. An instruction that is not pure is an event: the
+// changed procedure has to do the events of the original in the same order with equal values, and
+// gets equal results.
+//
+// Example: the original does r3 = r1 + r2, then stores r3. The hot copy does r5 = r1 + r2, then
+// stores r5. Both sums get one number, so the stores are the same event.
 
 #include "optimizer/check/proof_step.h"
 
@@ -40,7 +43,7 @@ PairRun::PairRun(const Program& program, const ProcedureBefore& before,
   });
   const RegisterSet preserved(std::span(abi_.preserved));
   preserved_ = preserved & mentioned;
-  preserved_.add(abi_.return_address);  // by calls that leave theirs elsewhere
+  preserved_.add(abi_.return_address);  // for calls that leave theirs elsewhere
 }
 
 KnownValues PairRun::at_entry() const {
@@ -52,8 +55,9 @@ KnownValues PairRun::at_entry() const {
   const size_t nothing_called = registers + 2 * slots;
   for (const size_t side : {kBefore, kAfter}) {
     put(0, registers);
-    // Below the stack pointer, where nothing is known. What private slots hold there is not read
-    // but by callees that read more than they may, which find the same.
+    // Slots lie below the stack pointer, where nothing is known. Private slots start equal on both
+    // sides: only a callee that reads more than it may could read what they hold, and it reads the
+    // same.
     for (size_t s = 0; s < slots; ++s)
       put(registers + (before_.is_private[s] ? 0 : side * slots) + s, 1);
     put(nothing_called, 1);
@@ -85,7 +89,8 @@ PairRun::Reached PairRun::run(const BlockPair& pair, const KnownValues& known, b
     expect(false, "a stub leads to several places");
     return {};
   }
-  // What waits is skipped before a stub runs, which may compute what was skipped.
+  // The original runs ahead to the stub's cold block before the stub runs: the stub may compute
+  // what the original computes on the way.
   const BlockId next = stub ? after_.blocks[pair.after].successors.front().target : pair.after;
   if (copies_[next] != pair.before) return run_skipped();
   return stub ? run_stub() : run_both();
@@ -134,7 +139,7 @@ PairRun::Reached PairRun::run_both() {
   compare_end();
   compare_call_sites(before, after);
   const std::vector<Edge> ways = ways_of(kBefore, before), ways_now = ways_of(kAfter, after);
-  // Where control goes one way, the branch that leads there may be gone.
+  // Where control can only go one way, the branch may be gone.
   const bool alike =
       ways.size() == ways_now.size() &&
       (is_decided(kBefore) || std::equal(ways.begin(), ways.end(), ways_now.begin(),
@@ -306,7 +311,8 @@ bool PairRun::access_slot(Side side, const Instruction& i, const Operands& opera
     at(side, operands.registers[1]) = slot;
   else
     slot = operands.uses == 2 ? at(side, operands.registers[0]) : zero(side, i);
-  // Somebody called may come back a second time, whenever, and find what is stored now.
+  // A callee, such as setjmp, may return a second time at any later point, and find what is stored
+  // now.
   if (store && is_private && called(side)) note_event(side, i, operands);
   return true;
 }

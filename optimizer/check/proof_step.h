@@ -1,6 +1,6 @@
 #pragma once
-// One step of the proof of a hot procedure (hot_cold_proof.h): a pair of blocks is run on what is
-// known of values, and what both do is compared. Private to this folder.
+// One step of the proof of a hot procedure (hot_cold_proof.h): a pair of blocks runs on what is
+// known of values, and what both sides do is compared. Private to this folder.
 
 #include <array>
 #include <optional>
@@ -17,11 +17,11 @@
 
 namespace respike {
 
-/// Something that both have to do alike.
+/// An event: both sides have to do it alike.
 struct SharedEvent {
   uint32_t operation = 0;
   std::vector<ValueId> reads, results;
-  RegisterSet unwinds;  // of the caller's registers, those that an unwinder would find
+  RegisterSet unwinds;  // the registers whose caller's value an unwinder would find
 };
 
 /// Two blocks that run together, or one that runs while the other side waits in front of its own.
@@ -30,20 +30,20 @@ struct BlockPair {
   auto operator<=>(const BlockPair&) const = default;
 };
 
-/// Runs a pair of blocks on what is known of values, and compares.
+/// Runs pairs of blocks on what is known of values, and compares.
 class PairRun {
  public:
   PairRun(const Program& program, const ProcedureBefore& before, std::span<const BlockId> copies);
 
-  /// At an entry of the procedure.
+  /// What is known at an entry of the procedure.
   KnownValues at_entry() const;
 
-  /// Without what the changed procedure could not compute again.
+  /// `known` without computations that the changed procedure could not repeat.
   KnownValues simplified(const KnownValues& known) const;
 
   using Reached = std::vector<std::pair<BlockPair, KnownValues>>;
 
-  /// What follows a pair. `check`: notes the first fault, too.
+  /// The pairs that follow a pair. `check`: notes the first fault, too.
   Reached run(const BlockPair& pair, const KnownValues& known, bool check);
 
   /// Whether the changed procedure waited in the last run.
@@ -51,8 +51,8 @@ class PairRun {
   const std::optional<std::string>& fault() const { return fault_; }
 
  private:
-  // Places: registers and slots of both sides, and one that changes with each call; then registers
-  // and that one at the entry.
+  // Places: registers, slots and a counter of calls (a value that each call changes) of each side;
+  // then the registers and the counter of calls at the entry.
   size_t places_of_side() const { return used_.size() + before_.slots.size() + 1; }
   size_t place(Side side, Register r) const { return side * places_of_side() + number_[r]; }
   size_t slot_place(Side side, size_t slot) const;
@@ -72,8 +72,8 @@ class PairRun {
   // Conditional branches that end a block.
 
   struct Branch {
-    std::optional<ValueId> value;  // that decides where it goes; nullopt: not understood
-    ValueClasses taken = 0;        // for these
+    std::optional<ValueId> value;  // by which the branch goes; nullopt: not understood
+    ValueClasses taken = 0;        // the classes of values for which it is taken
   };
 
   bool is_decided(Side side) const;
@@ -81,11 +81,12 @@ class PairRun {
   /// Where control may go on.
   std::vector<Edge> ways_of(Side side, const BasicBlock& block) const;
 
-  /// The value that a branch of both went by is known better behind it. Returns what it was.
+  /// Behind a branch of both sides, more is known of the value by which it went. Returns what was
+  /// known before.
   ValueClasses narrow(const Edge& edge);
   ValueClasses narrow(ValueId value, unsigned to);
 
-  /// Notes what a block's last instruction goes by; true when that decides where it goes.
+  /// Notes the value by which a block's last instruction goes; true when its direction is known.
   bool branch(Side side, const Instruction& i, const Operands& operands);
 
   // One side.
@@ -93,31 +94,31 @@ class PairRun {
   void execute(Side side, const BasicBlock& block);
   void step(Side side, const Instruction& i);
 
-  /// Of slots below the stack pointer.
+  /// Forgets what slots below the stack pointer hold.
   void forget_slots(Side side);
   std::optional<int64_t> constant_added(const Instruction& i, const Operands& operands) const;
   bool is_copy(const Instruction& i, const Operands& operands) const;
   void compute(Side side, const Instruction& i, const Operands& operands);
 
-  /// Saves and restores; false for what is no access of a slot.
+  /// Executes a save or restore; false when the instruction does not access a slot.
   bool access_slot(Side side, const Instruction& i, const Operands& operands);
 
-  /// What an instruction stores that stores no register.
+  /// The value that an instruction stores when it names no register to store.
   ValueId zero(Side side, const Instruction& i);
   void note_event(Side side, const Instruction& i, const Operands& operands);
 
-  /// Places of private slots of the frame, if an instruction enters code that may read and write
-  /// them.
+  /// The places of the frame's private slots, if the instruction enters code that may read and
+  /// write them.
   std::vector<size_t> slots_seen_by(Side side, const Instruction& i) const;
 
   // Unwind information.
 
   void note_unwinding(Side side, uint32_t state);
 
-  /// The caller's registers that an unwinder would find.
+  /// The registers whose caller's value an unwinder would find.
   RegisterSet unwound_by(Side side, uint32_t state);
 
-  /// What an unwinder takes for the caller's value of a register.
+  /// What an unwinder would take for the caller's value of a register.
   std::optional<ValueId> unwound(Side side, uint32_t number, Register r);
   void compare_unwinding(const RegisterSet& before, const RegisterSet& after);
   void compare_unwinding() { compare_unwinding(unwinds_[kBefore], unwinds_[kAfter]); }
@@ -126,17 +127,18 @@ class PairRun {
 
   // Behind the last instruction.
 
-  /// That jumps by tables of their own go where the edges say, others where they went.
+  /// Jumps by tables of their own go where the edges say, other jumps where they went.
   void compare_tables(const BasicBlock& before, const BasicBlock& after);
 
   const Call* call() const;
   bool calls_at_end() const { return call() != nullptr && call()->kind == Call::Kind::call; }
 
-  /// What is written on all ways back may hold another value there, or there is no way back.
+  /// False where the callee never returns. Then its summary is that every path back writes all
+  /// registers (`defined`) while nothing is changed (`killed`).
   bool comes_back() const;
   void compare_end();
 
-  /// What the callee leaves, or an unwinder in front of a landing pad.
+  /// Sets the registers to what the callee leaves or, in front of a landing pad, the unwinder.
   void return_to(const Edge& edge);
 
   const Program& program_;
@@ -146,9 +148,9 @@ class PairRun {
   const Procedure& after_;
   const std::span<const BlockId> copies_;
   Operations operations_;
-  std::vector<Register> used_;    // that either mentions, by their numbers here
+  std::vector<Register> used_;    // registers that either side mentions, by their number in places
   std::vector<uint32_t> number_;  // per register
-  RegisterSet preserved_;         // of these: what unwinding restores
+  RegisterSet preserved_;         // of used_: the registers that unwinding restores
 
   BlockPair pair_;
   bool checks_ = false;
@@ -159,8 +161,8 @@ class PairRun {
   size_t next_event_ = 0;
   bool skips_ = false;
   std::array<Branch, 2> branches_;  // per side, at the end of the block
-  uint32_t state_ = kNone;          // of unwinding, where the side is
-  RegisterSet unwinds_[2];          // of preserved_, those found at each instruction so far
+  uint32_t state_ = kNone;          // the unwind state of the side that runs
+  RegisterSet unwinds_[2];          // of preserved_: found at every instruction so far
   std::optional<std::string> fault_;
 };
 

@@ -1,4 +1,4 @@
-// Running a pair of blocks: what unwinders, callees, callers and whatever follows must find alike.
+// Running a pair of blocks: what unwinders, callees, callers and later code must find alike.
 
 #include "optimizer/check/proof_step.h"
 
@@ -58,13 +58,13 @@ void PairRun::compare_call_sites(const BasicBlock& before, const BasicBlock& aft
 }
 
 void PairRun::compare_tables(const BasicBlock& before, const BasicBlock& after) {
-  // Clang 14 does not understand the ranges of the standard library's equal_range().
+  // Clang 14 does not compile the ranges of the standard library's equal_range().
   const auto& entries = before_.table_entries;
   const auto jump = [](const ProcedureBefore::TableEntry& e) { return e.jump; };
   const auto first = std::ranges::lower_bound(entries, pair_.before, {}, jump);
   const auto last = std::ranges::upper_bound(entries, pair_.before, {}, jump);
   const bool own = first != last;
-  std::set<std::pair<BlockId, BlockId>> followed;  // by an edge
+  std::set<std::pair<BlockId, BlockId>> followed;  // pairs of targets of an edge, before and after
   for (size_t e = 0; e < before.successors.size() && own; ++e)
     if (before.successors[e].kind == Edge::Kind::indirect)
       followed.emplace(before.successors[e].target, after.successors[e].target);

@@ -1,30 +1,34 @@
 // Comparing two programs: the walk over their code.
 //
 // An optimizer that moves every block of a program needs a judge that does not share its errors.
-// This one takes the original and the written image, both lifted anew, believes no map from one to
-// the other, and proves that they do the same by bisimulation (Park 1981; Milner 1989): a relation
-// of code places such that related places hold the same instruction and lead to related places,
-// and that contains all pairs of entries.
+// The comparison lifts the original and the written image anew, believes no map from one to the
+// other, and proves that they do the same by bisimulation (Park 1981; Milner 1989): a relation of
+// code places such that related places hold the same instruction and lead to related places, and
+// that contains all pairs of entries.
 //
-// The relation is built by a worklist, starting with what same_program_data.cc finds. From a pair
-// of places both programs advance together. What a layout may add or drop does not count: no-ops,
-// fall-throughs and unconditional branches are followed on either side alone, so blocks may be cut
-// differently. Then the two instructions must be the same but for their displacements, or be a
-// conditional branch and its inverse; the targets of branches and references are new pairs, the
-// unwind states must be equal in content, and calls must be covered alike by call sites.
+// The relation is built by a worklist, starting with the entries that same_program_data.cc finds.
+// From a pair of places both programs advance together. What a layout may add or drop does not
+// count: either program alone passes over no-ops, fall-throughs and unconditional branches, so
+// blocks may be cut differently. Then the two instructions must be the same but for their
+// displacements, or be a conditional branch and its inverse; the targets of branches and references
+// are new pairs, the unwind states must be equal in content, and calls must be covered alike by
+// call sites.
+//
+// Example: the input has "beq x" in front of y, the output "bne y'" in front of x'. The branches
+// are inverse, so (x, x') and (y, y') are new pairs.
 //
 // A layout may also drop a load of gp that does nothing. The walk passes over both halves of such a
 // load only if the analysis of the input (needless_gp_loads.h), which the optimizer may have made
 // already, proves that the register holds the same value before the load. Up to the load both
 // programs did the same, so the register holds that value in the output, too.
 //
-// A pair is remembered when the input's side enters a block: every infinite walk does that again
-// and again, so the walk ends. Nearly every block has one partner, which is kept in a flat array; a
-// hash set keeps the others. Time and memory are linear in the size of the programs; the price is
-// cache misses, about five for a block of either side.
+// A pair is remembered when the input's side enters a block. Every infinite walk enters blocks
+// again and again, so the walk ends. Nearly every block has one partner, which is kept in a flat
+// array; a hash set keeps further partners. Time and memory are linear in the size of the programs;
+// the price is cache misses, about five for a block of either side.
 //
-// Between a load-locked and its store-conditional, and in the shadow of a trap, no branch may be
-// inserted either: such a sequence is followed a second time over fall-throughs alone.
+// Between a load-locked and its store-conditional, and in the shadow of a trap, not even a branch
+// may be inserted: such a sequence is followed a second time over fall-throughs alone.
 //
 // Limits: code that no entry leads to is not compared, only counted. A code address that is
 // computed without a relocation is unknown to both lifted programs.
@@ -76,12 +80,13 @@ CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind
   return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
 }
 
-/// Same flags but for how the instructions stand in memory.
+/// Equal flags, but for flags that say how the instructions stand in memory.
 bool same_flags(const Machine& machine, const Instruction& a, const Instruction& b) {
   return ((a.flags ^ b.flags) & ~machine.standing_flags()) == 0;
 }
 
-/// Whether the number in an instruction is a part of a displacement: those are compared by target.
+/// Whether the number in an instruction is part of a branch's displacement: targets are compared
+/// instead.
 bool is_part_of_branch(const Machine& machine, std::span<const Instruction> list, uint32_t index) {
   return machine.is_prefix(list[index]) && index + 1 < list.size() &&
          machine.control_flow(list[index + 1]) != ControlFlow::none;
@@ -93,7 +98,7 @@ bool same_operation(const Instruction& a, const Instruction& b) {
          std::memcmp(a.registers, b.registers, sizeof a.registers) == 0;
 }
 
-/// The same but for what it predicts.
+/// The same branch but for its hint.
 bool same_branch(const Machine& machine, Instruction a, Instruction b) {
   machine.predict(a, 0, 0);
   machine.predict(b, 0, 0);
@@ -107,7 +112,7 @@ Comparison::Cursor Comparison::cursor_at(const ComparedProgram& side, const Code
   enter(side, cursor, at.procedure, at.block);
   cursor.at.index = at.index;
   if (at.index == 0) return cursor;
-  cursor.entered = kNone;  // the middle of a block
+  cursor.entered = kNone;  // the walk starts inside a block
   for (const Instruction& instruction : cursor.block->instructions.span().first(at.index))
     if (instruction.is_pseudo()) cursor.state = side.state_class(instruction.immediate);
   return cursor;
@@ -122,9 +127,8 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
   cursor.entered = side.number(procedure, block);
 }
 
-/// Moves the cursor to the next instruction that does something. Cycles of empty blocks and
-/// branches are found by Brent's method: a marker is moved to the current block at every power of
-/// two steps.
+/// Moves the cursor to the next instruction that does something. Brent's method finds cycles of
+/// empty blocks and branches: a marker moves to the current block at every power of two steps.
 Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
   constexpr uint32_t kLong = 64;  // blocks and no-ops
   auto& known = &side == &before_ ? before_rests_ : after_rests_;
@@ -184,7 +188,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
   }
 }
 
-/// False when this pair was visited before.
+/// Remembers the pair. False when it was visited before.
 bool Comparison::visit(uint32_t before, const CodeCursor& after) {
   const uint64_t place = uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
   if (partner_[before] == place) return false;
@@ -249,7 +253,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       ++y.at.index;
       return !difference_;
     }
-    case ControlFlow::branch:  // one whose target is not known, or settle() would have followed it
+    case ControlFlow::branch:  // with an unknown target: settle() follows all others
       if (i.immediate != j.immediate) differ(x, y, "the operands differ");
       return false;
     case ControlFlow::call:
@@ -268,16 +272,16 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   }
 }
 
-/// Data between the code of an opaque procedure is taken for instructions. Whether this is a word
-/// of it that may change: code_pointers() compares those.
+/// Data between the code of an opaque procedure is lifted as instructions. Whether the instruction
+/// overlaps a code pointer, which code_pointers() compares.
 bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const {
   const Instruction& instruction = cursor.block->instructions[cursor.at.index];
   return cursor.procedure->state == Procedure::State::opaque && !instruction.is_pseudo() &&
          is_code_pointer(side.program.origin_base + instruction.origin);
 }
 
-/// Goes on behind the word. What it was taken for may end a block on either side, but such code
-/// stays, so that the same place is at the same address.
+/// Goes on behind the code pointer. The instruction lifted from it may end a block on either side;
+/// but opaque code stays, so the next place has the same address in both programs.
 void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
   const uint64_t next = before_.machine.grid().next(place);
@@ -285,8 +289,8 @@ void Comparison::step_over_pointer(const Cursor& x) {
   if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
 }
 
-/// Whether the instruction of the input is half of a needless gp load that the output has not. Both
-/// halves are in one block, with nothing between them that leaves it.
+/// Whether the instruction of the input is half of a needless gp load that the output lacks. Both
+/// halves are in one block, and control does not leave the block between them.
 bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Reference* load = reference_of(*x.procedure, i);
@@ -342,7 +346,7 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   pair(x_next, y_next, x, y, "the way past the branch");
 }
 
-/// The return points of the two blocks correspond.
+/// Notes that the return points of the two blocks correspond.
 void Comparison::remember_call(const Cursor& x, const Cursor& y) {
   const uint32_t before = before_.number(x.at.procedure, x.at.block);
   const uint32_t after = after_.number(y.at.procedure, y.at.block);
@@ -352,11 +356,11 @@ void Comparison::remember_call(const Cursor& x, const Cursor& y) {
     more_call_partners_.insert({before, after});
 }
 
-/// Whether it is right that nothing follows a call of the input: there is no code, an earlier
-/// rewriting noted that none of it follows, or the callee has no way back.
+/// Whether it is right that no edge leads on from a call of the input: there is no code behind it,
+/// an earlier rewriting noted that the code behind it is unrelated, or the callee never returns.
 bool Comparison::returns_nowhere(const Cursor& x) {
   if (x.procedure->state == Procedure::State::opaque || x.block->origin == kNone) return true;
-  // Behind the end of a piece of the procedure there is other code, or none.
+  // Behind a range of the procedure there is other code, or none.
   const uint64_t place = before_.program.address_of(*x.block);
   const auto& ranges = before_.program.ranges;
   const auto range = std::upper_bound(ranges.begin(), ranges.end(), place,
@@ -413,16 +417,16 @@ void Comparison::call_site(const Cursor& x, const Cursor& y) {
   pair(landing_pad(x, before), landing_pad(y, after), x, y, "the landing pad");
 }
 
-/// Unwinders of some machines look up the region by the return address as it is, and take what that
-/// region says for the caller (libgcc config/ia64/unwind-ia64.c, uw_frame_state_for). Where the
-/// input has the return address of a call in the region of the call, so must the output.
+/// Unwinders of some machines look up the region at the return address itself, not before it, and
+/// unwind the caller by that region (libgcc config/ia64/unwind-ia64.c, uw_frame_state_for). Where
+/// the input has the return address of a call in the region of the call, so must the output.
 void Comparison::return_region(const Cursor& x, const Cursor& y) {
   if (!after_.describes_return(y.at) && before_.describes_return(x.at))
     differ(x, y, "the return address of the call lies outside of the unwind region of the call");
 }
 
-/// The words of its table are compared as code pointers. How many blocks they lead to may differ: a
-/// block of nothing but a branch vanishes when its target follows.
+/// The entries of the jump table are compared as code pointers. The number of blocks to which they
+/// lead may differ: a block of nothing but a branch vanishes when its target follows.
 void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
@@ -430,13 +434,13 @@ void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the operands differ");
 }
 
-/// Where control goes when a predicate skips a jump.
+/// Pairs the places to which control goes when a predicate skips a jump.
 void Comparison::way_past(const Cursor& x, const Cursor& y) {
   pair(successor(x.at, *x.block, Edge::Kind::fall_through),
        successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past the jump");
 }
 
-/// Whether the calls at the ends of two blocks were compared, or may still be.
+/// Whether the calls at the ends of two blocks were compared with each other, or may still be.
 bool Comparison::same_call(const CodeLocation& before, const CodeLocation& after) const {
   const uint32_t call = before_.number(before.procedure, before.block);
   const uint32_t partner = after_.number(after.procedure, after.block);
@@ -455,15 +459,14 @@ void Comparison::references(const Cursor& x, const Cursor& y) {
     return pair(before->target, after->target, x, y, "the reference");
   if (after->target.where != CodeLocation::Where::return_point)
     return differ(x, y, "the references have different anchors");
-  // Most come right behind their call, which was compared just now.
+  // Most such references come right behind their call, which was compared just now.
   const uint32_t call = before_.number(before->target.procedure, before->target.block);
   const uint32_t partner = after_.number(after->target.procedure, after->target.block);
   if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
 }
 
-/// Everything between the beginning and the end of an untouchable sequence lies on fall-through
-/// edges of the input; then it does so in the output. Sequences that run into a call or never end
-/// are not untouchable.
+/// The input runs through an untouchable sequence over fall-through edges alone; so must the
+/// output. Sequences that run into a call or never end are not untouchable.
 void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
   const bool reservation =
       role == SequenceRole::reservation_begin || role == SequenceRole::reservation_end;
@@ -472,7 +475,7 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
     open_sequences_ &= ~bit;
     return;
   }
-  if ((open_sequences_ & bit) != 0 && !reservation) return;  // inside one that was checked
+  if ((open_sequences_ & bit) != 0 && !reservation) return;  // inside a sequence that was checked
   open_sequences_ |= bit;
   const SequenceRole end = reservation ? SequenceRole::reservation_end : SequenceRole::shadow_end;
 
@@ -511,11 +514,11 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
       return differ(x, y, "a sequence that must stay contiguous is interrupted");
 }
 
-/// A gp load behind a call computes gp from the return address: its call must be the partner of
-/// the call of the other side.
+/// A gp load behind a call computes gp from the return address. So where a load of the input refers
+/// to one call and the load of the output to another, the two calls must be partners.
 void Comparison::expected_calls() {
   for (const auto& [before, after] : expected_calls_) {
-    if (call_partner_[before] == kNone) continue;  // nothing leads to the call, so nor behind it
+    if (call_partner_[before] == kNone) continue;  // nothing leads to the call, nor behind it
     if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
     const auto first =
         std::upper_bound(before_.first_block.begin(), before_.first_block.end(), before) - 1;
@@ -554,9 +557,9 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
     differ(x, y, fmt::format("{} leads to different places", what));
 }
 
-/// Addresses without blocks are equal, unless they lie in a section that moved: then the output's
-/// is the start of that section. (Static images register their unwind tables from behind those of
-/// the first object; registering all of them does the same.)
+/// Addresses without blocks must be equal, unless the input's address lies in a section that moved:
+/// then the output's address is the start of the moved section. (Static images register their
+/// unwind tables from behind the tables of the first object; registering all tables does the same.)
 bool Comparison::same_outside(uint64_t before, uint64_t after) const {
   const Image *old_image = before_.program.image, *new_image = after_.program.image;
   if (old_image == nullptr || new_image == nullptr) return before == after;

@@ -1,5 +1,5 @@
 #pragma once
-// Proof that two images run the same code: used after every rewriting and by `respike image
+// A proof that two images run the same code: used after every rewriting and by `respike image
 // verify`.
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace respike {
 struct CompareCounts {
   uint64_t instructions = 0;    // pairs of instructions compared
   uint64_t blocks = 0;          // blocks of `before`
-  uint64_t blocks_reached = 0;  // ... that the walk came to; the others are dead code
+  uint64_t blocks_reached = 0;  // of `before`, by the walk; the others are dead code
 };
 
 /// Walks both programs in lockstep from all their entries (bisimulation over pairs of code places)

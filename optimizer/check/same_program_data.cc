@@ -1,14 +1,16 @@
 // Comparing two programs: everything but the walk over their code (same_program.cc).
 //
 // The walk is as good as its set of entries. Control enters code from outside at the image's entry,
-// at symbols and through words of data that hold addresses; code that was not understood may be
-// entered at any of its blocks. Each such place has a partner that depends on nothing the emitter
-// says: the symbol of the same name at the same position in the table, the word at the same
-// address, since data does not move, the same address for code that does not move.
+// at symbols and through words of data that hold addresses; opaque code may be entered at any of
+// its blocks. Each entry has a partner that depends on nothing the emitter says:
 //
-// All other data must be equal byte by byte. Left out are sections that describe where code is:
-// unwind tables are compared by what they say about each instruction, relocations and dynamic
-// entries by their meaning.
+// - of a symbol: the symbol of the same name at the same position in the table;
+// - of a word of data: the word at the same address, since data does not move;
+// - of code that does not move: the code at the same address.
+//
+// All other data must be equal byte by byte, but for sections that describe where code is: unwind
+// tables are compared by what they say about each instruction, relocations and dynamic entries by
+// their meaning.
 
 #include <fmt/format.h>
 
@@ -25,7 +27,6 @@
 namespace respike {
 namespace {
 
-constexpr uint8_t kPcRelative32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
@@ -33,14 +34,14 @@ bool describes_code(std::string_view name) {
          name.starts_with(".rela.") || name.starts_with(".note");
 }
 
-/// Bytes of the word.
+/// Bytes of the pointer.
 uint64_t size_of(const CodePointer& pointer) {
   const bool wide =
       pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
   return wide ? 8 : 4;
 }
 
-/// Read-only sections that only a program header or the dynamic section tells of: they may move.
+/// Read-only sections that only a program header or the dynamic section names: they may move.
 bool is_found_by_headers(std::string_view name) {
   constexpr std::string_view kNames[] = {".interp",       ".hash",        ".gnu.hash",
                                          ".dynstr",       ".gnu.version", ".gnu.version_r",
@@ -60,25 +61,6 @@ bool in_executable_section(const Image& image, const Symbol& symbol) {
 
 bool same_kind(const Symbol& a, const Symbol& b) {
   return a.name == b.name && a.raw == b.raw;
-}
-
-/// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: pairs of
-/// the address that the FDE starts at and its own. Nullopt when the section is not that simple.
-std::optional<std::vector<std::pair<uint64_t, uint64_t>>> fdes_of(const Section& section) {
-  std::vector<std::pair<uint64_t, uint64_t>> fdes;
-  const auto bytes = section.contents;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
-    const auto length = load<uint32_t>(&bytes[at]);
-    if (length == 0) break;
-    if (length < 8 || length > bytes.size() - at - 4) return std::nullopt;
-    const uint64_t address = section.address + at;
-    if (load<uint32_t>(&bytes[at + 4]) != 0)
-      fdes.emplace_back(address + 8 + static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at + 8])}),
-                        address);
-    at += 4 + size_t{length};
-  }
-  std::sort(fdes.begin(), fdes.end());
-  return fdes;
 }
 
 }  // namespace
@@ -105,11 +87,12 @@ void Comparison::find_entries() {
   pinned_blocks();
   sections();
   dynamic_relocations();
-  frame_header();
+  unwind_tables();
   foreign_code();
 }
 
-/// Programs that were not lifted (those of tests): the same number is the same procedure.
+/// Programs that were not lifted (in tests) have no images: procedures with equal numbers
+/// correspond.
 void Comparison::procedures_by_number() {
   const auto &before = before_.program.procedures, &after = after_.program.procedures;
   if (before.size() != after.size()) return differ("the numbers of procedures differ");
@@ -122,7 +105,7 @@ void Comparison::procedures_by_number() {
   }
 }
 
-/// Code that does not move may be entered anywhere.
+/// Code that does not move may be entered anywhere: all its blocks are entries.
 void Comparison::pinned_blocks() {
   for (ProcedureId id = 0; id < before_.program.procedures.size(); ++id) {
     const Procedure& procedure = before_.program[id];
@@ -165,7 +148,7 @@ void Comparison::code_pointers() {
   }
 }
 
-/// Whether a word that overlaps the unit of code at `address` is a code pointer of the input.
+/// Whether the instruction at `address` overlaps a code pointer of the input.
 bool Comparison::is_code_pointer(uint64_t address) const {
   const auto& pointers = before_.program.code_pointers;
   auto after = std::upper_bound(pointers.begin(), pointers.end(), address,
@@ -173,8 +156,8 @@ bool Comparison::is_code_pointer(uint64_t address) const {
   return after != pointers.begin() && address - (after - 1)->address < size_of(*(after - 1));
 }
 
-/// Two addresses that outsiders know: the same code, or the same place outside of all code. The end
-/// of a procedure that was moved is no place of its own.
+/// Two addresses that code outside of the image may know: they must be the same code, or the same
+/// place outside of all code. The end of a procedure that moved is no such place.
 void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
   const auto from = before_.find(before), to = after_.find(after);
   if (from && to) {
@@ -188,7 +171,7 @@ void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_vie
                   what, before, after));
 }
 
-/// Whether an address that is no instruction's lies in a procedure that need not be where it was.
+/// Whether an address lies in a procedure that may have moved.
 bool Comparison::is_inside_moved(uint64_t address) const {
   const auto& ranges = before_.program.ranges;
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
@@ -200,9 +183,9 @@ bool Comparison::is_inside_moved(uint64_t address) const {
 
 /// The output may have more local symbols, for fragments; all others keep their order. Symbols of
 /// sections have no names to match. Names of source files say nothing about code, and for objects
-/// without a name linkers make up the temporary object's. Symbols in debug sections that the output
-/// has dropped, such as those that link-time optimization puts into .debug_info, have become null
-/// symbols there.
+/// without a name linkers write the name of a temporary file. Symbols in debug sections that the
+/// output has dropped, such as symbols that link-time optimization puts into .debug_info, have
+/// become null symbols there.
 void Comparison::symbols() {
   const Image &input = *before_.program.image, &output = *after_.program.image;
   const auto &before = input.symbols, &after = output.symbols;
@@ -276,7 +259,7 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
 
 void Comparison::sections() {
   const Image &before = *before_.program.image, &after = *after_.program.image;
-  std::multimap<std::string_view, const Section*> named;  // keeps the order of equal names
+  std::multimap<std::string_view, const Section*> named;  // equal names stay in order
   for (const Section& each : after.sections)
     if (each.allocated()) named.emplace(each.name, &each);
   for (const Section& each : before.sections) {
@@ -348,13 +331,14 @@ void Comparison::dynamic_relocations() {
   }
 }
 
-/// Code that is in no procedure is not walked over, but unwound all the same; where the input's
-/// descriptors are not understood, they count from the same places.
+/// The walk does not reach code that is in no procedure, but unwinders do: both images must unwind
+/// such code alike. Where the input's descriptors are not understood, they must cover the same
+/// range.
 void Comparison::foreign_code() {
   const auto differs = [&](uint64_t address) {
     differ(fmt::format("the unwind information of the code at {:#x} differs", address));
   };
-  const auto& after = after_.program.foreign_fdes;  // sorted, as those of `before` are
+  const auto& after = after_.program.foreign_fdes;  // sorted, as those of `before`
   for (const Fde& fde : before_.program.foreign_fdes) {
     std::vector<uint64_t> places = {fde.start};  // where something changes
     for (const Fde::Row& row : fde.rows) places.push_back(row.address);
@@ -373,7 +357,7 @@ void Comparison::foreign_code() {
   }
 }
 
-/// At the address both FDEs say the same, and exceptions lead to the same code.
+/// Whether both FDEs say the same at the address, and exceptions lead to the same code.
 bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t address) {
   const auto state_at = [&](const ComparedProgram& side, const Fde& fde) {
     const auto next =
@@ -390,7 +374,7 @@ bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t ad
   };
   const Fde::CallSite *from = site_at(before), *to = site_at(after);
   if (before.lsda == kNone || after.lsda == kNone) {
-    // A record without a landing pad says as much as no table does.
+    // A call site without a landing pad means the same as no table.
     const bool passes =
         before.lsda == kNone ? after.lsda == kNone || to != nullptr : from != nullptr;
     return passes && (from == nullptr || from->landing_pad == 0) &&
@@ -403,42 +387,16 @@ bool Comparison::same_unwinding(const Fde& before, const Fde& after, uint64_t ad
          after_.action_class(after.lsda, to->action);
 }
 
-/// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders believe
-/// it.
-void Comparison::frame_header() {
-  const Image& image = *after_.program.image;
-  const Section* header = image.section_named(".eh_frame_hdr");
-  const Section* frames = image.section_named(".eh_frame");
-  if (header == nullptr || frames == nullptr) {
-    if (before_.program.image->section_named(".eh_frame_hdr") != nullptr)
-      differ("the section .eh_frame_hdr is missing");
-    return;
-  }
-  const auto& cies = after_.program.unwind.cies;
-  const auto fdes = fdes_of(*frames);
-  const bool simple = std::all_of(cies.begin(), cies.end(), [](const Cie& cie) {
-    return cie.address_encoding == kPcRelative32;
-  });
-  const auto bytes = header->contents;
-  // Version 1, the address of .eh_frame, a count, a table relative to the header.
-  constexpr std::array<uint8_t, 4> kForm = {1, kPcRelative32, 0x03, 0x3b};
-  if (!fdes || !simple) return;
-  const auto word = [&](size_t at) {
-    return static_cast<uint64_t>(int64_t{load<int32_t>(&bytes[at])});
-  };
-  if (bytes.size() != 12 + 8 * fdes->size() ||
-      !std::equal(kForm.begin(), kForm.end(), bytes.begin()) ||
-      header->address + 4 + word(4) != frames->address || word(8) != fdes->size())
-    return differ(".eh_frame_hdr does not describe .eh_frame");
-  for (size_t i = 0; i < fdes->size(); ++i)
-    if (header->address + word(12 + 8 * i) != (*fdes)[i].first ||
-        header->address + word(16 + 8 * i) != (*fdes)[i].second)
-      return differ(fmt::format("the search table of .eh_frame_hdr does not list the FDE of {:#x}",
-                                (*fdes)[i].first));
+void Comparison::unwind_tables() {
+  for (const UnwindFormat* format : unwind_formats())
+    if (format->contradiction != nullptr)
+      if (const auto fault = format->contradiction(*before_.program.image, *after_.program.image,
+                                                   after_.program.unwind))
+        return differ(*fault);
 }
 
-/// Without a symbol the addend is an address, which may be one of code; with one, symbol and addend
-/// together are.
+/// Without a symbol the addend is an address, perhaps of code. With a symbol, symbol and addend
+/// together are an address.
 void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
   const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
   if (before.address != after.address || before.raw != after.raw || before.symbol != after.symbol)

@@ -1,7 +1,7 @@
 #pragma once
-// Shared by the parts of the comparison: compare.cc walks code, same_program_data.cc compares what
-// is not code and finds the places where the walk begins, same_program_sides.cc says what the walk
-// has to know of each program. Private to this folder.
+// Shared by the parts of the comparison: same_program.cc walks code, same_program_data.cc compares
+// what is not code and finds the places where the walk begins, same_program_sides.cc finds what the
+// walk has to know of each program. Private to this folder.
 
 #include <cstdint>
 #include <map>
@@ -15,13 +15,13 @@
 #include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
-/// Numbers contents; shared by both programs.
+/// Numbers of contents, shared by both programs: equal contents have equal numbers.
 using ContentClasses = std::unordered_map<std::string, uint32_t>;
 
 /// A place in one of the two programs' code: an instruction of a block.
@@ -31,14 +31,14 @@ struct CodeCursor {
   uint32_t index = 0;  // of the instruction; may be one past the last
 };
 
-/// One of the two programs with what the walk needs to know of it.
+/// One of the two programs, and what the walk needs to know of it.
 class ComparedProgram {
  public:
   ComparedProgram(const Program& p, ContentClasses& classes);
 
   const Program& program;
   const Machine& machine;
-  std::vector<uint32_t> first_block;  // per procedure: its block 0 in a numbering of all blocks
+  std::vector<uint32_t> first_block;  // per procedure: the number of its block 0 among all blocks
   std::vector<uint32_t>
       state_classes;  // per unwind state: equal for equal states of either program
   uint32_t block_count = 0;
@@ -52,17 +52,18 @@ class ComparedProgram {
   uint32_t state_class(uint32_t state) const {
     return state < state_classes.size() ? state_classes[state] : kNone;
   }
-  /// A number of what an exception does at a call with this action; equal for equal actions of
-  /// either program.
+  /// The number of what an exception does at a call with this action; equal numbers for equal
+  /// actions of either program.
   uint32_t action_class(uint32_t lsda, uint64_t action);
-  /// The instruction at an address of the image, or nullopt when none starts there. Binary search.
+  /// The instruction at an address of the image, or nullopt when no instruction starts there.
+  /// Binary search.
   std::optional<CodeCursor> find(uint64_t address) const;
-  /// The same when it starts a block.
+  /// The block that starts at an address of the image, or nullopt.
   std::optional<CodeLocation> block_at(uint64_t address) const;
-  /// Whether there is anything in the procedure, or in those that it branches to, by which control
-  /// could come back to a caller.
+  /// Whether control could come back to a caller by anything in the procedure, or in procedures to
+  /// which it branches.
   bool may_return(ProcedureId procedure);
-  /// Whether unwinders that look up return addresses as they are find what describes the call.
+  /// Whether unwinders that look up a return address itself find the region of the call.
   bool describes_return(const CodeCursor& call) const;
   /// "0x120000460 in main (`addq a0,a1,v0`)".
   std::string describe(const CodeCursor& at) const;
@@ -73,7 +74,7 @@ class ComparedProgram {
 
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
-  RegionMap regions_;
+  ReturnRegions regions_;
   std::vector<bool> may_return_;                  // per procedure; empty until asked for
   uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };
@@ -89,7 +90,7 @@ class Comparison {
  private:
   /// Where a cursor comes to rest.
   enum class Rest : uint8_t {
-    instruction,  // at one that does something
+    instruction,  // at an instruction that does something
     outside,      // at an unconditional branch to an address without blocks
     nothing,      // behind the last instruction of a block without successor
     spin,         // in a cycle of branches
@@ -117,7 +118,7 @@ class Comparison {
     }
   };
 
-  // compare.cc
+  // same_program.cc
   Cursor cursor_at(const ComparedProgram& side, const CodeCursor& at) const;
   void enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
              BlockId block) const;
@@ -163,7 +164,7 @@ class Comparison {
   void sections();
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;
-  void frame_header();
+  void unwind_tables();
   void foreign_code();
   bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
   void dynamic_relocations();
@@ -175,17 +176,17 @@ class Comparison {
   std::vector<uint64_t> dead_ends_;  // of the input, see Provenance
   std::vector<Item> work_;
   std::vector<uint64_t> partner_;  // per block of `before`: the place of `after` it was walked with
-  std::unordered_set<Visit, VisitHash> more_partners_;  // when there are several
+  std::unordered_set<Visit, VisitHash> more_partners_;  // pairs of blocks with several partners
   std::vector<uint32_t> call_partner_;  // per block of `before`: the block whose call was compared
   std::unordered_set<Visit, VisitHash> more_call_partners_;
   std::vector<std::pair<uint32_t, uint32_t>> expected_calls_;  // pairs of calls, block numbers
   std::vector<bool> reached_;                                  // per block of `before`
-  // Where the walk comes to rest behind a block, for those from which it is a long way.
+  // Where the walk comes to rest behind a block, for blocks from which it is a long way.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;
   std::vector<uint32_t> path_;                                           // of settle()
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
-  // Loads of gp that the input could do without, by procedure, block and place; found when needed.
+  // Needless loads of gp in the input, by procedure, block and place; found when needed.
   const std::vector<GpLoad>* needless_loads_;  // null: not found yet
   std::vector<GpLoad> found_loads_;
   int32_t dropped_load_ = -1;    // the reference of the load whose first half was passed over

@@ -1,9 +1,11 @@
 // Comparing two programs: what the walk (same_program.cc) has to know of each of them.
 //
 // Unwind states and the actions of LSDAs are numbered by content, in one numbering for both
-// programs, so that the walk compares numbers. Content means what the runtime does with it: a
-// rewritten LSDA may leave out types and actions that its call sites do not use. A personality that
-// is not reached through a slot of data is code: it is compared by the name of its procedure.
+// programs, so that the walk compares numbers. The content of an LSDA is what the runtime does with
+// it: a rewritten LSDA may leave out types and actions that its call sites do not use. Example:
+// action 1 of the input and action 3 of the output get one number if both say "catch int, then
+// clean up". A personality that is not reached through a slot of data is code, and is compared by
+// the name of its procedure.
 //
 // Source: Itanium C++ ABI, exception handling tables, as GCC's runtime (gcc/libgcc/unwind-pe.h,
 // libstdc++ eh_personality.cc) reads them.
@@ -21,7 +23,7 @@ namespace {
 constexpr uint8_t kIndirectPointer = 0x80;  // DW_EH_PE_indirect
 constexpr uint8_t kNoPointer = 0xff;        // DW_EH_PE_omit
 
-/// Contents as a string of bytes without ambiguity.
+/// A string of bytes that stands for contents: equal strings, equal contents.
 class Key {
  public:
   explicit Key(char kind) { writer_.write(kind); }
@@ -105,7 +107,7 @@ std::string action_key(const Lsda& lsda, uint64_t action) {
   return key.take();
 }
 
-/// The same for tables that cannot be read: byte by byte.
+/// The key of an action whose table cannot be read: the bytes of the table.
 std::string raw_action_key(const Lsda& lsda, uint64_t action) {
   Key key('r');
   key.add(action).add(lsda.type_encoding).add(lsda.actions).add(lsda.types.size());
@@ -117,7 +119,7 @@ std::string raw_action_key(const Lsda& lsda, uint64_t action) {
 
 ComparedProgram::ComparedProgram(const Program& p, ContentClasses& classes)
     : program(p), machine(*p.machine), classes_(classes) {
-  if (p.image != nullptr) regions_ = RegionMap(*p.image);
+  if (p.image != nullptr) regions_ = ReturnRegions(*p.image);
   for (const Procedure& procedure : program.procedures) {
     first_block.push_back(block_count);
     block_count += static_cast<uint32_t>(procedure.blocks.size());
@@ -140,7 +142,7 @@ uint32_t ComparedProgram::action_class(uint32_t lsda, uint64_t action) {
   } catch (const Error&) {
     key = raw_action_key(table, action);
   }
-  // Many actions may share one long chain.
+  // The keys of many actions may repeat one long chain.
   if (key.size() > action_budget_) throw Error("exception tables are too entangled to be compared");
   action_budget_ -= key.size();
   return known->second = class_of(std::move(key));
@@ -148,10 +150,10 @@ uint32_t ComparedProgram::action_class(uint32_t lsda, uint64_t action) {
 
 bool ComparedProgram::describes_return(const CodeCursor& call) const {
   const Instruction& instruction = block(call).instructions[call.index];
-  if (block(call).origin == kNone) return true;  // made by hot-cold optimization
+  if (block(call).origin == kNone) return true;  // a call that hot-cold optimization made
   const uint64_t place = program.origin_base + instruction.origin;
   const CodeGrid grid = machine.grid();
-  return regions_.start_of_entry(place) == regions_.start_of_entry(grid.group(place) + grid.bytes);
+  return regions_.start_of(place) == regions_.start_of(grid.group(place) + grid.bytes);
 }
 
 std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
@@ -182,7 +184,8 @@ std::optional<CodeLocation> ComparedProgram::block_at(uint64_t address) const {
   return CodeLocation{.procedure = at->procedure, .block = at->block};
 }
 
-/// Asks every instruction and none of the edges: those may be wrong.
+/// Finds the procedures that may return, by their instructions. Edges are not asked: they may be
+/// wrong.
 void ComparedProgram::find_returns() {
   may_return_.assign(program.procedures.size(), false);
   std::vector<std::vector<ProcedureId>> callers(program.procedures.size());  // by tail calls

@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
@@ -21,9 +19,9 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
       machine_(*program.machine),
       diagnostics_(diagnostics),
       unwind_(program.unwind) {
-  // A personality that is not reached through a slot of data is code, and moves.
+  // A personality routine that no word of data leads to moves with the other code.
   for (Cie& cie : unwind_.cies)
-    if ((cie.personality_encoding & eh_pe::kIndirect) == 0)
+    if (cie.has_direct_personality())
       cie.personality = new_address(cie.personality).value_or(cie.personality);
   out_.contents.assign(image_.file.begin(), image_.file.end());
   if (placement.added_end() > placement.added_start()) {

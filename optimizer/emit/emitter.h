@@ -9,9 +9,8 @@
 
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/placement.h"
-#include "optimizer/emit/unwind_regions_writer.h"
-#include "optimizer/emit/unwind_writer.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
@@ -60,11 +59,8 @@ class Emitter {
                          uint64_t branch_target);
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
-  void write_region_tables();
-  TableRoom room_for_regions(const Section& table, const Section& information) const;
   void close_gaps(std::vector<UnwindRange>& ranges) const;
-  void move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
-                  std::vector<UnwindFixup> fixups);
+  void move_table(NewUnwindTable table);
   std::vector<UnwindRange> unwind_ranges();
   void add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id, BlockId block);
   void add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde);

@@ -9,7 +9,6 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 // ---- symbols ----
@@ -164,16 +163,6 @@ RelocationTable& Emitter::table_for(std::vector<RelocationTable>& tables, uint32
 }
 
 void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
-  const auto role_of = [](UnwindFixup::Kind kind) {
-    switch (kind) {
-      case UnwindFixup::Kind::data_relative64:
-        return RelocationRole::unwind_gp_relative64;
-      case UnwindFixup::Kind::segment_relative64:
-        return RelocationRole::unwind_segment_relative64;
-      default:
-        return RelocationRole::pc_relative32;
-    }
-  };
   for (const auto& [section, fixups] : unwind_fixups_) {
     if (fixups.empty()) continue;
     RelocationTable& table = table_for(tables, section);
@@ -181,12 +170,11 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
       const uint32_t to = section_of(fixup.target);
       const uint32_t symbol = section_symbol(to);
       const uint64_t base = symbol == 0 ? 0 : out_.symbols[new_symbol_index(symbol)].value;
-      const RelocationRole role = role_of(fixup.kind);
       table.relocations.push_back({.address = fixup.address,
                                    .addend = static_cast<int64_t>(fixup.target - base),
                                    .symbol = new_symbol_index(symbol),
-                                   .raw = relocation_number(image_, role),
-                                   .role = role});
+                                   .raw = relocation_number(image_, fixup.role),
+                                   .role = fixup.role});
     }
   }
 }

@@ -1,11 +1,11 @@
 // Unwind information for code in its new places: what is to be said of which addresses.
 //
 // Every block is in one state at its start and changes it at pseudo-instructions; a block that does
-// not move says the same of its old addresses. Ranges of all code, by address, are what the writers
-// of tables want: unwind_writer.cc for .eh_frame, unwind_regions_writer.cc for unwind regions.
+// not move says the same of its old addresses. Ranges of all code, by address, are what the writer
+// of the image's unwind format wants (unwind/unwind.h).
 //
-// Unwinders look regions up by return addresses as they are, so that no-ops behind a call belong to
-// what is before them, see close_gaps() and Packing::needs_padding().
+// Some unwinders look up return addresses as they are, so that no-ops behind a call belong to what
+// is before them, see close_gaps() and Packing::needs_padding().
 
 #include <algorithm>
 
@@ -13,7 +13,6 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
-#include "optimizer/image/unwind_table.h"
 
 namespace respike {
 namespace {
@@ -158,64 +157,13 @@ void Emitter::write_unwind_tables() {
                     "be lost",
                     *program_.unreadable_fde),
         image_.path);
-  if (has_unwind_regions(image_)) return write_region_tables();
-  const Section* frame = image_.section_named(".eh_frame");
-  if (frame == nullptr || program_.unwind.cies.empty()) return;
-  const std::vector<UnwindRange> ranges = unwind_ranges();
-  const Section* header = image_.section_named(".eh_frame_hdr");
-  const uint64_t address = align_up(placement_.added_end(), 16);
-  UnwindSections sections = write_unwind(unwind_, ranges, address, header != nullptr);
-  move_table(frame, address, sections.eh_frame, std::move(sections.eh_frame_fixups));
-  if (!sections.lsda.empty())
-    move_table(image_.section_named(".gcc_except_table"), sections.lsda_address, sections.lsda,
-               std::move(sections.lsda_fixups));
-  move_table(header, sections.header_address, sections.header, {});
-}
-
-/// The room around the old table, which its information blocks leave, too, when they move.
-/// Unwinders count the addresses in the table from the lowest loaded segment, readelf from the one
-/// that holds the table: where it stays there, both are right.
-TableRoom Emitter::room_for_regions(const Section& table, const Section& information) const {
-  const Segment* lowest = nullptr;
-  for (const Segment& segment : image_.segments)
-    if (segment.loaded() && (lowest == nullptr || segment.address < lowest->address))
-      lowest = &segment;
-  if (table.address < lowest->address || table.address >= lowest->address + lowest->file_size)
-    return {};
-  uint64_t start = 0, end = lowest->address + lowest->file_size;
-  for (const Section& section : image_.sections) {
-    if (!section.allocated() || section.size == 0 || &section == &table || &section == &information)
-      continue;
-    if (section.address > table.address)
-      end = std::min(end, section.address);
-    else
-      start = std::max(start, section.address + section.size);
-  }
-  start = align_up(std::max(start, lowest->address), 8);
-  if (start >= end) return {};
-  const auto bytes = *image_.bytes_at(start, end - start);
-  for (uint64_t at = start; at < end; ++at)  // what no section claims is free only if it is zero
-    if (bytes[at - start] != 0 && !table.contains(at) && !information.contains(at)) return {};
-  return {start, end - start};
-}
-
-void Emitter::write_region_tables() {
-  const auto named = [&](std::string_view end) {
-    const auto found =
-        std::find_if(image_.sections.begin(), image_.sections.end(),
-                     [&](const Section& s) { return s.allocated() && s.name.ends_with(end); });
-    return found == image_.sections.end() ? nullptr : &*found;
-  };
+  const UnwindFormat* format = unwind_format_of(image_);
+  if (format == nullptr) return;
   std::vector<UnwindRange> ranges = unwind_ranges();
-  close_gaps(ranges);
+  if (looks_up_return_addresses(image_)) close_gaps(ranges);
   const uint64_t address = align_up(placement_.added_end(), 16);
-  const Section *table = named(kRegionTableName), *information = named(kRegionInformationName);
-  const bool both = table != nullptr && information != nullptr;
-  const TableRoom room = both ? room_for_regions(*table, *information) : TableRoom{};
-  UnwindRegionSections sections =
-      write_unwind_regions(unwind_, ranges, region_bases(image_), address, room);
-  move_table(information, address, sections.information, std::move(sections.information_fixups));
-  move_table(table, sections.table_address, sections.table, std::move(sections.table_fixups));
+  for (NewUnwindTable& table : format->write({image_, unwind_, ranges, address}))
+    move_table(std::move(table));
 }
 
 /// Between blocks of code that stays there may be no-ops that no block holds. They are described by
@@ -235,13 +183,12 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
 }
 
 /// Puts new contents for a section to a new address.
-void Emitter::move_table(const Section* section, uint64_t to, const std::vector<uint8_t>& bytes,
-                         std::vector<UnwindFixup> fixups) {
-  if (section == nullptr) return;
-  std::fill_n(data_bytes(section->address, section->size), section->size, uint8_t{0});
-  const auto index = static_cast<uint32_t>(section - image_.sections.data());
-  out_.moved.push_back({index, to, bytes});
-  unwind_fixups_.emplace_back(index, std::move(fixups));
+void Emitter::move_table(NewUnwindTable table) {
+  const Section& old = *table.section;
+  std::fill_n(data_bytes(old.address, old.size), old.size, uint8_t{0});
+  const auto index = static_cast<uint32_t>(table.section - image_.sections.data());
+  out_.moved.push_back({index, table.address, std::move(table.contents)});
+  unwind_fixups_.emplace_back(index, std::move(table.fixups));
 }
 
 /// What is to be said of all code, by address.

@@ -59,22 +59,20 @@ static_assert(sizeof(Instruction) == 16);
 
 /// How a field of an instruction or a word of data depends on an address.
 enum class ReferenceKind : uint8_t {
-  branch,              // displacement of a direct branch or call
-  branch_hint,         // predicted target of an indirect jump or call; never affects behaviour
-  gp_high,             // upper half of target - gp
-  gp_low,              // lower half of target - gp
-  gp_load_high,        // upper half of gp - anchor, the anchor's address being in the base register
-  gp_load_low,         // lower half of the same; shares the Reference with its upper half
-  gp_offset,           // target - gp; of a number in two parts both refer to it
-  pc_high,             // upper half of target - place, place being in the base register
-  pc_low,              // lower half of the same, in the instruction behind it
-  address64,           // data: target
-  address32,           // data: target, 32 bits
-  gp_relative32,       // data: target - gp
-  pc_relative32,       // data: target - place
-  pc_relative64,       // data: target - place
-  gp_relative64,       // unwind tables: target - gp
-  segment_relative64,  // unwind tables: target - lowest loaded address
+  branch,         // displacement of a direct branch or call
+  branch_hint,    // predicted target of an indirect jump or call; never affects behaviour
+  gp_high,        // upper half of target - gp
+  gp_low,         // lower half of target - gp
+  gp_load_high,   // upper half of gp - anchor, the anchor's address being in the base register
+  gp_load_low,    // lower half of the same; shares the Reference with its upper half
+  gp_offset,      // target - gp; of a number in two parts both refer to it
+  pc_high,        // upper half of target - place, place being in the base register
+  pc_low,         // lower half of the same, in the instruction behind it
+  address64,      // data: target
+  address32,      // data: target, 32 bits
+  gp_relative32,  // data: target - gp
+  pc_relative32,  // data: target - place
+  pc_relative64,  // data: target - place
 };
 
 /// A place in the program or, with `procedure` == kNone, in a section that emission may move.

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +30,9 @@ struct Cie {
   bool signal_frame = false;  // 'S'
   std::vector<uint8_t> initial_instructions;  // as in the input
   uint32_t initial_state = 0;                 // the state after them
+
+  /// Whether `personality` is the routine itself, rather than a word of data with its address.
+  bool has_direct_personality() const { return (personality_encoding & 0x80) == 0; }
 
   bool operator==(const Cie&) const = default;
 };
@@ -74,6 +76,8 @@ struct Lsda {
                                  // pointer yields before an indirection, 0 for catch (...)
   std::vector<uint8_t> specifications;  // exception specifications after the type table
 
+  bool has_type_table() const { return type_encoding != 0xff; }
+
   bool operator==(const Lsda&) const = default;
 };
 
@@ -97,16 +101,6 @@ struct Fde {
   };
   std::vector<CallSite> call_sites;  // sorted by start
 };
-
-/// How the names of a table of unwind regions and of its information blocks end.
-inline constexpr std::string_view kRegionTableName = ".unwind";
-inline constexpr std::string_view kRegionInformationName = ".unwind_info";
-
-/// The sections that hold unwind information: emission writes them anew and may move them.
-inline bool is_unwind_section(std::string_view name) {
-  return name == ".eh_frame" || name == ".eh_frame_hdr" || name == ".gcc_except_table" ||
-         name.ends_with(kRegionTableName) || name.ends_with(kRegionInformationName);
-}
 
 struct UnwindTables {
   std::vector<Cie> cies;

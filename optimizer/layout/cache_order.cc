@@ -1,17 +1,21 @@
-// Candidates and a judge.
+// Several orders of hot code are made, a simulated cache judges them, and the order that misses
+// least is taken.
 //
-// Turns of lines say which pairs of lines should not share a set, but the sum of the turns that
-// meet is not the number of misses: two lines that throw out a third one count twice, and a line
-// that is prefetched costs little. The number of misses can only be had by running code through a
-// cache, which a trace of a million blocks does in a few milliseconds. So orders are made with rows
-// of several lengths, and the one that misses least is taken.
+// Turns of lines (turns.h) say which pairs of lines should not share a set. But the sum of the
+// turns of all lines that share sets is not the number of misses: two lines that throw out a third
+// line count twice, and a prefetched line costs little. So the number of misses is measured: a
+// trace of a million blocks runs through a cache in a few milliseconds. The orders differ in how
+// long their rows may get.
 //
-// Where that gains next to nothing, as where hot code fits into the cache, what counts is all that
-// the trace does not show: seldom run code, shared libraries, other inputs. There the hot parts of
-// procedures stay whole and stand by affinity alone, which serves those better.
+// Example, a direct-mapped cache of 8 KB: three orders are judged, namely whole procedures by
+// affinity, and coloured rows of at most 1,024 and of at most 768 bytes.
 //
-// Sizes have to be exact for that: they are those in the output, with branches dropped and added.
-// Places are relative: what is in front of all rows moves them alike.
+// Coloured rows have to gain more than kLeastGain. Where they do not, as where hot code fits into
+// the cache, what the trace does not show counts more: seldom run code, shared libraries, other
+// inputs. Whole procedures by affinity serve these better.
+//
+// The judge needs exact sizes of blocks: the sizes in the output, with branches dropped and added.
+// Places are relative to the first row: code in front of all rows moves them alike.
 
 #include "optimizer/layout/cache_order.h"
 
@@ -29,8 +33,8 @@ namespace {
 
 using Rows = std::vector<std::vector<uint32_t>>;
 
-// Of rows that are coloured as one: shares of the cache. With ways there are fewer places to choose
-// from, and more that is in the way of none.
+// Lengths of rows that are coloured as a whole, as shares of the cache. A cache with ways has fewer
+// sets to choose from, and more lines fit into a set: rows may be longer.
 constexpr double kLongestRows[] = {1.0 / 8, 3.0 / 32};
 constexpr double kLongestRowsWithWays[] = {1.0 / 4, 1.0 / 8};
 constexpr uint64_t kMostColoured = 96 << 10;  // bytes, of the hottest rows
@@ -44,7 +48,7 @@ uint32_t lines_of(std::span<const CodePiece> pieces, std::span<const uint32_t> r
   return static_cast<uint32_t>(align_up(size, cache.line) / cache.line);
 }
 
-/// Where blocks are when the rows stand one behind the other.
+/// The lines of each block when the rows stand one behind the other.
 LinesOfBlocks place_blocks(std::span<const CodePiece> pieces,
                            std::span<const std::vector<uint32_t>> rows, size_t blocks,
                            const CacheShape& cache) {
@@ -72,10 +76,10 @@ size_t count_blocks(std::span<const CodePiece> pieces, const Trace& trace) {
   return count;
 }
 
-/// What it costs a line that as many others as the index ran before it runs again, when one of them
-/// comes to share its set. Without ways that is a miss each time, for which the near ones count
-/// like the far ones. With ways it matters only if the set would be just full: `ways` - 1 of the
-/// rest are in it, when all places are as likely.
+/// weights[n]: what it costs when a line runs again after n others, and one of these comes to share
+/// its set. Without ways that is a miss, whatever n is. With ways it matters only where the set
+/// would be just full: the weight is the probability that exactly `ways` - 1 of the remaining n - 1
+/// lines are in the set, all sets being as likely.
 std::vector<uint32_t> weights_of_turns(const CacheShape& cache) {
   if (cache.ways == 1) return std::vector<uint32_t>(cache.sets, 1);
   constexpr double kOne = 64;
@@ -90,15 +94,15 @@ std::vector<uint32_t> weights_of_turns(const CacheShape& cache) {
   return weights;
 }
 
-/// Rows in the order of their heat, those that can be coloured in an order by conflicts.
+/// Rows in the order of their heat; the hottest are coloured, put in an order by conflicts.
 Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
               const CacheShape& cache) {
   Rows chosen, rest;
-  std::vector<uint32_t> lengths;  // of those chosen, in lines
+  std::vector<uint32_t> lengths;  // of the chosen rows, in lines
   uint32_t all = 0;
   for (auto& row : rows) {
     const uint32_t length = lines_of(pieces, row, cache);
-    // For what is longer than the cache no place is better than another.
+    // For a row longer than the cache no place is better than another.
     if (length > cache.sets || (all + uint64_t{length}) * cache.line > kMostColoured) {
       rest.push_back(std::move(row));
       continue;

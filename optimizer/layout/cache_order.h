@@ -20,10 +20,10 @@ struct CodePiece {
   std::vector<std::pair<uint32_t, uint64_t>> blocks;  // number as in a trace, bytes
 };
 
-/// All pieces, by index, in rows that are to start at cache lines, in the order in which fetching
-/// what `trace` runs costs least: short rows by affinity (cluster.h) in an order by conflicts
-/// (colour.h), or all pieces of each procedure together, procedures by affinity. Takes a few tens
-/// of megabytes for 96 KB of code or more.
+/// The pieces, by index, in rows that are to start at cache lines. Of several orders the order for
+/// which fetching costs least along `trace`: short rows by affinity (cluster.h) in an order by
+/// conflicts (colour.h), or whole procedures by affinity. Takes a few tens of megabytes for 96 KB
+/// of code or more.
 std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache);

@@ -8,14 +8,16 @@
 namespace respike {
 namespace {
 
-/// A branch out of the procedure may be conditional: then only what no edge took left by it.
+/// A conditional branch out of the procedure leaves it as often as the block runs without an edge
+/// being taken.
 uint64_t count_of_jumps_out(const BasicBlock& block) {
   uint64_t left = block.count;
   for (const Edge& edge : block.successors) left -= std::min(left, edge.count);
   return left;
 }
 
-/// Where the indirect calls went, by index of `calls`; kNone: not an indirect call, or not seen.
+/// The callee that a profile saw, by index of `calls`; kNone: not an indirect call, or no callee
+/// seen.
 std::vector<ProcedureId> observed_callees(const Program& program, std::span<const CodeCall> calls) {
   std::vector<ProcedureId> callees(calls.size(), kNone);
   auto observed = program.observed_calls.begin();
@@ -48,7 +50,7 @@ std::vector<CodeCall> find_calls(const Program& program) {
   }
   const std::vector<ProcedureId> callees = observed_callees(program, calls);
   const std::vector<double> entries = unexplained_entries(program, calls);
-  std::vector<double> wanted(program.procedures.size());  // of `entries`
+  std::vector<double> wanted(program.procedures.size());  // by callee: its indirect calls
   for (size_t c = 0; c < calls.size(); ++c)
     if (callees[c] != kNone) wanted[callees[c]] += static_cast<double>(calls[c].count);
   std::vector<CodeCall> result;

@@ -1,12 +1,17 @@
 // Greedy chaining.
 //
-// What an edge is worth as a fall-through depends on the block that it leaves. Where that block has
-// one way out, a taken jump and the branch instruction itself are saved. A conditional branch jumps
-// on one of its two edges; only when neither side follows it needs a second branch instruction. So
-// the fall-through of the lighter side is worth only what the second branch would have cost: that
-// makes chains end in loops' back edges, not in their exits.
+// What an edge is worth as a fall-through depends on the block that it leaves. In a block with one
+// successor, a fall-through saves the taken jump and the branch instruction. A conditional branch
+// jumps on one of its two edges, and the block needs a second branch only when neither successor
+// follows. So the fall-through of the rarer edge is worth no more than the second branch costs:
+// chains end in the back edges of loops, not in their exits.
 //
-// A chain is kept by its two ends only, and as a list in `next_`; joining is constant.
+// Example: a block branches to A 90 times and to B 10 times. With neither behind it, it costs 90
+// jumps and 10 times a second branch that jumps (2.1 cycles): 111 cycles. A behind it saves 101, B
+// saves 21. Another block that always goes on to A, 90 times, saves 189 with A behind it, and gets
+// A.
+//
+// A chain is a list in `next_` and known by its two ends: two chains are joined in constant time.
 
 #include "optimizer/layout/chains.h"
 
@@ -50,7 +55,7 @@ class Chainer {
   struct Waiting {
     uint64_t pull;
     uint32_t chain;
-    /// The last: what is pulled most, of two alike the lower one.
+    /// The top of the queue is the chain with the most pull, of two alike the lower number.
     bool operator<(const Waiting& other) const {
       return pull != other.pull ? pull < other.pull : chain > other.chain;
     }
@@ -61,7 +66,7 @@ class Chainer {
     uint32_t from, to;
   };
 
-  /// Whether control may come to the run's first block from the last block of another.
+  /// Whether control may come to the run's first block from the last block of run `from`.
   bool may_follow(uint32_t from, BlockId target) const {
     const uint32_t to = run_of_[target];
     return wanted_[from] && wanted_[to] && from != to && runs_[to].front() == target;
@@ -92,7 +97,8 @@ class Chainer {
     });
   }
 
-  /// Appends the chain that `to` starts to the one that `from` ends, when they are such chains.
+  /// Appends the chain that starts at `to` to the chain that ends at `from`, when there are such
+  /// chains.
   void join(const Link& link) {
     if (next_[link.from] != kNone || entered_[link.to]) return;
     const uint32_t head = first_[link.from], tail = last_[link.to];
@@ -136,13 +142,13 @@ class Chainer {
     return ways;
   }
 
-  /// All chains, the first one first (unless it is kNone), then always the one that those before
-  /// it lead to most often.
+  /// All chains: `first` (unless it is kNone), then always the chain to which the chains before it
+  /// lead most often.
   static std::vector<uint32_t> by_pull(const Ways& ways, uint32_t first) {
     std::vector<uint32_t> order;
     std::vector<uint64_t> pull(ways.size());  // of the chains in `order`
     std::vector<bool> stands(ways.size());
-    std::priority_queue<Waiting> waiting;  // with what the pull was at some time
+    std::priority_queue<Waiting> waiting;  // with the pull when the entry was made
     const auto stand = [&](uint32_t chain) {
       stands[chain] = true;
       order.push_back(chain);
@@ -171,7 +177,7 @@ class Chainer {
   std::vector<Link> links_;
   std::vector<uint32_t> next_;          // by run, in its chain
   std::vector<bool> entered_;           // from the run before it in its chain
-  std::vector<uint32_t> first_, last_;  // of a chain: kept at its last and at its first run
+  std::vector<uint32_t> first_, last_;  // of a chain; kept at its last and at its first run
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Groups of pieces that grow together.
+// Rows of pieces that grow by joining.
 //
-// Each group is a row of pieces with their places in it. Where two groups join, the smaller one
-// (by number of pieces) is moved, so that every piece moves at most log n times. It can stand
-// before or behind the other, as it is or turned around: the way that leaves the fewest bytes
-// between the two pieces that asked for it is taken.
+// Each row keeps the places of its pieces. Where two rows join, the row with fewer pieces moves, so
+// that every piece moves at most log n times. It can come before or behind the other row, as it is
+// or turned around: of these four ways the way that leaves the fewest bytes between the two pieces
+// of the affinity is taken.
+//
+// Example: a calls b, rows (x a) and (b y). Behind, as it is: x a b y, nothing between a and b.
 
 #include "optimizer/layout/cluster.h"
 
@@ -100,16 +102,16 @@ class Rows {
   std::vector<Row> rows_;
   std::vector<uint32_t> row_of_;  // by piece
   std::vector<int64_t> place_;    // by piece, in its row
-  std::vector<uint32_t> next_;    // by piece, in its row
+  std::vector<uint32_t> next_;    // by piece, the piece behind it in its row
 };
 
-/// One affinity for each pair of pieces.
+/// Makes one affinity of all affinities of the same two pieces.
 void add_up(std::vector<Affinity>& affinities) {
   std::erase_if(affinities, [](const Affinity& a) { return a.from == a.to || a.weight <= 0; });
   for (Affinity& a : affinities)
     if (a.from > a.to) std::swap(a.from, a.to);
   const auto pair = [](const Affinity& a) { return std::tuple(a.from, a.to); };
-  // Sums of floating-point numbers depend on their order.
+  // The sum of floating-point numbers depends on their order: a stable sort keeps it.
   std::stable_sort(affinities.begin(), affinities.end(),
                    [&](const Affinity& a, const Affinity& b) { return pair(a) < pair(b); });
   size_t kept = 0;

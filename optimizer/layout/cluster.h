@@ -12,14 +12,13 @@ struct Affinity {
   double weight = 0;          // how often control goes from one to the other
 };
 
-/// Rows of pieces (by index of `sizes`, bytes) in which those with affinity are near each other;
-/// every piece is in one. After Pettis and Hansen (PLDI 1990, "procedure positioning"): the
-/// heaviest affinity left joins the two rows that its pieces are in, so that the two come as near
-/// to each other as can be, unless the row would become longer than `longest` bytes. Affinities
-/// between the same pieces add up, whichever way they go. Those between the same rows do not,
-/// unlike in Pettis and Hansen's rule: rows that grew by chance would draw in everything that has
-/// a little to do with each of their pieces, and programs get slower by it
-/// (bench/journal/hot-code-order.md).
+/// Rows of pieces (by index of `sizes`, bytes) in which pieces with affinity are near each other;
+/// every piece is in one row. After Pettis and Hansen (PLDI 1990, "procedure positioning"): the
+/// heaviest affinity left joins the rows of its two pieces, so that the pieces come as near to each
+/// other as can be, unless the row would become longer than `longest` bytes. Affinities of the same
+/// two pieces add up, whichever way they go. Affinities of the same two rows do not, unlike in
+/// Pettis and Hansen's rule: rows that grew by chance would draw in every piece that has a little
+/// to do with each of their pieces, and programs get slower (bench/journal/hot-code-order.md).
 /// O((pieces + affinities) log pieces).
 std::vector<std::vector<uint32_t>> rows_by_affinity(std::span<const uint64_t> sizes,
                                                     std::vector<Affinity> affinities,

@@ -13,7 +13,7 @@ namespace {
 
 using llvm::codelayout::EdgeCount;
 
-/// Numbers of 2^64 and more have no integer.
+/// A count as a double may round up to 2^64, which has no uint64_t.
 uint64_t whole(double number) {
   return number < 0x1p64 ? static_cast<uint64_t>(number) : UINT64_MAX;
 }
@@ -28,9 +28,9 @@ struct Nodes {
 constexpr double kScale = 16;  // ext-TSP takes whole numbers
 
 /// What is gained when control falls along the edge. ext-TSP alone would take the count. But a
-/// block whose successors both stand elsewhere needs a second branch on its rarer side, and a block
-/// with one successor needs its branch only where that successor does not follow. So a loop is
-/// better cut at a conditional branch than at the branch that goes back to its head.
+/// block whose two successors both stand elsewhere needs a second branch for the rarer of them,
+/// while a block with one successor only needs its branch back. So a loop is better cut at a
+/// conditional branch than at the jump back to its head.
 double gain_of_following(const BasicBlock& block, const Edge& edge, double added_branch) {
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   const Edge* taken = block.edge(Edge::Kind::taken);

@@ -11,8 +11,8 @@
 namespace respike {
 
 /// The wanted blocks of a procedure in the order that maximizes the ext-TSP score (Newell and
-/// Pupyrev, "Improved basic block reordering", IEEE TC 2020), with what following an edge gains in
-/// the place of its count. Glued blocks stay together.
+/// Pupyrev, "Improved basic block reordering", IEEE TC 2020), where an edge weighs what following
+/// it gains instead of its count. Glued blocks stay together.
 std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 

@@ -1,10 +1,13 @@
-// For every line of a row that is still to be placed, and every set of the cache, the turns that it
-// takes with the lines that are there already are kept as a sum. Placing a row adds the turns of
-// its lines to those of their partners, each in one set.
+// An order of rows in which lines that take turns share few sets.
 //
-// The greedy order leaves the last rows what places there are. Exchanges make up for that: of two
-// rows of one length, or of two neighbours, so that all others stay where they are. What an
-// exchange gains follows from the sums, and few are worth it, so all pairs can be tried often.
+// For every line of a row that is not placed yet and every set of the cache, a sum is kept: the
+// turns of the line with the placed lines of the set. Placing a row adds the turns of its lines to
+// the sums of the lines that take turns with them, each in one set.
+//
+// The greedy order leaves the last rows the places that are left. Exchanges make up for that: of
+// two rows of one length, or of two neighbours, so that all other rows stay in place. The gain of
+// an exchange follows from the sums, and few exchanges gain anything, so all pairs are tried again
+// and again.
 
 #include "optimizer/layout/colour.h"
 
@@ -15,7 +18,7 @@ namespace respike {
 namespace {
 
 constexpr uint64_t kMostTries = 300'000;
-constexpr double kLeastGain = 20;  // turns, of some hundred thousand that meet
+constexpr double kLeastGain = 20;  // turns, of some hundred thousand of lines that share sets
 
 class Colouring {
  public:
@@ -75,7 +78,7 @@ class Colouring {
         if (turns_.between(line, other) != 0) f(line, other);
   }
 
-  /// Most lines never take turns.
+  /// Lists, since most pairs of lines never take turns.
   void find_neighbours() {
     first_neighbour_.resize(first_.back() + size_t{1});
     for_each_pair([&](uint32_t line, uint32_t other) {
@@ -104,7 +107,7 @@ class Colouring {
     }
   }
 
-  /// Exchanges rows once through all pairs; whether any were and it may go on.
+  /// Tries to exchange each pair of rows once. True when rows were exchanged and tries are left.
   bool improve(std::vector<uint32_t>& order) {
     bool improved = false;
     for (size_t i = 0; i < order.size(); ++i)
@@ -123,13 +126,15 @@ class Colouring {
     return improved;
   }
 
-  /// Of the turns that meet, when two rows move.
+  /// The change in the turns of lines that share sets, when row `a` moves to `to_a` and `b` to
+  /// `to_b`.
   double change(uint32_t a, uint32_t to_a, uint32_t b, uint32_t to_b) const {
     const double apart = met_without(a, to_a, b) - met_without(a, set_of_[a], b) +
                          met_without(b, to_b, a) - met_without(b, set_of_[b], a);
     return apart + met_by(a, to_a, b, to_b) - met_by(a, set_of_[a], b, set_of_[b]);
   }
-  /// The turns that a row meets at a set, but for those of row `other`.
+  /// The turns of a row's lines with the placed lines of their sets, but for the lines of row
+  /// `other`.
   double met_without(uint32_t row, uint32_t set, uint32_t other) const {
     double sum = 0;
     const uint32_t at = set;
@@ -139,7 +144,7 @@ class Colouring {
     }
     return sum - met_by(row, at, other, set_of_[other]);
   }
-  /// The turns that two rows take in sets that they share.
+  /// The turns between lines of the two rows that share a set.
   double met_by(uint32_t a, uint32_t set_a, uint32_t b, uint32_t set_b) const {
     double sum = 0;
     uint32_t j = set_a < set_b ? set_a + sets_ - set_b : set_a - set_b;  // line of b
@@ -159,17 +164,17 @@ class Colouring {
   std::span<const uint32_t> lines_;
   const Turns& turns_;
   const uint32_t sets_;
-  std::vector<uint32_t> first_;   // by row, of its lines
+  std::vector<uint32_t> first_;   // by row: its first line
   std::vector<uint32_t> row_of_;  // by line
-  std::vector<uint32_t> set_of_;  // by row, of its first line
+  std::vector<uint32_t> set_of_;  // by row: the set of its first line
   std::vector<float> cost_;       // by line, set
   struct Neighbour {
     uint32_t line, turns;
   };
   std::vector<uint32_t> first_neighbour_;  // by line
-  std::vector<Neighbour> neighbours_;      // lines of other rows with which it takes turns
-  uint64_t tries_ = 0;                     // to exchange two rows
-  std::vector<double> mean_;               // by row, of its cost over all sets
+  std::vector<Neighbour> neighbours_;      // lines of other rows that take turns with the line
+  uint64_t tries_ = 0;                     // exchanges that were tried
+  std::vector<double> mean_;               // by row: the mean of its cost over all sets
 };
 
 }  // namespace

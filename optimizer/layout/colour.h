@@ -12,15 +12,14 @@
 namespace respike {
 
 /// An order of rows of code of `lines` lines each, at most as many as the cache has sets, placed
-/// one behind the other from set 0 on. Lines are numbered through all rows. Wherever the next row
-/// has to start, the one is taken that gains most from starting there: whose lines would meet fewer
-/// turns of others than on the average of all sets. Where nothing is gained the first row left is
-/// taken. Then rows change places as long as fewer turns meet. After the colouring of Gloy and
-/// Smith (TOPLAS 1999), but without gaps. Time: a few times the square of the number of lines; 4
-/// bytes for each line and set.
+/// one behind the other from set 0 on. Lines are numbered through all rows. The next row is the row
+/// that gains most from starting in the next set: its lines would meet fewer turns there than on
+/// the average of all sets. Where no row gains, it is the first row left. Then rows change places
+/// as long as fewer turns meet. After the colouring of Gloy and Smith (TOPLAS 1999), but without
+/// gaps. Time: a few times the square of the number of lines; 4 bytes for each line and set.
 ///
-/// Whoever places code behind other code has to begin at set 0, too; where code in between moves
-/// it, all rows move alike, and nothing changes between them.
+/// The first row has to begin in set 0. Code in front of all rows moves them alike, and nothing
+/// changes between them.
 std::vector<uint32_t> order_by_conflicts(std::span<const uint32_t> lines, const Turns& turns,
                                          const CacheShape& cache);
 

@@ -22,13 +22,13 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kMostLines = 4'000'000;  // that the trace runs through, to know the cost
+constexpr uint64_t kMostLines = 4'000'000;  // of the trace, to know the cost
 
 double as_weight(const Edge* edge) {
   return edge == nullptr ? 0 : static_cast<double>(edge->count);
 }
 
-/// `in_input`: without branches that only say where control runs on to in the input.
+/// `in_input`: without branches that the lifter added where control falls into another procedure.
 double count_instructions(const Machine& machine, const BasicBlock& block, bool in_input) {
   const bool counts_nops = machine.grid().slots == 1;
   size_t number = 0;
@@ -114,9 +114,9 @@ LinesOfBlocks lines_in_layout(const Program& program, const Layout& layout, cons
 }
 
 double fetch_cost(const Trace& trace, const LinesOfBlocks& places, const CacheShape& cache) {
-  // By set, the latest first.
+  // By set: the lines in it, the latest first.
   std::vector<uint32_t> held(size_t{cache.sets} * cache.ways, std::numeric_limits<uint32_t>::max());
-  uint32_t from = 0, ahead = 0;  // lines that were prefetched, half-open
+  uint32_t from = 0, ahead = 0;  // half-open: the lines that the last miss prefetched
   double cycles = 0, blocks = 0;
   uint64_t lines = 0;
   for (const uint32_t block : trace) {

@@ -11,9 +11,9 @@
 
 namespace respike {
 
-/// Of one procedure, or of a sum of them.
+/// What one procedure executes, or several together.
 struct ExecutedCode {
-  double instructions = 0;  // without no-ops where several instructions share a group
+  double instructions = 0;  // without no-ops where a group holds several instructions
   double taken = 0;  // branches along edges; calls, returns and jumps by tables are not counted
 
   double cycles(const ExecutionCosts& costs) const {
@@ -26,20 +26,20 @@ struct ExecutedCode {
   }
 };
 
-/// By procedure, as the input has them: the program must be as it was lifted, with counts.
+/// What each procedure executes in the input: the program must be as it was lifted, with counts.
 std::vector<ExecutedCode> executed_in_input(const Program& program);
-/// A procedure whose blocks end and are as large as `packing` says.
+/// What a procedure executes whose blocks end and are as large as `packing` says.
 ExecutedCode executed_in(const Program& program, ProcedureId procedure, const Packing& packing);
 
-/// Where all blocks of movable procedures stand, by number through all procedures: in the input,
-/// with blocks that the input does not have where their first instruction came from, and in the
-/// order of a layout.
+/// The cache lines of all blocks of movable procedures, numbered through all procedures: in the
+/// input (a block that the input does not have stands where its first instruction came from), and
+/// in the order of a layout.
 LinesOfBlocks lines_in_input(const Program& program, uint32_t line);
 LinesOfBlocks lines_in_layout(const Program& program, const Layout& layout, const Packing& packing,
                               uint32_t line);
 
-/// The cycles that misses cost per block when `trace` runs through an empty cache. Looks at the
-/// beginning of the trace only where blocks are very large.
+/// The cycles per block that misses cost when `trace` runs through an empty cache. Only the
+/// beginning of the trace runs where blocks are very large.
 double fetch_cost(const Trace& trace, const LinesOfBlocks& lines, const CacheShape& cache);
 
 }  // namespace respike

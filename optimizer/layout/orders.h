@@ -8,8 +8,8 @@
 
 namespace respike {
 
-/// The blocks of a range of the input in its order; those that the lifter added follow the block
-/// they continue.
+/// The blocks of a range of the input in its order; a block that the lifter added follows the block
+/// from which control falls into it.
 std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& range);
 
 /// The order of the input. Padding that nothing executes is not kept.
@@ -20,7 +20,7 @@ Layout original_layout(const Program& program);
 /// order is random, too.
 Layout random_layout(const Program& program, uint64_t seed);
 
-/// The same with every block (and those glued to it) a fragment of its own.
+/// The same, where every block (with the blocks glued to it) is a fragment of its own.
 Layout scattered_layout(const Program& program, uint64_t seed);
 
 }  // namespace respike

@@ -3,14 +3,17 @@
 //   blocks of a procedure -> chains -> pieces (procedures, halves of them, or hot chains)
 //     -> an order of the pieces -> fragments
 //
-// After Spike (Cohn et al., DTJ 1997, "Code layout"), where chaining makes frequent paths straight,
-// splitting takes away what seldom runs, and placement puts together what calls each other. What
-// seldom runs and what never ran are kept apart, too: mixed, they would touch many pages. Placing
-// the chains of a hot half apart from each other lets a procedure's error path or second loop stand
-// far from its first one, and beside what it calls.
+// After Spike (Cohn et al., DTJ 1997, "Code layout"): chaining makes frequent paths straight,
+// splitting takes away what seldom runs, and placement puts callers beside callees. Code that
+// seldom runs and code that never ran are kept apart, too: mixed, they would touch many pages. The
+// chains of a hot part are placed one by one, so that a procedure's error path or second loop may
+// stand far from its first loop, and beside its callees.
 //
-// Where conflicts count, pieces form short rows by affinity, and rows are put in the order in which
-// those that take turns share few lines of the cache (cache_order.h).
+// Example: f has a hot loop, an error path that ran twice and a debugging path that never ran. Its
+// three pieces stand among the hot, the cold and the idle code.
+//
+// Where conflicts count, pieces form short rows by affinity, and rows are ordered so that rows that
+// take turns share few lines of the cache (cache_order.h).
 
 #include "optimizer/layout/profiled.h"
 
@@ -31,7 +34,7 @@
 namespace respike {
 namespace {
 
-/// The parts of a procedure; kinds of code that stand apart.
+/// The parts of a procedure. Each kind of part stands apart from the others.
 enum class Part : uint8_t {
   hot,
   cold,  // ran, below the threshold
@@ -48,9 +51,10 @@ struct Piece {
   uint32_t alignment = 4;
 };
 
-// Lengths of the walk: at most, and for each hot block.
+// Blocks of the walk: at most, and for each hot block.
 constexpr uint64_t kLongestWalk = 1'000'000, kWalkPerBlock = 500;
-// Blocks of a procedure: ext-TSP takes the square of their number, a tenth of a second for these.
+// Most blocks of a procedure for ext-TSP, whose time is the square of their number: a tenth of a
+// second for 2,000.
 constexpr std::ptrdiff_t kMostForExtTsp = 2000;
 
 class Builder {
@@ -71,7 +75,7 @@ class Builder {
     for (const CodeRange& range : program_.ranges)
       for (const BlockId b : blocks_of(program_[range.procedure], range))
         input_order_[range.procedure].push_back(b);
-    // Blocks that the input has not come last.
+    // Blocks that the input does not have come last.
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
       std::vector<BlockId>& order = input_order_[id];
       std::vector<bool> known(program_[id].blocks.size());
@@ -100,7 +104,8 @@ class Builder {
 
   // ---- pieces ----
 
-  /// Pieces by the wanted order or, where that costs more than the input, by the cheapest of some.
+  /// Makes pieces in the wanted order or, where that order costs more than the input, in the
+  /// cheapest of some other orders.
   void choose_pieces(ProcedureId id) {
     const size_t first = pieces_.size();
     cut(id, options_.blocks, options_.split);
@@ -117,7 +122,7 @@ class Builder {
       pieces_.resize(first);
       cut(id, blocks, split);
       const double more = costs_more(id);
-      // What no order helps much, such as a loop that leaves the procedure, has the wanted one.
+      // The wanted order stays where another hardly helps, as for a loop that leaves the procedure.
       if (more < least && more <= wanted / 2) {
         least = more;
         kept_[id] = true;
@@ -132,11 +137,11 @@ class Builder {
     }
   }
 
-  /// How many more cycles the procedure would take than in the input, at least for its
-  /// instructions. Where several share a group, one more often takes the place of a no-op, and next
-  /// to nothing is not worth another order.
+  /// How many more cycles than in the input the procedure takes. Where a group has one instruction,
+  /// not fewer than its added instructions cost; where a group has several, an added instruction
+  /// often takes the place of a no-op, and a hundredth of the cycles is not worth another order.
   double costs_more(ProcedureId id) const {
-    constexpr double kNextToNothing = 0.01;  // of its cycles
+    constexpr double kNextToNothing = 0.01;  // of the procedure's cycles
     const ExecutedCode now = executed_in(program_, id, packing_);
     const ExecutionCosts costs = program_.machine->execution_costs();
     const double before = input_[id].cycles(costs), more = now.cycles(costs) - before;
@@ -187,7 +192,8 @@ class Builder {
     return {};
   }
 
-  /// An order of blocks as chains: each block but the first of a chain can follow the one before.
+  /// Cuts an order of blocks into chains: control can fall into each block of a chain but the first
+  /// from the block before it.
   static std::vector<std::vector<BlockId>> cut_where_nothing_falls(
       const Procedure& procedure, const std::vector<BlockId>& order) {
     std::vector<std::vector<BlockId>> chains;
@@ -226,10 +232,10 @@ class Builder {
 
   // ---- their order ----
 
-  /// Sorts the pieces that are not hot and tells how many of them come before hot code: none,
+  /// Sorts the pieces that are not hot and returns how many of them come before hot code: none,
   /// unless branches might not reach from one end of all code to the other. Then hot code is in the
-  /// middle. Next to it is what ran, so that it lies in few pages, then what else there is of
-  /// procedures that ran, and then everything else.
+  /// middle. Next to hot code come the cold pieces, so that they lie in few pages, then the idle
+  /// pieces of procedures that ran, then all others.
   size_t arrange(std::vector<uint32_t>& others) const {
     uint64_t all = 0, size = 0;
     std::vector<bool> ran(program_.procedures.size());
@@ -288,7 +294,7 @@ class Builder {
     return order;
   }
 
-  /// By index in `hot`.
+  /// The order of the pieces of `hot` as indices of `hot`.
   std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
                                        const std::vector<Affinity>& affinities) {
     const CacheShape cache = program_.machine->instruction_cache();
@@ -311,7 +317,7 @@ class Builder {
     return order;
   }
 
-  /// Calls, and jumps from piece to piece. `number`: index in `hot` by piece.
+  /// Affinities by calls and by jumps from piece to piece. `number`: index in `hot`, by piece.
   std::vector<Affinity> find_affinities(const std::vector<uint32_t>& hot,
                                         const std::vector<uint32_t>& number) const {
     std::vector<Affinity> affinities;
@@ -348,7 +354,7 @@ class Builder {
   // ---- what to expect ----
 
  public:
-  /// As long as hot code is large.
+  /// A trace whose length is in proportion to the number of hot blocks.
   Trace make_trace() const {
     uint64_t blocks = 0;
     for (const Piece& piece : pieces_)
@@ -387,15 +393,15 @@ class Builder {
   const Program& program_;
   const LayoutOptions& options_;
   const std::span<const ExecutedCode> input_;  // by procedure, or empty
-  std::vector<bool> kept_;                     // by procedure: it has another order than wanted
+  std::vector<bool> kept_;                     // by procedure: it got another order than wanted
   const std::vector<CodeCall> calls_;
   const uint64_t threshold_;
   Packing packing_;                                // of the pieces
   std::vector<std::vector<BlockId>> input_order_;  // by procedure
   std::vector<Piece> pieces_;
-  std::vector<uint32_t> first_;     // by procedure, of piece_of_
+  std::vector<uint32_t> first_;     // by procedure: the number of its first block, for piece_of_
   std::vector<uint32_t> piece_of_;  // by block
-  Trace trace_;                     // of Pieces::colour, and of the forecast
+  Trace trace_;                     // made by Pieces::colour or the forecast
 };
 
 }  // namespace

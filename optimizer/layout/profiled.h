@@ -28,34 +28,35 @@ struct LayoutOptions {
   double cold_share = 0.002;  // of all executed instructions that cold code may run, see hotness.h
 };
 
-/// What a layout is expected to cost, by the counts, and the input beside it.
+/// What a layout is expected to cost by the counts, and what the input costs.
 struct Forecast {
   struct Cost {
     ExecutedCode executed;
-    double misses = 0;  // cycles, by a made-up trace
-    double cycles = 0;  // of both
+    double misses = 0;  // cycles, on a random walk
+    double cycles = 0;  // of instructions, taken branches and misses
   };
   struct Change {
     ProcedureId procedure = kNone;
     std::string name;
     ExecutedCode input, output;
-    bool kept = false;  // the order that was asked for costs more: another one was taken
+    bool kept = false;  // the wanted order costs more: another order was taken
   };
   Cost input, output;              // of all movable code
-  std::vector<Change> procedures;  // of those that ran
+  std::vector<Change> procedures;  // of procedures that ran
   double unknown_calls = 0;        // calls into code that has no place in this layout
 
   bool is_costlier() const { return output.cycles > input.cycles; }
 };
 
 /// An order of all movable code by the counts that `program` carries. Hot code comes first; then,
-/// in the order of the input, with `split` all cold code, what else there is of procedures that
-/// ran, and what never ran. Of a large text, half of what is not hot comes before hot code,
-/// mirrored.
+/// in the order of the input, with `split` all cold code, then the idle code of procedures that
+/// ran, then procedures that never ran. Of a large text, half of the code that is not hot comes
+/// before hot code, mirrored.
 ///
-/// `input`: what the input executed, by procedure (executed_in_input()), or empty. A procedure for
-/// which the wanted order costs more than that gets another order that does not, if there is one.
-/// `forecast`, if not null and `input` is given, gets what is expected.
+/// `input`: what the input executed, by procedure (executed_in_input()), or empty. Where the wanted
+/// order of a procedure costs more than the input, the procedure gets another order that does not,
+/// if there is such an order. `forecast`, if not null and `input` is given, gets the expected
+/// costs.
 Layout profiled_layout(const Program& program, const LayoutOptions& options,
                        std::span<const ExecutedCode> input = {}, Forecast* forecast = nullptr);
 

@@ -1,9 +1,11 @@
-// A list of lines by the time of their last run, the latest last, as long as the window. When a
-// line runs again, those behind it have run in between.
+// Lines are kept in a list by the time of their last run, the latest last. The list is as long as
+// the window. When a line runs again, the lines behind it in the list have run in between.
 //
-// Going through those behind is what takes time: the trace is left early where it has to be done
-// often, as in a loop that nearly fills the window, which looks the same after a few turns. The
-// list is an array with twice the room, so that its end is contiguous and moves only now and then.
+// Example: A B C A. When A runs again, B and C are behind it: A takes a turn with each.
+//
+// Going through the lines behind takes the time. So counting stops after kMostTurns: a loop that
+// nearly fills the window counts most, and looks the same after a few turns. The list is an array
+// with twice the room, so that its end is contiguous and moves only now and then.
 
 #include "optimizer/layout/turns.h"
 
@@ -12,7 +14,7 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kMostTurns = 100'000'000;  // that are counted
+constexpr uint64_t kMostTurns = 100'000'000;  // counted at most
 
 class Recent {
  public:
@@ -48,11 +50,11 @@ class Recent {
  private:
   static constexpr size_t kStride = 16;  // lines that are looked at together
 
-  /// Where a line is in the list that has it.
+  /// The index of a line that is in the list. Most lines are near its end.
   size_t find_last(uint32_t line) const {
     for (size_t end = end_;; end -= kStride) {
       const uint32_t* some = list_.data() + end - kStride;
-      uint32_t found = 0;  // counted, for a branch for each would keep compilers from using vectors
+      uint32_t found = 0;  // a sum: with a branch for each line compilers would not use vectors
       for (size_t i = 0; i < kStride; ++i) found += some[i] == line;
       if (found == 0) continue;
       size_t at = end - 1;
@@ -61,7 +63,7 @@ class Recent {
     }
   }
 
-  /// Of a line with those from `behind` on.
+  /// Counts a turn of `line` with each line of the list from index `behind` on.
   void count_turns(uint32_t line, size_t behind) {
     const uint32_t weight = weights_[end_ - behind];
     if (weight == 0) return;
@@ -72,7 +74,7 @@ class Recent {
 
   const std::span<const uint32_t> weights_;
   std::vector<uint32_t> list_;
-  size_t first_ = kStride, end_ = kStride;  // of the list, which starts with a stride of nothing
+  size_t first_ = kStride, end_ = kStride;  // of the list; a stride in front of it holds no lines
   std::vector<bool> listed_;
   uint64_t counted_ = 0;
   Turns turns_;

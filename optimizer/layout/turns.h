@@ -32,11 +32,11 @@ class Turns {
 using LinesOfBlocks = std::vector<std::pair<uint32_t, uint32_t>>;
 
 /// For every two of `lines` cache lines how often one ran between two runs of the other that were
-/// near each other: fewer than weights.size() other lines between them, by whose number each time
-/// counts weights[number]. Where such lines share a set of the cache they throw each other out
-/// (Gloy and Smith, "Procedure placement using temporal-ordering information", TOPLAS 1999, section
-/// 4, the temporal-relation graph). Looks at the beginning of the trace only where there is much to
-/// be counted.
+/// near each other: n other lines ran between the two runs, with n < weights.size(), and each such
+/// time counts weights[n]. Where lines that take turns share a set of the cache they throw each
+/// other out (Gloy and Smith, "Procedure placement using temporal-ordering information", TOPLAS
+/// 1999, section 4, the temporal-relationship graph). Where there is much to count, only the
+/// beginning of the trace counts.
 Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
                  std::span<const uint32_t> weights);
 

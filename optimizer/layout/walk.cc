@@ -1,15 +1,18 @@
-// A random walk has what no table of counts has: an idea of which pieces of code take turns. A
-// history recorded by the program itself would know phases and correlated branches, too; this one
+// A random walk tells what no table of counts tells: which pieces of code take turns. A history
+// recorded by the program itself would know phases and correlated branches, too; a random walk
 // costs the program nothing.
 //
-// The walk is to be stationary: when blocks are drawn by their counts, so are those one step later.
-// Edges do that where flow is conserved in a procedure; calls do where all calls of a procedure
-// together have its count, which needs the unknown ones, too. Their callees are taken to be the
-// procedures that known calls leave something of their count, by what they leave. Where the two
-// sums differ, for code that is not lifted calls and is called as well, the rest of the unknown
-// calls come back at once, or the rest of such entries start a walk only. A return whose call was
-// not seen leads behind a call of the procedure by the calls' counts, which is what the walk would
-// have come from.
+// The walk is to be stationary: when blocks are drawn by their counts, the blocks one step later
+// have the same distribution. Edges keep it where flow is conserved in a procedure. Calls keep it
+// where all calls of a procedure together have the procedure's count, calls by unknown code among
+// them. So an unknown call goes to a procedure that runs more often than its known calls explain,
+// drawn by the difference. Where the unknown calls are more than these differences, the rest of the
+// unknown calls return at once; where they are fewer, the walk only starts at the rest of the
+// entries. A return whose call was not seen leads behind a call of the procedure, drawn by the
+// calls' counts, since the walk would have come from there.
+//
+// Example: f is entered 100 times, 70 times by direct calls. 30 of its entries are taken for
+// unknown calls; a walk that starts in f and returns goes on behind a direct call 7 times of 10.
 
 #include "optimizer/layout/walk.h"
 
@@ -22,7 +25,7 @@ namespace respike {
 namespace {
 
 constexpr uint64_t kWalk = 4096;   // blocks
-constexpr size_t kDeepest = 1024;  // calls that are remembered
+constexpr size_t kDeepest = 1024;  // calls on the stack that are remembered
 constexpr double kGiveUp = 0.01;
 constexpr double kGoldenRatio = 0.6180339887498949;  // its multiples spread evenly modulo 1
 
@@ -71,7 +74,7 @@ class Walker {
     pair_calls_with_callees();
   }
 
-  /// Of the block where the walk is.
+  /// The number of the block where the walk is.
   uint32_t number() const { return first_[at_.procedure] + at_.block; }
 
   bool start() {
@@ -86,7 +89,7 @@ class Walker {
     return true;
   }
 
-  /// false: nobody knows how it goes on.
+  /// Moves to the next block. False: it is not known.
   bool step() {
     const BasicBlock& block = program_[at_.procedure].blocks[at_.block];
     const std::span<const CodeCall> calls = calls_here();
@@ -164,14 +167,14 @@ class Walker {
       stack_.pop_back();
       return go_behind(call);
     }
-    for (ProcedureId from = at_.procedure;;) {  // one turn for each jump that the call went on with
+    for (ProcedureId from = at_.procedure;;) {  // once for each tail call
       const Lottery& callers = returns_to_[from];
       if (callers.empty()) return false;
       uint32_t c = callers.draw(random_);
       if (c == kNone) c = unknown_calls_.draw(random_);
       if (calls_[c].returns) return go_behind(calls_[c]);
       from = calls_[c].caller;
-      if (random_.fraction() < kGiveUp) return false;  // jumps may form a circle
+      if (random_.fraction() < kGiveUp) return false;  // tail calls may form a circle
     }
   }
 
@@ -179,7 +182,7 @@ class Walker {
   const std::span<const CodeCall> calls_;
   std::vector<uint32_t> first_;       // by procedure, of its blocks
   std::vector<uint32_t> first_call_;  // by block
-  std::vector<Lottery> returns_to_;   // by procedure: calls of it; kNone: any unknown one
+  std::vector<Lottery> returns_to_;   // by procedure: calls of it; kNone: some unknown call
   Lottery unknown_calls_, unknown_callees_;
   double reach_ = 0;  // the share of the unknown calls that reach unknown callees
   Lottery starts_;

@@ -11,16 +11,16 @@
 namespace respike {
 
 /// Blocks of movable procedures in the order in which they run, numbered through all procedures.
-/// kNone: what follows has nothing to do with what was before.
+/// kNone: the walk starts anew.
 using Trace = std::vector<uint32_t>;
 
-/// Walks at random from block to block, as often as the counts say: along edges, into callees, back
-/// behind the call, and where the call was not seen, behind one of the calls that the procedure
-/// gets, drawn by their counts. Calls that nobody knows the callee of go to the procedures that run
-/// more often than known calls explain. Starts anew every 4,096 blocks at a block drawn by its
-/// count, so that all phases of a program get their share. Where the counts are consistent, blocks
-/// come up as often as the counts say. `blocks`: the length, less where nothing ran. The same
-/// program gives the same walk.
+/// Walks at random from block to block, as often as the counts say: along edges, into callees, and
+/// back behind the call. Where the walk did not see the call, it goes back behind a call of the
+/// procedure, drawn by the calls' counts. Calls whose callee is unknown go to the procedures that
+/// run more often than known calls explain. The walk starts anew every 4,096 blocks at a block
+/// drawn by its count, so that all phases of a program get their share. Where the counts are
+/// consistent, blocks come up as often as the counts say. `blocks`: the length of the trace; it is
+/// shorter where nothing ran. The same program gives the same walk.
 Trace walk(const Program& program, std::span<const CodeCall> calls, uint64_t blocks);
 
 }  // namespace respike

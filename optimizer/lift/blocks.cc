@@ -1,9 +1,12 @@
 // Blocks.
 //
-// A block ends before every place that something refers to and behind every instruction that
-// changes the flow of control, calls included: a call may not return, or return to a landing pad,
-// and a profile must be able to say so. It takes its unwind state and its call site from the FDE
-// that covers it; changes of state inside it become pseudo-instructions.
+// A block ends before every place to which something refers and behind every instruction that
+// changes the flow of control, calls included: a call may not return, or may return to a landing
+// pad, and a profile must be able to say so. A block takes its unwind state and its call site from
+// the FDE that covers it; changes of the unwind state inside the block become pseudo-instructions.
+//
+// Example: "f: lda; bsr g; addq; beq 1f; stq; 1: ret" has the blocks {lda, bsr}, {addq, beq},
+// {stq}, {ret}.
 
 #include <algorithm>
 
@@ -14,7 +17,7 @@
 namespace respike {
 namespace {
 
-/// The unwind rows and call sites that apply, walked along with the code.
+/// The unwind rows and call sites of the code, walked along with the code.
 class UnwindCursor {
  public:
   UnwindCursor(const std::vector<Fde>& fdes, uint64_t start) : fdes_(fdes) {
@@ -48,7 +51,7 @@ class UnwindCursor {
     while (row_ + 1 < fde->rows.size() && fde->rows[row_ + 1].address <= address) ++row_;
     return fde->rows[row_].state;
   }
-  /// The record that covers `address`, or nullptr.
+  /// The call-site record that covers `address`, or nullptr.
   const Fde::CallSite* site_at(uint64_t address) {
     const Fde* fde = fde_at(address);
     if (fde == nullptr) return nullptr;
@@ -66,7 +69,7 @@ class UnwindCursor {
 
 class BlockBuilder {
  public:
-  /// `scratch` is reused from range to range.
+  /// `scratch` is memory that ranges use one after the other.
   BlockBuilder(Lifter& lifter, ProcedureId id, std::vector<BasicBlock>& scratch)
       : lifter_(lifter),
         procedure_(lifter.program[id]),
@@ -102,15 +105,15 @@ class BlockBuilder {
       }
       i = covered;
     }
-    // Exactly as much memory as it takes, without growing: there are millions.
+    // Exactly as much memory as the blocks take, without growing: there are millions of blocks.
     procedure_.blocks.reserve(procedure_.blocks.size() + blocks_.size());
     procedure_.blocks.insert(procedure_.blocks.end(), blocks_.begin(), blocks_.end());
     range.end_block = static_cast<BlockId>(procedure_.blocks.size());
   }
 
  private:
-  /// The end of [begin, end) without the no-ops behind a last instruction that control does not
-  /// pass, or a call: what would return into padding does not return.
+  /// The end of [begin, end) without trailing no-ops, where the instruction before them is a call
+  /// or never falls through: a call that would return into padding does not return.
   size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {
     size_t last = end;
     while (last > begin && (code.marks[last - 1] & kReferenced) == 0 &&
@@ -122,7 +125,7 @@ class BlockBuilder {
     return call || !lifter_.machine.may_fall_through(instruction) ? last : end;
   }
 
-  /// A call returns to the next group: the no-ops in between belong to it. `at`: behind a block.
+  /// A call returns to the next group; no-ops up to there belong to the call. `at`: behind a block.
   size_t skip_behind_call(const CodeSection& code, size_t at, size_t stop) const {
     if (!is_call(lifter_.machine.control_flow(code.instructions[at - 1]))) return at;
     for (; at < stop && !lifter_.grid.starts_group(code.address(at)); ++at)
@@ -135,7 +138,7 @@ class BlockBuilder {
     return at;
   }
 
-  /// [begin, end) is the block, and what is up to `covered` belongs to it.
+  /// Adds the block [begin, end); code up to `covered` belongs to it.
   void add(const CodeSection& code, size_t begin, size_t end, size_t covered,
            UnwindCursor& cursor) {
     const uint64_t start = code.address(begin);

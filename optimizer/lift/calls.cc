@@ -1,14 +1,17 @@
 // What calls leave alone.
 //
 // A call by the calling standard keeps the preserved registers. Compilers call a few routines of
-// their run-time library otherwise, such as those that divide where no instruction does: with the
-// return address in another register, and everything kept but a few registers (SupportCall). So an
-// interpreter's next address may wait in any register while it divides.
+// their run-time library otherwise, such as routines that divide on machines without such an
+// instruction: the return address is in another register, and all but a few registers are kept
+// (SupportCall).
+//
+// Example: an interpreter divides by such a routine and then jumps to its next operation, whose
+// address waited in a scratch register during the call.
 //
 // Such a call is known by two things together: the register of the return address, and the symbol
 // of the callee, from the branch or from the relocation of the slot that the address was loaded
-// from. That the callee keeps its promise is believed, as it is of the standard: the routines hand
-// arguments to the kernel's trap handler on the way, so that their code alone does not prove it.
+// from. That the callee keeps its promise is believed, like the standard: the routines hand
+// arguments to the kernel's trap handler on the way, so their code alone does not prove it.
 
 #include "optimizer/lift/calls.h"
 
@@ -25,7 +28,7 @@ bool has(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// The symbol whose slot the block loads a register from, before its last instruction.
+/// The symbol from whose slot the block loads register `r` before its last instruction.
 std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& block, Register r) {
   const auto& list = block.instructions;
   const uint32_t end = list.size() - 1;
@@ -43,8 +46,7 @@ std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& bl
   return std::nullopt;
 }
 
-/// What the symbol table calls the callee of the block's call, without a version; empty when
-/// nobody knows who it is.
+/// The callee's name in the symbol table, without a version; empty when the callee is unknown.
 std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
                              const BasicBlock& block) {
   const Instruction& call = block.instructions.back();

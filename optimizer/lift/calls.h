@@ -5,17 +5,17 @@
 
 namespace respike {
 
-/// The registers that hold behind the call which ends a block what they held in front of it.
+/// The registers that keep their values over the call that ends a block.
 class Survivors {
  public:
-  /// The references of `procedure`, which the block is of, exist.
+  /// `block` belongs to `procedure`, whose references exist.
   Survivors(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
             Effort& effort);
   bool contains(Register r) const;
 
  private:
   const Abi& abi_;
-  const SupportCall* convention_ = nullptr;  // if not the standard's
+  const SupportCall* convention_ = nullptr;  // null: the standard
 };
 
 }  // namespace respike

@@ -1,30 +1,30 @@
 // Exception tables of one procedure become one.
 //
 // Problem: the conventions of some machines give each unwind region a table of its own, and an
-// emitter that parts a procedure writes one for each part. Lifted again, the procedure has many
+// emitter that parts a procedure writes a table for each part. Lifted again, the procedure has many
 // tables that were one, and wherever blocks with different tables meet, a region ends, which must
 // not happen behind a call (return_region() in check/same_program.cc).
 //
-// Idea: what a call site keeps of its table is an offset into the table of actions; actions hold
-// numbers of types and offsets of specifications. A table that continues another one in all three
-// parts means the same for the other one's call sites, so it can stand for both. A writer that
-// leaves off the unused end of a table, as ours does, leaves such tables.
+// Idea: a call site refers to its table by an offset into the table of actions; actions hold
+// numbers of types and offsets of specifications. Where in each of the three parts one of two
+// tables begins with the other, a table of the longer parts means the same for the call sites of
+// both, so it can stand for both. A writer that leaves off the unused end of a table, as ours does,
+// leaves such tables.
 //
 // Example: a procedure with the types {int, char} was parted; one part only catches int. The tables
-// {int} and {int, char} become the second one.
+// {int} and {int, char} become the second table.
 //
-// Tables of which neither continues the other stay apart. Time is linear in the size of the tables.
+// Other tables stay apart. Time is linear in the size of the tables.
 
 #include <algorithm>
 #include <map>
 
-#include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
 namespace {
 
-constexpr size_t kMostTables = 8;  // of a procedure that stay apart and are compared with others
+constexpr size_t kMostTables = 8;  // of a procedure, that stay apart
 
 template <typename T>
 bool is_prefix(const std::vector<T>& a, const std::vector<T>& b) {
@@ -36,21 +36,21 @@ bool one_continues_other(const std::vector<T>& a, const std::vector<T>& b) {
   return is_prefix(a, b) || is_prefix(b, a);
 }
 
-/// A table that continues both, or nullopt.
+/// A table of the longer parts, or nullopt where of some part neither begins with the other.
 std::optional<Lsda> join(const Lsda& a, const Lsda& b) {
-  const bool untyped = a.type_encoding == eh_pe::kOmit || b.type_encoding == eh_pe::kOmit;
-  if ((!untyped && a.type_encoding != b.type_encoding) || !one_continues_other(a.types, b.types) ||
-      !one_continues_other(a.actions, b.actions) ||
+  const bool both_typed = a.has_type_table() && b.has_type_table();
+  if ((both_typed && a.type_encoding != b.type_encoding) ||
+      !one_continues_other(a.types, b.types) || !one_continues_other(a.actions, b.actions) ||
       !one_continues_other(a.specifications, b.specifications))
     return std::nullopt;
   const auto longer = [](const auto& x, const auto& y) { return x.size() < y.size() ? y : x; };
-  return Lsda{.type_encoding = a.type_encoding == eh_pe::kOmit ? b.type_encoding : a.type_encoding,
+  return Lsda{.type_encoding = a.has_type_table() ? a.type_encoding : b.type_encoding,
               .actions = longer(a.actions, b.actions),
               .types = longer(a.types, b.types),
               .specifications = longer(a.specifications, b.specifications)};
 }
 
-/// Which of the procedure's tables stands for each of them.
+/// For each of the procedure's tables, the table that stands for it.
 class Representatives {
  public:
   explicit Representatives(std::vector<Lsda>& lsdas) : lsdas_(lsdas) {}
@@ -79,8 +79,8 @@ class Representatives {
   static constexpr size_t kAlone = SIZE_MAX;
 
   std::vector<Lsda>& lsdas_;
-  std::vector<uint32_t> chosen_;       // one per group
-  std::map<uint32_t, size_t> groups_;  // of each table
+  std::vector<uint32_t> chosen_;       // one table per group
+  std::map<uint32_t, size_t> groups_;  // by table: its group
 };
 
 }  // namespace

@@ -1,8 +1,12 @@
 // Edges and references, once blocks exist.
 //
-// Direct branches name their targets; where control runs on it is said by an edge to the next
-// block, or by a branch into another procedure. Every field that depends on an address of code gets
-// a symbolic reference. Indirect jumps come last; see jumps.cc.
+// Direct branches name their targets. A fall-through becomes an edge to the next block; if it
+// leaves the procedure, an explicit branch is appended. Every field that depends on an address of
+// code gets a symbolic reference. Indirect jumps come last; see jumps.cc.
+//
+// Example: "f: beq 1f; addq; 1: lda" in front of g: the block of beq gets a taken edge to the block
+// of lda and a fall-through edge to the block of addq; the block of lda gets a branch to g
+// appended.
 
 #include <algorithm>
 #include <unordered_map>
@@ -35,7 +39,7 @@ class Connector {
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
-      if (data) {  // what looks like a branch may be one, but must stay as it is
+      if (data) {  // an instruction that looks like a branch must stay as it is
         pin_target(block);
         continue;
       }
@@ -76,7 +80,7 @@ class Connector {
     procedure_.references.push_back({kind, target});
   }
 
-  /// A place whose address is kept in code or data: a block, or an address that never moves.
+  /// The place at an address that is kept in code or data: a block, or an address that never moves.
   CodeLocation location_of(uint64_t address) const {
     if (const auto block = block_at(program_, address)) return *block;
     return {.where = CodeLocation::Where::address, .address = address};
@@ -118,7 +122,7 @@ class Connector {
         refer(instruction, found->kind, location_of(found->target));
         continue;
       }
-      // Both halves of a gp load share the reference that the first of them seen makes.
+      // Both halves of a gp load share the reference that the half seen first makes.
       const auto [known, fresh] =
           gp_loads_.emplace(found->pair, static_cast<uint32_t>(procedure_.references.size()));
       if (fresh)
@@ -165,7 +169,7 @@ class Connector {
     if (!location && lifter_.code_at(target) != nullptr) {
       lifter_.make_opaque(procedure_,
                           fmt::format("it branches out of all procedures at {:#x}", place));
-      // Keep the displacement: the place it leads to does not move.
+      // Keep the displacement: its target does not move.
     }
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
       lifter_.make_opaque(procedure_,
@@ -179,8 +183,9 @@ class Connector {
       refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
-  /// Whether the return address of a call may serve to find data: hand-written code does so in
-  /// other registers than the usual one, and either skips the data or lets the callee read it.
+  /// Whether the return address of a call may serve to find data: hand-written code keeps such an
+  /// address in a register other than the usual one, and either skips the data or lets the callee
+  /// read it.
   bool may_read_code(const Instruction& call, const CodeLocation& callee) const {
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
@@ -207,19 +212,20 @@ class Connector {
       return;
     if (id + 1 < range.end_block && program_.address_of(procedure_.blocks[id + 1]) == end) {
       add_edge(block, id + 1, Edge::Kind::fall_through);
-      // Both ways into a landing pad must leave the same return address for its gp load.
+      // Unwinding and the call's return must both leave the pad's address in the register that its
+      // gp load reads: the pad stays right behind the call.
       if (call && procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
         block.flags |= BasicBlock::kGluedToNext;
       return;
     }
-    // A compiler knew that the call does not return; hand-written code is not described.
+    // The compiler knew that the call does not return. Only compiled code has unwind information.
     if (call && block.cfi_state != kNone) return;
     const auto where = lifter_.resolve_flow(end);
     const auto next = where ? block_at(program_, *where) : std::nullopt;
     if (!next) {
       if (call) return;
-      // Likewise behind a trap. It must not run into whatever is put there, should somebody catch
-      // it and go on.
+      // Code behind a trap is not reached either. But somebody may catch the trap and go on: then
+      // control must not run into the code that a layout puts there.
       if (block.cfi_state != kNone &&
           lifter_.machine.control_flow(block.instructions.back()) == ControlFlow::none)
         return append(block, lifter_.machine.stop());
@@ -237,7 +243,7 @@ class Connector {
     block.instructions = copy;
   }
 
-  /// Control runs from this block into other code: says so by a branch.
+  /// Appends a branch to `next`, other code into which control falls from this block.
   void append_branch(BlockId id, const CodeLocation& next) {
     Instruction branch = lifter_.machine.branch();
     BasicBlock& block = procedure_.blocks[id];
@@ -251,7 +257,7 @@ class Connector {
       add_edge(block, next.block, Edge::Kind::fall_through);
       return;
     }
-    // Behind a conditional branch it takes a block of its own.
+    // Behind a conditional branch the branch takes a block of its own.
     refer(branch, ReferenceKind::branch, next);
     BasicBlock added;
     added.origin = kNone;
@@ -289,8 +295,8 @@ void mark_branch_targets(Lifter& lifter) {
     }
 }
 
-/// In code that is not understood a word that reads like a branch may be data. Where no relocation
-/// says that it is a branch, its target stays in place, so that the word can stay as it is.
+/// In an opaque procedure a word that reads like a branch may be data. Where no relocation says
+/// that it is a branch, its target stays in place, so that the word can stay as it is.
 void pin_unproven_targets(Lifter& lifter) {
   Program& program = lifter.program;
   for (Procedure& procedure : program.procedures) {

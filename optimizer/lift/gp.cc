@@ -1,14 +1,17 @@
 // Which gp is in use where.
 //
-// gp loads compute gp from an anchor, an address that the base register holds: the entry of the
+// A gp load computes gp from an anchor, an address that the base register holds: the entry of the
 // procedure, the return address of the call before, or the landing pad, since the unwinder leaves
-// the address it jumps to in the register of return addresses. With gp known, the anchor is gp
-// minus the displacement in the instructions, wherever the pair stands.
+// the address to which it jumps in the register of return addresses. With gp known, the anchor is
+// gp minus the displacement in the instructions, wherever the pair stands.
 //
-// Nearly all images have one gp; very large ones have one for each part that the linker gave a
-// global offset table of its own. Then a procedure that loads none, and a word of a jump table,
-// mean something else with each. What is not certain is not guessed: whatever the word or the
-// procedure may refer to, with any gp of the image, stays in place, and so does what refers to it.
+// Example: "ldah gp, 2(ra); lda gp, 16(gp)" adds 0x20010 to its anchor. With gp = 0x120030010 the
+// anchor is 0x120010000, behind a call of the procedure.
+//
+// Nearly all images have one gp; very large images have a gp for each part that got a global offset
+// table of its own from the linker. Then a procedure that loads no gp, and a word of a jump table,
+// mean something else with each gp. What is not certain is not guessed: whatever the word or the
+// procedure may refer to, with any gp of the image, stays in place, and so does the procedure.
 
 #include <algorithm>
 #include <map>
@@ -26,7 +29,7 @@ uint64_t low_place(const Relocation& relocation) {
   return relocation.address + static_cast<uint64_t>(relocation.addend);
 }
 
-/// gp minus the anchor of a gp load whose upper half is at `place`; nullopt when it is no such
+/// gp minus the anchor of a gp load; nullopt when the relocation's two instructions are no such
 /// pair.
 std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
   if (!lifter.is_half(relocation.address, false) || !lifter.is_half(low_place(relocation), true))
@@ -53,7 +56,7 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
   return is_call(flow) || lifter.machine.is_get_pc(*before);
 }
 
-/// False when it is not understood.
+/// False when the gp load is not understood.
 bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
   const auto value = gp_load_value(lifter, relocation);
   const uint64_t low = low_place(relocation);
@@ -72,7 +75,7 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
       if (anchor != procedure.address) lifter.mark(anchor, kLeader);
       return true;
     };
-    // A procedure has one gp: what its first load gives.
+    // A procedure has one gp: the gp that its first load gives.
     if (procedure.gp && try_gp(*procedure.gp)) return true;
     if (!procedure.gp) {
       const uint64_t by_entry = procedure.address + static_cast<uint64_t>(*value);
@@ -88,11 +91,12 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
   return false;
 }
 
-/// gp as loads tell it that stand at the entry of a procedure, which the procedure value points to,
-/// and, for all_gps alone, behind an instruction that reads its own address: after a rewriting it
-/// may stand elsewhere.
+/// Counts the gps that loads give whose anchor is certain: loads at the entry of a procedure, to
+/// which the procedure value points, and, for all_gps alone, loads behind an instruction that reads
+/// its own address. Loads at entries count more, since the other loads may stand elsewhere after a
+/// rewriting.
 void count_gp_values(Lifter& lifter) {
-  std::map<uint64_t, std::pair<size_t, size_t>> votes;  // at entries, others
+  std::map<uint64_t, std::pair<size_t, size_t>> votes;  // at entries, elsewhere
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
     if (relocation.role != RelocationRole::gp_load) return;
     const auto value = gp_load_value(lifter, relocation);
@@ -111,7 +115,7 @@ void count_gp_values(Lifter& lifter) {
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  // Every load of gp may try them all. The tables of even the largest images need a few.
+  // Each gp load may try all gps. The largest images have a few.
   constexpr size_t kMostValues = 256;
   auto& values = lifter.program.gp_values;
   for (const auto& [count, gp] : ranked) {
@@ -120,11 +124,11 @@ void count_gp_values(Lifter& lifter) {
   }
 }
 
-/// A procedure that never loads gp shares that of its neighbours: they come from one object, or
-/// from objects that the linker gave one table. Between two that differ nobody can tell. After a
-/// rewriting the neighbours are others, but its note tells the gp of all that were known.
-/// A procedure whose gp load is not understood, in `failed`, may use any gp: nobody learns from
-/// what lies beyond it.
+/// A procedure that never loads gp shares the gp of its neighbours: they come from one object, or
+/// from objects to which the linker gave one table. Between neighbours with different gps the gp is
+/// unknown. A rewriting changes neighbours, but its note tells the gp of every procedure that had a
+/// known gp. A procedure whose gp load is not understood (in `failed`) may use any gp, and nothing
+/// is learnt from procedures beyond it.
 void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
   constexpr uint64_t kNobodyKnows = ~uint64_t{0};
   auto& procedures = lifter.program.procedures;
@@ -222,7 +226,7 @@ std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) {
                                [](uint64_t a, const User& u) { return a < u.table; });
   if (user == users_.begin()) return std::nullopt;
   const uint64_t start = (user - 1)->table;
-  // One run of words from the start on.
+  // The table is one run of words from its start on.
   const auto& words = lifter_.table_words;
   const auto first = std::lower_bound(words.begin(), words.end(), start);
   const auto last = std::lower_bound(first, words.end(), word);
@@ -243,7 +247,7 @@ std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) {
 void WordGps::keep_targets(uint64_t place, int64_t offset) {
   if (gave_up_) return;
   if (lifter_.all_gps.size() > effort_) {
-    gave_up_ = true;  // hostile: nothing is known of anything
+    gave_up_ = true;  // hostile: no procedure is certain any more
     for (Procedure& procedure : lifter_.program.procedures)
       lifter_.make_opaque(procedure, "too much refers to code relative to an unknown gp");
     return;

@@ -1,28 +1,28 @@
 // Which upper half a lower half of an address adds to.
 //
-// The base register of a lower half tells: its value comes from an upper half, on every path that
-// is ever taken. So this is a search for reaching definitions, backwards from the lower half over
-// all instructions that control may come from. Copies of the register are followed.
+// The base register of a lower half tells: on every path that is ever taken, its value comes from
+// an upper half. So this is a search for reaching definitions, backwards from the lower half over
+// all instructions from which control may come. Copies of the register are followed.
 //
 //     beq   a0, 2f           Nearest in memory to the lower half of f is the upper half of g, but
-//     br    3f               control gets there from the one at 3 alone.
-//  2: ldah  t0, g(gp)
+//     br    3f               control gets there only from the upper half at 3.
+// 2: ldah  t0, g(gp)
 //     br    4f
-//  1: lda   v0, f(t0)
+// 1: lda   v0, f(t0)
 //     ret
-//  3: ldah  t0, f(gp)
+// 3: ldah  t0, f(gp)
 //     br    1b
-//  4: lda   v0, g(t0)
+// 4: lda   v0, g(t0)
 //     ret
 //
-// Blocks do not exist yet: the targets of the addresses that are asked about start some. An
-// indirect jump is taken to lead to every place whose address is kept, and every call to all
-// landing pads. That finds too much rather than too little.
+// Blocks do not exist yet: some of the addresses in question will start blocks. An indirect jump is
+// taken to lead to every place whose address is kept, and every call to all landing pads. That
+// finds too many sources rather than too few.
 //
-// A call by the standard keeps the preserved registers alone: what another one holds behind it is
-// no upper half from in front of it. Nor is what a caller of the procedure leaves in a register.
-// Upper halves that come out of memory are not found, and what a procedure computes that calls a
-// part of itself is not followed.
+// A call by the standard keeps the preserved registers alone: another register holds no upper half
+// from in front of the call behind it. Nor does a caller leave an upper half in a register. Upper
+// halves that come out of memory are not found, and a call by which a procedure enters a part of
+// itself ends the search without an answer.
 
 #include "optimizer/lift/half_tracer.h"
 
@@ -96,7 +96,7 @@ std::vector<uint64_t> HalfTracer::before(uint64_t address) const {
   return result;
 }
 
-/// Whether the call may lead to a part of its procedure, which may change any register.
+/// Whether the call may enter a part of its own procedure, which may change any register.
 bool HalfTracer::may_call_itself(uint64_t place, const Instruction& call) const {
   if (lifter_.machine.control_flow(call) != ControlFlow::call) return false;
   const auto callee = lifter_.resolve_flow(lifter_.branch_target(place, call));

@@ -14,14 +14,14 @@ namespace respike {
 /// Searches the code of one procedure backwards, before blocks exist.
 class HalfTracer {
  public:
-  /// `ranges`: those of the procedure, indices of Program::ranges. `labels`: sorted addresses that
-  /// indirect jumps may lead to, besides those that are marked. `effort`: instructions that may
-  /// still be looked at.
+  /// `ranges`: the ranges of the procedure, as indices of Program::ranges. `labels`: sorted
+  /// addresses to which indirect jumps may lead, besides marked addresses. `effort`: instructions
+  /// that may still be looked at.
   HalfTracer(const Lifter& lifter, ProcedureId procedure, std::span<const uint32_t> ranges,
              std::span<const uint64_t> labels, uint64_t& effort);
 
-  /// The upper halves, of those at the sorted `highs`, whose value `base` may hold in front of the
-  /// instruction at `place`. Empty where it may hold anything else.
+  /// The upper halves at some of the places `highs` (sorted) whose value `base` may hold in front
+  /// of the instruction at `place`. Empty where `base` may hold anything else.
   std::vector<uint64_t> sources(uint64_t place, Register base, std::span<const uint64_t> highs);
 
  private:
@@ -29,10 +29,10 @@ class HalfTracer {
 
   bool in_procedure(uint64_t address) const;
   void note_flow(uint64_t place, const Instruction& instruction);
-  /// Instructions that control may come from to `address`.
+  /// The instructions from which control may come to `address`.
   std::vector<uint64_t> before(uint64_t address) const;
   bool may_call_itself(uint64_t place, const Instruction& call) const;
-  /// False when the instruction at `place` gives `wanted` a value that is no upper half's.
+  /// False when the instruction at `place` gives `wanted` a value that is not an upper half.
   bool step_back(uint64_t place, Register wanted, std::span<const uint64_t> highs,
                  std::vector<uint64_t>& found, std::vector<Value>& work) const;
 
@@ -41,7 +41,7 @@ class HalfTracer {
   const std::span<const uint64_t> labels_;
   uint64_t& effort_;
   std::vector<std::pair<uint64_t, uint64_t>> branches_;  // to, from; sorted
-  std::vector<uint64_t> jumps_;                          // indirect ones
+  std::vector<uint64_t> jumps_;                          // indirect jumps
   std::vector<uint64_t> calls_;
 };
 

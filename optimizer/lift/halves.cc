@@ -1,18 +1,23 @@
 // Gp-relative addresses formed by two instructions, one for each half.
 //
-// Relocations tell symbol and addend, and where these tell the address apart from all others of
-// the procedure nothing else is needed: every upper half belongs to every lower half. Where they do
-// not, because sections of one object were merged and their addends are wrong, it matters which
-// upper half a lower half adds to. Then it is searched for over the flow of control, see
-// half_tracer.cc, and nothing is concluded from what stands near to what, since a rewriting
-// changes that.
+// Relocations tell symbol and addend. Where symbol and addend distinguish the address from all
+// other addresses of the procedure, nothing else is needed: every upper half belongs to every lower
+// half. Where sections of one object were merged and their addends are wrong, several addresses
+// share symbol and addend, and it matters which upper half a lower half adds to. A search over the
+// flow of control finds it (half_tracer.cc). The distance of instructions says nothing, since a
+// rewriting changes it.
 //
-// An upper half may serve several lower halves, and a lower half may be reached by several upper
-// ones; but they must agree on one address, since emission fills in all of them by their target.
-// Where anything remains open the procedure is opaque and all that its halves may mean stays.
+// An upper half may serve several lower halves, and several upper halves may reach a lower half.
+// But they must agree on one address, since emission fills in all of them by their target. Where
+// anything remains open the procedure is opaque, and everything to which its halves may refer
+// stays.
 //
 // The linker's fields are believed: a lower half on a path that is taken adds to an upper half of
-// its address. So one path that is taken is enough, and if all paths lead to the same, it is known.
+// its address. So one taken path is enough, and where all paths lead to the same upper half, the
+// address is known.
+//
+// Example: .text+8 occurs twice with the upper halves 0x10000 and 0x20000 and the lower halves 8
+// and 16: four sums are possible, two of which are addresses of the program.
 
 #include "optimizer/lift/halves.h"
 
@@ -28,10 +33,10 @@
 namespace respike {
 namespace {
 
-/// What a lower half is based on.
+/// The register to which a lower half adds.
 Register base_of(const Lifter& lifter, const Half& low) {
   const Operands operands = lifter.machine.operands(*lifter.instruction_at(low.place));
-  // A store's base follows the value it stores.
+  // A store names the value it stores in front of its base.
   return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
 }
 
@@ -70,7 +75,7 @@ void GpHalves::collect() {
   std::sort(halves_.begin(), halves_.end());
 }
 
-/// `begin`, `end`: of the halves of one key, upper ones first.
+/// The group of halves_[begin, end), which have one key, upper halves first.
 HalfGroup GpHalves::group_of(size_t begin, size_t end) const {
   const auto halves = std::span(halves_).subspan(begin, end - begin);
   const auto middle =
@@ -80,7 +85,7 @@ HalfGroup GpHalves::group_of(size_t begin, size_t end) const {
   group.lows = halves.subspan(group.highs.size());
   group.moving = refers_to_moving(lifter_, halves.front().symbol);
   const auto highs = values_of(group.highs), lows = values_of(group.lows);
-  constexpr size_t kMostSums = 1 << 20;  // hostile beyond
+  constexpr size_t kMostSums = 1 << 20;  // more is hostile
   if (!highs.empty() && lows.size() > kMostSums / highs.size())
     throw Error(fmt::format("too many halves at {:#x} may be of one address", halves.front().place),
                 lifter_.image.path);
@@ -132,7 +137,7 @@ void GpHalves::read(HalfGroup group) {
   }
 }
 
-/// Every table that a lower half may mean counts as used, until settle() knows better. Returns
+/// Notes every table to which a lower half may refer as used, until settle() knows better. Returns
 /// whether there is a choice.
 bool GpHalves::note_tables(const HalfGroup& group) {
   const std::vector<uint64_t> highs = values_of(group.highs);
@@ -163,7 +168,7 @@ void GpHalves::keep_unknown(WordGps& gps) const {
                        static_cast<int64_t>(sum));
 }
 
-/// Where control may get to by the addresses that are not known yet.
+/// The addresses of open groups, to which control may get.
 std::vector<uint64_t> GpHalves::labels() const {
   std::vector<uint64_t> result;
   for (const HalfGroup& group : open_)
@@ -172,8 +177,8 @@ std::vector<uint64_t> GpHalves::labels() const {
   return distinct(std::move(result));
 }
 
-/// The addresses of the halves, upper ones first; nullopt for what does not matter. Empty when one
-/// that does is not known.
+/// The addresses of the halves, upper halves first; nullopt for an address that does not matter.
+/// Empty when an address that matters is not known.
 std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group,
                                                           HalfTracer& tracer) const {
   const std::vector<uint64_t> highs = values_of(group.highs);
@@ -182,7 +187,7 @@ std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group
   std::vector<std::optional<uint64_t>> targets(group.highs.size() + group.lows.size());
   for (size_t i = 0; i < group.lows.size(); ++i) {
     const Half& low = group.lows[i];
-    // Data stays where it is: only what may be a table has to be told apart.
+    // Data stays where it is: only addresses that may be tables matter.
     if (!group.moving && std::ranges::none_of(highs, [&](uint64_t high) {
           return is_table(target_of(group, high + low.value));
         }))
@@ -202,7 +207,7 @@ std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group
   return targets;
 }
 
-/// False when an address is not known; then nothing was done.
+/// False when an address is not known; nothing was changed then.
 bool GpHalves::settle(const HalfGroup& group, HalfTracer& tracer) {
   const auto targets = targets_of(group, tracer);
   if (targets.empty()) return false;

@@ -14,7 +14,7 @@ namespace respike {
 
 class HalfTracer;
 
-/// One half of a gp-relative address. Halves of one address share symbol and addend, right or
+/// One half of a gp-relative address. The halves of one address share symbol and addend, right or
 /// wrong.
 struct Half {
   ProcedureId procedure = kNone;
@@ -22,7 +22,7 @@ struct Half {
   int64_t addend = 0;
   bool low = false;
   uint64_t place = 0;
-  uint64_t value = 0;  // what it adds
+  uint64_t value = 0;  // added to the base register
 
   auto key() const { return std::tuple(procedure, symbol, addend); }
   bool operator<(const Half& other) const {
@@ -30,27 +30,27 @@ struct Half {
   }
 };
 
-/// All halves with one symbol and addend in one procedure. They are nearly always of one address;
-/// but input sections of one object that went to the same output section may use the same wrong
-/// addend.
+/// All halves with one symbol and addend in one procedure. Nearly always they form one address; but
+/// input sections of one object that went to the same output section may use the same wrong addend.
 struct HalfGroup {
   std::span<const Half> highs, lows;  // by place
-  std::vector<uint64_t> sums;         // every upper half with every lower half: distinct, sorted
-  bool moving = false;                // refers to what moves
+  std::vector<uint64_t> sums;         // each upper with each lower half: distinct, sorted
+  bool moving = false;                // refers to code or unwind tables
 
   const Half& front() const { return highs.empty() ? lows.front() : highs.front(); }
 };
 
-/// The steps, in their order, are called by find_references().
+/// find_references() calls the steps, in this order.
 class GpHalves {
  public:
   explicit GpHalves(Lifter& lifter) : lifter_(lifter) {}
 
-  /// References of all groups of one address. Of others: the tables that they may mean.
+  /// Makes references of all groups with one address. Of other groups, notes the tables to which
+  /// they may refer.
   void find();
-  /// Keeps what procedures refer to whose gp is not known.
+  /// Keeps in place what procedures with unknown gp refer to.
   void keep_unknown(WordGps& gps) const;
-  /// The other groups, once all other references of the program are found.
+  /// Settles the other groups, once all other references of the program are found.
   void settle();
 
  private:
@@ -69,9 +69,9 @@ class GpHalves {
 
   Lifter& lifter_;
   std::vector<Half> halves_;
-  std::vector<HalfGroup> unknown_;                  // their gp is not known
-  std::vector<HalfGroup> open_;                     // of more than one address
-  std::unordered_map<uint64_t, uint64_t> settled_;  // places of lower halves, and their targets
+  std::vector<HalfGroup> unknown_;                  // groups of procedures with unknown gp
+  std::vector<HalfGroup> open_;                     // groups with several addresses
+  std::unordered_map<uint64_t, uint64_t> settled_;  // place of a lower half -> its target
   uint64_t effort_ = 0;                             // instructions that settle() may still look at
 };
 

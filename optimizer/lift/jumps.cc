@@ -1,13 +1,17 @@
 // Where indirect jumps lead, once all other edges of the procedure exist.
 //
-// An indirect jump is either through a jump table (found by following the jump's register back to
-// the load of a table's address, along the edges that are known by then), to labels whose addresses
+// An indirect jump goes through a jump table (found by following the jump's register back to the
+// load of a table's address, along the edges that are known by then), or to labels whose addresses
 // were taken (computed goto), or it leaves the procedure (a tail call, a goto into the procedure
-// around it). Labels that are reached by their distance to another one cannot be found: an address
-// that was added up, came back from a call, or a block that nothing leads to tells of them.
+// around it). Labels that are reached by their distance to another label cannot be found: an
+// address that was added up or came back from a call, or a block to which nothing leads, gives them
+// away.
 //
-// Calls end blocks. Registers are followed across them only where calls.h says that they survive;
-// a table found in a register that the call changed would be another one than the jump's.
+// Example: "s4addq a0, t1, t1; ldl t0, 0(t1); addq t0, gp, t0; jmp (t0)": t0 comes from t1, and t1
+// from the instructions in front that form the address of the table.
+//
+// Calls end blocks. Registers are followed across calls only where calls.h says that they survive:
+// a table found in a register that the call changed would not be the jump's table.
 
 #include "optimizer/lift/jumps.h"
 
@@ -58,8 +62,8 @@ class JumpConnector {
     return program_.origin_base + instruction.origin;
   }
 
-  /// Places inside whose addresses are kept are labels where something may jump to them; elsewhere
-  /// they may as well be data.
+  /// Places inside of the procedure whose addresses are kept are labels if some jump may go to
+  /// labels; else they may as well be data.
   void check_labels() {
     for (const BasicBlock& block : procedure_.blocks)
       if (block.has(BasicBlock::kMayLeave)) return;
@@ -80,7 +84,8 @@ class JumpConnector {
     const uint64_t place = address_of(last);
     bool complete = true;
     std::vector<uint64_t> tables = tables_of(id, complete);
-    // Where a path leads to no table it may be any; or none, if the jump is not to an entry of one.
+    // Where a path leads to no table, the jump may use any table; or none, if it does not jump to a
+    // table's entry.
     if (tables.empty() ? adds_gp(block) : !complete) tables = all_tables();
     const bool table_only = !tables.empty() && (complete || adds_gp(block));
     if (table_only) return add_tables(id, tables, {}, complete);
@@ -95,8 +100,8 @@ class JumpConnector {
     for (BlockId label : labels) add_edge(block, label);
   }
 
-  /// Whether a jump that is not through a table leads to the labels, or, without any, out of the
-  /// procedure.
+  /// Whether it is certain that a jump not through a table leads to the labels or, if there are
+  /// none, out of the procedure.
   bool is_understood(BlockId jump, const std::vector<BlockId>& labels) {
     LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
     if (!tracer.jumps_to_stored_address(jump)) return false;
@@ -138,7 +143,7 @@ class JumpConnector {
         if (edge.kind != Edge::Kind::landing_pad) predecessors_[edge.target].push_back(id);
   }
 
-  /// The tables that the register of the jump may come from: follows definitions backwards along
+  /// The tables from which the register of the jump may come: follows definitions backwards along
   /// all paths until they reach the load of a table's address.
   std::vector<uint64_t> tables_of(BlockId jump, bool& complete) {
     using Registers = std::set<Register>;
@@ -167,7 +172,7 @@ class JumpConnector {
       }
       const size_t found = tables.size();
       const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
-      // A path that ends without a table: its address came through memory, or from elsewhere.
+      // On a path that ends without a table the address came through memory, or from elsewhere.
       if (tables.size() == found && (ended || predecessors_[id].empty())) complete = false;
       if (ended) continue;
       for (BlockId before : predecessors_[id]) {
@@ -193,7 +198,8 @@ class JumpConnector {
     return tables;
   }
 
-  /// One block backwards. True when the path ends: a table was found or nothing is wanted any more.
+  /// Follows one block backwards. True when the path ends: a table was found, or no register is
+  /// wanted any more.
   bool follow_back(const BasicBlock& block, std::set<Register>& wanted,
                    std::vector<uint64_t>& tables) const {
     for (uint32_t i = block.instructions.size(); i-- > 0;) {
@@ -226,9 +232,10 @@ class JumpConnector {
     return *passed_on_;
   }
 
-  /// Whether code follows a jump that nothing known leads to: labels that are reached by adding
-  /// their distance to another label have no address of their own anywhere. A procedure that was
-  /// moved before has none; but dead code may have lost what was before it.
+  /// Whether code to which nothing known leads follows a jump. It may be a label that is reached by
+  /// adding a distance to another label: its own address is kept nowhere. A procedure that an
+  /// earlier rewriting moved has no such label, though dead code in it may have lost the code
+  /// before it.
   bool has_hidden_label() const {
     if (!Effort::spend(effort_.instructions, procedure_.blocks.size())) return true;
     if (lifter_.provenance &&
@@ -244,8 +251,8 @@ class JumpConnector {
     return false;
   }
 
-  /// Whether the register of the jump is an offset to which gp was added: an entry of a table, even
-  /// where the way back to the table's address leads through memory.
+  /// Whether the jump's register is an offset to which gp was added: an entry of a table, even
+  /// where the table's address comes through memory.
   bool adds_gp(const BasicBlock& block) const {
     const Operands jump = lifter_.machine.operands(block.instructions.back());
     const auto gp = lifter_.machine.abi().global_pointer;
@@ -269,7 +276,7 @@ class JumpConnector {
     return tables;
   }
 
-  /// The same, each as often as its address is formed.
+  /// The tables whose addresses the procedure forms, each as often as its address is formed.
   std::vector<uint64_t> formed_tables() {
     std::vector<uint64_t> tables;
     for (uint32_t index : ranges_) {
@@ -309,7 +316,8 @@ class JumpConnector {
                           fmt::format("the jump table at {:#x} is not understood", tables.front()));
   }
 
-  /// The targets of one table. It ends where the run of words does or another one starts.
+  /// Adds the targets of one table. The table ends where the run of words ends or another table
+  /// starts.
   void add_entries(uint64_t address, std::vector<BlockId>& targets) {
     auto word = std::lower_bound(lifter_.table_words.begin(), lifter_.table_words.end(), address);
     auto pointer =
@@ -330,8 +338,8 @@ class JumpConnector {
     if (known_tables_.insert(address).second) procedure_.jump_tables.push_back(table);
   }
 
-  /// Says which tables belong to one jump: no other uses them, no other procedure forms their
-  /// addresses, and the same goes for all tables of that jump.
+  /// Finds the tables that belong to one jump: no other jump uses them, no other procedure forms
+  /// their addresses, and the same is true of all tables of the jump.
   void find_owners() {
     if (!lifter_.knows_users_of_tables) return;
     const std::vector<uint64_t> here = formed_tables();
@@ -357,11 +365,11 @@ class JumpConnector {
   Program& program_;
   ProcedureId id_;
   Procedure& procedure_;
-  std::span<const uint32_t> ranges_;  // indices of Program::ranges
+  std::span<const uint32_t> ranges_;  // of the procedure: indices of Program::ranges
   Effort& effort_;
   std::unordered_set<uint64_t> known_tables_;
-  std::map<uint64_t, BlockId> users_;  // the first jump that uses a table, by its address
-  std::set<BlockId> sharing_;          // jumps that may use tables of others, or others theirs
+  std::map<uint64_t, BlockId> users_;  // table address -> the first jump that uses it
+  std::set<BlockId> sharing_;          // jumps that may share a table with others
   std::optional<bool> passed_on_;      // see labels_are_passed_on()
   std::vector<BlockId> jumps_;         // blocks that end with an indirect jump
   std::vector<std::vector<BlockId>> predecessors_;

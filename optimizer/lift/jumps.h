@@ -8,8 +8,8 @@
 
 namespace respike {
 
-/// What tracing indirect jumps may cost in all: hostile code has many jumps that may each come
-/// from, or go to, everywhere. Real programs stay far below.
+/// What tracing indirect jumps may cost in all: hostile code has many jumps, each of which may come
+/// from everywhere or go to everywhere. Real programs stay far below.
 struct Effort {
   explicit Effort(const Lifter& lifter) {
     for (const CodeSection& code : lifter.code) {
@@ -17,7 +17,7 @@ struct Effort {
       edges += 4 * code.marks.size();
     }
   }
-  /// Whether `amount` was left. Once it was not, nothing is.
+  /// Whether `amount` was left. Once it was not, nothing is left.
   static bool spend(uint64_t& budget, uint64_t amount) {
     const bool enough = amount <= budget;
     budget = enough ? budget - amount : 0;
@@ -28,8 +28,8 @@ struct Effort {
   uint64_t edges = 1'000'000;          // made, or entries of tables read
 };
 
-/// `ranges`: those of the procedure, indices of Program::ranges. All other edges of all procedures
-/// exist. A jump that is not understood makes the procedure opaque.
+/// `ranges`: the ranges of the procedure, as indices of Program::ranges. All other edges of all
+/// procedures exist. A jump that is not understood makes the procedure opaque.
 void connect_jumps(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges,
                    Effort& effort);
 

@@ -1,15 +1,18 @@
 // Whether addresses of labels are only passed on.
 //
-// A label whose address is taken can be moved when every jump to it gets that address as it was
-// formed or stored in data, where emission changes it. What is computed from it, such as the
-// address of another label by their distance, would be wrong.
+// A label whose address is taken can be moved if every jump to the label gets the address as it was
+// formed or stored in data, where emission changes it. A value computed from the address, such as
+// the address of another label by their distance, would be wrong.
 //
 // Backwards: the register of a jump is followed to where its value comes from, over all paths and
-// through the stack. Forwards: so is each address that an instruction forms, to see that nothing
-// but passing on happens to it; a store whose place cannot be told apart from others counts as
-// arithmetic, since what happens to it there is not seen.
+// through the stack. Forwards: each address of a label that an instruction forms is followed
+// likewise, to see that it is only passed on. A store whose place cannot be told apart from others
+// counts as arithmetic, since the search cannot see what happens to the address there.
 //
-// Limits: data is believed to hold whole addresses, and so is what a caller passes in.
+// Example: "goto *table[op]" loads a whole address from data: passed on. "goto *(&&base +
+// distance[op])" adds to the address of base: not passed on.
+//
+// Limits: data is believed to hold whole addresses, and so are values that a caller passes in.
 
 #include "optimizer/lift/labels.h"
 
@@ -60,8 +63,9 @@ bool LabelTracer::jumps_to_stored_address(BlockId jump) {
   return true;
 }
 
-/// Follows a register backwards through a block. `sources`: the registers that hold its value
-/// where the blocks before end, or where it was stored to the stack. False when it is computed.
+/// Follows a register backwards through a block. `sources`: the registers that hold its value where
+/// the blocks before end, or where the value was stored to the stack. False when the value is
+/// computed.
 bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   const BasicBlock& block = procedure_.blocks[wanted.block];
   std::set<Register> open = {wanted.value};
@@ -71,7 +75,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
     const Operands operands = lifter_.machine.operands(instruction);
     for (unsigned d = operands.uses; d < operands.size; ++d) {
       if (open.erase(operands.registers[d]) == 0) continue;
-      if (instruction.predicate != 0) open.insert(operands.registers[d]);  // or it stays
+      if (instruction.predicate != 0) open.insert(operands.registers[d]);  // or it keeps its value
       if (is_label(instruction)) continue;
       switch (lifter_.machine.value_source(instruction)) {
         case ValueSource::computed:
@@ -84,7 +88,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
           if (operands.uses != 0) open.insert(operands.registers[operands.uses - 1]);
           break;
         case ValueSource::selected:
-          // The first is the condition.
+          // The first operand is the condition.
           open.insert(operands.registers + 1, operands.registers + operands.uses);
           break;
       }
@@ -110,8 +114,8 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   return true;
 }
 
-/// What was stored to the place on the stack that `load` reads; elsewhere memory is believed.
-/// Where the procedure has two registers for its frame their distance is not known.
+/// The registers stored to the place on the stack that `load` reads; memory elsewhere is believed.
+/// Where the procedure has two registers for its frame, their distance is not known.
 bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sources) {
   const Operands loaded = lifter_.machine.operands(load);
   if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
@@ -160,8 +164,8 @@ bool LabelTracer::are_passed_on() {
   return true;
 }
 
-/// Follows a label's address through a block. `next`: further places that hold it. False when more
-/// happens to it than passing it on.
+/// Follows a label's address through a block. `next`: further places that hold the address. False
+/// when the address is not only passed on.
 bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   const BasicBlock& block = procedure_.blocks[from.block];
   const auto& list = block.instructions;
@@ -189,7 +193,8 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   return true;
 }
 
-/// One instruction that uses a register with a label's address. `copies`: its result is the same.
+/// Looks at an instruction that uses a register with a label's address. `copies`: the result is the
+/// same address.
 bool LabelTracer::use(const Instruction& instruction, const Operands& operands, Register value,
                       bool& copies, std::vector<Place>& next) {
   switch (lifter_.machine.control_flow(instruction)) {
@@ -202,7 +207,7 @@ bool LabelTracer::use(const Instruction& instruction, const Operands& operands, 
     default:
       return false;
   }
-  if (operands.uses == operands.size) {  // a store of it, not to it
+  if (operands.uses == operands.size) {  // the address is stored, not the place of a store
     if (operands.uses != 2 || operands.registers[1] == value) return false;
     return find_loads(instruction, operands.registers[1], next);
   }
@@ -222,7 +227,7 @@ bool LabelTracer::use(const Instruction& instruction, const Operands& operands, 
   return false;
 }
 
-/// The registers that what `store` puts onto the stack is loaded to.
+/// The registers into which the value that `store` puts onto the stack is loaded.
 bool LabelTracer::find_loads(const Instruction& store, Register base, std::vector<Place>& next) {
   if (store.has_reference() || !is_frame_register(base) || !frame_is_known()) return false;
   for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
@@ -243,10 +248,11 @@ bool LabelTracer::find_loads(const Instruction& store, Register base, std::vecto
   return true;
 }
 
-/// The stack pointer, and what the entry copies it to.
+/// Whether `r` is the stack pointer, or the register to which the entry copies it.
 bool LabelTracer::is_frame_register(Register r) {
   if (!frame_registers_) {
-    // Every jump has a tracer of its own. Without effort left, what follows gives up, too.
+    // Every jump has a tracer of its own. Without effort left, the rest of the tracer gives up,
+    // too.
     if (!Effort::spend(effort_.instructions, procedure_.blocks.front().instructions.size()))
       return true;
     const Register sp = lifter_.machine.abi().stack_pointer;
@@ -262,7 +268,8 @@ bool LabelTracer::is_frame_register(Register r) {
   return contains(*frame_registers_, r);
 }
 
-/// Whether all that reads the stack can be seen: no other register holds an address in it.
+/// Whether all instructions that read the stack can be seen: no other register holds an address of
+/// the stack.
 bool LabelTracer::frame_is_known() {
   if (frame_is_known_) return *frame_is_known_;
   frame_is_known_ = false;
@@ -274,7 +281,7 @@ bool LabelTracer::frame_is_known() {
       const Operands operands = lifter_.machine.operands(instruction);
       const auto first = operands.registers, end = operands.registers + operands.uses;
       if (std::none_of(first, end, [&](Register r) { return is_frame_register(r); })) continue;
-      if (operands.uses == operands.size) {  // a store to the stack, not of its address
+      if (operands.uses == operands.size) {  // a store to the stack
         if (operands.uses == 2 && !is_frame_register(operands.registers[0])) continue;
         return false;
       }
@@ -287,14 +294,15 @@ bool LabelTracer::frame_is_known() {
   return *(frame_is_known_ = true);
 }
 
-/// The lower half of an address of code.
+/// Whether the instruction is the lower half of an address of code.
 bool LabelTracer::is_label(const Instruction& instruction) const {
   return instruction.has_reference() &&
          (procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low ||
           procedure_.references[instruction.immediate].kind == ReferenceKind::gp_offset);
 }
 
-/// The same of a place inside of this procedure, or the load of such an address.
+/// Whether the instruction is the lower half of an address inside of this procedure, or loads such
+/// an address.
 bool LabelTracer::is_own_label(const Instruction& instruction) const {
   if (instruction.is_pseudo() || instruction.origin == kNone) return false;
   if (is_label(instruction)) {

@@ -1,6 +1,6 @@
 #pragma once
-// Addresses of labels inside of a procedure (computed goto): are they only passed on, or computed
-// with? Private to this folder.
+// Whether addresses of labels inside of a procedure (computed goto) are only passed on, or computed
+// with. Private to this folder.
 
 #include <compare>
 #include <cstdint>
@@ -16,8 +16,8 @@ class LabelTracer {
  public:
   using Blocks = std::vector<BlockId>;
 
-  /// `predecessors`: over all edges but those of indirect jumps and of exceptions. `jumps`: the
-  /// blocks that end with an indirect jump. `labels`: those that such a jump may lead to.
+  /// `predecessors`: over all edges but edges of indirect jumps and exceptions. `jumps`: the blocks
+  /// that end with an indirect jump. `labels`: the blocks to which such a jump may lead.
   LabelTracer(const Lifter& lifter, ProcedureId id, const std::vector<Blocks>& predecessors,
               const Blocks& jumps, const Blocks& labels, Effort& effort)
       : lifter_(lifter),
@@ -28,17 +28,18 @@ class LabelTracer {
         labels_(labels),
         effort_(effort) {}
 
-  /// Whether the register of the jump holds, on all paths, an address that was loaded whole, formed
-  /// whole or passed in, never the result of arithmetic. Notes whether it may be a call's result.
+  /// Whether the jump's register holds, on all paths, an address that was loaded whole, formed
+  /// whole or passed in, never the result of arithmetic. Notes whether the address may be a call's
+  /// result.
   bool jumps_to_stored_address(BlockId jump);
   bool from_call() const { return from_call_; }
 
-  /// Whether nothing is done with the addresses of labels that the procedure forms but to pass them
-  /// on: in registers, through places of the stack that can be told apart, to jumps and to calls.
+  /// Whether the addresses of labels that the procedure forms are only passed on: in registers,
+  /// through places of the stack that can be told apart, to jumps and to calls.
   bool are_passed_on();
 
  private:
-  /// A register before instruction `index` of the block.
+  /// A register's value in front of instruction `index` of the block.
   struct Place {
     BlockId block;
     uint32_t index;

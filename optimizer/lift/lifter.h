@@ -1,6 +1,6 @@
 #pragma once
 // State shared by the steps of lift(); private to this folder. The steps run in the order of the
-// functions below, each a file of its own or a part of one.
+// functions at the end of this file, each in a file of its own or a part of a file.
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,8 @@
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/lift/unwind_reader.h"
 #include "optimizer/machine/machine.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
@@ -34,14 +34,14 @@ struct CodeSection {
 
 enum Mark : uint8_t {
   kLeader = 1,      // a block starts here
-  kReferenced = 2,  // something refers to it: never taken for padding
+  kReferenced = 2,  // never taken for padding
   kAddressTakenMark = 4,
   kLandingPadMark = 8,
   kEntryMark = 16,
-  kLabelMark = 32,  // its address is kept otherwise than in a jump table
+  kLabelMark = 32,  // the address is kept elsewhere than in a jump table
 };
 
-/// A reference found in an instruction, before blocks exist.
+/// A reference by an instruction, before blocks exist.
 struct FoundReference {
   uint64_t place = 0;   // the instruction
   uint64_t target = 0;  // address referred to; for gp loads the anchor
@@ -49,7 +49,8 @@ struct FoundReference {
   ReferenceKind kind{};
 };
 
-/// A gp-relative address of data formed by an instruction: what jump tables are found by.
+/// A gp-relative address of data that an instruction forms; by these addresses jump tables are
+/// found.
 struct TableReference {
   uint64_t place = 0;
   uint64_t table = 0;
@@ -67,18 +68,18 @@ struct Lifter {
   std::vector<CodeSection> code;  // by address
   UnwindInput unwind;
   std::optional<Provenance> provenance;
-  std::vector<std::pair<uint64_t, uint64_t>> unreadable_unwind;
+  AddressRanges unreadable_unwind;
   std::vector<FoundReference> found;   // by place
   std::vector<TableReference> tables;  // by place
   std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
-  bool knows_users_of_tables = false;  // whether all code that forms their addresses is known
+  bool knows_users_of_tables = false;  // all code that forms their addresses is known
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
-  std::vector<uint64_t> label_loads;   // places that load the address of a label of their procedure
-  std::vector<ProcedureId> data;       // that are data rather than code, sorted
+  std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
+  std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
-  std::vector<uint64_t> all_gps;       // that some procedure may use, the most frequent one first
+  std::vector<uint64_t> all_gps;       // gps that some procedure may use, the most frequent first
   std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed
-  bool several_gps = false;            // so that it matters whose gp it is
+  bool several_gps = false;            // it matters which gp a procedure has
   std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
@@ -88,7 +89,8 @@ struct Lifter {
   }
   /// The decoded instruction at an address, or nullptr when it is not in code.
   const Instruction* instruction_at(uint64_t address) const;
-  /// The same with all that follow it in its section; empty when it is not in code.
+  /// The decoded instructions from an address to the end of its section; empty when it is not in
+  /// code.
   std::span<const Instruction> code_from(uint64_t address) const;
   /// Where a direct branch at `place` leads, as decoded.
   uint64_t branch_target(uint64_t place, const Instruction& branch) const {
@@ -100,9 +102,9 @@ struct Lifter {
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.
   uint32_t range_at(uint64_t address) const;
-  /// Where control that arrives at `address` goes: the address itself when it is in a procedure,
-  /// the end of a far branch when it is a stub of one, else the next procedure behind padding;
-  /// nullopt when there is none.
+  /// Where control that arrives at `address` goes: to the address itself when it is in a procedure,
+  /// to the end of a far branch when it is a stub of a far branch, else to the next procedure
+  /// behind padding; nullopt when there is no procedure.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
   /// The kept relocation of code at `address` that has a role, or nullptr.
@@ -116,7 +118,7 @@ struct Lifter {
   bool is_gp_unknown(const Procedure& procedure) const {
     return gp_unknown[static_cast<size_t>(&procedure - program.procedures.data())];
   }
-  /// Whether the instruction at `address` has the field of such a half of a pair.
+  /// Whether the instruction at `address` is a lower half (or, not `low`, an upper half) of a pair.
   bool is_half(uint64_t address, bool low) const {
     const Instruction* instruction = instruction_at(address);
     return instruction != nullptr &&
@@ -137,15 +139,15 @@ void for_each_code_relocation(const Lifter& lifter, F f) {
     }
 }
 
-/// Which gp counts for what refers to code relative to it; see gp.cc.
+/// The gp to which references relative to gp are relative; see gp.cc.
 class WordGps {
  public:
   /// Uses Lifter::tables.
   explicit WordGps(Lifter& lifter);
 
-  /// gp of the word of data at `word`, which holds `offset`; nullopt when nobody can tell.
+  /// The gp of the word of data at `word`, which holds `offset`; nullopt when it is not known.
   std::optional<uint64_t> gp_of(uint64_t word, int64_t offset);
-  /// What `place` refers to, by `offset` from an unknown gp, stays where it is.
+  /// Keeps in place the targets that `place` may refer to, by `offset` from an unknown gp.
   void keep_targets(uint64_t place, int64_t offset);
   void keep_target(uint64_t place, uint64_t target);
 
@@ -163,7 +165,7 @@ class WordGps {
   bool gave_up_ = false;           // effort_ did not suffice: everything is opaque
 };
 
-/// The entries that descriptors hold, in their order; 0 and what is no code among them.
+/// The entries that descriptors hold, in order; among them 0 and addresses of no code.
 std::vector<uint64_t> descriptor_entries(const Lifter&);
 
 void decode_code(Lifter&);

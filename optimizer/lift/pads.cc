@@ -1,8 +1,8 @@
 // From which address landing pads compute gp.
 //
-// A landing pad that loads gp takes the return address for its own address: unwinders leave there
-// what they jump to. So the code between the pad and the load must be reached through the pad, and
-// the pad by unwinding:
+// A landing pad that loads gp expects its own address in the register of return addresses:
+// unwinders leave there the address to which they jump. So the code between the pad and the load
+// must be reached through the pad, and the pad by unwinding:
 //
 //            jsr   ra, (t12)        a call that throws; its return would lead to the no-op
 //            unop                   padding
@@ -12,21 +12,23 @@
 // Another way in comes with another return address, and gp would be off by the distance of the two
 // addresses, which every layout changes. Two such ways are known:
 //
-//  - Compilers merge equal landing pads, their loads of gp among them: all but one of the pads
-//    branch there, and are wrong. Who throws through them depends on the distance, so the procedure
-//    is opaque.
-//  - A call that throws seems to return to the pad behind it. Compilers start a pad with the load
-//    because unwinding is its only way in, and merge it with pads alone; so such a call does not
-//    return, and between the two is nothing but padding. A layout may put the padding and the pad
-//    elsewhere, so branches are allowed among the no-ops, and several such calls may share them:
-//    they are the way that was there before. Where the pad follows the call at once, the return
-//    address is right whoever comes; there both stay together (Connector::fall_through).
+// - Compilers merge equal landing pads, their loads of gp among them: all but one of the pads
+//   branch to the load, and are wrong. What happens to exceptions that reach these pads depends on
+//   the distance, so the procedure is opaque.
+// - A call that throws seems to return to the pad behind it. Compilers start a pad with the load
+//   because unwinding is its only way in, and merge it with pads alone; so such a call does not
+//   return, and only padding is between call and pad. A layout may put the padding and the pad
+//   elsewhere, so branches are allowed among the no-ops, and several such calls may share the
+//   no-ops. Where the pad follows the call at once, the return address is the pad's address on both
+//   ways; there call and pad stay together (Connector::fall_through).
 //
 // So the ways into a pad are followed back over no-ops and branches: all must start behind calls.
 // The ways into a load are followed back, too: all must start at its pad, and none behind a call.
-// Code that nothing reaches counts like other code. Nothing here asks how an image was made.
+// Code that nothing reaches counts like other code, and how the image was made is not asked.
 //
 // Not looked at: whether the code in between changes the register, and the ways into loads that
+// count from a call's return address. There the arithmetic is the evidence: such a load gives the
+// same gp, see gp.cc.
 // count from a call's return address. That gp is the same by arithmetic is the evidence, see gp.cc.
 
 #include <fmt/format.h>
@@ -63,7 +65,7 @@ class PadChecker {
     Edge::Kind kind;
   };
 
-  /// The landing pad whose address an instruction takes for the base of gp, or kNone.
+  /// The landing pad from whose address an instruction computes gp, or kNone.
   BlockId pad_of_load(const Instruction& i) const {
     if (!i.has_reference() || !machine_.is_upper_half(i)) return kNone;
     const Reference& reference = procedure_.references[static_cast<uint32_t>(i.immediate)];
@@ -102,7 +104,7 @@ class PadChecker {
     return is_call(machine_.control_flow(procedure_.blocks[block].instructions.back()));
   }
 
-  /// Whether a block does nothing but lead on.
+  /// Whether a block has nothing but no-ops and branches.
   bool is_padding(BlockId block) const {
     for (const Instruction& i : procedure_.blocks[block].instructions)
       if (!i.is_pseudo() && !machine_.is_nop(i) &&
@@ -111,7 +113,7 @@ class PadChecker {
     return true;
   }
 
-  /// Goes back from the load to its pad.
+  /// Whether all ways into the load start at its pad.
   bool reached_through_pad(const Load& load) {
     std::vector<BlockId> due = {load.block};
     while (!due.empty()) {
@@ -128,7 +130,7 @@ class PadChecker {
     return true;
   }
 
-  /// Goes back from a landing pad to calls that do not return.
+  /// Whether all ways into a landing pad start behind calls that do not return.
   bool reached_behind_calls(BlockId pad) {
     if (owner_[pad] == pad) return true;
     if (owner_[pad] != kNone) return false;
@@ -153,9 +155,9 @@ class PadChecker {
   const ProcedureId id_;
   const Procedure& procedure_;
   std::vector<Load> loads_;
-  std::vector<uint32_t> first_;  // per block, in ways_; one more
-  std::vector<Way> ways_;        // by the block that they lead to
-  std::vector<BlockId> owner_;   // per block: the pad that it leads to
+  std::vector<uint32_t> first_;  // by block: index of its first way in ways_; one more
+  std::vector<Way> ways_;        // by target
+  std::vector<BlockId> owner_;   // by block: the pad to which it belongs
 };
 
 }  // namespace

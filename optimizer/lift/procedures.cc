@@ -1,14 +1,19 @@
 // Where procedures are.
 //
 // Compilers give every procedure a sized symbol of procedure type; hand-written code may have a
-// symbol of no type, only an FDE, or nothing. So: fragments that an earlier rewriting noted, then
-// symbols, then FDEs that no symbol covers, then whatever is left between those. Overlapping pieces
-// are one procedure with several entries. Pieces that the compiler split off (NAME.cold, or landing
-// pads that an LSDA places in another piece) and fragments join the procedure they came from.
+// symbol of no type, only an FDE, or nothing. So pieces of code come from fragments that an earlier
+// rewriting noted, then from symbols, then from FDEs that no symbol covers; the gaps between these
+// are pieces, too. Overlapping pieces are one procedure with several entries. Pieces that the
+// compiler split off (NAME.cold, or landing pads that an LSDA places in another piece) and
+// fragments join the procedure they came from.
 //
-// What is left over may be data: it counts as code when code leads to it (a branch, a call by name,
-// start-up code, control that runs into it) or when it has relocations that only instructions have.
-// Otherwise it stays as it is, byte for byte, and so does what it would branch to if it were code.
+// Example: the symbols f (32 bytes), f.cold (16 bytes) and an FDE without a symbol give two
+// procedures: f with two ranges, and one with a made-up name.
+//
+// A gap may be data. It counts as code when code leads to it (a branch, a call by name, start-up
+// code, control that runs into it) or when it has relocations that only instructions have.
+// Otherwise it stays as it is, byte for byte, and so does any code to which it would branch if it
+// were code.
 
 #include <algorithm>
 #include <set>
@@ -27,13 +32,13 @@ namespace {
 struct Piece {
   uint64_t start = 0;
   uint64_t end = 0;
-  uint32_t symbol = kNone;  // names it
+  uint32_t symbol = kNone;  // the symbol that names it
   bool from_symbol = false;
-  bool is_gap = false;  // neither a symbol of procedure type nor unwind information tells of it
+  bool is_gap = false;  // neither a symbol of procedure type nor unwind information names it
   bool is_data = false;
 };
 
-/// Whether an earlier rewriting made the symbol, for a piece of a procedure: no entry is there.
+/// Whether an earlier rewriting made the symbol for a fragment: fragments have no entry.
 bool names_fragment(const Lifter& lifter, const Symbol& symbol) {
   if (!lifter.provenance || !symbol.local) return false;
   const size_t at = symbol.name.rfind(".frag.");
@@ -58,9 +63,9 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
   }
-  // Of those that start together one names the procedure: one with a size, of these a global one,
-  // of these the first. A rewriting keeps all that (move_symbol() in emitter_tables.cc); how wide
-  // symbols are it does not keep.
+  // Of symbols that start together one names the procedure: one with a size, of these a global one,
+  // of these the first. A rewriting keeps all of this (move_symbol() in emitter_tables.cc), but not
+  // how large symbols are.
   std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
     if (a.start != b.start) return a.start < b.start;
     const Symbol &x = symbols[a.symbol], &y = symbols[b.symbol];
@@ -88,7 +93,7 @@ bool covered(const std::vector<Piece>& pieces, uint64_t start, uint64_t end) {
   return before.end > start || before.start == start;
 }
 
-/// Adds those of `candidates` (by start) that lie in code and that no piece covers.
+/// Adds the `candidates` (sorted by start) that lie in code and that no piece covers.
 void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
                    const std::vector<Provenance::Range>& candidates) {
   std::vector<Piece> added;
@@ -125,7 +130,7 @@ std::vector<Piece> pieces_of_fragments(const Lifter& lifter) {
   return pieces;
 }
 
-/// What is known of fragments goes before symbols: those inside a fragment only name its start.
+/// Fragments go before symbols: a symbol inside a fragment only names its own start.
 void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
   if (!lifter.provenance || lifter.provenance->fragments.empty()) return;
   std::vector<Piece> result = pieces_of_fragments(lifter);
@@ -148,7 +153,7 @@ void add_pieces_of_fragments(const Lifter& lifter, std::vector<Piece>& pieces) {
   pieces = std::move(result);
 }
 
-/// Takes out the stubs of far branches: branches to them count as branches to where they lead.
+/// Drops the stubs of far branches: a branch to a stub counts as a branch to the stub's target.
 void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
   if (!lifter.provenance) return;
   const auto& stubs = lifter.provenance->far_stubs;
@@ -160,7 +165,8 @@ void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
   });
 }
 
-/// Addresses of symbols without a type, sorted: hand-written code names its procedures so.
+/// Addresses of symbols without a type, sorted: hand-written code names its procedures by such
+/// symbols.
 std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
@@ -172,8 +178,8 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   return result;
 }
 
-/// Whether control cannot come from the code before `address`. When there is nothing but padding
-/// behind `start`, the answer is that for `start`.
+/// Whether control cannot come from the code before `address`. Where only padding lies between
+/// `start` and `address`, the answer for `start`.
 bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uint64_t address) {
   while (address > start && lifter.is_padding(lifter.grid.previous(address), address))
     address = lifter.grid.previous(address);
@@ -202,7 +208,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
     };
     const auto gap = [&](uint64_t end) {
       auto symbol = std::upper_bound(untyped.begin(), untyped.end(), at);
-      uint64_t known = at;  // a place of which `cut_off` is known: no padding is read twice
+      uint64_t known = at;  // cut_off is for this place, so that no padding is read twice
       bool cut_off = true;
       for (; symbol != untyped.end() && *symbol < end; ++symbol) {
         if (!grid.starts_group(*symbol)) continue;
@@ -239,7 +245,7 @@ uint32_t piece_at(const std::vector<Piece>& pieces, uint64_t address) {
   return address < after->end ? static_cast<uint32_t>(after - pieces.begin()) : kNone;
 }
 
-/// Pieces of one procedure; the one that its entry is in stands for them.
+/// Sets of pieces of one procedure; the piece with the entry stands for the set.
 using Ownership = DisjointSets;
 
 /// "f" for "f.cold" and "f.cold.3", empty for other names.
@@ -349,8 +355,8 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   }
 }
 
-/// Which of the pieces that nothing describes are entered: from known code by direct branches and
-/// calls, by start-up code, or by control that runs into them; and so on from those.
+/// Which gaps are entered: from known code by direct branches and calls, by start-up code, or by
+/// control that runs into them; then from entered gaps.
 class EnteredGaps {
  public:
   EnteredGaps(const Lifter& lifter, const std::vector<Piece>& pieces) : lifter_(lifter) {
@@ -377,7 +383,7 @@ class EnteredGaps {
   bool is_entered(size_t gap) const { return entered_[gap]; }
 
  private:
-  /// An entry is the start, or behind the two instructions there that load gp.
+  /// An entry is the start of a gap, or behind the two instructions at its start that load gp.
   void enter(uint64_t address) {
     const uint32_t index = piece_at(gaps_, address);
     if (index == kNone || entered_[index] || address - gaps_[index].start > 2 * lifter_.grid.bytes)
@@ -386,7 +392,8 @@ class EnteredGaps {
     work_.push_back(index);
   }
 
-  /// Calls do not count: what is behind the last one may be anything.
+  /// Whether control runs into the address. Calls do not count: anything may be behind the last
+  /// call.
   bool runs_into(uint64_t address) const {
     const CodeGrid grid = lifter_.grid;
     const uint64_t first = lifter_.code_at(address)->start;
@@ -408,7 +415,8 @@ class EnteredGaps {
     }
   }
 
-  /// Code is what other code calls by name, and what has relocations that only instructions have.
+  /// Gaps that other code calls by name, or that have relocations which only instructions have, are
+  /// code.
   void follow_relocations() {
     const auto& symbols = lifter_.image.symbols;
     for (const CodeSection& code : lifter_.code)
@@ -450,8 +458,8 @@ class EnteredGaps {
   std::vector<uint32_t> work_;
 };
 
-/// Tells code from data among the pieces that nothing describes. Padding behind code is cut off;
-/// no-ops and zeros behind data may belong to it.
+/// Tells code from data among the gaps. Padding behind code is cut off; no-ops and zeros behind
+/// data may belong to the data.
 void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
   const EnteredGaps known(lifter, pieces);
   size_t gap = 0;
@@ -475,7 +483,8 @@ void leave_data(Lifter& lifter, const std::vector<Piece>& pieces) {
   std::sort(lifter.data.begin(), lifter.data.end());
 }
 
-/// Code in sections whose ends the program refers to by name: it may compare or count.
+/// Pins code in sections whose ends the program refers to by name: the program may compare
+/// addresses with them, or count.
 void pin_delimited_sections(Lifter& lifter) {
   std::set<std::string_view> names;
   for (const Symbol& symbol : lifter.image.symbols) {
@@ -489,7 +498,7 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// Where the no-ops start that end at each range.
+/// Finds for each range where the no-ops in front of it start.
 void find_nops(Lifter& lifter) {
   const CodeGrid grid = lifter.grid;
   uint64_t end = 0;  // of the range before
@@ -516,7 +525,7 @@ void find_procedures(Lifter& lifter) {
   Ownership owner(pieces.size());
   join_fragments(lifter, pieces, owner);
   join_compiler_splits(lifter, pieces, owner);
-  join_landing_pads(lifter, pieces, owner);  // last: it cannot tell which piece is the entry's
+  join_landing_pads(lifter, pieces, owner);  // last: cannot tell which piece has the entry
   make_procedures(lifter, pieces, owner);
   find_nops(lifter);
   leave_data(lifter, pieces);

@@ -10,9 +10,10 @@
 namespace respike {
 namespace {
 
-/// Finds the procedures that may return: those with a return, or a way out that may lead to one.
-/// Where in them it is does not count: code behind a call that never returns may hold the only
-/// return, but a mistake here would cost the code behind every call of the procedure.
+/// Finds the procedures that may return: procedures with a return, or with a way out that may lead
+/// to a return. It does not matter whether the return is reached: code behind a call that never
+/// returns may hold the only return, but a mistake here would cost the code behind every call of
+/// the procedure.
 class ReturnAnalysis {
  public:
   ReturnAnalysis(Program& program, const Machine& machine) : program_(program), machine_(machine) {
@@ -57,11 +58,11 @@ class ReturnAnalysis {
 
   Program& program_;
   const Machine& machine_;
-  std::vector<std::vector<ProcedureId>> waiting_;  // per procedure: those that branch to it
-  std::vector<ProcedureId> work_;                  // return, but those waiting do not know yet
+  std::vector<std::vector<ProcedureId>> waiting_;  // per procedure: its branchers
+  std::vector<ProcedureId> work_;                  // may return; not yet told to their branchers
 };
 
-/// A call that never returns has no fall-through edge.
+/// Drops the fall-through edges of calls that never return.
 void drop_returns(Program& program, const Machine& machine) {
   for (Procedure& procedure : program.procedures)
     for (BasicBlock& block : procedure.blocks) {
@@ -72,11 +73,11 @@ void drop_returns(Program& program, const Machine& machine) {
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
       for (uint32_t i = 0; i < block.successors.size(); ++i)
         if (block.successors[i].kind == Edge::Kind::fall_through) block.successors.erase(i--);
-      block.flags &= ~uint32_t{BasicBlock::kGluedToNext};  // a landing pad may follow it
+      block.flags &= ~uint32_t{BasicBlock::kGluedToNext};  // a landing pad may follow
     }
 }
 
-/// Keeps sequences that must stay contiguous in one piece.
+/// Keeps together the blocks of sequences that must stay contiguous.
 class SequenceGluer {
  public:
   SequenceGluer(Procedure& procedure, const Machine& machine, const std::vector<BlockId>& starts)
@@ -113,9 +114,9 @@ class SequenceGluer {
   }
 
  private:
-  /// Glues the blocks from `id` to the one where a sequence ends, if straight control leads there.
-  /// One that runs from one piece of code into another, or into the entry, stays where it is:
-  /// layouts treat pieces apart.
+  /// Glues the blocks from `id` to the block where a sequence ends, if control falls through all of
+  /// them. A procedure with a sequence that runs from one range into another, or into the entry,
+  /// stays in place: layouts may part ranges.
   void glue_from(BlockId id, SequenceRole end) {
     constexpr int kLongest = 16;  // blocks
     std::vector<BlockId> path;
@@ -158,8 +159,8 @@ class SequenceGluer {
     return Passage::goes_on;
   }
 
-  /// Whether a way from the end of `id` to the end of its locked sequence leaves the straight one
-  /// that is glued. Nothing says then which code lies between the two.
+  /// Whether a path from the end of `id` to the end of its locked sequence leaves the blocks that
+  /// are glued. Then it is not known which code lies between the two.
   bool reservation_branches(BlockId id) const {
     for (;;) {
       const BasicBlock& block = procedure_.blocks[id];
@@ -175,7 +176,7 @@ class SequenceGluer {
     }
   }
 
-  /// Whether a reservation held at the start of a block may come to its end from there.
+  /// Whether a reservation held at the start of a block may get from there to its end.
   bool leads_to_end(BlockId start) const {
     constexpr size_t kMost = 64;  // blocks
     std::vector<BlockId> seen = {start};
@@ -201,7 +202,7 @@ class SequenceGluer {
 
   Procedure& procedure_;
   const Machine& machine_;
-  const std::vector<BlockId>& starts_;  // first blocks of the pieces, sorted
+  const std::vector<BlockId>& starts_;  // first blocks of the ranges, sorted
 };
 
 }  // namespace

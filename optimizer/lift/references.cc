@@ -1,11 +1,13 @@
 // What refers to code, and how.
 //
-// The linker keeps every relocation, but its addends are wrong for section symbols, so position,
+// The linker keeps every relocation, but its addends are wrong for section symbols. So position,
 // type and symbol come from the relocation and the value from the contents: a gp-relative address
-// from the two halves in the instructions (see halves.cc), a slot's from the global offset table,
-// a word's from the data. Whether a value means code is decided by the section of the relocation's
-// symbol, never by the number alone: an address formed just below an array may well fall into the
-// text before it.
+// from the two halves in the instructions (halves.cc), a slot's value from the global offset table,
+// a word's value from the data. The section of the relocation's symbol decides whether a value
+// means code, never the number alone.
+//
+// Example: an address formed just below an array of .data may well fall into .text, which lies in
+// front of it; its symbol is .data, so it is no reference to code.
 
 #include <algorithm>
 
@@ -59,7 +61,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
 
 namespace {
 
-/// Whether everything that is computed relative to gp is in a procedure whose gp is known.
+/// Whether every gp-relative address is in a procedure whose gp is known.
 bool all_gps_are_known(const Lifter& lifter) {
   if (std::ranges::find(lifter.gp_unknown, true) != lifter.gp_unknown.end()) return false;
   for (const CodeSection& code : lifter.code)
@@ -89,7 +91,7 @@ std::optional<ReferenceKind> data_kind(RelocationRole role) {
   }
 }
 
-/// Code pointers are found with an address; connect_blocks() turns it into a block.
+/// Adds a code pointer with an address; connect_blocks() turns the address into a block.
 void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
                       uint64_t gp) {
   const uint32_t range = lifter.range_at(target);
@@ -158,7 +160,7 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
   }
 }
 
-/// What the instruction that a relocation is for adds to gp.
+/// The offset that the instruction of a relocation adds to gp.
 std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& relocation) {
   const auto code = lifter.code_from(relocation.address);
   if (code.empty()) return std::nullopt;
@@ -166,7 +168,8 @@ std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& reloca
   return offset ? std::optional(static_cast<uint64_t>(*offset)) : std::nullopt;
 }
 
-/// An address of code that one instruction forms. Both parts of a long one refer to it.
+/// Finds an address of code that one instruction forms. Both parts of a long instruction refer to
+/// it.
 void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
   if (!refers_to_moving(lifter, relocation.symbol)) return;
   const auto offset = gp_offset(lifter, relocation);
@@ -182,8 +185,8 @@ void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relo
                     ReferenceKind::gp_offset);
 }
 
-/// A table whose address the code loads from the global offset table, or forms as a short offset:
-/// compilers that leave explicit relocations to the assembler do.
+/// Finds a table whose address the code loads from the global offset table, or forms as a short
+/// offset, as compilers do that leave explicit relocations to the assembler.
 void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                 bool loaded) {
   const auto offset = gp_offset(lifter, relocation);
@@ -194,13 +197,13 @@ void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& re
     lifter.tables.push_back({relocation.address, *table});
 }
 
-/// Slots of the global offset table have no kept relocations: the instructions that load them do.
+/// Slots of the global offset table have no kept relocations: the instructions that load them have.
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                    WordGps& gps) {
   const auto offset = gp_offset(lifter, relocation);
   if (!offset || !refers_to_moving(lifter, relocation.symbol)) return;
   if (lifter.is_gp_unknown(procedure)) {
-    // The slot of one gp, which has an address of code, is any word with another.
+    // A slot for one gp may be any word for another gp.
     refuse_unknown(lifter, relocation.address, relocation.symbol);
     for (const uint64_t gp : lifter.program.gp_values)
       if (const auto word = word_at(lifter, gp + *offset, 8))
@@ -221,7 +224,7 @@ void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation&
     lifter.label_loads.push_back(relocation.address);  // by place, as relocations are
 }
 
-/// What the dynamic linker finds by its distance from a symbol has to keep that distance.
+/// The dynamic linker finds some data by its distance from a symbol: the distance has to stay.
 void keep_distance(Lifter& lifter, const Symbol& symbol, const Relocation& relocation) {
   const auto keep = [&](uint64_t address) {
     const uint32_t range = lifter.range_at(address);
@@ -328,7 +331,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
   }
 }
 
-/// Code that reads its own address is understood only where it computes gp from it.
+/// Code that reads its own address is understood only where it computes gp from that address.
 void check_get_pc(Lifter& lifter) {
   std::vector<uint64_t> anchors;
   for (const FoundReference& found : lifter.found)
@@ -342,7 +345,8 @@ void check_get_pc(Lifter& lifter) {
                            fmt::format("it computes with its own address at {:#x}", at));
 }
 
-/// Kept relocations of data, sorted: whatever they cover is known to be code or known not to be.
+/// Places of kept relocations of data, sorted: of these words it is known whether they refer to
+/// code.
 std::vector<uint64_t> relocated_words(const Lifter& lifter) {
   std::vector<uint64_t> words;
   for (const RelocationTable& table : lifter.image.relocations)
@@ -355,10 +359,10 @@ std::vector<uint64_t> relocated_words(const Lifter& lifter) {
 }
 
 /// Looks for words of data that read like an address of code although no relocation says so: slots
-/// of the global offset table that no instruction loads any more, and what hand-made tools left
-/// behind. The former are addresses; the others pin the procedure they would refer to. Only where
-/// code lies high, or small numbers would look like addresses; position-independent images have
-/// dynamic relocations for all of them.
+/// of the global offset table that no instruction loads any more, and words that hand-made tools
+/// left behind. Slots are addresses; other words pin the procedure to which they would refer. Only
+/// where code lies high, else small numbers would look like addresses; position-independent images
+/// have dynamic relocations for all such words.
 void sweep_data(Lifter& lifter) {
   constexpr uint64_t kLowestTelling = uint64_t{1} << 24;
   if (lifter.code.empty() || lifter.code.front().start < kLowestTelling ||

@@ -1,5 +1,5 @@
 #pragma once
-// What the ways of referring to code have in common. Private to this folder; see references.cc.
+// Shared by the files that find references to code. Private to this folder; see references.cc.
 
 #include <cstdint>
 
@@ -7,17 +7,17 @@
 
 namespace respike {
 
-/// Whether what the symbol belongs to may move: code, or unwind tables.
+/// Whether the symbol belongs to something that may move: code, or unwind tables.
 bool refers_to_moving(const Lifter& lifter, uint32_t symbol);
 
-/// The unwind tables move, so that what may refer to them must be understood.
+/// Throws Error if a reference that is not understood may be to unwind tables: they move.
 void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol);
 
-/// Whether the address is the end of the section that its symbol belongs to, such as __stop_NAME:
-/// code that another section starts with is not meant.
+/// Whether the address is the end of the section that the symbol belongs to, such as __stop_NAME:
+/// it does not mean the code with which another section starts.
 bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target);
 
-/// The instruction at `place` forms `target`, or a half of it.
+/// Notes that the instruction at `place` forms `target`, or a half of it.
 void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
                      ReferenceKind kind);
 

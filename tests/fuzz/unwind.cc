@@ -4,8 +4,8 @@
 // The image mutator tests tables with many entries. Here the table has one entry, and all bytes of
 // the input are those of the entry's block: descriptors, personality routine and exception table.
 
-#include "optimizer/base/region_encoding.h"
-#include "optimizer/lift/unwind_regions_reader.h"
+#include "optimizer/unwind/ia64/region_encoding.h"
+#include "optimizer/unwind/ia64/regions_reader.h"
 #include "tests/fuzz/checks.h"
 #include "tests/unit/unwind_regions_testing.h"
 
@@ -92,14 +92,14 @@ FuzzResult check_unwind(std::span<const uint8_t> bytes) {
   const uint64_t bundles = 1 + load<uint16_t>(bytes.data()) % 0x1000;
   const OneEntry entry(bundles, bytes.subspan(2));
   Ranges unreadable;
-  const UnwindInput input = read_unwind_regions(entry.image, &unreadable);
+  const UnwindInput input = read_regions(entry.image, &unreadable);
   if (!unreadable.empty()) return result;
   result.depth = FuzzDepth::read;
   try {
-    const auto written = write_unwind_regions(input.tables, all_ranges(input),
-                                              region_bases(entry.image), kNewTables);
+    const auto written =
+        write_regions(input.tables, all_ranges(input), region_bases(entry.image), kNewTables);
     const Rewritten rewritten(entry.image, written, kNewTables);
-    const UnwindInput again = read_unwind_regions(rewritten.image, &unreadable);
+    const UnwindInput again = read_regions(rewritten.image, &unreadable);
     result.depth = FuzzDepth::rewritten;
     const std::string before = text_of(input), after = text_of(again);
     if (!unreadable.empty())

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/region_encoding.h"
-#include "optimizer/image/unwind_table.h"
+#include "optimizer/unwind/ia64/region_encoding.h"
+#include "optimizer/unwind/ia64/region_table.h"
 
 namespace respike {
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/analysis/packing.h"
-#include "optimizer/base/dwarf_encoding.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/lift/lifter.h"
+#include "optimizer/unwind/lsda/pointer_encoding.h"
 #include "tests/unit/command.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -1,7 +1,7 @@
 // Each rule of loaders and unwinders finds an image that breaks the rule, and good images break
 // none.
 
-#include "optimizer/image/image_rules.h"
+#include "optimizer/check/broken_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,9 @@
 
 #include "elf_test_files.h"
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/unwind_table.h"
+#include "optimizer/image/image_rules.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 namespace {
@@ -105,10 +106,17 @@ std::filesystem::path program() {
   return compile("rules.c", kHello, "-fPIE -pie -Wl,--hash-style=both", "rules.pie");
 }
 
+std::vector<ImageRule> all_rules(const Image& image) {
+  const auto loaders = loader_rules(image);
+  std::vector<ImageRule> rules(loaders.begin(), loaders.end());
+  for (const UnwindFormat* format : unwind_formats())
+    rules.insert(rules.end(), format->rules().begin(), format->rules().end());
+  return rules;
+}
+
 std::optional<std::string> violation_of(std::string_view name, const Image& image) {
-  for (const auto rules : {loader_rules(image), unwinder_rules()})
-    for (const ImageRule& rule : rules)
-      if (rule.name == name) return rule.violation(image);
+  for (const ImageRule& rule : all_rules(image))
+    if (rule.name == name) return rule.violation(image);
   ADD_FAILURE() << "there is no rule " << name;
   return std::nullopt;
 }
@@ -129,15 +137,13 @@ TEST(ImageRules, SeeEachDamage) {
 }
 
 TEST(ImageRules, AreAllTested) {
-  const Image image = read_image(program());
-  for (const auto rules : {loader_rules(image), unwinder_rules()})
-    for (const ImageRule& rule : rules)
-      EXPECT_TRUE(std::string_view(rule.name) == "regions_are_sorted" ||
-                  std::ranges::any_of(kDamages,
-                                      [&](const Damage& damage) {
-                                        return std::string_view(damage.rule) == rule.name;
-                                      }))
-          << rule.name;
+  for (const ImageRule& rule : all_rules(read_image(program())))
+    EXPECT_TRUE(std::string_view(rule.name) == "regions_are_sorted" ||
+                std::ranges::any_of(kDamages,
+                                    [&](const Damage& damage) {
+                                      return std::string_view(damage.rule) == rule.name;
+                                    }))
+        << rule.name;
 }
 
 TEST(ImageRules, HoldInInputsAndOutputs) {
@@ -150,8 +156,8 @@ TEST(ImageRules, HoldInInputsAndOutputs) {
     const Bytes bytes = optimize(input, options, diagnostics).bytes;
     const Image output = view_image(bytes, "output");
     for (const Image* image : {&input, &output})
-      for (const auto rules : {loader_rules(*image), unwinder_rules()})
-        for (const ImageRule& rule : rules) EXPECT_EQ(rule.violation(*image), std::nullopt);
+      for (const ImageRule& rule : all_rules(*image))
+        EXPECT_EQ(rule.violation(*image), std::nullopt);
   }
 }
 

@@ -192,8 +192,8 @@ TEST_P(Programs, AgreeWithReadelf) {
 TEST_P(Programs, SurviveWritingAndReading) {
   const uint64_t address = address_behind(image_);
   const auto ranges = all_ranges(input_);
-  const UnwindSections written = write_unwind(input_.tables, ranges, address, true);
-  const UnwindSections again = write_unwind(input_.tables, ranges, address, true);
+  const FrameSections written = write_frames(input_.tables, ranges, address, true);
+  const FrameSections again = write_frames(input_.tables, ranges, address, true);
   EXPECT_EQ(written.eh_frame, again.eh_frame);
   EXPECT_EQ(written.lsda, again.lsda);
   const Image image = with_tables(image_, written, address);
@@ -241,7 +241,7 @@ TEST_P(Programs, RunWithNewTables) {
     const CfiState& state = input_.tables.states[range.state];
     return input_.tables.cies[state.cie].return_register != kReturnAddress;
   });
-  const UnwindSections written = write_unwind(input_.tables, ranges, address, header != nullptr);
+  const FrameSections written = write_frames(input_.tables, ranges, address, header != nullptr);
   const uint64_t end = header == nullptr ? written.lsda_address + written.lsda.size()
                                          : written.header_address + written.header.size();
   ASSERT_LE(end, last->address + last->size);
@@ -279,7 +279,7 @@ TEST_P(Programs, DamagedTablesAreNoCrash) {
   if (frame->size > 20'000) GTEST_SKIP() << "small programs are enough";
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
-    UnwindSections damaged;
+    FrameSections damaged;
     damaged.eh_frame.assign(frame->contents.begin(), frame->contents.end());
     damaged.lsda_address = 0x120f00000;
     if (except != nullptr) {
@@ -294,7 +294,7 @@ TEST_P(Programs, DamagedTablesAreNoCrash) {
     const Image image = with_tables(image_, damaged, frame->address);
     try {
       const UnwindInput input = read_unwind(image);
-      write_unwind(input.tables, all_ranges(input), address_behind(image_), true);
+      write_frames(input.tables, all_ranges(input), address_behind(image_), true);
     } catch (const Error&) {
     }
   }

@@ -74,7 +74,7 @@ TEST_F(UnwindRegionsPrograms, SurviveWritingAndReading) {
     const UnwindInput input = read_unwind(image);
     const uint64_t address = address_behind(image);
     const auto ranges = all_ranges(input);
-    const auto written = write_unwind_regions(input.tables, ranges, region_bases(image), address);
+    const auto written = write_regions(input.tables, ranges, region_bases(image), address);
     const Rewritten rewritten(image, written, address);
     Ranges unreadable;
     expect_equal(input, read_unwind(rewritten.image, &unreadable));
@@ -161,7 +161,7 @@ uint64_t address_behind_code(const Image& image) {
 }
 
 /// Writes the program with other tables, in a segment that gets the program header of a note.
-void put_tables(const Image& image, const UnwindRegionSections& written, uint64_t address,
+void put_tables(const Image& image, const RegionSections& written, uint64_t address,
                 const std::string& path) {
   constexpr uint32_t kLoad = 1, kNote = 4, kReadable = 4;
   constexpr size_t kOffset = 8, kAddress = 16, kPhysical = 24, kFileSize = 32, kMemorySize = 40;
@@ -211,12 +211,12 @@ TEST_F(UnwindRegionsPrograms, ProgramsRunWithNewTables) {
     auto ranges = all_ranges(input);
     if ((variant & 1) != 0) ranges = cut(image, std::move(ranges), random);
     if ((variant & 2) != 0) ranges = disturbed(input.tables, ranges, random);
-    const auto written = write_unwind_regions(input.tables, ranges, region_bases(image), address);
+    const auto written = write_regions(input.tables, ranges, region_bases(image), address);
     put_tables(image, written, address, path);
     EXPECT_EQ(output_of(command + path), expected);
   }
   // The test can fail: without tables no exception is caught.
-  const auto none = write_unwind_regions(input.tables, {}, region_bases(image), address);
+  const auto none = write_regions(input.tables, {}, region_bases(image), address);
   put_tables(image, none, address, path);
   EXPECT_NE(output_of(command + path), expected);
   fs::remove(path);

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <random>
 
-#include "optimizer/base/region_encoding.h"
-#include "optimizer/emit/unwind_descriptor_writer.h"
-#include "optimizer/lift/unwind_descriptor_reader.h"
 #include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/unwind/ia64/descriptor_reader.h"
+#include "optimizer/unwind/ia64/descriptor_writer.h"
+#include "optimizer/unwind/ia64/region_encoding.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/unwind_regions_testing.h"
 
@@ -355,8 +355,8 @@ class Entries : public testing::Test {
     return {.start = kText + start, .end = kText + end, .owner = owner, .state = state};
   }
 
-  UnwindRegionSections write(const std::vector<UnwindRange>& ranges) {
-    return write_unwind_regions(tables_, ranges, region_bases(image_), kAddress);
+  RegionSections write(const std::vector<UnwindRange>& ranges) {
+    return write_regions(tables_, ranges, region_bases(image_), kAddress);
   }
 
   Bytes file_, descriptor_;
@@ -473,31 +473,34 @@ TEST_F(Entries, FixupsNameEveryPointer) {
   ranges[0].landing_pad = kText + 0x1000;
   ranges[0].action = 1;
   const auto written = write(ranges);
-  size_t seen[3] = {};
+  std::map<RelocationRole, unsigned> seen;
   const auto check = [&](const std::vector<UnwindFixup>& fixups, const Bytes& bytes,
                          uint64_t base) {
     for (const UnwindFixup& fixup : fixups) {
       const uint8_t* field = &bytes.at(fixup.address - base);
-      switch (fixup.kind) {
-        case UnwindFixup::Kind::pc_relative32:
+      switch (fixup.role) {
+        case RelocationRole::pc_relative32:
           ASSERT_EQ(fixup.address + static_cast<uint64_t>(int64_t{load<int32_t>(field)}),
                     fixup.target);
           break;
-        case UnwindFixup::Kind::data_relative64:
+        case RelocationRole::unwind_gp_relative64:
           ASSERT_EQ(kData + load<uint64_t>(field), fixup.target);
           break;
-        case UnwindFixup::Kind::segment_relative64:
+        case RelocationRole::unwind_segment_relative64:
           ASSERT_EQ(kBase + load<uint64_t>(field), fixup.target);
           break;
+        default:
+          FAIL() << "a fixup that no relocation of unwind tables describes";
       }
-      ++seen[static_cast<size_t>(fixup.kind)];
+      ++seen[fixup.role];
     }
   };
   check(written.information_fixups, written.information, kAddress);
   check(written.table_fixups, written.table, written.table_address);
-  EXPECT_EQ(seen[0], 1u);  // LPStart
-  EXPECT_EQ(seen[1], 2u);  // personality routine, the one type that is not null
-  EXPECT_EQ(seen[2], 3u);
+  EXPECT_EQ(seen[RelocationRole::pc_relative32], 1u);  // LPStart
+  EXPECT_EQ(seen[RelocationRole::unwind_gp_relative64],
+            2u);  // personality routine, the one type that is not null
+  EXPECT_EQ(seen[RelocationRole::unwind_segment_relative64], 3u);
 }
 
 TEST_F(Entries, WhatCannotBeSaidIsAnError) {
@@ -534,7 +537,7 @@ TEST_F(Entries, WhatCannotBeSaidIsAnError) {
 /// Blocks that claim all bytes behind them, for entries that all refer to one block.
 TEST_F(Entries, TakeBoundedTime) {
   constexpr size_t kCount = 2000;
-  UnwindRegionSections tables;
+  RegionSections tables;
   tables.information.assign(kCount * 8, 0);
   tables.table_address = kAddress + tables.information.size();
   ByteWriter table;
@@ -579,7 +582,7 @@ TEST_F(Assembled, ReadsAsListedAndSurvivesWriting) {
   EXPECT_EQ(unreadable, Ranges{});
   const uint64_t address = address_behind(image_);
   const auto written =
-      write_unwind_regions(input.tables, all_ranges(input), region_bases(image_), address);
+      write_regions(input.tables, all_ranges(input), region_bases(image_), address);
   const Rewritten rewritten(image_, written, address);
   expect_equal(input, read_unwind(rewritten.image, &unreadable));
   EXPECT_TRUE(unreadable.empty());
@@ -616,7 +619,7 @@ TEST_F(Assembled, DamageIsReported) {
     }
     const uint64_t address = address_behind(image);
     try {
-      write_unwind_regions(input.tables, all_ranges(input), region_bases(image), address);
+      write_regions(input.tables, all_ranges(input), region_bases(image), address);
     } catch (const Error&) {
     }
   }

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/region_encoding.h"
-#include "optimizer/emit/unwind_regions_writer.h"
 #include "optimizer/image/image.h"
-#include "optimizer/image/unwind_table.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/ir/unwind.h"
-#include "optimizer/lift/unwind_regions_reader.h"
+#include "optimizer/unwind/ia64/region_encoding.h"
+#include "optimizer/unwind/ia64/region_table.h"
+#include "optimizer/unwind/ia64/regions_reader.h"
+#include "optimizer/unwind/ia64/regions_writer.h"
 #include "tests/unit/command.h"
 #include "tests/unit/unwind_testing.h"
 
@@ -320,7 +320,7 @@ using unwind_testing::sites_text;
 
 /// An image with other tables, which lie behind the image's own memory.
 struct Rewritten {
-  Rewritten(const Image& original, const UnwindRegionSections& tables, uint64_t address)
+  Rewritten(const Image& original, const RegionSections& tables, uint64_t address)
       : bytes(original.file.begin(), original.file.end()) {
     bytes.resize(align_up(bytes.size(), 16));
     const uint64_t offset = bytes.size();

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <random>
 
-#include "optimizer/base/dwarf_encoding.h"
+#include "optimizer/unwind/lsda/pointer_encoding.h"
 #include "tests/unit/unwind_testing.h"
 
 namespace respike {
@@ -144,7 +144,7 @@ TEST(CallFrame, EncodingsOfAddresses) {
     }
     EXPECT_EQ(input.fdes[0].start, kText) << int{test.encoding};
     EXPECT_EQ(input.fdes[0].end, kText + 0x40);
-    const auto written = write_unwind(input.tables, all_ranges(input), place, false);
+    const auto written = write_frames(input.tables, all_ranges(input), place, false);
     expect_equal(input, read_unwind(with_tables(image.image(), written, place)));
   }
 }
@@ -322,7 +322,7 @@ class Fragments : public testing::Test {
   }
 
   UnwindInput write_and_read(const std::vector<UnwindRange>& ranges) {
-    const UnwindSections written = write_unwind(tables_, ranges, kAddress, true);
+    const FrameSections written = write_frames(tables_, ranges, kAddress, true);
     Ranges unreadable;
     UnwindInput input =
         read_unwind(with_tables(TestImage().image(), written, kAddress), &unreadable);
@@ -493,7 +493,7 @@ TEST_F(Fragments, TypeTableDistanceOfAnySize) {
       std::vector<UnwindRange> ranges;
       for (size_t i = 0; i <= sites; ++i)
         ranges.push_back(range(4 * i, 4 * i + 4, body_, 0, 0x1000 + 4 * (i % 2), 1));
-      const UnwindSections written = write_unwind(tables_, ranges, kAddress, false);
+      const FrameSections written = write_frames(tables_, ranges, kAddress, false);
       const UnwindInput input = read_unwind(with_tables(TestImage().image(), written, kAddress));
       ASSERT_EQ(input.fdes.size(), 1u);
       const Lsda& lsda = input.tables.lsdas.at(0);
@@ -520,7 +520,7 @@ TEST(Scale, HundredThousandProcedures) {
   const auto before = std::chrono::steady_clock::now();
   const UnwindInput input = read_unwind(image);
   const auto between = std::chrono::steady_clock::now();
-  const UnwindSections written = write_unwind(input.tables, all_ranges(input), kText, true);
+  const FrameSections written = write_frames(input.tables, all_ranges(input), kText, true);
   const auto after = std::chrono::steady_clock::now();
   EXPECT_EQ(input.fdes.size(), kCount);
   EXPECT_EQ(written.header.size(), 12 + 8 * kCount);

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/emit/unwind_writer.h"
 #include "optimizer/ir/program.h"
-#include "optimizer/lift/unwind_reader.h"
+#include "optimizer/unwind/eh_frame/frame_writer.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike::unwind_testing {
 
@@ -104,7 +104,7 @@ struct TestImage {
 };
 
 /// The image with other unwind tables.
-inline Image with_tables(const Image& image, const UnwindSections& tables, uint64_t address) {
+inline Image with_tables(const Image& image, const FrameSections& tables, uint64_t address) {
   Image result;
   for (const Section& section : image.sections)
     if (section.name != ".eh_frame" && section.name != ".gcc_except_table" &&

@@ -1,6 +1,6 @@
 #pragma once
 /* System calls of Linux on Alpha: the number in v0, arguments in a0 to a5. On return a3 is 0 and v0
-   the result, or a3 is not and v0 is the error number. The kernel keeps all other registers, but
+   the result, or a3 is not 0 and v0 is the error number. The kernel keeps all other registers, but
    its interface promises no more than glibc's sysdeps/unix/sysv/linux/alpha/syscall.S relies on. */
 
 /* The result, or an error number negated: the convention of most other machines. */

@@ -1,0 +1,55 @@
+#pragma once
+// Executes call frame instructions into rows of distinct states.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/ir/unwind.h"
+#include "optimizer/unwind/lsda/pointers.h"
+#include "optimizer/unwind/state_table.h"
+
+namespace respike {
+
+class CfiReader {
+ public:
+  CfiReader(StateTable& table, const std::vector<CfiState>& states, PointerReader& pointers)
+      : table_(table), states_(states), pointers_(pointers) {}
+
+  /// Executes the initial instructions of `cie` and cuts the padding off them. The result's `cie`
+  /// is not set.
+  CfiState initial_state(Cie& cie);
+
+  /// Appends the rows of `fde`. `program` lies at address `program_address`. Throws Error for what
+  /// is not understood.
+  void read_rows(const Cie& cie, std::span<const uint8_t> program, uint64_t program_address,
+                 Fde& fde);
+
+ private:
+  /// Executes up to the next change of location and returns how far that is; 0 at the end.
+  uint64_t run(const Cie& cie, ByteReader& reader);
+  void execute(const Cie& cie, ByteReader& reader, uint8_t operation);
+  void define_cfa(uint64_t register_number, int64_t offset);
+  void define_cfa_expression(std::span<const uint8_t> expression);
+  void set_rule(uint64_t register_number, CfiRule::Kind kind, int64_t value);
+  void set_expression(uint64_t register_number, CfiRule::Kind kind,
+                      std::span<const uint8_t> expression);
+  void restore_rule(uint64_t register_number);
+  void remember();
+  void recall();
+  CfiRule& rule_of(uint64_t register_number);
+
+  StateTable& table_;
+  const std::vector<CfiState>& states_;
+  PointerReader& pointers_;
+
+  CfiState current_;
+  const CfiState* initial_ = nullptr;  // null while the initial instructions run
+  std::vector<CfiState> remembered_;   // storage is reused; depth_ are in use
+  size_t depth_ = 0;
+  uint64_t program_address_ = 0;
+  uint64_t location_ = 0;
+  size_t useful_ = 0;  // position after the last operation that is no padding
+};
+
+}  // namespace respike

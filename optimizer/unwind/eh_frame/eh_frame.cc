@@ -1,0 +1,57 @@
+// Which sections of an image are .eh_frame's, and where their new contents go: .eh_frame first, the
+// LSDAs behind it, the header last. An image that lacks one of the sections does not get it.
+//
+// Unwinders look up the address before a return address, which is that of the call, so that nothing
+// has to follow a call.
+
+#include "optimizer/unwind/eh_frame/eh_frame.h"
+
+#include "optimizer/unwind/eh_frame/frame_reader.h"
+#include "optimizer/unwind/eh_frame/frame_writer.h"
+
+namespace respike {
+namespace {
+
+constexpr std::string_view kFrames = ".eh_frame";
+constexpr std::string_view kHeader = ".eh_frame_hdr";
+constexpr std::string_view kExceptionTables = ".gcc_except_table";
+
+bool is_used_by(const Image& image) {
+  return image.section_named(kFrames) != nullptr;
+}
+
+bool owns_section(std::string_view name) {
+  return name == kFrames || name == kHeader || name == kExceptionTables;
+}
+
+std::vector<NewUnwindTable> write(const UnwindRequest& request) {
+  if (request.tables.cies.empty()) return {};
+  const Section* frames = request.image.section_named(kFrames);
+  const Section* header = request.image.section_named(kHeader);
+  const Section* exceptions = request.image.section_named(kExceptionTables);
+  FrameSections written =
+      write_frames(request.tables, request.ranges, request.address, header != nullptr);
+  std::vector<NewUnwindTable> tables;
+  tables.push_back(
+      {frames, request.address, std::move(written.eh_frame), std::move(written.eh_frame_fixups)});
+  if (exceptions != nullptr && !written.lsda.empty())
+    tables.push_back({exceptions, written.lsda_address, std::move(written.lsda),
+                      std::move(written.lsda_fixups)});
+  if (header != nullptr)
+    tables.push_back({header, written.header_address, std::move(written.header), {}});
+  return tables;
+}
+
+}  // namespace
+
+constinit const UnwindFormat kEhFrameFormat = {
+    .is_used_by = is_used_by,
+    .owns_section = owns_section,
+    .read = read_frames,
+    .write = write,
+    .return_regions = nullptr,
+    .contradiction = search_table_fault,
+    .rules = eh_frame_rules,
+};
+
+}  // namespace respike

@@ -1,0 +1,14 @@
+#pragma once
+// Reads a table of unwind regions (region_encoding.h) into states and call sites.
+
+#include "optimizer/unwind/unwind.h"
+
+namespace respike {
+
+/// As read_unwind(), of an image with such a table. Every CIE stands for a personality routine, its
+/// `personality` being the address of the word that holds the routine's address; one without any is
+/// for other code. The augmentation has an 'e' and a 'u' for handlers that are asked in the search
+/// for a handler and called while unwinding.
+UnwindInput read_regions(const Image& image, AddressRanges* unreadable = nullptr);
+
+}  // namespace respike

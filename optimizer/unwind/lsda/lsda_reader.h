@@ -1,0 +1,61 @@
+#pragma once
+// Reads language-specific data areas: call sites, actions and types of C++'s exception handling.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "optimizer/ir/unwind.h"
+#include "optimizer/unwind/lsda/pointers.h"
+
+namespace respike {
+
+class LsdaReader {
+ public:
+  LsdaReader(const Image& image, PointerReader& pointers, std::vector<Lsda>& lsdas);
+
+  /// Sets `lsda` and `call_sites` of `fde` from the area at `address`. Throws Error when it is
+  /// damaged.
+  void read(uint64_t address, Fde& fde);
+
+ private:
+  struct Record {  // offsets from the start of the procedure; never empty
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t landing_pad = 0;  // offset from LPStart
+    uint64_t action = 0;
+  };
+  struct Area {
+    uint32_t lsda = 0;
+    std::optional<uint64_t> landing_pad_start;  // absent: the start of the procedure
+    size_t first_record = 0, end_record = 0;    // in records_
+  };
+  struct Needs {  // what the action chains refer to
+    size_t action_bytes = 0;
+    uint64_t type_count = 0;
+    std::vector<uint64_t> lists;  // offsets into the specifications
+  };
+
+  Area read_area(uint64_t address);
+  void read_call_sites(ByteReader& reader, uint8_t encoding, Area& area);
+  Needs walk_actions(std::span<const uint8_t> actions, const Area& area);
+  std::vector<uint8_t> read_specifications(std::span<const uint8_t> bytes, Needs& needs);
+  std::vector<uint64_t> read_types(std::span<const uint8_t> bytes, uint64_t address, size_t base,
+                                   uint8_t encoding, uint64_t count);
+  bool first_visit(size_t position);
+  void forget_visits() { ++visit_; }
+  void spend(uint64_t bytes);
+
+  const Image& image_;
+  PointerReader& pointers_;
+  std::vector<Lsda>& lsdas_;
+  std::unordered_map<uint64_t, Area> areas_;  // by address: procedures may share one
+  std::vector<Record> records_;
+  std::vector<uint32_t> visits_;  // position -> the last walk that came by
+  uint32_t visit_ = 0;
+  uint64_t budget_ = 0;
+};
+
+}  // namespace respike

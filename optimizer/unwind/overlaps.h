@@ -1,0 +1,39 @@
+#pragma once
+// What readers of unwind tables do with descriptions of the same code.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/unwind/unwind.h"
+
+namespace respike {
+
+/// Sorts descriptions, which have a `start` and an `end`. Of several that overlap nobody can tell
+/// which one an unwinder would take: they are dropped, and their range is appended to `unreadable`.
+template <typename T>
+void set_overlaps_aside(std::vector<T>& pending, AddressRanges& unreadable) {
+  std::stable_sort(pending.begin(), pending.end(),
+                   [](const T& a, const T& b) { return a.start < b.start; });
+  size_t kept = 0;
+  for (size_t first = 0; first < pending.size();) {
+    size_t next = first + 1;
+    uint64_t end = pending[first].end;
+    for (; next < pending.size() && pending[next].start < end; ++next)
+      end = std::max(end, pending[next].end);
+    if (next == first + 1)
+      pending[kept++] = pending[first];
+    else
+      unreadable.emplace_back(pending[first].start, end);
+    first = next;
+  }
+  pending.resize(kept);
+}
+
+/// Sorts, and drops what is there twice.
+inline void sort_ranges(AddressRanges& ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
+}
+
+}  // namespace respike
