@@ -33,7 +33,7 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const auto gp = machine.abi().global_pointer;
-  const Section* table = program_.image->section_named(".got");
+  const Section* table = program_.image->section_named(kLinkageTable);
   if (!gp || !procedure.gp || table == nullptr) return std::nullopt;
   const Register called = machine.probes()->jump_register(block.instructions.back());
   for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {

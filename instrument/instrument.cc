@@ -26,6 +26,7 @@
 #include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/emit/emit.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
@@ -123,12 +124,11 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     const BasicBlock& block = procedure.blocks[b];
     if (!is_returning_call(program_, block)) continue;
     const Instruction& last = block.instructions.back();
-    const bool direct =
-        last.has_reference() && procedure.references[last.immediate].kind == ReferenceKind::branch;
-    if (!direct) {
+    const Reference* reference = branch_of(procedure, last);
+    if (reference == nullptr) {
       always_cut[b] = true;  // the callee is unknown
     } else {
-      const CodeLocation& to = procedure.references[last.immediate].target;
+      const CodeLocation& to = reference->target;
       // Behind a call that never returns there is code only if a predicate may skip the call.
       always_cut[b] = to.procedure == kNone || returns_otherwise[to.procedure] ||
                       !program_[to.procedure].returns;
@@ -266,9 +266,7 @@ void Instrumenter::describe() {
       if (call && block.call_site != kNone)
         described.landing_pad = procedure.call_sites[block.call_site].landing_pad;
       const Instruction& last = block.instructions.back();
-      const Reference* reference =
-          last.has_reference() ? &procedure.references[last.immediate] : nullptr;
-      if (reference != nullptr && reference->kind != ReferenceKind::branch) reference = nullptr;
+      const Reference* reference = branch_of(procedure, last);
       const bool leaves = reference != nullptr ||
                           (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));
       if (!call && !leaves) continue;

@@ -49,13 +49,14 @@ std::vector<ProcedureId> left_out_procedures(const Program& program,
 }
 
 void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult& result,
-                Diagnostics& diagnostics) {
+                Diagnostics& diagnostics, std::optional<CallGraph>& calls) {
   if (options.profile != nullptr) {
     result.annotated = apply_profile(program, *options.profile, diagnostics);
     if (result.annotated.entered != 0) return;
     diagnostics.warn("nothing ran in the profile: how often code runs is estimated instead");
   }
-  set_static_counts(program);
+  calls.emplace(program);
+  set_static_counts(program, *calls);
 }
 
 /// The wanted layout or, where that costs more than the input, one that keeps procedures together
@@ -108,10 +109,9 @@ std::vector<ProcedureId> pin_left_out(Program& program, const OptimizeOptions& o
 
 /// Removes and replaces instructions: more of them where a profile says what is hot.
 void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeResult& result,
-                         Steps& steps) {
+                         std::optional<CallGraph> calls, Steps& steps) {
   Program& program = draft.program;
   const bool profiled = result.annotated.entered != 0;
-  std::optional<CallGraph> calls;
   draft.gp_loads = drop_gp_loads(program, calls);
   result.dropped_gp_loads = draft.gp_loads.loads.size();
   result.dropped_nops = drop_nops(program);
@@ -136,10 +136,11 @@ Draft make_draft(const Image& image, const OptimizeOptions& options,
   std::vector<ExecutedCode> executed;  // in the input, for the forecast
   if (options.order == OptimizeOptions::Order::profiled) {
     steps.begin("counts");
-    set_counts(program, options, result, diagnostics);
+    std::optional<CallGraph> calls;  // right until a pass changes calls; made by who needs it first
+    set_counts(program, options, result, diagnostics, calls);
     result.warning = describe_opaque(program);
     executed = executed_in_input(program);
-    change_instructions(draft, options, result, steps);
+    change_instructions(draft, options, result, std::move(calls), steps);
     require_invariants(program);  // from here on no instruction changes
   }
 

@@ -25,6 +25,7 @@
 
 #include "optimizer/analysis/block_graph.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -72,22 +73,13 @@ class CallGraphBuilder {
     outside_entries_.emplace_back(id, block);
   }
 
-  const Reference* branch_of(const Procedure& procedure, const Instruction& last) const {
-    if (!last.has_reference()) return nullptr;
-    const Reference& reference = procedure.references[static_cast<uint32_t>(last.immediate)];
-    return reference.kind == ReferenceKind::branch ? &reference : nullptr;
-  }
-
   /// An opaque procedure is not understood, but its direct branches show which procedures it may
   /// enter.
   void enter_from_opaque(const Procedure& procedure) {
     for (const BasicBlock& block : procedure.blocks) {
       if (block.instructions.empty()) continue;
       const Instruction& last = block.instructions.back();
-      const ControlFlow flow = machine_.control_flow(last);
-      if (flow != ControlFlow::call && flow != ControlFlow::branch &&
-          flow != ControlFlow::conditional_branch)
-        continue;
+      if (!is_direct(machine_.control_flow(last))) continue;
       std::optional<CodeLocation> to;
       if (const Reference* reference = branch_of(procedure, last))
         to = reference->target;
@@ -146,9 +138,7 @@ class CallGraphBuilder {
   /// Whether unwind information says that a frame is allocated at the end of the block.
   bool has_frame(const Procedure& procedure, const BasicBlock& block) const {
     const auto& states = program_.unwind.states;
-    uint32_t last = block.cfi_state;
-    for (const Instruction& i : block.instructions)
-      if (i.is_pseudo()) last = static_cast<uint32_t>(i.immediate);
+    const uint32_t last = state_at_end(block);
     const uint32_t entry = procedure.blocks.front().cfi_state;
     if (last >= states.size() || entry >= states.size()) return false;
     const CfiState &at_end = states[last], &at_entry = states[entry];
@@ -352,7 +342,6 @@ class CallGraphBuilder {
   }
 
   // The section whose slots hold an address each; code loads slots relative to gp.
-  static constexpr const char* kLinkageTable = ".got";
   static constexpr uint64_t kSlot = 8;  // bytes
 
   const Program& program_;

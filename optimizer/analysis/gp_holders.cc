@@ -33,6 +33,8 @@
 
 #include <algorithm>
 
+#include "optimizer/ir/lookup.h"
+
 namespace respike {
 
 void apply(const GpEvent& event, GpState& state) {
@@ -130,14 +132,11 @@ void GpEventFinder::find(const BasicBlock& block, std::vector<GpEvent>& events) 
 /// Adds the event of a half of a gp load; false for other instructions.
 bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
                              std::vector<GpEvent>& events) const {
-  if (!instruction.has_reference()) return false;
-  const auto load = static_cast<uint32_t>(instruction.immediate);
-  const ReferenceKind kind = procedure_->references[load].kind;
-  if (kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low) return false;
+  if (!is_gp_load(*procedure_, instruction)) return false;
   events.push_back({.index = index,
                     .kind = machine_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
                                                                 : GpEvent::Kind::lower_half,
-                    .operand = load});
+                    .operand = static_cast<uint32_t>(instruction.immediate)});
   return true;
 }
 

@@ -119,7 +119,7 @@ class GpSolver {
     loose_.resize(result_.state_.size());
     const auto mark = [&](const CodeLocation& label) {
       if (label.procedure == kNone || label.block == 0) return;
-      loose_[result_.first_[label.procedure] + label.block] = true;
+      loose_[result_.numbers_(label.procedure, label.block)] = true;
       leaves_alone_[label.procedure] = false;
     };
     for (const Procedure& procedure : program_.procedures)
@@ -130,7 +130,7 @@ class GpSolver {
             reference.kind != ReferenceKind::gp_load_low)
           mark(reference.target);
     const Section* table =
-        program_.image == nullptr ? nullptr : program_.image->section_named(kOffsetTable);
+        program_.image == nullptr ? nullptr : program_.image->section_named(kLinkageTable);
     if (table == nullptr) return;
     for (const CodePointer& pointer : program_.code_pointers)
       if (table->contains(pointer.address)) mark(pointer.target);
@@ -176,7 +176,7 @@ class GpSolver {
 
   void find_reliance(ProcedureId p) {
     const auto& blocks = program_[p].blocks;
-    const uint32_t first = result_.first_[p];
+    const uint32_t first = result_.numbers_(p, 0);
     std::vector<BlockId> work;
     std::vector<Access> access(blocks.size());
     for (BlockId b = 0; b < blocks.size(); ++b) {
@@ -198,7 +198,7 @@ class GpSolver {
   }
 
   bool is_loose(ProcedureId p, BlockId b) const {
-    return !loose_.empty() && loose_[result_.first_[p] + b];
+    return !loose_.empty() && loose_[result_.numbers_(p, b)];
   }
 
   GpState after(uint32_t node, GpState state) const {
@@ -236,7 +236,7 @@ class GpSolver {
       if (into.half != from.half) into.half = GpState::kNoHalf;
     }
     GpState transfer(BlockId block, GpState state) const {
-      return solver.after(solver.result_.first_[procedure] + block, state);
+      return solver.after(solver.result_.numbers_(procedure, block), state);
     }
   };
 
@@ -291,12 +291,12 @@ class GpSolver {
   GpState along_edge(ProcedureId p, BlockId source, BlockId target, GpState state) const {
     const Call* call = call_at(p, source);
     if (call != nullptr && call->kind == Call::Kind::call && !comes_back_with_gp(*call) &&
-        !relies_[result_.first_[p] + target])
+        !relies_[result_.numbers_(p, target)])
       state.lose_register();
     // A block may be both behind a call and its landing pad.
     if (is_landing_pad(p, target) && lands(p, source, target)) {
       state.lose_register();
-      state.holders &= ~copied_in(result_.first_[p] + source);
+      state.holders &= ~copied_in(result_.numbers_(p, source));
     }
     return state;
   }
@@ -383,7 +383,7 @@ class GpSolver {
       const auto values = states_of(p, kValid);
       misuses_[p] = false;
       for (BlockId b = 0; b < program_[p].blocks.size() && !misuses_[p]; ++b)
-        misuses_[p] = misuses_gp(result_.first_[p] + b, values.before[b]);
+        misuses_[p] = misuses_gp(result_.numbers_(p, b), values.before[b]);
     }
   }
 
@@ -417,7 +417,7 @@ class GpSolver {
       if (is_known(p)) {
         values = states_of(p, entry_states_[p]);
         std::copy(values.before.begin(), values.before.end(),
-                  result_.state_.begin() + result_.first_[p]);
+                  result_.state_.begin() + result_.numbers_(p, 0));
       }
       const bool follows_standard =
           copies_ && (!is_known(p) || std::ranges::all_of(entry_states_[p], &GpState::valid));
@@ -448,10 +448,9 @@ class GpSolver {
         blocks[0].successors[0].target != entry || blocks[0].instructions.empty() ||
         program_.machine->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
       return false;
-    return after(result_.first_[p], kInvalid).valid();
+    return after(result_.numbers_(p, 0), kInvalid).valid();
   }
 
-  static constexpr const char* kOffsetTable = ".got";
   static constexpr GpState kValid{.holders = GpState::kRegister}, kInvalid{},
       kUnreached{.half = GpState::kUnreached};
 
@@ -468,31 +467,27 @@ class GpSolver {
   std::vector<std::vector<GpState>> entry_states_;  // per procedure, parallel to entries_of()
 };
 
-GpValidity::GpValidity(const Program& program, const CallGraph& calls) : program_(program) {
-  number_blocks();
+GpValidity::GpValidity(const Program& program, const CallGraph& calls)
+    : program_(program), numbers_(program) {
+  forget();
   if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
                        std::span<const ProcedureId> procedures)
-    : program_(program) {
-  number_blocks();
+    : program_(program), numbers_(program) {
+  forget();
   if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
 }
 
-void GpValidity::number_blocks() {
-  uint32_t count = 0;
-  for (const Procedure& procedure : program_.procedures) {
-    first_.push_back(count);
-    count += static_cast<uint32_t>(procedure.blocks.size());
-  }
-  state_.assign(count, {});
-  if (!program_.machine->abi().global_pointer) first_event_.assign(count + 1, 0);
+void GpValidity::forget() {
+  state_.assign(numbers_.count(), {});
+  if (!program_.machine->abi().global_pointer) first_event_.assign(numbers_.count() + 1, 0);
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
   if (!is_known(program_[p])) return false;
-  const uint32_t node = first_[p] + block;
+  const uint32_t node = numbers_(p, block);
   GpState state = state_[node];
   for (const GpEvent& event : events_of(node))
     if (event.index < index) apply(event, state);
@@ -502,7 +497,7 @@ bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {
 std::vector<bool> GpValidity::valid_points(ProcedureId p, BlockId block) const {
   std::vector<bool> points(program_[p].blocks[block].instructions.size() + 1);
   if (!is_known(program_[p])) return points;
-  const uint32_t node = first_[p] + block;
+  const uint32_t node = numbers_(p, block);
   GpState state = state_[node];
   auto event = events_of(node).begin();
   for (uint32_t i = 0; i < points.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/gp_holders.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 
@@ -32,20 +33,20 @@ class GpValidity {
   /// before() for all points of a block at once.
   std::vector<bool> valid_points(ProcedureId procedure, BlockId block) const;
   bool at_start(ProcedureId procedure, BlockId block) const {
-    return state_[first_[procedure] + block].valid();
+    return state_[numbers_(procedure, block)].valid();
   }
 
  private:
   friend class GpSolver;
 
-  void number_blocks();
+  void forget();  // nothing is known of any block
   std::span<const GpEvent> events_of(uint32_t node) const {
     return std::span(events_).subspan(first_event_[node],
                                       first_event_[node + 1] - first_event_[node]);
   }
 
   const Program& program_;
-  std::vector<uint32_t> first_;        // per procedure: index of its first block in state_
+  BlockNumbers numbers_;               // the indices in state_
   std::vector<GpState> state_;         // at the start of each block
   std::vector<GpEvent> events_;        // by block
   std::vector<uint32_t> first_event_;  // per block: index of its first event; and the end

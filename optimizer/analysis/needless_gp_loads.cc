@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "optimizer/analysis/gp_validity.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -42,14 +43,10 @@ class LoadFinder {
   }
 
  private:
-  bool is_half(const Instruction& i) const {
-    if (i.is_pseudo() || !i.has_reference()) return false;
-    const ReferenceKind kind = procedure_.references[static_cast<uint32_t>(i.immediate)].kind;
-    return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
-  }
+  bool is_half(const Instruction& i) const { return !i.is_pseudo() && is_gp_load(procedure_, i); }
 
   bool is_behind_call(const Instruction& i) const {
-    const CodeLocation& anchor = procedure_.references[static_cast<uint32_t>(i.immediate)].target;
+    const CodeLocation& anchor = reference_of(procedure_, i)->target;
     if (anchor.where != CodeLocation::Where::return_point || anchor.procedure != id_) return false;
     const auto& list = procedure_.blocks[anchor.block].instructions;
     return !list.empty() && machine_.control_flow(list.back()) == ControlFlow::call;

@@ -21,33 +21,21 @@
 #include <algorithm>
 
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {
-namespace {
-
-/// The unwind state at the end of the block.
-uint32_t state_behind(const BasicBlock& block) {
-  uint32_t state = block.cfi_state;
-  for (const Instruction& instruction : block.instructions)
-    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
-  return state;
-}
-
-}  // namespace
-
 Packing::Packing(const Program& program)
     : program_(program),
       machine_(*program.machine),
+      numbers_(program),
       has_regions_(program.image != nullptr && looks_up_return_addresses(*program.image)),
       has_opposites_(program.procedures.size()) {
-  for (const Procedure& procedure : program.procedures) {
-    first_.push_back(static_cast<uint32_t>(sizes_.size()));
+  for (const Procedure& procedure : program.procedures)
     for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
       sizes_.push_back(procedure.blocks[id].origin_size);  // until pack()
       run_.push_back(id);
     }
-  }
   ends_.assign(sizes_.size(), BlockEnd::kept);
   next_.assign(sizes_.size(), kNone);
   find_joinable();
@@ -75,7 +63,7 @@ bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next
   };
   const BasicBlock& block = procedure.blocks[id];
   const BasicBlock& follower = procedure.blocks[next];
-  return next != 0 && cie_of(state_behind(block)) == cie_of(follower.cfi_state) &&
+  return next != 0 && cie_of(state_at_end(block)) == cie_of(follower.cfi_state) &&
          lsda_of(block) == lsda_of(follower);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 
@@ -72,7 +73,7 @@ class Packing {
   }
 
  private:
-  uint32_t index(ProcedureId procedure, BlockId block) const { return first_[procedure] + block; }
+  uint32_t index(ProcedureId procedure, BlockId block) const { return numbers_(procedure, block); }
   void find_joinable();
   bool has_opposites(ProcedureId procedure);
   bool shares_region(const Procedure& procedure, BlockId id, BlockId next) const;
@@ -86,8 +87,8 @@ class Packing {
 
   const Program& program_;
   const Machine& machine_;
-  const bool has_regions_;       // see needs_padding()
-  std::vector<uint32_t> first_;  // by procedure: index of its first block in the next five lists
+  const bool has_regions_;  // see needs_padding()
+  BlockNumbers numbers_;    // the indices in the next five lists
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
   std::vector<bool> joinable_;                      // nothing but the block before leads to it

@@ -28,6 +28,7 @@
 
 #include "optimizer/analysis/block_summary.h"
 #include "optimizer/analysis/register_set.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -159,10 +160,7 @@ class ReturnAnalysis {
     };
     if (!uses_link(operands.registers, end)) return false;
     if (machine_.control_flow(i) != ControlFlow::none) return false;
-    if (i.has_reference()) {
-      const ReferenceKind kind = procedure.references[static_cast<uint32_t>(i.immediate)].kind;
-      return kind != ReferenceKind::gp_load_high && kind != ReferenceKind::gp_load_low;
-    }
+    if (i.has_reference()) return !is_gp_load(procedure, i);
     // A store on the stack: its last register, the base, is the stack pointer.
     const bool on_stack =
         machine_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;

@@ -26,6 +26,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -296,11 +297,6 @@ bool is_indirect(ControlFlow flow) {
          flow == ControlFlow::return_jump;
 }
 
-bool is_direct(ControlFlow flow) {
-  return flow == ControlFlow::conditional_branch || flow == ControlFlow::branch ||
-         flow == ControlFlow::call;
-}
-
 Violation Verifier::instruction_reference(const Instruction& instruction, ControlFlow flow) {
   const auto index = static_cast<uint32_t>(instruction.immediate);
   if (index >= procedure_->references.size()) return here("reference {} does not exist", index);
@@ -484,23 +480,19 @@ class LayoutVerifier {
 
   const Program& program_;
   const Layout& layout_;
-  std::vector<size_t> first_;  // per procedure: number of its block 0 among all blocks
-  std::vector<bool> placed_;   // per block
+  BlockNumbers numbers_;
+  std::vector<bool> placed_;  // per block
 };
 
 Violation LayoutVerifier::check() {
-  size_t blocks = 0;
-  for (const Procedure& procedure : program_.procedures) {
-    first_.push_back(blocks);
-    blocks += procedure.blocks.size();
-  }
-  placed_.assign(blocks, false);
+  numbers_ = BlockNumbers(program_);
+  placed_.assign(numbers_.count(), false);
   for (const Layout::Fragment& each : layout_.fragments)
     if (auto violation = fragment(each)) return violation;
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     if (!program_[id].movable()) continue;
     for (BlockId b = 0; b < program_[id].blocks.size(); ++b)
-      if (!placed_[first_[id] + b])
+      if (!placed_[numbers_(id, b)])
         return fmt::format("{}, block {}: the layout has no place for it",
                            procedure_text(program_, id), b);
   }
@@ -523,8 +515,8 @@ Violation LayoutVerifier::fragment(const Layout::Fragment& fragment) {
   for (size_t i = 0; i < fragment.blocks.size(); ++i) {
     const BlockId b = fragment.blocks[i];
     if (b >= procedure.blocks.size()) return say(b, "the layout places it, but it does not exist");
-    if (placed_[first_[fragment.procedure] + b]) return say(b, "the layout places it twice");
-    placed_[first_[fragment.procedure] + b] = true;
+    if (placed_[numbers_(fragment.procedure, b)]) return say(b, "the layout places it twice");
+    placed_[numbers_(fragment.procedure, b)] = true;
     if (!procedure.blocks[b].has(BasicBlock::kGluedToNext)) continue;
     const Edge* edge = fall_through_edge(procedure.blocks[b]);
     if (edge == nullptr) return say(b, "it is glued, but nothing follows it");

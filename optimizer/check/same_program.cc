@@ -45,18 +45,13 @@
 
 #include "optimizer/check/same_program_internal.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
 
 constexpr uint64_t kNoPartner = ~uint64_t{0};
 constexpr size_t kMostPartners = 1'000'000;  // besides 8 per block; nearly all blocks have one
-
-const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
-  if (!instruction.has_reference()) return nullptr;
-  const auto index = static_cast<uint32_t>(instruction.immediate);
-  return index < procedure.references.size() ? &procedure.references[index] : nullptr;
-}
 
 CodeLocation block_start(ProcedureId procedure, BlockId block) {
   return {.where = CodeLocation::Where::block_start, .procedure = procedure, .block = block};
@@ -70,9 +65,8 @@ bool is_absent(const CodeLocation& location) {
 CodeLocation branch_target(const Procedure& procedure, ProcedureId id, const BasicBlock& block,
                            const Instruction& branch) {
   if (const Edge* edge = block.edge(Edge::Kind::taken)) return block_start(id, edge->target);
-  const Reference* reference = reference_of(procedure, branch);
-  return reference != nullptr && reference->kind == ReferenceKind::branch ? reference->target
-                                                                          : CodeLocation{};
+  const Reference* reference = branch_of(procedure, branch);
+  return reference != nullptr ? reference->target : CodeLocation{};
 }
 
 CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind kind) {
@@ -124,7 +118,7 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
   cursor.procedure = &side.program[procedure];
   cursor.block = &cursor.procedure->blocks[block];
   cursor.state = side.state_class(cursor.block->cfi_state);
-  cursor.entered = side.number(procedure, block);
+  cursor.entered = side.numbers(procedure, block);
 }
 
 /// Moves the cursor to the next instruction that does something. Brent's method finds cycles of
@@ -190,7 +184,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
 
 /// Remembers the pair. False when it was visited before.
 bool Comparison::visit(uint32_t before, const CodeCursor& after) {
-  const uint64_t place = uint64_t{after_.number(after.procedure, after.block)} << 32 | after.index;
+  const uint64_t place = uint64_t{after_.numbers(after.procedure, after.block)} << 32 | after.index;
   if (partner_[before] == place) return false;
   if (partner_[before] == kNoPartner) {
     partner_[before] = place;
@@ -348,8 +342,8 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
 
 /// Notes that the return points of the two blocks correspond.
 void Comparison::remember_call(const Cursor& x, const Cursor& y) {
-  const uint32_t before = before_.number(x.at.procedure, x.at.block);
-  const uint32_t after = after_.number(y.at.procedure, y.at.block);
+  const uint32_t before = before_.numbers(x.at.procedure, x.at.block);
+  const uint32_t after = after_.numbers(y.at.procedure, y.at.block);
   if (call_partner_[before] == kNone)
     call_partner_[before] = after;
   else if (call_partner_[before] != after)
@@ -442,8 +436,8 @@ void Comparison::way_past(const Cursor& x, const Cursor& y) {
 
 /// Whether the calls at the ends of two blocks were compared with each other, or may still be.
 bool Comparison::same_call(const CodeLocation& before, const CodeLocation& after) const {
-  const uint32_t call = before_.number(before.procedure, before.block);
-  const uint32_t partner = after_.number(after.procedure, after.block);
+  const uint32_t call = before_.numbers(before.procedure, before.block);
+  const uint32_t partner = after_.numbers(after.procedure, after.block);
   return call_partner_[call] == kNone || call_partner_[call] == partner ||
          more_call_partners_.contains({call, partner});
 }
@@ -460,8 +454,8 @@ void Comparison::references(const Cursor& x, const Cursor& y) {
   if (after->target.where != CodeLocation::Where::return_point)
     return differ(x, y, "the references have different anchors");
   // Most such references come right behind their call, which was compared just now.
-  const uint32_t call = before_.number(before->target.procedure, before->target.block);
-  const uint32_t partner = after_.number(after->target.procedure, after->target.block);
+  const uint32_t call = before_.numbers(before->target.procedure, before->target.block);
+  const uint32_t partner = after_.numbers(after->target.procedure, after->target.block);
   if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
 }
 
@@ -520,10 +514,8 @@ void Comparison::expected_calls() {
   for (const auto& [before, after] : expected_calls_) {
     if (call_partner_[before] == kNone) continue;  // nothing leads to the call, nor behind it
     if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
-    const auto first =
-        std::upper_bound(before_.first_block.begin(), before_.first_block.end(), before) - 1;
-    const CodeCursor call{static_cast<ProcedureId>(first - before_.first_block.begin()),
-                          before - *first, 0};
+    const auto [procedure, block] = before_.numbers.at(before);
+    const CodeCursor call{procedure, block, 0};
     return differ(
         fmt::format("gp is loaded as if a call had returned that is not the one in the "
                     "block at {}",
@@ -541,8 +533,8 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
   if (is_absent(before) || is_absent(after))
     return differ(x, y, fmt::format("{} leads on in one of them only", what));
   if (!outside(before) && !outside(after)) {
-    if (partner_[before_.number(before.procedure, before.block)] !=
-        uint64_t{after_.number(after.procedure, after.block)} << 32)
+    if (partner_[before_.numbers(before.procedure, before.block)] !=
+        uint64_t{after_.numbers(after.procedure, after.block)} << 32)
       push(before, after);
     return;
   }
@@ -581,9 +573,9 @@ void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what)
 }
 
 void Comparison::run(CompareCounts& counts) {
-  partner_.assign(before_.block_count, kNoPartner);
-  call_partner_.assign(before_.block_count, kNone);
-  reached_.assign(before_.block_count, false);
+  partner_.assign(before_.numbers.count(), kNoPartner);
+  call_partner_.assign(before_.numbers.count(), kNone);
+  reached_.assign(before_.numbers.count(), false);
   find_entries();
   std::reverse(work_.begin(), work_.end());  // walk in the order of the input
   while (!difference_ && !work_.empty()) {
@@ -593,7 +585,7 @@ void Comparison::run(CompareCounts& counts) {
   }
   if (!difference_) expected_calls();
   counts.instructions = compared_;
-  counts.blocks = before_.block_count;
+  counts.blocks = before_.numbers.count();
   counts.blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true));
 }
 

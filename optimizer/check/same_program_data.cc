@@ -23,6 +23,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/check/same_program_internal.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
@@ -32,13 +33,6 @@ namespace {
 bool describes_code(std::string_view name) {
   return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
          name.starts_with(".rela.") || name.starts_with(".note");
-}
-
-/// Bytes of the pointer.
-uint64_t size_of(const CodePointer& pointer) {
-  const bool wide =
-      pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
-  return wide ? 8 : 4;
 }
 
 /// Read-only sections that only a program header or the dynamic section names: they may move.
@@ -153,7 +147,8 @@ bool Comparison::is_code_pointer(uint64_t address) const {
   const auto& pointers = before_.program.code_pointers;
   auto after = std::upper_bound(pointers.begin(), pointers.end(), address,
                                 [](uint64_t a, const CodePointer& p) { return a < p.address; });
-  return after != pointers.begin() && address - (after - 1)->address < size_of(*(after - 1));
+  return after != pointers.begin() &&
+         address - (after - 1)->address < pointer_size((after - 1)->kind);
 }
 
 /// Two addresses that code outside of the image may know: they must be the same code, or the same
@@ -313,7 +308,7 @@ void Comparison::section(const Section& before, const Section& after) {
   uint64_t at = before.address;
   for (; pointer != pointers.end() && pointer->address < end; ++pointer) {
     if (at < pointer->address && !compare(at, pointer->address)) return;
-    at = std::min(end, pointer->address + size_of(*pointer));
+    at = std::min(end, pointer->address + pointer_size(pointer->kind));
   }
   if (at < end) compare(at, end);
 }

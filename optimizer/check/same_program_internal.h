@@ -15,6 +15,7 @@
 #include "optimizer/analysis/needless_gp_loads.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/unwind/unwind.h"
@@ -38,16 +39,12 @@ class ComparedProgram {
 
   const Program& program;
   const Machine& machine;
-  std::vector<uint32_t> first_block;  // per procedure: the number of its block 0 among all blocks
+  const BlockNumbers numbers;
   std::vector<uint32_t>
       state_classes;  // per unwind state: equal for equal states of either program
-  uint32_t block_count = 0;
 
   const BasicBlock& block(const CodeCursor& at) const {
     return program[at.procedure].blocks[at.block];
-  }
-  uint32_t number(ProcedureId procedure, BlockId block) const {
-    return first_block[procedure] + block;
   }
   uint32_t state_class(uint32_t state) const {
     return state < state_classes.size() ? state_classes[state] : kNone;

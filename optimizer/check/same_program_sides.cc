@@ -118,12 +118,8 @@ std::string raw_action_key(const Lsda& lsda, uint64_t action) {
 }  // namespace
 
 ComparedProgram::ComparedProgram(const Program& p, ContentClasses& classes)
-    : program(p), machine(*p.machine), classes_(classes) {
+    : program(p), machine(*p.machine), numbers(p), classes_(classes) {
   if (p.image != nullptr) regions_ = ReturnRegions(*p.image);
-  for (const Procedure& procedure : program.procedures) {
-    first_block.push_back(block_count);
-    block_count += static_cast<uint32_t>(procedure.blocks.size());
-  }
   for (const CfiState& state : program.unwind.states)
     state_classes.push_back(class_of(state_key(*this, state)));
 }
@@ -201,8 +197,9 @@ void ComparedProgram::find_returns() {
         if (flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr)
           returns = true;
         if (flow != ControlFlow::branch && flow != ControlFlow::conditional_branch) continue;
-        if (!instruction.has_reference()) continue;
-        const CodeLocation& to = procedure.references[instruction.immediate].target;
+        const Reference* reference = reference_of(procedure, instruction);
+        if (reference == nullptr) continue;
+        const CodeLocation& to = reference->target;
         if (to.where == CodeLocation::Where::block_start && to.procedure < callers.size())
           callers[to.procedure].push_back(id);
         else

@@ -2,9 +2,13 @@
 //
 // Placement gives every block an address; from then on everything is a function of old places to
 // new ones: instructions and their relocations, words of data that hold code addresses, symbols,
-// unwind tables, dynamic section. Pinned and opaque procedures keep their bytes but for the fields
-// that refer to code which moved. Relocations travel with their instruction; only those of the
-// unwind tables, which are written anew, are made here.
+// unwind tables, dynamic section. Pinned and opaque procedures keep their bytes, except for fields
+// that refer to code which moved. Relocations travel with their instruction; only relocations of
+// the unwind tables, which are written anew, are made here.
+//
+// Example: block 2 of f moves from 0x120000480 to 0x120004020. A branch to it gets another
+// displacement, a jump table's entry for it another value, and its rows of the unwind tables other
+// addresses.
 
 #include "optimizer/emit/emit.h"
 

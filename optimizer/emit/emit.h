@@ -21,13 +21,13 @@ struct EmitStatistics {
   uint64_t far_stubs = 0;
 };
 
-/// Code, memory and tables that are put into an image beside the program's own.
+/// Code, memory and tables that an image gets beside the program's own.
 struct Injection {
   struct Addresses {
     uint64_t memory = 0;
     uint64_t code = 0;
-    uint64_t entry = 0;                                    // the program's own
-    std::optional<uint64_t> initializer;                   // likewise
+    uint64_t entry = 0;                                    // of the program, in the output
+    std::optional<uint64_t> initializer;                   // of the program, in the output
     std::function<uint64_t(const CodeLocation&)> resolve;  // where code is in the output
   };
   struct Contents {
@@ -42,10 +42,10 @@ struct Injection {
   std::function<Contents(const Addresses&)> make;  // called once, when all addresses are known
 };
 
-/// Writes `program`, lifted from `program.image`, in the order of `layout`. Of the provenance note
-/// the options are given, and what was changed before; the rest is found here. The bytes are a
-/// complete image; nothing is written to disk. Throws Error when an address cannot be represented.
-/// With an injection the output is marked as instrumented.
+/// Writes `program`, lifted from `program.image`, in the order of `layout`. `note` brings the
+/// options and what was changed before; emission adds the rest. The bytes are a complete image;
+/// nothing is written to disk. Throws Error when an address cannot be represented. With an
+/// injection the output is marked as instrumented.
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
                           const Injection* injection = nullptr);

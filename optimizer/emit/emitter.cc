@@ -8,6 +8,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
@@ -19,7 +20,7 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
       machine_(*program.machine),
       diagnostics_(diagnostics),
       unwind_(program.unwind) {
-  // A personality routine that no word of data leads to moves with the other code.
+  // A personality routine to which no word of data leads moves with the other code.
   for (Cie& cie : unwind_.cies)
     if (cie.has_direct_personality())
       cie.personality = new_address(cie.personality).value_or(cie.personality);
@@ -132,8 +133,9 @@ Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, ui
   return result;
 }
 
-/// Relocations of the input that belong to this instruction, in a walk along the block. Where one
-/// stands that comes from further up, the walk begins anew.
+/// Carries the input's relocations of this instruction to the output, in a walk along the block. If
+/// the instruction's origin lies before the previous instruction's, the walk starts again from its
+/// origin.
 void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
                                 uint64_t branch_target) {
   if (block_relocations_ == nullptr || instruction.origin == kNone) return;
@@ -154,7 +156,7 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
   }
 }
 
-/// A run of blocks that are packed together; `next` comes behind it in the fragment.
+/// Writes a run of blocks that are packed together; `next` comes behind the run in the fragment.
 void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   placement_.packing().arrange_run(id, first, run_);
   for (size_t i = 0; i < run_.blocks.size(); ++i)
@@ -162,7 +164,7 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
                  i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
   bytes_.clear();
   std::span<const Instruction> following;
-  // Of what follows nothing may be left but the block behind it.
+  // The code behind the run must be what was packed: the block `next`, with its branch.
   if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
@@ -172,7 +174,7 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
 }
 
-/// Where the walk along the kept relocations of the input begins for a block.
+/// Finds where the walk along the kept relocations of the input begins for a block.
 void Emitter::find_relocations(const BasicBlock& block) {
   block_relocations_ = nullptr;
   if (block.origin == kNone) return;
@@ -213,13 +215,13 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
   for (size_t i = begin; i < own_end; ++i) {
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
-    // Of the branch at the end, which may have two parts.
+    // Part of the branch at the end, which may have two parts.
     const bool last =
         ends_in_branch && (i + 1 == own_end || (i + 2 == own_end && machine_.is_prefix(code[i])));
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
-      branch_target = resolve(procedure.references[instruction.immediate].target);
+      branch_target = resolve(reference_of(procedure, instruction)->target);
     if (last && has_branch) {
       if (is_inverted(how)) machine_.invert(code[i], std::span(code).subspan(begin, i - begin));
       branch_target = branch_along(i, side_of_own_branch(how));
@@ -229,14 +231,14 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
   if (appends_branch(how)) branch_along(own_end, side_of_appended_branch(how));
 }
 
-/// Everything stays in place; fields that refer to code elsewhere follow it.
+/// Everything stays in place, but fields that refer to code elsewhere follow that code.
 void Emitter::write_pinned(ProcedureId id) {
   const Procedure& procedure = program_[id];
   for (const BasicBlock& block : procedure.blocks)
     for (const Instruction& instruction : block.instructions) {
       if (!instruction.has_reference() || instruction.origin == kNone) continue;
-      const Reference& reference = procedure.references[instruction.immediate];
-      // Where to is not known, or does not move: the field is right as it is.
+      const Reference& reference = *reference_of(procedure, instruction);
+      // The target is unknown or does not move: the field is right as it is.
       if (reference.kind == ReferenceKind::gp_load_high) continue;
       if (reference.target.where == CodeLocation::Where::address &&
           resolve(reference.target) == reference.target.address)
@@ -273,21 +275,20 @@ void Emitter::write_code() {
 void Emitter::write_code_pointers() {
   for (const CodePointer& pointer : program_.code_pointers) {
     const uint64_t to = resolve(pointer.target);
-    const bool wide =
-        pointer.kind == ReferenceKind::address64 || pointer.kind == ReferenceKind::pc_relative64;
+    const unsigned size = pointer_size(pointer.kind);
     uint64_t value = to;
     if (pointer.kind == ReferenceKind::gp_relative32) value -= pointer.gp;
     if (pointer.kind == ReferenceKind::pc_relative32 ||
         pointer.kind == ReferenceKind::pc_relative64)
       value -= pointer.address;
-    const bool fits = wide || (pointer.kind == ReferenceKind::address32
-                                   ? value >> 32 == 0
-                                   : fits_signed(static_cast<int64_t>(value), 32));
+    const bool fits = size == 8 || (pointer.kind == ReferenceKind::address32
+                                        ? value >> 32 == 0
+                                        : fits_signed(static_cast<int64_t>(value), 32));
     if (!fits)
       throw Error(fmt::format("the word at {:#x} cannot refer to {:#x}", pointer.address, to),
                   image_.path);
-    uint8_t* bytes = data_bytes(pointer.address, wide ? 8 : 4);
-    if (wide)
+    uint8_t* bytes = data_bytes(pointer.address, size);
+    if (size == 8)
       store(bytes, value);
     else
       store(bytes, static_cast<uint32_t>(value));

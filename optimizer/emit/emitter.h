@@ -37,7 +37,7 @@ class Emitter {
   struct MovedRelocation {
     uint64_t address;
     const Relocation* relocation;
-    uint64_t target;  // of a branch: the address it now refers to; else 0
+    uint64_t target;  // of a branch: the address it refers to now; else 0
     uint64_t pair;    // gp loads: index of gp_load_lows_, + 1; else 0
   };
 
@@ -73,7 +73,7 @@ class Emitter {
                      std::vector<uint64_t>& dead_ends) const;
   void move_symbol(Symbol& symbol) const;
   std::vector<Symbol> fragment_symbols();
-  uint32_t section_of(uint64_t address) const;  // in the output; added ones behind the input's
+  uint32_t section_of(uint64_t address) const;  // in the output; added ones last
   uint32_t section_symbol(uint32_t section) const;
   uint32_t new_symbol_index(uint32_t symbol) const;
   void add_unwind_relocations(std::vector<RelocationTable>& tables);
@@ -86,21 +86,21 @@ class Emitter {
   const Machine& machine_;
   Diagnostics& diagnostics_;
   NewImage out_;
-  uint32_t unwind_owner_ = 0;  // of the unwind ranges being added
-  UnwindTables unwind_;        // the program's and the states of stubs
+  uint32_t unwind_owner_ = 0;  // the owner of the unwind ranges that are being added
+  UnwindTables unwind_;        // the program's, and states of stubs
   std::vector<std::pair<uint32_t, std::vector<UnwindFixup>>> unwind_fixups_;  // by section
   uint32_t added_text_ = kNone;                                               // index in out_.added
   std::vector<MovedRelocation> carried_;
   std::vector<uint64_t> gp_load_lows_;      // output address of the lower half
-  std::vector<uint32_t> first_reference_;   // of a procedure, numbering all references
-  std::vector<CodeRange> fragment_ranges_;  // of the output, with code, by address
-  std::vector<uint64_t> sized_symbols_;     // addresses of procedures in the input that have a size
+  std::vector<uint32_t> first_reference_;   // by procedure: its number among all
+  std::vector<CodeRange> fragment_ranges_;  // fragments with code in the output, by address
+  std::vector<uint64_t> sized_symbols_;     // addresses of procedures of the input that have a size
   std::vector<std::pair<uint64_t, uint32_t>> section_order_;  // output sections by address
   std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
-  uint32_t inserted_symbols_ = 0;          // in front of the first global one
+  uint32_t inserted_symbols_ = 0;          // in front of the first global symbol
   uint32_t first_global_ = 0;
-  DeeperStates deeper_;  // of stubs
-  BlockRun run_;         // of the blocks being written
+  DeeperStates deeper_;  // unwind states of stubs
+  BlockRun run_;         // the blocks being written
   std::vector<uint8_t> bytes_;
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   const std::vector<Relocation>* block_relocations_ = nullptr;

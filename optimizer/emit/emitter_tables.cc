@@ -19,7 +19,7 @@ uint32_t Emitter::section_of(uint64_t address) const {
   return after == section_order_.begin() ? 0 : (after - 1)->second;
 }
 
-/// Which section holds an address of the output, and which symbol stands for a section.
+/// Notes which section holds an address of the output, and which symbol stands for a section.
 void Emitter::index_sections() {
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
@@ -40,21 +40,22 @@ void Emitter::index_sections() {
       section_symbols_[image_.symbols[i].section] = i;
 }
 
-/// Of the procedure's fragment there; where that has no code, the address itself.
+/// The end of the procedure's fragment at `address`; where the fragment has no code, `address`.
 uint64_t Emitter::end_of_fragment(ProcedureId procedure, uint64_t address) const {
   const auto after = std::ranges::upper_bound(fragment_ranges_, address, {}, &CodeRange::start);
   if (after == fragment_ranges_.begin() || (after - 1)->procedure != procedure) return address;
   return std::max((after - 1)->end, address);
 }
 
-/// A symbol without a size beside one with a size, as of a function without code, names nothing.
+/// A symbol without a size beside a symbol with a size, as of a function without code, names no
+/// code.
 bool Emitter::names_code(const Symbol& symbol) const {
   if (symbol.size != 0) return true;
   return symbol.type == Symbol::Type::procedure &&
          !std::ranges::binary_search(sized_symbols_, symbol.value);
 }
 
-/// Brings a symbol to where what it names is now.
+/// Moves a symbol to the new place of what it names.
 void Emitter::move_symbol(Symbol& symbol) const {
   if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
       symbol.type == Symbol::Type::section || symbol.type == Symbol::Type::tls)
@@ -66,7 +67,7 @@ void Emitter::move_symbol(Symbol& symbol) const {
           moved_table_address(symbol.value, section, moved.address, moved.contents.size());
       return;
     }
-  if (!section.executable() || !section.contains(symbol.value)) return;  // its end stays
+  if (!section.executable() || !section.contains(symbol.value)) return;  // the section's end stays
   const auto location = block_at(program_, symbol.value);
   if (!location || !program_[location->procedure].movable()) return;
   const uint64_t old = symbol.value;
@@ -74,7 +75,8 @@ void Emitter::move_symbol(Symbol& symbol) const {
   symbol.value = placement_.address(location->procedure, location->block);
   symbol.section = section_of(symbol.value);
   if (has_size) {
-    // The entry begins a piece of its own: what covered it would hide where the procedure starts.
+    // The entry begins a piece of its own: a symbol that covers the entry would hide where the
+    // procedure starts.
     uint64_t end = end_of_fragment(location->procedure, symbol.value);
     const uint64_t entry = placement_.address(location->procedure, 0);
     if (symbol.value < entry && entry < end) end = entry;
@@ -97,7 +99,7 @@ std::vector<Symbol> Emitter::fragment_symbols() {
   out_.name_storage.reserve(numbered.size());  // names are views into it
   for (const auto& [placed, number] : numbered) {
     const Layout::Fragment& fragment = layout_.fragments[placed->fragment];
-    // Where the entry is inside, its own symbol covers the rest.
+    // Where the fragment has the entry inside, the entry's own symbol covers the rest.
     const bool has_entry =
         std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
     const uint64_t end =
@@ -129,7 +131,7 @@ void Emitter::write_symbols() {
       sized_symbols_.push_back(symbol.value);
   std::ranges::sort(sized_symbols_);
 
-  // New symbols go behind the last local one; all others keep their order.
+  // New symbols go behind the last local symbol; all others keep their order.
   const std::vector<Symbol> extra = fragment_symbols();
   inserted_symbols_ = static_cast<uint32_t>(extra.size());
   first_global_ = 0;
@@ -191,7 +193,7 @@ void Emitter::write_relocations() {
       const bool code = image_.sections[input.target].executable();
       uint32_t range = 0;
       for (const Relocation& relocation : input.relocations) {
-        if (code) {  // those of moved code come below
+        if (code) {  // relocations of moved code come below
           const auto& ranges = program_.ranges;
           while (range < ranges.size() && ranges[range].end <= relocation.address) ++range;
           if (range == ranges.size() || relocation.address < ranges[range].start ||
@@ -227,7 +229,7 @@ void Emitter::write_relocations() {
     }
     table->relocations.push_back(relocation);
   }
-  // Even an empty table says that the added code is not the linker's own.
+  // Even an empty table says that Respike, not the linker, made the added code.
   if (added_text_ != kNone)
     table_for(tables, static_cast<uint32_t>(image_.sections.size()) + added_text_);
   add_unwind_relocations(tables);
@@ -259,7 +261,7 @@ void Emitter::write_dynamic_section() {
     }
 }
 
-/// Follows write_dynamic_section: what starts and initializes the image is known then.
+/// Follows write_dynamic_section(), which finds what starts and initializes the image.
 void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
   constexpr auto kInitializer = LoaderEntry::Kind::initializer;
   Injection::Addresses addresses{.memory = segment.memory_address,
@@ -294,8 +296,9 @@ void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
   std::move(contents.sections.begin(), contents.sections.end(), std::back_inserter(out_.added));
 }
 
-/// The places in a fragment where a call does not return to what follows it. `known`: those of the
-/// input. Where the same code follows as in the input there is nothing else to say.
+/// Adds the places in a fragment where a call does not return to the code behind it. `known`: such
+/// places of the input. Where the same code follows the call as in the input, no other places are
+/// needed.
 void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
                             std::vector<uint64_t>& dead_ends) const {
   const Procedure& procedure = program_[fragment.procedure];
@@ -326,12 +329,12 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
           return symbol.type == Symbol::Type::procedure && symbol.value == procedure.address;
         });
     const uint64_t owner = placement_.address(fragment.procedure, 0);
-    // Blocks in another order were moved: what looks odd now was understood before.
+    // Blocks in another order are fragments: a shape that looks odd now was understood before.
     if (!whole || !std::is_sorted(fragment.blocks.begin(), fragment.blocks.end()))
       provenance.fragments.push_back({placed.address, placed.address + placed.size, owner});
     add_dead_ends(fragment, known_dead_ends, provenance.dead_ends);
   }
-  if (input) {  // what stays in place may be in pieces already
+  if (input) {  // procedures that stay may be in pieces already
     const auto stays = [&](uint64_t address) {
       const auto location = block_at(program_, address);
       return location && !program_[location->procedure].movable();

@@ -1,11 +1,14 @@
-// Unwind information for code in its new places: what is to be said of which addresses.
+// Unwind information for code in its new places: which state holds at which addresses.
 //
-// Every block is in one state at its start and changes it at pseudo-instructions; a block that does
-// not move says the same of its old addresses. Ranges of all code, by address, are what the writer
-// of the image's unwind format wants (unwind/unwind.h).
+// Every block is in one state at its start and changes it at pseudo-instructions. A block that does
+// not move has the same states at its old addresses. The writer of the image's unwind format
+// (unwind/unwind.h) wants the ranges of all code, by address.
 //
-// Some unwinders look up return addresses as they are, so that no-ops behind a call belong to what
-// is before them, see close_gaps() and Packing::needs_padding().
+// Example: a block at 0x120004020 of 24 bytes lowers the stack pointer by its second instruction:
+// the ranges [0x120004020, 0x120004028) and [0x120004028, 0x120004038) have two states.
+//
+// Some unwinders look up return addresses themselves, not the call before, so that no-ops behind a
+// call belong to the call's range, see close_gaps() and Packing::needs_padding().
 
 #include <algorithm>
 
@@ -17,7 +20,7 @@
 namespace respike {
 namespace {
 
-/// Appends a range, merged with the one before when nothing but the address differs.
+/// Appends a range, merged with the last range when nothing but the address differs.
 void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
   if (range.start == range.end) return;
   if (!ranges.empty()) {
@@ -40,8 +43,8 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   const BasicBlock& block = procedure.blocks[block_id];
   UnwindRange range;
   range.start = placement_.address(id, block_id);
-  // An FDE of its own from each symbol on: gdb runs an FDE's program to the function's start first,
-  // and states remembered by then are lost.
+  // Each symbol starts an FDE of its own: gdb runs the program of an FDE up to the function's start
+  // first, and then states remembered on the way are lost.
   if (block_id == 0) ++unwind_owner_;
   range.owner = unwind_owner_;
   range.state = block.cfi_state;
@@ -84,8 +87,9 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   range.end = end;
   append(ranges, range);
   if (!appended) return;
-  // The appended branch is already in the state of the block that it leads to, unless that is one
-  // of another CIE: a call before the branch returns to it, so both must be in one entry.
+  // The appended branch is already in the state of the block to which it leads, unless that state
+  // has another CIE: a call in front of the branch returns to the branch, so both must be in one
+  // FDE.
   const BlockId next = block.edge(side_of_appended_branch(how))->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
@@ -96,7 +100,7 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   append(ranges, range);
 }
 
-/// The state in which the stack is `frame` bytes deeper.
+/// Adds the ranges of stubs: a stub that uses the stack has a state with a deeper frame.
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   const unsigned unit = machine_.code_alignment();
   for (const FarStub& stub : placement_.stubs()) {
@@ -166,12 +170,12 @@ void Emitter::write_unwind_tables() {
     move_table(std::move(table));
 }
 
-/// Between blocks of code that stays there may be no-ops that no block holds. They are described by
-/// what is before them: calls that do not return have their return address there.
+/// Between blocks of code that stays there may be no-ops that no block holds. The range in front of
+/// them is extended over them: calls that do not return have their return address there.
 void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   auto range = program_.ranges.begin();
   for (size_t i = 0; i < ranges.size(); ++i) {
-    // The piece of code that its end is in: adjacent pieces in one state are one range.
+    // The range of the program that has the end: adjacent code in one state is one unwind range.
     while (range != program_.ranges.end() && range->end < ranges[i].end) ++range;
     if (range == program_.ranges.end()) return;
     if (ranges[i].end <= range->start || program_[range->procedure].movable()) continue;
@@ -182,7 +186,7 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   }
 }
 
-/// Puts new contents for a section to a new address.
+/// Moves a table, with new contents, to a new address.
 void Emitter::move_table(NewUnwindTable table) {
   const Section& old = *table.section;
   std::fill_n(data_bytes(old.address, old.size), old.size, uint8_t{0});
@@ -191,7 +195,7 @@ void Emitter::move_table(NewUnwindTable table) {
   unwind_fixups_.emplace_back(index, std::move(table.fixups));
 }
 
-/// What is to be said of all code, by address.
+/// The unwind ranges of all code, by address.
 std::vector<UnwindRange> Emitter::unwind_ranges() {
   std::vector<UnwindRange> ranges;
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
@@ -206,7 +210,7 @@ std::vector<UnwindRange> Emitter::unwind_ranges() {
     for (BlockId block : fragment.blocks) add_unwind_ranges(ranges, fragment.procedure, block);
   }
   add_stub_ranges(ranges);
-  // Opaque states are of whole FDEs, which are foreign.
+  // Opaque states belong to whole FDEs, which are foreign.
   std::erase_if(ranges, [&](const UnwindRange& range) {
     return range.state == kNone || unwind_.states[range.state].opaque;
   });

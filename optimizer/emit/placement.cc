@@ -1,9 +1,10 @@
 // Placement: where every block goes.
 //
-// The original text minus what is pinned is a list of free ranges; fragments fill it in their
-// order, and what does not fit goes to the added segment. How a block ends depends only on what
-// follows it in its fragment, so sizes are known before addresses. Where several instructions
-// share a group, blocks that control enters from the one before alone are packed together with it.
+// The original text minus all code that stays is a list of free ranges; fragments fill the ranges
+// in order, and fragments that fit into none go to the added segment. How a block ends depends only
+// on the block behind it in its fragment, so sizes are known before addresses. Where several
+// instructions share a group, a block that control enters only from the block before it is packed
+// together with that block.
 //
 // When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
@@ -11,6 +12,9 @@
 // target. Stubs move code and may so create new far branches; the set of far branches only grows
 // from round to round, so the rounds end, and a margin makes the first guess nearly always the
 // last.
+//
+// Example, a reach of 4 MB: a branch over 10 MB becomes branch -> departure (loads the landing's
+// address, jumps) -> landing -> target.
 
 #include "optimizer/emit/placement.h"
 
@@ -19,23 +23,20 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : program_(program),
       machine_(*program.machine),
       packing_(program),
+      numbers_(program),
       added_start_(added_code_address) {
-  uint32_t blocks = 0;
-  for (const Procedure& procedure : program.procedures) {
-    first_.push_back(blocks);
-    blocks += static_cast<uint32_t>(procedure.blocks.size());
-  }
-  addresses_.resize(blocks);
+  addresses_.resize(numbers_.count());
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     for (BlockId b = 0; b < program[id].blocks.size(); ++b)
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
-        addresses_[first_[id] + b] = program.address_of(block);
+        addresses_[numbers_(id, b)] = program.address_of(block);
   find_free_ranges(program);
   pack(layout);
   place(layout);
@@ -81,7 +82,7 @@ void Placement::find_free_ranges(const Program& program) {
     else if (sections.empty() || sections.back() != section)
       sections.push_back(section);
   }
-  // Nothing else may be where unwind information describes what stays.
+  // No other code may be where unwind information describes code that stays.
   for (const Fde& fde : program.foreign_fdes) taken.emplace_back(fde.start, fde.end);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
   // minus one: no other procedure's unwind information may end there.
@@ -91,8 +92,8 @@ void Placement::find_free_ranges(const Program& program) {
         if (block.origin != kNone && machine_.is_signal_return(block.instructions.span()))
           taken.emplace_back(program.address_of(block) - machine_.code_alignment(),
                              program.address_of(block));
-  // What control runs through on its way from one staying piece to the next stays, too.
-  std::vector<std::pair<ProcedureId, uint64_t>> ends;  // of ranges
+  // Bytes that control runs through on its way from one staying range to the next stay, too.
+  std::vector<std::pair<ProcedureId, uint64_t>> ends;  // procedure, end of a range of it
   for (const CodeRange& range : program.ranges)
     if (!program[range.procedure].movable()) ends.emplace_back(range.procedure, range.end);
   std::sort(ends.begin(), ends.end());
@@ -102,7 +103,7 @@ void Placement::find_free_ranges(const Program& program) {
     const auto last = std::lower_bound(first, ends.end(), std::pair(from, stop));
     for (auto end = first; end != last; ++end) taken.emplace_back(end->second, stop);
   }
-  // Places outside all procedures that code refers to stay as they are.
+  // Places outside of all procedures to which code refers stay as they are.
   for (const Procedure& procedure : program.procedures)
     for (const Reference& reference : procedure.references)
       if (reference.target.where == CodeLocation::Where::address)
@@ -163,7 +164,7 @@ void Placement::place(const Layout& layout) {
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
-      addresses_[first_[fragment.procedure] + id] = address;
+      addresses_[numbers_(fragment.procedure, id)] = address;
       address += packing_.size(fragment.procedure, id);
     }
   }
@@ -178,7 +179,7 @@ uint64_t Placement::key_of(const CodeLocation& location) {
              : uint64_t{location.procedure} << 32 | location.block;
 }
 
-/// Fragments must be much smaller than the reach, or no pool could be near their middle.
+/// Splits fragments that are not much smaller than the reach: no pool could be near their middle.
 void Placement::split_large(Layout& layout) {
   const uint64_t largest = machine_.branch_reach() / 8;
   std::vector<Layout::Fragment> result;
@@ -226,16 +227,13 @@ void Placement::for_each_branch(const Layout&, F f) const {
         f(last_place, target_of(side_of_own_branch(how)));
       if (appends_branch(how)) f(appended_place, target_of(side_of_appended_branch(how)));
       const Instruction& last = block.instructions.back();
-      if (last.has_reference() &&
-          procedure.references[last.immediate].kind == ReferenceKind::branch)
-        f(last_place, procedure.references[last.immediate].target);
+      if (const Reference* reference = branch_of(procedure, last)) f(last_place, reference->target);
     }
   }
 }
 
 uint32_t Placement::pool_near(uint64_t address) const {
-  // Pools are in the order of fragments; addresses ascend but for the ranges' order, which does
-  // too.
+  // Pools are in the order of fragments, whose addresses ascend, since the ranges' addresses do.
   auto after = std::lower_bound(pools_.begin(), pools_.end(), address,
                                 [](const Pool& pool, uint64_t a) { return pool.address < a; });
   if (after == pools_.end()) return static_cast<uint32_t>(pools_.size() - 1);
@@ -246,7 +244,7 @@ uint32_t Placement::pool_near(uint64_t address) const {
   return static_cast<uint32_t>((down <= up ? before : after) - pools_.begin());
 }
 
-/// The pools, first and behind the last, that may lie within reach of `address`.
+/// The first and the end of the pools that may lie within reach of `address`.
 std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
   const uint64_t reach = machine_.branch_reach();
   const auto before = [](const Pool& pool, uint64_t a) { return pool.address < a; };
@@ -258,7 +256,7 @@ std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
           static_cast<uint32_t>(last - pools_.begin())};
 }
 
-/// Adds stubs for every branch that spans more than `reach`; true when any is new.
+/// Adds stubs for every branch that spans more than `reach`; true when there is a new stub.
 bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
   bool grown = false;
   for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
@@ -335,7 +333,7 @@ void Placement::place_with_stubs(Layout& layout) {
       throw Error("there is no room near all of its code for the stubs that far branches need",
                   program_.image->path);
   }
-  // Give out addresses: stubs lie in their pool in the order in which they were found.
+  // Gives out addresses: stubs lie in their pool in the order in which they were found.
   std::vector<uint64_t> next;
   for (const Pool& pool : pools_) next.push_back(pool.address);
   for (FarStub& stub : stubs_) {

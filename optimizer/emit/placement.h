@@ -9,6 +9,7 @@
 
 #include "optimizer/analysis/packing.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 
@@ -20,34 +21,34 @@ struct PlacedFragment {
   uint64_t size = 0;
 };
 
-/// Two-part stubs for one far target, see Machine::far_departure_size().
+/// One half of the way to a far target, see Machine::far_departure_size().
 struct FarStub {
   uint64_t address = 0;
-  uint64_t leads_to = 0;  // a landing's target or a departure's landing
-  CodeLocation target;    // the final one
+  uint64_t leads_to = 0;  // of a landing: the target; of a departure: its landing
+  CodeLocation target;    // to which both halves lead
   bool departure = false;
   bool live = true;  // false: its target moved away from the pool; nothing leads to it
 };
 
 class Placement {
  public:
-  /// Places everything; may split fragments of `layout` that are too large for far branches.
+  /// Places everything; splits fragments of `layout` that are too large for far branches.
   Placement(const Program& program, Layout& layout, uint64_t added_code_address);
 
   const Packing& packing() const { return packing_; }
   uint64_t address(ProcedureId procedure, BlockId block) const {
-    return addresses_[first_[procedure] + block];
+    return addresses_[numbers_(procedure, block)];
   }
   /// Address behind the block's last own instruction: what a call returns to.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
   uint64_t resolve(const CodeLocation& location) const;
 
-  /// Where a direct branch at `place` to `location` has to go: there, or to a stub.
+  /// The address to which a direct branch at `place` to `location` has to go: its own, or a stub's.
   uint64_t branch_target(uint64_t place, const CodeLocation& location) const;
 
   const std::vector<PlacedFragment>& fragments() const { return placed_; }
   const std::vector<FarStub>& stubs() const { return stubs_; }
-  /// The ranges that code may fill, start and end of each, in address order.
+  /// The ranges that code may fill: start and end, in address order.
   const std::vector<std::pair<uint64_t, uint64_t>>& free_ranges() const { return free_; }
   uint64_t added_start() const { return added_start_; }
   uint64_t added_end() const { return added_end_; }
@@ -56,7 +57,7 @@ class Placement {
   struct Pool {
     uint64_t address = 0;
     uint64_t size = 0;
-    size_t before_fragment = 0;  // placed in front of this fragment of the layout
+    size_t before_fragment = 0;  // the fragment of the layout behind the pool
   };
   using StubKey = std::pair<uint32_t, uint64_t>;  // pool, target
   struct StubKeyHash {
@@ -81,7 +82,7 @@ class Placement {
   const Program& program_;
   const Machine& machine_;
   Packing packing_;
-  std::vector<uint32_t> first_;
+  BlockNumbers numbers_;  // of addresses_
   std::vector<uint64_t> addresses_;
   std::vector<std::pair<uint64_t, uint64_t>> free_;
   std::vector<PlacedFragment> placed_;

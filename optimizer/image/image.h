@@ -280,4 +280,7 @@ void write_files(std::span<const OutputFile> outputs);
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like);
 
+/// The name of the section with the addresses that code loads relative to gp.
+inline constexpr std::string_view kLinkageTable = ".got";
+
 }  // namespace respike

@@ -21,8 +21,8 @@ std::optional<AddressedName> split_addressed_name(std::string_view text);
 
 /// The name of a procedure that no symbol names, by its address: code_120000460.
 std::string made_up_name(uint64_t address);
-/// Whether the procedure at `address` has a name of its own. A function that its source calls
-/// code_size, or code_face, has one.
+/// Whether the procedure at `address` has a name of its own. code_size or code_face in a source is
+/// such a name.
 bool has_own_name(std::string_view name, uint64_t address);
 
 }  // namespace respike

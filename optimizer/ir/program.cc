@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "optimizer/ir/lookup.h"
+
 namespace respike {
 
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
@@ -33,9 +35,7 @@ std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& ta
   auto last = first;
   uint64_t at = table.address;
   for (uint32_t i = 0; i < table.entries && last != pointers.end() && last->address == at; ++i) {
-    const bool wide =
-        last->kind == ReferenceKind::address64 || last->kind == ReferenceKind::pc_relative64;
-    at += wide ? 8 : 4;
+    at += pointer_size(last->kind);
     ++last;
   }
   return {first - pointers.begin(), last - pointers.begin()};

@@ -1,18 +1,19 @@
 #pragma once
 // The intermediate representation: Program > Procedure > BasicBlock > Instruction.
 //
-// An instruction is a machine instruction, 16 bytes. What it refers to in code is symbolic, so
-// code moves freely: branches inside a procedure name their target by an edge of their block, all
-// other references to code by a Reference in the procedure's side table. References to data keep
-// the number they were linked with, because data never moves.
+// An instruction is a machine instruction, 16 bytes. Its references to code are symbolic, so code
+// moves freely: branches inside a procedure name their target by an edge of their block, all other
+// references to code by a Reference in the procedure's side table. References to data keep the
+// number they were linked with, because data never moves.
 //
-// Invariants (checked by verify.h):
-//  - Block 0 of a procedure is its entry. Block numbers are stable; within a CodeRange they are in
+// Invariants (checked by check/invariants.h): - Block 0 of a procedure is its entry. Block numbers
+// are stable; within a CodeRange they are in
 //    the order of the input's addresses. The order in the output is a Layout, not this vector.
-//  - A block ends at the first instruction that changes the flow of control, calls included. Only
+// - A block ends at the first instruction that changes the flow of control, calls included. Only
 //    the last instruction of a block has a control flow other than `none`.
-//  - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
-//    drops it when the successor follows and adds one when a fall-through successor does not.
+// - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
+//    drops the branch when the successor follows, and adds one when a fall-through successor does
+//    not follow.
 
 #include <cstdint>
 #include <memory>
@@ -33,10 +34,10 @@ using ProcedureId = uint32_t;
 using BlockId = uint32_t;  // within its procedure
 inline constexpr uint32_t kNone = 0xffffffff;
 
-/// Opcodes that every target shares; a target's own opcodes start at kFirstMachineOpcode.
-/// kInvalid holds an undecodable unit of code, its bits in `immediate`.
-/// kCfiState is a pseudo-instruction: from here on the unwind state is `immediate`
-/// (an index of UnwindTables::states, or -1 for "not described").
+/// Opcodes that every machine shares; a machine's own opcodes start at kFirstMachineOpcode.
+/// kInvalid holds an undecodable unit of code, its bits in `immediate`. kCfiState is a
+/// pseudo-instruction: from here on the unwind state is `immediate` (an index of
+/// UnwindTables::states, or -1 for "not described").
 enum : uint16_t { kInvalid = 0, kCfiState = 1, kFirstMachineOpcode = 2 };
 
 struct Instruction {
@@ -47,7 +48,7 @@ struct Instruction {
   uint16_t opcode = kInvalid;
   uint8_t predicate = 0;  // qualifying predicate register; 0 is "always"
   uint8_t flags = 0;
-  uint8_t registers[4] = {};  // meaning: the target's row for the opcode
+  uint8_t registers[4] = {};  // meaning: the machine's row for the opcode
   int32_t immediate = 0;
   uint32_t origin = kNone;  // address in the input minus Program::origin_base; kNone: synthesized
 
@@ -63,10 +64,10 @@ enum class ReferenceKind : uint8_t {
   branch_hint,    // predicted target of an indirect jump or call; never affects behaviour
   gp_high,        // upper half of target - gp
   gp_low,         // lower half of target - gp
-  gp_load_high,   // upper half of gp - anchor, the anchor's address being in the base register
-  gp_load_low,    // lower half of the same; shares the Reference with its upper half
-  gp_offset,      // target - gp; of a number in two parts both refer to it
-  pc_high,        // upper half of target - place, place being in the base register
+  gp_load_high,   // upper half of gp - anchor; the base register holds the anchor
+  gp_load_low,    // lower half of the same; shares the Reference of its upper half
+  gp_offset,      // target - gp; both parts of a long instruction refer to it
+  pc_high,        // upper half of target - place; the base register holds place
   pc_low,         // lower half of the same, in the instruction behind it
   address64,      // data: target
   address32,      // data: target, 32 bits
@@ -160,15 +161,15 @@ struct CallSite {
 struct JumpTable {
   uint64_t address = 0;  // of its first entry
   uint32_t entries = 0;
-  /// The block at whose end it is used, and nowhere else; nor does that jump use a table that
-  /// others may use. kNone: that is not certain.
+  /// The block at whose end the only jump is that uses the table; the jump uses no table that other
+  /// jumps may use. kNone: that is not certain.
   BlockId jump = kNone;
 };
 
 struct Procedure {
   enum class State : uint8_t {
     movable,
-    pinned,  // understood, but stays at its address (start-up fragments); not counted as opaque
+    pinned,  // understood, but stays at its address, such as start-up code; not counted as opaque
     opaque,  // not understood: stays, unchanged but for fields that refer to moved code
   };
 
@@ -178,7 +179,7 @@ struct Procedure {
   std::optional<uint64_t> gp;
   State state = State::movable;
   bool returns = true;  // false: no call of it ever returns
-  std::string reason;   // why it is pinned or opaque: one clause for reports
+  std::string reason;   // why it is pinned or opaque: a clause for reports
   std::vector<BasicBlock> blocks;
   std::vector<Reference> references;
   std::vector<CallSite> call_sites;
@@ -189,7 +190,7 @@ struct Procedure {
 };
 
 /// A contiguous piece of input code: blocks [first_block, end_block) of a procedure. A procedure
-/// has more than one when the compiler or an earlier rewriting split it.
+/// has several ranges when the compiler or an earlier rewriting split it.
 struct CodeRange {
   uint64_t start = 0;  // addresses, half-open
   uint64_t end = 0;
@@ -200,7 +201,7 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-/// Where an indirect call of a profiled run went last.
+/// The last callee of an indirect call, in a profiled run.
 struct ObservedCall {
   ProcedureId procedure = kNone;
   BlockId block = kNone;
@@ -219,7 +220,7 @@ struct Program {
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
                                                                 // the other; sorted
   std::vector<uint64_t> gp_values;
-  std::vector<ObservedCall> observed_calls;  // by procedure, block; from a profile, one a block
+  std::vector<ObservedCall> observed_calls;  // by procedure, block; at most one per block
   UnwindTables unwind;
   std::vector<Fde> foreign_fdes;  // opaque ones, and those of code in no procedure; it never moves
   std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost
@@ -230,11 +231,11 @@ struct Program {
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
 
-/// The entries of a jump table: indices of Program::code_pointers, half-open. Fewer than the table
-/// says where not all of its words are pointers, one behind the other. Binary search.
+/// The entries of a jump table: indices of Program::code_pointers, half-open. Fewer than
+/// `table.entries` where not all words of the table are code pointers in a row. Binary search.
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
 
-/// Pins whatever control runs into from code that stays in place, once it is known what stays.
+/// Pins code into which control runs from code that stays in place, once it is known what stays.
 void pin_followers(Program& program);
 
 /// The block that starts at an address of the input, or nullopt. Binary search.

@@ -11,7 +11,7 @@ uint32_t DeeperStates::find(std::vector<CfiState>& states, uint32_t state, uint6
   const auto [known, fresh] =
       known_.emplace(std::pair(state, bytes), static_cast<uint32_t>(states.size()));
   if (!fresh) return known->second;
-  // The input's offsets may be anything: no signed overflow.
+  // Offsets of the input may be anything: no signed overflow.
   deeper.cfa_offset =
       static_cast<int64_t>(static_cast<uint64_t>(deeper.cfa_offset) + static_cast<uint64_t>(bytes));
   states.push_back(std::move(deeper));

@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// What all FDEs made from one CIE share, apart from addresses of its own.
+/// What all FDEs of one CIE share, apart from the CIE's own addresses.
 struct Cie {
   std::string augmentation;  // as in the input: "zR", "zPLR", "zRS", ...
   uint8_t version = 1;
@@ -60,7 +60,7 @@ struct CfiState {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;  // bytes
   std::vector<uint8_t> cfa_expression;
-  // What the whole FDE says is not understood: `cfa_expression` holds that, to be written back.
+  // The whole FDE is not understood: `cfa_expression` holds its bytes, to be written back.
   bool opaque = false;
   uint64_t args_size = 0;                           // DW_CFA_GNU_args_size
   std::vector<std::pair<uint32_t, CfiRule>> rules;  // sorted by register; no rule: unspecified
@@ -112,11 +112,12 @@ inline bool is_opaque(const UnwindTables& tables, const Fde& fde) {
   return !fde.rows.empty() && tables.states[fde.rows.front().state].opaque;
 }
 
-/// States that differ from others by a deeper frame, each made once.
+/// States that differ from others only by a deeper frame, each made once.
 class DeeperStates {
  public:
-  /// The index of what `state` is while the stack is `bytes` deeper, added to `states` if need be;
-  /// the same index where the frame is not found by the stack pointer, or nothing is described.
+  /// The index of the state that is `state` with a stack `bytes` deeper; the state is added to
+  /// `states` if need be. The same index where the frame is not found by the stack pointer, or
+  /// nothing is described.
   uint32_t find(std::vector<CfiState>& states, uint32_t state, uint64_t stack_pointer,
                 int64_t bytes);
 

@@ -19,6 +19,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "optimizer/ir/lookup.h"
+
 namespace respike {
 namespace {
 
@@ -94,19 +96,14 @@ LinesOfBlocks lines_in_input(const Program& program, uint32_t line) {
 
 LinesOfBlocks lines_in_layout(const Program& program, const Layout& layout, const Packing& packing,
                               uint32_t line) {
-  std::vector<uint32_t> first;
-  uint32_t blocks = 0;
-  for (const Procedure& procedure : program.procedures) {
-    first.push_back(blocks);
-    blocks += static_cast<uint32_t>(procedure.blocks.size());
-  }
-  LinesOfBlocks lines(blocks);
+  const BlockNumbers numbers(program);
+  LinesOfBlocks lines(numbers.count());
   uint64_t at = 0;
   for (const Layout::Fragment& fragment : layout.fragments) {
     at = (at + fragment.alignment - 1) / fragment.alignment * fragment.alignment;
     for (const BlockId block : fragment.blocks) {
       const uint64_t size = packing.size(fragment.procedure, block);
-      lines[first[fragment.procedure] + block] = lines_of(at, size, line);
+      lines[numbers(fragment.procedure, block)] = lines_of(at, size, line);
       at += size;
     }
   }

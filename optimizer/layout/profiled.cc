@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "optimizer/analysis/packing.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/layout/cache_order.h"
 #include "optimizer/layout/calls.h"
 #include "optimizer/layout/chains.h"
@@ -262,14 +263,10 @@ class Builder {
   }
 
   void find_pieces() {
-    uint32_t blocks = 0;
-    for (const Procedure& procedure : program_.procedures) {
-      first_.push_back(blocks);
-      blocks += static_cast<uint32_t>(procedure.blocks.size());
-    }
-    piece_of_.assign(blocks, kNone);
+    numbers_ = BlockNumbers(program_);
+    piece_of_.assign(numbers_.count(), kNone);
     for (uint32_t p = 0; p < pieces_.size(); ++p)
-      for (const BlockId b : pieces_[p].blocks) piece_of_[first_[pieces_[p].procedure] + b] = p;
+      for (const BlockId b : pieces_[p].blocks) piece_of_[numbers_(pieces_[p].procedure, b)] = p;
   }
 
   std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) {
@@ -306,7 +303,7 @@ class Builder {
       code.size = piece.size;
       code.heat = piece.heat;
       for (const BlockId b : piece.blocks)
-        code.blocks.emplace_back(first_[piece.procedure] + b, packing_.size(piece.procedure, b));
+        code.blocks.emplace_back(numbers_(piece.procedure, b), packing_.size(piece.procedure, b));
     }
     trace_ = make_trace();
     std::vector<uint32_t> order;
@@ -322,7 +319,7 @@ class Builder {
                                         const std::vector<uint32_t>& number) const {
     std::vector<Affinity> affinities;
     const auto add = [&](uint32_t from, ProcedureId procedure, BlockId block, uint64_t count) {
-      const uint32_t piece = piece_of_[first_[procedure] + block];
+      const uint32_t piece = piece_of_[numbers_(procedure, block)];
       if (count == 0 || piece == kNone || number[piece] == kNone) return;
       affinities.push_back({from, number[piece], static_cast<double>(count)});
     };
@@ -335,7 +332,7 @@ class Builder {
       }
     }
     for (const CodeCall& call : calls_) {
-      const uint32_t piece = piece_of_[first_[call.caller] + call.block];
+      const uint32_t piece = piece_of_[numbers_(call.caller, call.block)];
       if (call.known() && piece != kNone && number[piece] != kNone)
         add(number[piece], call.callee, call.entry, call.count);
     }
@@ -399,7 +396,7 @@ class Builder {
   Packing packing_;                                // of the pieces
   std::vector<std::vector<BlockId>> input_order_;  // by procedure
   std::vector<Piece> pieces_;
-  std::vector<uint32_t> first_;     // by procedure: the number of its first block, for piece_of_
+  BlockNumbers numbers_;            // of piece_of_
   std::vector<uint32_t> piece_of_;  // by block
   Trace trace_;                     // made by Pieces::colour or the forecast
 };

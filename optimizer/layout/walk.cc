@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "optimizer/base/random.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
@@ -57,35 +58,27 @@ class Lottery {
 class Walker {
  public:
   Walker(const Program& program, std::span<const CodeCall> calls)
-      : program_(program), calls_(calls) {
-    uint32_t blocks = 0;
-    for (const Procedure& procedure : program.procedures) {
-      first_.push_back(blocks);
-      blocks += static_cast<uint32_t>(procedure.blocks.size());
-    }
-    first_call_.assign(blocks, kNone);
+      : program_(program), calls_(calls), numbers_(program) {
+    first_call_.assign(numbers_.count(), kNone);
     for (uint32_t c = static_cast<uint32_t>(calls_.size()); c-- > 0;)
-      first_call_[first_[calls_[c].caller] + calls_[c].block] = c;
+      first_call_[numbers_(calls_[c].caller, calls_[c].block)] = c;
     for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
       if (!program[id].movable()) continue;
       for (BlockId b = 0; b < program[id].blocks.size(); ++b)
-        starts_.add(as_weight(program[id].blocks[b].count), first_[id] + b);
+        starts_.add(as_weight(program[id].blocks[b].count), numbers_(id, b));
     }
     pair_calls_with_callees();
   }
 
   /// The number of the block where the walk is.
-  uint32_t number() const { return first_[at_.procedure] + at_.block; }
+  uint32_t number() const { return numbers_(at_.procedure, at_.block); }
 
   bool start() {
     stack_.clear();
     if (starts_.empty()) return false;
     start_at_ =
         start_at_ + kGoldenRatio < 1 ? start_at_ + kGoldenRatio : start_at_ + kGoldenRatio - 1;
-    const uint32_t block = starts_.prize_at(start_at_);
-    at_.procedure = static_cast<ProcedureId>(std::upper_bound(first_.begin(), first_.end(), block) -
-                                             first_.begin() - 1);
-    at_.block = block - first_[at_.procedure];
+    std::tie(at_.procedure, at_.block) = numbers_.at(starts_.prize_at(start_at_));
     return true;
   }
 
@@ -180,7 +173,7 @@ class Walker {
 
   const Program& program_;
   const std::span<const CodeCall> calls_;
-  std::vector<uint32_t> first_;       // by procedure, of its blocks
+  BlockNumbers numbers_;
   std::vector<uint32_t> first_call_;  // by block
   std::vector<Lottery> returns_to_;   // by procedure: calls of it; kNone: some unknown call
   Lottery unknown_calls_, unknown_callees_;

@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "optimizer/ir/lookup.h"
+
 namespace respike {
 namespace {
 
@@ -50,8 +52,8 @@ std::optional<uint32_t> loaded_symbol(const Lifter& lifter, const BasicBlock& bl
 std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
                              const BasicBlock& block) {
   const Instruction& call = block.instructions.back();
-  if (call.has_reference()) {
-    const CodeLocation& target = procedure.references[call.immediate].target;
+  if (const Reference* reference = reference_of(procedure, call)) {
+    const CodeLocation& target = reference->target;
     if (target.where != CodeLocation::Where::block_start) return {};
     return lifter.program[target.procedure].name;
   }

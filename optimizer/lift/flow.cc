@@ -13,16 +13,12 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
 namespace {
-
-bool is_direct(ControlFlow flow) {
-  return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
-         flow == ControlFlow::call;
-}
 
 /// Edges and references of one procedure, once all blocks of the program exist.
 class Connector {
@@ -261,9 +257,7 @@ class Connector {
     refer(branch, ReferenceKind::branch, next);
     BasicBlock added;
     added.origin = kNone;
-    added.cfi_state = block.cfi_state;
-    for (const Instruction& instruction : block.instructions)
-      if (instruction.is_pseudo()) added.cfi_state = static_cast<uint32_t>(instruction.immediate);
+    added.cfi_state = state_at_end(block);
     added.call_site = block.call_site;
     added.instructions.push_back(*program_.arena, branch);
     added_blocks_.push_back({id, added});
@@ -303,13 +297,12 @@ void pin_unproven_targets(Lifter& lifter) {
     if (procedure.state != Procedure::State::opaque) continue;
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
-      if (!last.has_reference() || last.origin == kNone) continue;
-      const Reference& reference = procedure.references[last.immediate];
-      if (reference.kind != ReferenceKind::branch ||
-          reference.target.where != CodeLocation::Where::block_start ||
+      const Reference* reference = branch_of(procedure, last);
+      if (reference == nullptr || last.origin == kNone ||
+          reference->target.where != CodeLocation::Where::block_start ||
           lifter.relocation_at(program.origin_base + last.origin, RelocationRole::branch))
         continue;
-      Procedure& target = program[reference.target.procedure];
+      Procedure& target = program[reference->target.procedure];
       if (target.movable())
         lifter.pin(target,
                    "what may be a branch to it, or data, is in code that is not understood");

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <set>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/calls.h"
 
 namespace respike {
@@ -296,9 +297,9 @@ bool LabelTracer::frame_is_known() {
 
 /// Whether the instruction is the lower half of an address of code.
 bool LabelTracer::is_label(const Instruction& instruction) const {
-  return instruction.has_reference() &&
-         (procedure_.references[instruction.immediate].kind == ReferenceKind::gp_low ||
-          procedure_.references[instruction.immediate].kind == ReferenceKind::gp_offset);
+  const Reference* reference = reference_of(procedure_, instruction);
+  return reference != nullptr &&
+         (reference->kind == ReferenceKind::gp_low || reference->kind == ReferenceKind::gp_offset);
 }
 
 /// Whether the instruction is the lower half of an address inside of this procedure, or loads such
@@ -306,7 +307,7 @@ bool LabelTracer::is_label(const Instruction& instruction) const {
 bool LabelTracer::is_own_label(const Instruction& instruction) const {
   if (instruction.is_pseudo() || instruction.origin == kNone) return false;
   if (is_label(instruction)) {
-    const CodeLocation& target = procedure_.references[instruction.immediate].target;
+    const CodeLocation& target = reference_of(procedure_, instruction)->target;
     return target.where == CodeLocation::Where::block_start && target.procedure == id_ &&
            std::binary_search(labels_.begin(), labels_.end(), target.block);
   }

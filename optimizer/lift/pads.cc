@@ -33,6 +33,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -68,7 +69,7 @@ class PadChecker {
   /// The landing pad from whose address an instruction computes gp, or kNone.
   BlockId pad_of_load(const Instruction& i) const {
     if (!i.has_reference() || !machine_.is_upper_half(i)) return kNone;
-    const Reference& reference = procedure_.references[static_cast<uint32_t>(i.immediate)];
+    const Reference& reference = *reference_of(procedure_, i);
     const CodeLocation& to = reference.target;
     const bool pad = reference.kind == ReferenceKind::gp_load_high && to.procedure == id_ &&
                      to.where == CodeLocation::Where::block_start &&

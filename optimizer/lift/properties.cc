@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -47,13 +48,12 @@ class ReturnAnalysis {
         (flow == ControlFlow::indirect_jump &&
          (block.successors.empty() || block.has(BasicBlock::kMayLeave))))
       returns(id);
-    if (flow == ControlFlow::call || !last.has_reference()) return;
-    const Reference& reference = program_[id].references[last.immediate];
-    if (reference.kind != ReferenceKind::branch) return;
-    if (reference.target.where != CodeLocation::Where::block_start)
+    const Reference* reference = branch_of(program_[id], last);
+    if (flow == ControlFlow::call || reference == nullptr) return;
+    if (reference->target.where != CodeLocation::Where::block_start)
       returns(id);
     else
-      waiting_[reference.target.procedure].push_back(id);
+      waiting_[reference->target.procedure].push_back(id);
   }
 
   Program& program_;
@@ -69,7 +69,7 @@ void drop_returns(Program& program, const Machine& machine) {
       const Instruction& last = block.instructions.back();
       if (!last.has_reference() || machine.control_flow(last) != ControlFlow::call) continue;
       if (last.predicate != 0) continue;  // it may be skipped
-      const CodeLocation& to = procedure.references[last.immediate].target;
+      const CodeLocation& to = reference_of(procedure, last)->target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
       for (uint32_t i = 0; i < block.successors.size(); ++i)
         if (block.successors[i].kind == Edge::Kind::fall_through) block.successors.erase(i--);

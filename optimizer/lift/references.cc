@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/halves.h"
 #include "optimizer/lift/lifter.h"
 #include "optimizer/lift/references.h"
@@ -128,8 +129,7 @@ std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned
 void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind,
                     WordGps& gps) {
   if (!refers_to_moving(lifter, relocation.symbol)) return;
-  const bool wide = kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64;
-  const auto word = word_at(lifter, relocation.address, wide ? 8 : 4);
+  const auto word = word_at(lifter, relocation.address, pointer_size(kind));
   if (!word) return;
   uint64_t target = *word, gp = 0;
   if (kind == ReferenceKind::address32) target &= 0xffffffff;
@@ -381,7 +381,7 @@ void sweep_data(Lifter& lifter) {
       const uint32_t range = lifter.range_at(value);
       if (range == kNone || std::binary_search(known.begin(), known.end(), address)) continue;
       Procedure& procedure = lifter.program[lifter.program.ranges[range].procedure];
-      if (section.name == ".got" && value == procedure.address)
+      if (section.name == kLinkageTable && value == procedure.address)
         add_code_pointer(lifter, address, ReferenceKind::address64, value, 0);
       else
         lifter.pin(procedure, fmt::format("the data at {:#x} may hold an address in it, but has no "

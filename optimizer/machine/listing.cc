@@ -29,7 +29,7 @@ class TargetListing final : public Listing {
       std::memcpy(&word, encoded.data(), std::min(encoded.size(), sizeof word));
       const uint64_t at = address + instruction.origin;
       ListedLine line{at, fmt::format("{:08x}", word), machine_.print(instruction, at), {}};
-      if (is_direct(instruction))
+      if (is_direct(machine_.control_flow(instruction)))
         line.target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
       lines.push_back(std::move(line));
     }
@@ -45,12 +45,6 @@ class TargetListing final : public Listing {
     std::vector<Instruction> instructions(machine_.decoded_count(whole));
     machine_.decode(whole, 0, instructions.data());
     return instructions;
-  }
-
-  bool is_direct(const Instruction& instruction) const {
-    const ControlFlow flow = machine_.control_flow(instruction);
-    return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
-           flow == ControlFlow::call;
   }
 
   const Machine& machine_;

@@ -44,6 +44,11 @@ enum class ControlFlow : uint8_t {
 inline bool is_call(ControlFlow flow) {
   return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
 }
+/// Whether the instruction itself says where control goes.
+inline bool is_direct(ControlFlow flow) {
+  return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
+         flow == ControlFlow::call;
+}
 
 /// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
 enum class SequenceRole : uint8_t {
@@ -110,13 +115,6 @@ struct ExecutionCosts {
   double taken = 1;  // of a branch that is taken and predicted
   /// Of a branch instruction that is added to a block, in taken branches: it issues beside others.
   double added_branch = 0;
-};
-
-/// Names code addresses for the printer: "name" or "name+0x8"; nullopt prints a number.
-class SymbolNamer {
- public:
-  virtual ~SymbolNamer() = default;
-  virtual std::optional<std::string> name(uint64_t address) const = 0;
 };
 
 /// How instructions are numbered in memory. They stand in groups of `bytes` bytes, at multiples of

@@ -9,6 +9,7 @@
 
 #include "optimizer/base/hash.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/profile/signature.h"
 
@@ -82,9 +83,7 @@ std::optional<uint64_t> way_out(const Program& program, const Procedure& procedu
   if (block.instructions.empty()) return std::nullopt;
   const Instruction& last = block.instructions.back();
   const ControlFlow flow = program.machine->control_flow(last);
-  const Reference* reference =
-      last.has_reference() ? &procedure.references[last.immediate] : nullptr;
-  if (reference != nullptr && reference->kind != ReferenceKind::branch) reference = nullptr;
+  const Reference* reference = branch_of(procedure, last);
   const bool jumps_out = reference != nullptr ||
                          (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));
   if (!is_call(flow) && !jumps_out) return std::nullopt;

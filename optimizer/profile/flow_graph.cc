@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "optimizer/base/disjoint_sets.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -55,11 +56,10 @@ class Builder {
       for (const Edge& edge : block.successors)
         if (edge.kind == Edge::Kind::indirect) jumped_to[edge.target] = true;
       const Instruction& last = block.instructions.back();
-      if (!last.has_reference()) continue;
-      const Reference& reference = procedure_.references[last.immediate];
-      if (reference.kind == ReferenceKind::branch && reference.target.procedure == id_ &&
-          reference.target.where == CodeLocation::Where::block_start)
-        entered_[reference.target.block] = true;
+      if (const Reference* reference = branch_of(procedure_, last);
+          reference != nullptr && reference->target.procedure == id_ &&
+          reference->target.where == CodeLocation::Where::block_start)
+        entered_[reference->target.block] = true;
     }
     for (BlockId b = 0; b < graph_.blocks; ++b) {
       const BasicBlock& block = procedure_.blocks[b];

@@ -18,6 +18,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/profile/names.h"
 
@@ -33,10 +34,6 @@ uint16_t folded(uint64_t sum) {
   uint8_t bytes[8];
   store<uint64_t>(bytes, sum);
   return static_cast<uint16_t>(hash64(bytes));
-}
-
-bool is_gp_load(ReferenceKind kind) {
-  return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
 }
 
 }  // namespace
@@ -89,11 +86,9 @@ bool NodeHasher::add_relocated(const Instruction& instruction) {
 
 /// Adds the name of the procedure that a call, or a branch out of the procedure, leads to.
 void NodeHasher::add_target(const Procedure& procedure, const Instruction& instruction) {
-  if (instruction.has_reference()) {
-    const Reference& reference = procedure.references[instruction.immediate];
-    if (reference.target.procedure != kNone)
-      return add_name(program_[reference.target.procedure].name);
-  }
+  if (const Reference* reference = reference_of(procedure, instruction);
+      reference != nullptr && reference->target.procedure != kNone)
+    return add_name(program_[reference->target.procedure].name);
   if (instruction.origin == kNone) return;
   const uint64_t address = program_.origin_base + instruction.origin;
   for (const Relocations& section : relocations_) {
@@ -115,8 +110,7 @@ void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
       if (is_call(flow) || block.successors.empty()) add_target(procedure, instruction);
       continue;
     }
-    if (instruction.has_reference() && is_gp_load(procedure.references[instruction.immediate].kind))
-      continue;
+    if (is_gp_load(procedure, instruction)) continue;
     if (instruction.has_reference() || (instruction.origin != kNone && add_relocated(instruction)))
       continue;
     const uint64_t kind = mnemonic(instruction.opcode);

@@ -28,6 +28,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/profile/node_hash.h"
 
@@ -155,7 +156,7 @@ class Signer {
     const Instruction* last = last_of(block(b));
     for (const Instruction& instruction : block(b).instructions) {
       if (instruction.is_pseudo() || context_.machine().is_nop(instruction) ||
-          computes_gp(instruction))
+          is_gp_load(procedure_, instruction))
         continue;
       if (&instruction == last &&
           context_.machine().control_flow(instruction) == ControlFlow::branch)
@@ -163,12 +164,6 @@ class Signer {
       return kNone;
     }
     return edge.target;
-  }
-
-  bool computes_gp(const Instruction& instruction) const {
-    if (!instruction.has_reference()) return false;
-    const ReferenceKind kind = procedure_.references[instruction.immediate].kind;
-    return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
   }
 
   /// The first block from `b` on that is not empty, or kForEver or kOutside.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 
-#include "optimizer/analysis/call_graph.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/flow_graph.h"
@@ -93,14 +92,13 @@ double calls_for_equal_shares(const Program& program, ProcedureId id,
 
 }  // namespace
 
-void set_static_counts(Program& program) {
-  const CallGraph graph(program);
+void set_static_counts(Program& program, const CallGraph& calls) {
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     if (!program[id].movable()) continue;
     const FlowGraph flow_graph = build_flow_graph(program, id, {});
     const std::vector<double> flow = estimate_flow(program, id, flow_graph);
-    const double calls = graph.unused(id) ? 0 : calls_for_equal_shares(program, id, flow);
-    set_counts(program[id], flow_graph, flow, calls);
+    const double times = calls.unused(id) ? 0 : calls_for_equal_shares(program, id, flow);
+    set_counts(program[id], flow_graph, flow, times);
   }
 }
 

@@ -9,8 +9,9 @@
 
 namespace respike {
 
-/// Sorts descriptions, which have a `start` and an `end`. Of several that overlap nobody can tell
-/// which one an unwinder would take: they are dropped, and their range is appended to `unreadable`.
+/// Sorts descriptions, which have a `start` and an `end`. Which of several overlapping descriptions
+/// an unwinder would take is not known: they are dropped, and their range is appended to
+/// `unreadable`.
 template <typename T>
 void set_overlaps_aside(std::vector<T>& pending, AddressRanges& unreadable) {
   std::stable_sort(pending.begin(), pending.end(),
@@ -30,7 +31,7 @@ void set_overlaps_aside(std::vector<T>& pending, AddressRanges& unreadable) {
   pending.resize(kept);
 }
 
-/// Sorts, and drops what is there twice.
+/// Sorts ranges, and drops duplicates.
 inline void sort_ranges(AddressRanges& ranges) {
   std::sort(ranges.begin(), ranges.end());
   ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());

@@ -87,11 +87,11 @@ struct UnwindFormat {
   /// moved sections. Throws Error when a state cannot be expressed or an offset does not fit.
   std::vector<NewUnwindTable> (*write)(const UnwindRequest& request);
   /// The ranges of code that are described together. Only of a format whose unwinders look up
-  /// return addresses as they are: there, what is behind a call has to be in the range of the call.
+  /// return addresses themselves: there, the code behind a call has to be in the range of the call.
   /// Null where unwinders look up the address before.
   AddressRanges (*return_regions)(const Image& image);
   /// How tables of `after`, an output, contradict each other, in one sentence; nullopt where they
-  /// agree. Null where each thing is said once. `tables`: what was read from `after`.
+  /// agree. Null for formats that say nothing twice. `tables`: what was read from `after`.
   std::optional<std::string> (*contradiction)(const Image& before, const Image& after,
                                               const UnwindTables& tables);
   /// What the format's unwinders assume of an image.
@@ -129,10 +129,10 @@ class ReturnRegions {
   AddressRanges regions_;  // by start
 };
 
-/// Where a reference to `address` in the table that was `from` leads when the table is written anew
-/// at `to` with `size` bytes. References are to the start (start-up code of static images means the
-/// entries behind those of its own object, so any place inside counts as the start), to the end,
-/// or to the terminating word before it.
+/// Where a reference to `address` in the table `from` leads when the table is written anew at `to`
+/// with `size` bytes. References are to the start, to the end, or to the terminating word before
+/// the end. Any place inside counts as the start: start-up code of static images means the entries
+/// behind those of its own object.
 inline uint64_t moved_table_address(uint64_t address, const Section& from, uint64_t to,
                                     uint64_t size) {
   constexpr uint64_t kTerminator = 4;

@@ -232,7 +232,7 @@ TEST(Chains, ScoreNearlyAsExtTspOnRealProcedures) {
   const Image image = read_image(path);
   std::filesystem::remove_all(folder);
   Program program = lift(image, diagnostics);
-  set_static_counts(program);
+  set_static_counts(program, CallGraph(program));
   Scores scores;
   for (const Procedure& procedure : program.procedures)
     if (procedure.movable() && procedure.blocks.size() > 2) scores.add(program, procedure);

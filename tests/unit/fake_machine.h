@@ -1,6 +1,8 @@
 #pragma once
 // A machine of twenty instructions for tests that are about no machine: four bytes each, opcode,
-// two registers, a 16-bit immediate (a displacement in bytes from the branch itself).
+// two registers, a 16-bit immediate (a displacement in bytes from the branch itself). How far its
+// branches reach is chosen, so that a test of far branches needs a dozen instructions. The number
+// of a relocation type is that of its role.
 
 #include <fmt/format.h>
 
@@ -42,6 +44,8 @@ class FakeMachine final : public Machine {
       {"blt", ControlFlow::conditional_branch},
       {"sub"},
   }};
+  explicit FakeMachine(uint64_t reach = 0x8000) : reach_(reach) {}
+
   static constexpr uint16_t opcode(std::string_view name) {
     for (uint16_t i = 0; i < kRows.size(); ++i)
       if (kRows[i].name == name) return kFirstMachineOpcode + i;
@@ -167,7 +171,7 @@ class FakeMachine final : public Machine {
       return false;  // blt has no inverse
     return true;
   }
-  uint64_t branch_reach() const override { return 0x8000; }
+  uint64_t branch_reach() const override { return reach_; }
 
   bool is_upper_half(const Instruction& i) const override { return i.opcode == opcode("high"); }
   bool is_lower_half(const Instruction& i) const override { return i.opcode == opcode("low"); }
@@ -175,14 +179,41 @@ class FakeMachine final : public Machine {
   std::optional<int64_t> gp_offset(std::span<const Instruction>) const override { return {}; }
   RelocationRole jump_table_entry() const override { return RelocationRole::gp_relative32; }
   DescriptorTable descriptors() const override { return {}; }
-  bool apply(Instruction&, ReferenceKind, uint64_t, uint64_t, uint64_t) const override {
+  /// Halves as Alpha has them: the lower one counts as signed, the upper one makes up for that.
+  bool apply(Instruction& i, ReferenceKind kind, uint64_t place, uint64_t target,
+             uint64_t gp) const override {
+    using Kind = ReferenceKind;
+    if (kind == Kind::branch_hint) return true;
+    int64_t value = static_cast<int64_t>(target - place);
+    if (kind == Kind::gp_high || kind == Kind::gp_low || kind == Kind::gp_offset)
+      value = static_cast<int64_t>(target - gp);
+    if (kind == Kind::gp_load_high || kind == Kind::gp_load_low)
+      value = static_cast<int64_t>(gp - target);
+    if (kind == Kind::pc_low) value += 4;
+    if (kind == Kind::gp_high || kind == Kind::gp_load_high || kind == Kind::pc_high)
+      value = (value + 0x8000) >> 16;
+    if (kind == Kind::gp_low || kind == Kind::gp_load_low || kind == Kind::pc_low)
+      value = static_cast<int16_t>(value);
+    const auto reach = static_cast<int64_t>(reach_);
+    if (kind == Kind::branch && (value > reach || value < -reach)) return false;
+    if (!fits_signed(value, 16)) return false;
+    i.immediate = static_cast<int32_t>(value);
     return true;
   }
-  unsigned far_departure_size() const override { return 4; }
+  unsigned far_departure_size() const override { return 8; }
   unsigned far_landing_size() const override { return 4; }
   unsigned far_stub_frame() const override { return 0; }
-  std::vector<uint8_t> far_departure(uint64_t, uint64_t) const override { return {}; }
-  std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
+  std::vector<uint8_t> far_departure(uint64_t, uint64_t landing) const override {
+    Instruction address = of("low"), jump = of("jmp");
+    address.registers[0] = jump.registers[0] = 15;
+    address.immediate = static_cast<int32_t>(landing);
+    return bytes_of({address, jump});
+  }
+  std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const override {
+    Instruction branch = of("br");
+    branch.immediate = static_cast<int32_t>(target - place);
+    return bytes_of({branch});
+  }
   bool is_system_call(const Instruction&) const override { return false; }
   const Probes* probes() const override { return nullptr; }
   const RewriteFacts* rewrite_facts() const override { return nullptr; }
@@ -194,6 +225,11 @@ class FakeMachine final : public Machine {
   static bool is_direct(ControlFlow flow) {
     return flow == ControlFlow::conditional_branch || flow == ControlFlow::branch ||
            flow == ControlFlow::call;
+  }
+  std::vector<uint8_t> bytes_of(const std::vector<Instruction>& code) const {
+    std::vector<uint8_t> bytes;
+    encode(code, bytes);
+    return bytes;
   }
   static const FakeRow& row(const Instruction& i) { return kRows[i.opcode - kFirstMachineOpcode]; }
   static Instruction of(std::string_view name) {
@@ -208,6 +244,8 @@ class FakeMachine final : public Machine {
       throw Error(fmt::format("'{}' is not a number", text));
     return value;
   }
+
+  uint64_t reach_;  // bytes, either way
 };
 
 inline const FakeMachine& fake_machine() {

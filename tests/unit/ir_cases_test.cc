@@ -2,19 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/ir/text/text.h"
-#include "optimizer/machine/machines.h"
-#include "optimizer/transform/hotcold/hot_cold.h"
-#include "tests/unit/fake_machine.h"
+#include "tests/unit/ir_commands.h"
+#include "tests/unit/ir_text_program.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace respike {
 namespace {
@@ -27,47 +30,28 @@ std::string contents(const std::filesystem::path& path) {
 }
 
 Program parse(const std::string& text) {
-  const bool alpha = text.find("program alpha") != std::string::npos;
-  return parse_program(text, alpha ? alpha_machine() : static_cast<const Machine&>(fake_machine()));
+  return parse_program(text, machine_of(text, fake_machine()));
 }
 
-std::string run(const std::string& command, const std::string& first, const std::string& second) {
-  try {
-    Program program = parse(first);
-    if (command == "print") return print(program);
-    if (command == "hot-cold") {
-      optimize_hot_cold(program, {.least_gain = 0, .cold_shares = {{0.01, 0.05, 0.2, 0.5}}});
-      if (const auto violation = find_violation(program)) return *violation + "\n";
-      return print(program);
-    }
-    if (command == "verify") return find_violation(program).value_or("valid") + "\n";
-    if (command == "compare")
-      return find_difference(program, parse(second)).value_or("same") + "\n";
-    return "unknown command " + command + "\n";
-  } catch (const Error& error) {
-    return std::string("error: ") + error.what() + "\n";
-  }
+std::vector<std::string> cases(std::string_view extension) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
-std::string output_of(const std::string& text) {
-  constexpr std::string_view kSeparator = "=====\n", kRun = "// run: ";
-  const size_t at = text.find(kSeparator);
-  const std::string first = text.substr(0, at);
-  const std::string second = at == std::string::npos ? "" : text.substr(at + kSeparator.size());
-  std::string output, line;
-  std::istringstream lines(first);
-  while (std::getline(lines, line))
-    if (line.starts_with(kRun)) output += run(line.substr(kRun.size()), first, second);
-  return output;
+/// `output` is what the file beside the case holds.
+void expect_output(const std::string& name, const std::string& output) {
+  const auto expected = kFolder / (name + ".expected");
+  if (std::getenv("RESPIKE_UPDATE_CASES") != nullptr) std::ofstream(expected) << output;
+  EXPECT_EQ(output, contents(expected));
 }
 
 class IrCase : public testing::TestWithParam<std::string> {};
 
 TEST_P(IrCase, Matches) {
-  const std::string output = output_of(contents(kFolder / (GetParam() + ".ir")));
-  const auto expected = kFolder / (GetParam() + ".expected");
-  if (std::getenv("RESPIKE_UPDATE_CASES") != nullptr) std::ofstream(expected) << output;
-  EXPECT_EQ(output, contents(expected));
+  expect_output(GetParam(), run_text_case(contents(kFolder / (GetParam() + ".ir"))));
 }
 
 /// Damaged text is refused or read; a program that was read can be printed, verified and compared
@@ -102,15 +86,17 @@ TEST_P(IrCase, SurvivesDamage) {
   }
 }
 
-std::vector<std::string> cases() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
-    if (entry.path().extension() == ".ir") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
+INSTANTIATE_TEST_SUITE_P(Cases, IrCase, testing::ValuesIn(cases(".ir")),
+                         [](const auto& test) { return test.param; });
+
+class AssemblerCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(AssemblerCase, Matches) {
+  const TemporaryFolder folder;
+  expect_output(GetParam(), run_assembler_case(kFolder / (GetParam() + ".s"), folder.path()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, IrCase, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, AssemblerCase, testing::ValuesIn(cases(".s")),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

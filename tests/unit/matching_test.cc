@@ -493,8 +493,8 @@ TEST(MatchingImages, PositionIndependentOrNot) {
   const Image dynamic = read_image(real_image("lua.dynamic"));
   const Image pie = read_image(real_image("lua.pie"));
   Program one = lifted(dynamic), other = lifted(pie);
-  set_static_counts(one);
-  set_static_counts(other);
+  set_static_counts(one, CallGraph(one));
+  set_static_counts(other, CallGraph(other));
   for (const bool forth : {true, false}) {
     const MatchResult match =
         forth ? match_profile(profile_of(one), other) : match_profile(profile_of(other), one);

@@ -20,7 +20,7 @@ uint64_t sum_of(const BasicBlock& block, Edge::Kind kind) {
 Program started(const std::string& procedures, int start) {
   Program program = parse_alpha(procedures + "procedure " + std::to_string(start) +
                                 " \"start\" pinned\n  block 0 entry\n    br 0 !branch(0#0)\n");
-  set_static_counts(program);
+  set_static_counts(program, CallGraph(program));
   return program;
 }
 

@@ -1,9 +1,9 @@
 // Printing the IR.
 //
-// The text form has one line per thing: it can be read, grepped and diffed, written by hand for a
-// test, and it is complete, so that parse_program(print(p)) equals p. Procedures may share names
-// (static functions of two files), so ids stand for them and names are comments. README.md has the
-// grammar; a sample:
+// The text form has one line per thing: it can be read, grepped and diffed, and written by hand for
+// a test. It is complete: parse_program(print(p)) equals p. Procedures may share names (static
+// functions of two files), so numbers stand for procedures, and names are comments. README.md has
+// the grammar; a sample:
 //
 //   procedure 3 "main" address=0x120000460 size=0x20 gp=0x120028000
 //     block 0 at=0x120000460 size=0xc cfi=2 entry
@@ -15,11 +15,12 @@
 //
 // An instruction with a reference prints its operand as zero and the reference behind it, as
 // `!kind!index(place)`; a place is PROCEDURE#BLOCK, PROCEDURE#BLOCK@return or an address. The index
-// is the one in Procedure::references: halves of a pair that share a reference repeat it.
+// is the reference's index in Procedure::references: both halves of a pair that shares a reference
+// repeat the index.
 //
 // A disassembler shows some different instructions alike (Alpha's `or a,a,c` and `or zero,a,c` are
-// both `mov a,c`). So each is read back, and ` registers=` with all four fields follows where that
-// gives other registers.
+// both `mov a,c`). So each instruction is read back, and where that gives other registers, `
+// registers=` with all four fields follows.
 //
 // Limits: other bits that a disassembler does not show are lost.
 
@@ -83,7 +84,7 @@ void Printer::put_string(std::string_view text) {
   out_.push_back('"');
 }
 
-/// Leaves out what is empty: absent and empty are the same to the parser.
+/// Leaves out empty lists: absent and empty are the same to the parser.
 void Printer::put_bytes(std::string_view key, const std::vector<uint8_t>& bytes) {
   if (bytes.empty()) return;
   put(" {}=", key);
@@ -209,7 +210,7 @@ void Printer::procedure(const Procedure& procedure, std::string_view id) {
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) block(procedure, b);
 }
 
-/// References are printed with their instructions; those that no instruction has are listed here.
+/// References are printed with their instructions; references of no instruction are listed here.
 void Printer::side_tables(const Procedure& procedure) {
   if (!procedure.symbols.empty()) put("  symbols {}\n", fmt::join(procedure.symbols, " "));
   for (const JumpTable& table : procedure.jump_tables) {

@@ -1,10 +1,10 @@
 // Reading the text form of the IR (text.cc shows it, README.md has the grammar).
 //
-// One pass, line by line. The first word of a line says what it is; a line in a block that starts
-// with no such word, or with an address and a colon, is an instruction. Programs come from people,
+// One pass, line by line. The first word of a line says what the line is; a line in a block whose
+// first word is unknown, or an address and a colon, is an instruction. Programs come from people,
 // tests and fuzzers, so every number is checked for its range and every index for being the next
-// one; nothing is allocated for a number alone. Whether the program makes sense is not the parser's
-// question but verify's: tests need programs that break invariants.
+// index; nothing is allocated for a number alone. Whether the program keeps the invariants is not
+// the parser's question but find_violation()'s: tests need programs that break invariants.
 
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ class Parser {
 
   Program program_;
   Procedure* procedure_ = nullptr;  // being read
-  BasicBlock* block_ = nullptr;     // likewise
+  BasicBlock* block_ = nullptr;     // being read
   std::vector<Instruction> instructions_;
   std::vector<Edge> edges_;
   ReferenceList references_;
@@ -366,8 +366,8 @@ void Parser::edge(Words& words) {
   edges_.push_back(edge);
 }
 
-/// R,R,R,R: the register fields where the text alone would be read differently. Only the registers
-/// of the text may occur, so that a wrong number cannot make an instruction that no target knows.
+/// R,R,R,R: the register fields, where the text alone would be read differently. Only registers of
+/// the text may occur, so that a wrong number cannot make an instruction that no machine knows.
 void override_registers(std::string_view fields, Instruction& instruction) {
   const Instruction read = instruction;
   for (uint8_t& reg : instruction.registers) {
@@ -381,8 +381,8 @@ void override_registers(std::string_view fields, Instruction& instruction) {
   if (!fields.empty()) fail("an instruction has four register fields");
 }
 
-/// [ADDRESS: | -:] TEXT [registers=R,R,R,R] [!KIND[!INDEX](PLACE)]. Without an address it follows
-/// the one before.
+/// [ADDRESS: | -:] TEXT [registers=R,R,R,R] [!KIND[!INDEX](PLACE)]. An instruction without an
+/// address follows the instruction before it.
 void Parser::instruction(std::string_view text) {
   bool synthesized = false;
   uint64_t address = next_address_;

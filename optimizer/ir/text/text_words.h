@@ -1,6 +1,6 @@
 #pragma once
-// Words and numbers of the lines of the text form; private to this folder. Everything throws Error
-// without a line number, which the parser adds.
+// Words and numbers of the lines of the text form; private to this folder. All functions throw
+// Error without a line number, which the parser adds.
 
 #include <fmt/format.h>
 
@@ -19,13 +19,13 @@ namespace respike::text {
 
 [[noreturn]] void fail(std::string_view message);
 
-/// Without white space at either end.
+/// The text without white space at either end.
 std::string_view trim(std::string_view text);
 
 /// The line without its comment; `//` inside a quoted string is text.
 std::string_view without_comment(std::string_view line);
 
-/// Pairs of hexadecimal digits.
+/// The bytes that pairs of hexadecimal digits stand for.
 std::vector<uint8_t> bytes(std::string_view hex);
 
 /// A decimal or 0x hexadecimal number that T can hold, or nullopt.
@@ -89,7 +89,7 @@ class Words {
     next();
     return true;
   }
-  /// Takes the next word if it is `key=...` and leaves what follows the sign in `value`.
+  /// Takes the next word if it is `key=...` and leaves the text behind the sign in `value`.
   bool take_value(std::string_view key, std::string_view& value) {
     if (!starts_with_key(key)) return false;
     value = next().substr(key.size() + 1);

@@ -27,12 +27,6 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
   return text;
 }
 
-bool is_direct(const Instruction& instruction) {
-  const ControlFlow flow = control_flow(instruction);
-  return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
-         flow == ControlFlow::call;
-}
-
 /// The line of one slot; `place`: which of the three lines of a bundle.
 ListedLine make_line(const Instruction* slots, size_t slot, uint64_t bundle, size_t place) {
   ListedLine line;
@@ -44,7 +38,7 @@ ListedLine make_line(const Instruction* slots, size_t slot, uint64_t bundle, siz
   const std::string_view name = kTemplates[find_template(units, stops).value_or(code)].name;
   line.text = fmt::format("{:<6}{:>6}{}", place == 0 ? fmt::format("[{}]", name) : "",
                           text.starts_with("(") ? "" : "      ", text);
-  if (is_direct(slots[slot]))
+  if (is_direct(control_flow(slots[slot])))
     line.target = bundle + static_cast<uint64_t>(expand(slots[slot], slots[1]).immediate);
   return line;
 }

@@ -191,13 +191,15 @@ class Committer {
 
   /// The call site that equals `like` but has the landing pad `pad`; added if there is none.
   uint32_t call_site(uint32_t like, BlockId pad) {
+    const auto [known, fresh] = call_sites_.try_emplace({like, pad});
+    if (!fresh) return known->second;
     CallSite wanted = procedure_.call_sites[like];
     wanted.landing_pad = pad;
     auto& sites = procedure_.call_sites;
     const auto found = std::find(sites.begin(), sites.end(), wanted);
-    if (found != sites.end()) return static_cast<uint32_t>(found - sites.begin());
-    sites.push_back(wanted);
-    return static_cast<uint32_t>(sites.size() - 1);
+    known->second = static_cast<uint32_t>(found - sites.begin());
+    if (found == sites.end()) sites.push_back(wanted);
+    return known->second;
   }
 
   void share_counts() {
@@ -324,6 +326,7 @@ class Committer {
   HotStates states_;
   std::vector<BlockId> clones_;            // per original block: its clone, or kNone
   std::map<int32_t, int32_t> references_;  // of the original -> of clones
+  std::map<std::pair<uint32_t, BlockId>, uint32_t> call_sites_;  // see call_site()
   std::vector<TableEntry> table_entries_;  // of tables that belong to one jump
   std::vector<BlockId> stubs_;             // per stub: its block, or the cold block behind the stub
   CommittedBlocks result_;

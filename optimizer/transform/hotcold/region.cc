@@ -37,6 +37,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -72,8 +73,9 @@ template <typename F>
 void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
     for (const Instruction& i : procedure.blocks[b].instructions) {
-      if (!i.has_reference()) continue;
-      const CodeLocation& to = procedure.references[static_cast<uint32_t>(i.immediate)].target;
+      const Reference* reference = reference_of(procedure, i);
+      if (reference == nullptr) continue;
+      const CodeLocation& to = reference->target;
       if (to.procedure != id) continue;
       if (to.where == CodeLocation::Where::return_point ||
           (to.where == CodeLocation::Where::block_start &&

@@ -1,12 +1,15 @@
 // Call frame instructions: a little program per FDE that changes a table row while it walks through
-// the code's addresses (DWARF 5, section 6.4.2). Here it is executed once; what comes out are rows
-// whose states are shared: an image with a million rows has some thousand distinct states.
+// the code's addresses (DWARF 5, section 6.4.2). Each program is executed once, into rows whose
+// states are shared: an image with a million rows has some thousand distinct states.
 //
-// Where DWARF and libgcc's unwinder (unwind-dw2.c, execute_cfa_program) disagree, libgcc is
-// right, because it is what runs: restore_state does not bring back the GNU args size.
+// Example: "advance_loc 8; def_cfa_offset 32; offset r26 -32" ends the row of the entry's state at
+// the 8th byte and starts a row whose CFA is sp + 32, with r26 saved at the CFA - 32.
 //
-// The file is not trusted. Registers, nesting, expression bytes and the number of stored rules
-// have limits far above what compilers write, which bounds time by a constant per input byte.
+// Where DWARF and libgcc's unwinder (unwind-dw2.c, execute_cfa_program) disagree, libgcc is right,
+// because it is what runs: restore_state does not bring back the GNU args size.
+//
+// The file is not trusted. Registers, nesting, expression bytes and the number of stored rules have
+// limits far above what compilers write, which bounds time by a constant per input byte.
 
 #include "optimizer/unwind/eh_frame/cfi_reader.h"
 
@@ -61,10 +64,10 @@ void CfiReader::read_rows(const Cie& cie, std::span<const uint8_t> program,
   for (;;) {
     const uint64_t distance = run(cie, reader);
     const uint32_t state = table_.index_of(current_);
-    // The table may have moved the states.
+    // The table of states may have moved in memory.
     initial_ = &states_[cie.initial_state];
     if (fde.rows.empty() || fde.rows.back().state != state) fde.rows.push_back({location_, state});
-    // Compilers describe the code up to its end; what lies beyond describes nothing.
+    // Compilers describe the code up to its end; rows beyond the end describe nothing.
     if (distance == 0 || distance >= fde.end - location_) return;
     location_ += distance;
   }
@@ -111,7 +114,7 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
   using Kind = CfiRule::Kind;
   const int64_t alignment = cie.data_alignment;
   const uint8_t low = operation & cfa::kLowMask;
-  // Reads in the order of the operands, which the order of evaluation would not promise.
+  // Reads operands in their order, which the order of evaluation would not promise.
   const auto factored = [&] { return scaled(as_signed(reader.uleb128()), alignment); };
   const auto factored_signed = [&] { return scaled(reader.sleb128(), alignment); };
   switch (operation & cfa::kHighMask) {
@@ -123,7 +126,7 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
   if (operation == cfa::kRememberState) return remember();
   if (operation == cfa::kRestoreState) return recall();
   if (operation == cfa::kDefCfaExpression) return define_cfa_expression(block(reader));
-  // All others have a number first.
+  // All other operations start with a number.
   if (operation == cfa::kDefCfaOffsetSf)
     return define_cfa(current_.cfa_register, factored_signed());
   const uint64_t first = reader.uleb128();
@@ -163,7 +166,7 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
     case cfa::kGnuArgsSize:
       current_.args_size = first;
       return;
-    default:  // among them saves of register windows
+    default:  // saves of register windows among them
       throw Error("unknown call frame instruction");
   }
 }

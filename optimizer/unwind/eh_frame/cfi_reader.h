@@ -16,17 +16,17 @@ class CfiReader {
   CfiReader(StateTable& table, const std::vector<CfiState>& states, PointerReader& pointers)
       : table_(table), states_(states), pointers_(pointers) {}
 
-  /// Executes the initial instructions of `cie` and cuts the padding off them. The result's `cie`
-  /// is not set.
+  /// Executes the initial instructions of `cie` and cuts the padding off them. Does not set `cie`
+  /// of the result.
   CfiState initial_state(Cie& cie);
 
-  /// Appends the rows of `fde`. `program` lies at address `program_address`. Throws Error for what
-  /// is not understood.
+  /// Appends the rows of `fde`, whose `program` lies at address `program_address`. Throws Error for
+  /// operations that are not understood.
   void read_rows(const Cie& cie, std::span<const uint8_t> program, uint64_t program_address,
                  Fde& fde);
 
  private:
-  /// Executes up to the next change of location and returns how far that is; 0 at the end.
+  /// Executes up to the next change of location and returns the distance; 0 at the end.
   uint64_t run(const Cie& cie, ByteReader& reader);
   void execute(const Cie& cie, ByteReader& reader, uint8_t operation);
   void define_cfa(uint64_t register_number, int64_t offset);
@@ -49,7 +49,7 @@ class CfiReader {
   size_t depth_ = 0;
   uint64_t program_address_ = 0;
   uint64_t location_ = 0;
-  size_t useful_ = 0;  // position after the last operation that is no padding
+  size_t useful_ = 0;  // behind the last operation that is not padding
 };
 
 }  // namespace respike

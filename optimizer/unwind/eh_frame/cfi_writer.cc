@@ -1,12 +1,16 @@
 // The difference of two states as call frame instructions (DWARF 5, section 6.4.2).
 //
 // A register goes back to the CIE's rule with DW_CFA_restore, one byte; every other rule is stated.
-// The body of a procedure goes on after each epilogue: its state recurs, and stating it again costs
-// two bytes per saved register. remember_state and restore_state do it in two, but they nest, so of
-// all pairs of a row and the next row with the same state a set that does not cross is chosen. Rows
-// are visited once, a pair is taken at its second row unless it hides a row that the following
-// pair, which is looked at for comparison, would save more with: epilogue rows usually equal the
-// row of the entry, and taking those would hide the body. Linear, and as short as what GCC writes.
+// The body of a procedure goes on after each epilogue: the body's state recurs, and stating it
+// again costs two bytes per saved register. remember_state and restore_state take two bytes for any
+// state, but pairs of them nest. So of all pairs of a row and the next row with the same state, a
+// set of pairs that do not cross is chosen. Rows are visited once, and a pair is taken at its
+// second row, unless it hides a row with which the pair that ends at the next row would save more:
+// epilogue rows usually equal the row of the entry, and such a pair would hide the body. Linear,
+// and as short as what GCC writes.
+//
+// Example: the states entry, body, entry (epilogue), body: of the pairs entry-entry and body-body,
+// which cross, the pair of the body is taken.
 
 #include "optimizer/unwind/eh_frame/cfi_writer.h"
 
@@ -129,7 +133,8 @@ void write_difference(const CfiState& from, const CfiState& to, const Cie& cie,
   write_args_size(from, to, out);
 }
 
-/// A rule of the CIE cannot be taken back to "unspecified".
+/// Throws Error if the state lacks a rule that the CIE has: no instruction makes a register
+/// "unspecified" again.
 void check_expressible(const CfiState& state, const CfiState& initial) {
   auto rule = state.rules.begin();
   for (const auto& [number, unused] : initial.rules) {
@@ -167,7 +172,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
   const Cie& cie = tables_.cies[tables_.states[rows[0].state].cie];
   const CfiState& initial = tables_.states[cie.initial_state];
   choose_remembered(rows);
-  open_.clear();  // from here on the rows that are remembered
+  open_.clear();  // now the rows that are remembered
   for (size_t i = 0; i < rows.size(); ++i) {
     const CfiState& to = tables_.states[rows[i].state];
     const CfiState& from = i == 0 ? initial : tables_.states[rows[i - 1].state];
@@ -176,7 +181,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
     if (!open_.empty() && recurs_[open_.back()] == i) {
       open_.pop_back();
       out.write<uint8_t>(cfa::kRestoreState);
-      write_args_size(from, to, out);  // restore_state leaves it alone
+      write_args_size(from, to, out);  // restore_state does not restore it
     } else {
       write_difference(from, to, cie, initial, out);
     }
@@ -187,7 +192,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
   }
 }
 
-/// Bytes of the difference between a row and the one before it.
+/// Bytes of the difference between a row and the row before it.
 size_t CfiWriter::cost(std::span<const CfiRow> rows, size_t row) {
   const CfiState& to = tables_.states[rows[row].state];
   const Cie& cie = tables_.cies[to.cie];
@@ -201,8 +206,8 @@ void CfiWriter::choose_remembered(std::span<const CfiRow> rows) {
   constexpr size_t kPairCost = 2;
   recurs_.assign(rows.size(), 0);
   if (rows.size() < 3) return;
-  // open_ has, ascending, the rows outside of all chosen pairs; a row is open if it is in there.
-  // last_row_ names, for each state, its last row that is open.
+  // open_ holds, ascending, the rows outside of all chosen pairs: the open rows. last_row_ gives,
+  // for each state, its last open row.
   open_.clear();
   for (size_t j = 0; j < rows.size(); ++j) {
     uint32_t& last = last_row_[rows[j].state];
@@ -219,7 +224,7 @@ void CfiWriter::choose_remembered(std::span<const CfiRow> rows) {
       }
     }
     open_.push_back(static_cast<uint32_t>(j));
-    // Not the first: gdb forgets what was remembered before the first advance.
+    // Not row 0: gdb forgets a state remembered before the first advance.
     if (j != 0) last = static_cast<uint32_t>(j + 1);
   }
   for (const CfiRow& row : rows) last_row_[row.state] = 0;

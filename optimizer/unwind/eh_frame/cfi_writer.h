@@ -20,8 +20,8 @@ class CfiWriter {
   explicit CfiWriter(const UnwindTables& tables)
       : tables_(tables), last_row_(tables.states.size(), 0) {}
 
-  /// Appends the program of an FDE. Neighbouring rows differ in state, and all their states are of
-  /// one CIE. Throws Error when a state cannot be expressed with that CIE.
+  /// Appends the program of an FDE. Neighbouring rows differ in state, and all states belong to one
+  /// CIE. Throws Error when a state cannot be expressed with this CIE.
   void write(std::span<const CfiRow> rows, ByteWriter& out);
 
  private:

@@ -1,15 +1,15 @@
-// .eh_frame (Linux Standard Base 5, section 10.6): a sequence of entries, each with its length.
-// A CIE holds what many procedures share, an FDE describes the code of one address range.
+// .eh_frame (Linux Standard Base 5, section 10.6): a sequence of entries, each with its length. A
+// CIE holds what many procedures share, an FDE describes the code of one address range.
 //
-// First the framing is read, and the range of every FDE; then, in address order, what remains
-// after overlapping FDEs are put aside is executed (cfi_reader.h) and its exception tables
-// are read (../lsda/lsda_reader.h). An FDE with something unknown in it is data, not an error: its
-// range is reported and the code there stays as it is. Identical CIEs, one per object file in
-// images of some linkers, become one.
+// First the framing is read, and the range of every FDE. Overlapping FDEs are put aside; the
+// programs of the other FDEs are executed in address order (cfi_reader.h) and their exception
+// tables are read (../lsda/lsda_reader.h). An FDE with something unknown in it is data, not an
+// error: its range is reported and the code there stays as it is. Identical CIEs, one per object
+// file in images of some linkers, become one.
 //
 // As in libgcc a zero length ends the table; static images have one from crtend.o, behind which
-// nothing is found at run time either. Lengths of 64 bits are refused: unwinders disagree about
-// the size of the field after them, and no linker writes them.
+// unwinders find nothing either. Lengths of 64 bits are refused: unwinders disagree about the size
+// of the field after them, and no linker writes them.
 
 #include "optimizer/unwind/eh_frame/frame_reader.h"
 
@@ -107,7 +107,7 @@ const CieEntry& FrameReader::cie_at(size_t offset) const {
   return *found;
 }
 
-/// `base` is the offset in the section of the entry's first byte after its length, here and below.
+/// Here and below, `base` is the offset in the section of the entry's first byte behind its length.
 void FrameReader::read_cie(ByteReader entry, size_t offset, size_t base) {
   CieEntry result;
   result.offset = offset;
@@ -116,7 +116,7 @@ void FrameReader::read_cie(ByteReader entry, size_t offset, size_t base) {
     read_cie_fields(entry, base, cie, result);
     result.cie = merge(std::move(cie));
   } catch (const Error&) {
-    // FDEs that use it are reported.
+    // FDEs of this CIE are reported.
   }
   cies_.push_back(result);
 }
@@ -201,7 +201,7 @@ void FrameReader::read_fde(ByteReader entry, size_t base, const CieEntry& cie) {
   uint64_t size = 0;
   const uint8_t encoding = cie.address_encoding.value_or(eh_pe::kOmit);
   if (!eh_pe::is_supported(encoding) || (encoding & eh_pe::kIndirect) != 0) {
-    unreadable_.emplace_back(0, UINT64_MAX);  // it may describe any code
+    unreadable_.emplace_back(0, UINT64_MAX);  // the entry may describe any code
     return;
   }
   try {

@@ -1,13 +1,17 @@
-// .eh_frame and what hangs on it (Linux Standard Base 5, section 10.6), for code in its new places.
+// .eh_frame and the sections that depend on it (Linux Standard Base 5, section 10.6), for code in
+// its new places.
 //
-// Neighbouring ranges of one owner share an FDE as long as they agree on the CIE and on the LSDA;
-// so a procedure in one piece has one FDE, as before, and every fragment of a split one has its
-// own: the CFI of an FDE begins at the CIE's state and leads to the state of its first range.
-// A range without an LSDA may lie in an FDE with one: it gets a record without a landing pad, and
-// exceptions pass through it either way.
+// Neighbouring ranges of one owner share an FDE as long as they agree on the CIE and on the LSDA.
+// So a procedure in one piece has one FDE, as before, and every fragment of a split procedure has
+// an FDE of its own: the CFI of an FDE begins at the CIE's state and leads to the state of its
+// first range. A range without an LSDA may lie in an FDE with one: the range gets a record without
+// a landing pad, and exceptions pass through it either way.
+//
+// Example: f was split into a hot and a cold fragment, so f gets two FDEs of one CIE, each with an
+// LSDA.
 //
 // Sections are written one after the other, since LSDAs lie behind .eh_frame and pc-relative
-// pointers in them need their address; the LSDA pointers are patched then.
+// pointers in them need their address; then the LSDA pointers in .eh_frame are patched.
 
 #include "optimizer/unwind/eh_frame/frame_writer.h"
 
@@ -94,7 +98,7 @@ FrameSections FrameWriter::write(bool with_header) {
   return sections;
 }
 
-/// One past the last range that can share an FDE with range `first`; sets the LSDA of that FDE.
+/// The end of the ranges that can share an FDE with range `first`; sets the LSDA of that FDE.
 size_t FrameWriter::group_end(size_t first, uint32_t& lsda) const {
   const UnwindRange& head = ranges_[first];
   const uint32_t cie = tables_.states[head.state].cie;
@@ -155,12 +159,12 @@ void FrameWriter::write_cie(uint32_t index) {
   const size_t offset = out_.size();
   cie_offsets_[index] = static_cast<uint32_t>(offset);
   out_.write<uint32_t>(0);
-  out_.write<uint32_t>(0);  // this is a CIE
+  out_.write<uint32_t>(0);  // marks a CIE
   out_.write<uint8_t>(cie.version);
   out_.c_string(cie.augmentation);
   if (cie.version == 4) {
     out_.write<uint8_t>(8);  // size of an address
-    out_.write<uint8_t>(0);  // of a segment selector
+    out_.write<uint8_t>(0);  // size of a segment selector
   }
   out_.uleb128(cie.code_alignment);
   out_.sleb128(cie.data_alignment);
@@ -175,7 +179,7 @@ void FrameWriter::write_cie(uint32_t index) {
 
 void FrameWriter::write_augmentation(const Cie& cie) {
   const size_t length = out_.size();
-  out_.write<uint8_t>(0);  // of what follows: always less than 128
+  out_.write<uint8_t>(0);  // size of the augmentation data: always less than 128
   for (const char letter : cie.augmentation) {
     if (letter == 'R') out_.write<uint8_t>(cie.address_encoding);
     if (letter == 'L') out_.write<uint8_t>(cie.lsda_encoding);

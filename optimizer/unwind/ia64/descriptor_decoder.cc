@@ -1,10 +1,13 @@
-// The formats of unwind descriptors (region_encoding.h; appendix B of the conventions). A
-// first byte below 0x80 starts a region; what another one means depends on whether the region is a
-// prologue or a body. A descriptor for several registers, a mask, becomes one for each.
+// The formats of unwind descriptors (region_encoding.h; appendix B of the conventions). A first
+// byte below 0x80 starts a region; the meaning of any other first byte depends on whether the
+// region is a prologue or a body. A descriptor for several registers, a mask, becomes one
+// descriptor for each.
 //
-// Formats with a predicate (X3, X4) and those of other conventions (P10) are not understood: where
-// a register is then depends on more than the place in the code. The file is not trusted: numbers
-// and the number of descriptors in a region have limits.
+// Example: in a prologue 0x87 (format P1) says that b1, b2 and b3 are spilled: three descriptors.
+//
+// Formats with a predicate (X3, X4) and formats of other conventions (P10) are not understood: a
+// register's place then depends on more than the place in the code. The file is not trusted:
+// numbers and the number of descriptors in a region have limits.
 
 #include "optimizer/unwind/ia64/descriptor_decoder.h"
 
@@ -89,7 +92,7 @@ void Decoder::add(Descriptor descriptor) {
   region_.descriptors.push_back(descriptor);
 }
 
-/// One place for each bit; numbered values count on.
+/// Adds a place for each bit; numbers of general registers count on from `value`.
 void Decoder::masked(uint64_t mask, size_t first, unsigned count, Where where, int64_t value) {
   for (unsigned bit = 0; bit < count; ++bit)
     if ((mask >> bit & 1) != 0)

@@ -13,7 +13,7 @@
 
 namespace respike::regions {
 
-// Of code, in slots; of times and offsets.
+// Limit of lengths of code, times and offsets.
 inline constexpr uint64_t kMaxLength = uint64_t{1} << 30;
 
 enum class Where : uint8_t {
@@ -24,11 +24,12 @@ enum class Where : uint8_t {
   stack,         // at the stack pointer + value
   previous,      // at the previous stack pointer + value
   spill_home,    // in the spill area, which is laid out at the end of the prologue
-  next_general,  // in a general register, to be chosen then
+  next_general,  // in a general register, to be chosen at the end of the prologue
 };
 
 // Places are known by index: first the special registers, in the order of their table (the last is
-// the word of NaT bits in a general register), then that word in memory, then preserved registers.
+// the word of NaT bits in a general register), then the word of NaT bits in memory, then preserved
+// registers.
 inline constexpr size_t kSpecials = std::size(kSpecialRegisters);
 inline constexpr size_t kPrimaryNatInGeneral = kSpecials - 1;
 inline constexpr size_t kPrimaryNatInMemory = kSpecials;
@@ -46,10 +47,10 @@ constexpr size_t index_of_special(uint32_t number) {
 inline constexpr size_t kStackIndex = index_of_special(kPreviousStack);
 inline constexpr size_t kReturnIndex = index_of_special(kReturnAddress);
 
-/// The register of an index.
+/// The register with an index.
 uint32_t number_of(size_t index);
 
-/// What is said of one place, or of the state.
+/// What a descriptor says of one place, or of the state.
 struct Descriptor {
   enum class Kind : uint8_t {
     place,           // where, value
@@ -82,13 +83,13 @@ struct Region {
   int64_t clamp(int64_t time) const { return start + std::min(time, length - 1); }
 };
 
-/// Splits descriptors into regions. Throws Error for what is not understood.
+/// Splits descriptors into regions. Throws Error for descriptors that are not understood.
 class Decoder {
  public:
   explicit Decoder(std::span<const uint8_t> bytes) : reader_(bytes, "unwind descriptors") {}
 
   bool at_end() const { return reader_.at_end(); }
-  /// The next region, which starts at a slot.
+  /// The next region, which starts at slot `start`.
   Region next(int64_t start);
 
  private:

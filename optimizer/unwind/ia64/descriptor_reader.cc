@@ -1,26 +1,29 @@
 // Descriptors of unwind regions (region_encoding.h): code is cut into regions, prologues and
-// bodies, each with a length in slots. Descriptors of a prologue say where registers are saved and
-// by which of its slots; those of a body say where the frame goes away, or give the state a label
-// or the state of a label. Prologues nest: the end of an epilogue brings back the state before.
+// bodies, each with a length in slots. Descriptors of a prologue say where registers are saved, and
+// by which of its slots; descriptors of a body say where the frame goes away, or give the state a
+// label or the state of a label. Prologues nest: the end of an epilogue brings back the state
+// before.
+//
+// Example: a prologue of 6 slots saves b0 in r33 by slot 2, a body of 30 slots follows: rows start
+// at slot 0 (b0 holds the return address) and at slot 3 (r33 holds it).
 //
 // What a descriptor means is what libgcc's unwinder (libgcc/config/ia64/unwind-ia64.c) makes of it,
-// because that is what runs; the Linux kernel's and libunwind's have the same ancestor. It executes
-// the regions up to that of its target, a slot, with all their descriptors, and then believes those
-// places whose `when`, the slot that fills them, is before the target. So a region is executed
-// here once, and the state is taken at its start and behind every `when` in it. Only explicit
-// places (formats X1, X2) look at the target while they are executed: a region with such is
-// executed again for each state.
+// because that is what runs; the unwinders of the Linux kernel and of libunwind have the same
+// ancestor. libgcc executes the regions up to the region of its target, a slot, with all their
+// descriptors, and then believes the places whose `when`, the slot that fills them, is before the
+// target. So a region is executed here once, and the state is taken at its start and behind every
+// `when` in it. Only explicit places (formats X1, X2) look at the target while they are executed: a
+// region that has such places is executed again for each state.
 //
-// Particularities that are kept: a time beyond its region is that of its last slot, which in
-// an empty region is the slot before; a second place for a register takes the time of the first;
-// in an epilogue, saves below the previous stack pointer stay believed; implicit saves are resolved
-// only when another region follows. A return address that an epilogue took from memory counts as
-// being in its branch register again, though unwinders find it nowhere.
+// Peculiarities of libgcc that are kept: a time beyond its region counts as the region's last slot,
+// which in an empty region is the slot before; a second place for a register takes the time of the
+// first; in an epilogue, saves below the previous stack pointer stay believed; implicit saves are
+// resolved only when another region follows. A return address that an epilogue took from memory
+// counts as being in its branch register again, though unwinders find it nowhere.
 //
-// States name places by CFA, the previous stack pointer. What is saved relative to the stack
-// pointer becomes relative to the CFA when the size of the frame is known, and an expression
-// otherwise. The file is not trusted: nesting and labels have limits far above what compilers
-// write.
+// States name places by CFA, the previous stack pointer. A place relative to the stack pointer
+// becomes relative to the CFA when the size of the frame is known, and an expression otherwise. The
+// file is not trusted: nesting and labels have limits far above what compilers write.
 
 #include "optimizer/unwind/ia64/descriptor_reader.h"
 
@@ -59,7 +62,7 @@ struct Frame {
 class Unwinder {
  public:
   void enter(const Region& region);
-  /// For an unwinder whose target is slot `target` in the region, or its end.
+  /// Executes the region for an unwinder whose target is slot `target` in the region, or its end.
   void execute(const Region& region, int64_t target);
   CfiState state_at(int64_t target) const;
   /// The slots in the region from which on another state may hold.
@@ -81,7 +84,7 @@ class Unwinder {
   int64_t epilogue_start_ = kNever;
   uint64_t epilogue_count_ = 0;
   int64_t return_branch_ = 0;
-  // Of the prologue.
+  // The spills of the current prologue.
   int64_t spill_offset_ = 0;
   std::span<const uint8_t> spill_times_;
 };
@@ -151,7 +154,7 @@ void Unwinder::execute(const Region& region, const Descriptor& descriptor, int64
 }
 
 void Unwinder::set(const Region& region, const Descriptor& descriptor) {
-  // The outermost frame has its return address in r0. Nothing else can be there.
+  // The outermost frame has its return address in r0. Nothing else can be in r0.
   if (descriptor.where == Where::general && descriptor.value == 0 &&
       descriptor.index >= kFirstGeneral)
     throw Error("unwind regions save a register in one that cannot be");
@@ -182,7 +185,8 @@ void Unwinder::finish_prologue(const Region& region) {
   lay_out_spills();
 }
 
-/// Two bits for each slot: which kind of register it spills. Those of a kind are in order.
+/// Two bits for each slot say which kind of register it spills; registers of a kind are spilled in
+/// order.
 void Unwinder::time_spills(const Region& region) {
   if (spill_times_.empty()) return;
   constexpr size_t kEnds[] = {kFirstBranch, kFirstFloating, kPlaces};
@@ -213,7 +217,7 @@ void Unwinder::lay_out_spills() {
   lay_out(kFirstGeneral, kFirstFloating, 8);
 }
 
-/// The word of NaT bits has two places, of which the one that was filled last counts.
+/// The word of NaT bits has two places: the place that was filled last counts.
 size_t Unwinder::primary_nat(int64_t target) const {
   const int64_t in_general = current_.places[kPrimaryNatInGeneral].when;
   const int64_t in_memory = current_.places[kPrimaryNatInMemory].when;
@@ -246,7 +250,7 @@ CfiState Unwinder::state_at(int64_t target) const {
     CfiRule rule = rule_of(place, state);
     if (index == kReturnIndex && rule.kind == CfiRule::Kind::in_register &&
         rule.value == kReturnAddress)
-      continue;  // where it is without a rule
+      continue;  // b0 holds it even without a rule
     state.rules.emplace_back(number_of(index), std::move(rule));
   }
   std::sort(state.rules.begin(), state.rules.end(),
@@ -271,7 +275,7 @@ void Unwinder::find_frame(const Place& place, CfiState& state) const {
       state.cfa_register = static_cast<uint64_t>(rule_of(place, state).value);
       return;
     case Where::stack:
-    case Where::previous:  // which is not known yet, so that the stack pointer stands for it
+    case Where::previous:  // not known yet: the stack pointer stands for it
       if (place.value < 0)
         throw Error("unwind regions keep the previous stack pointer where none can be");
       state.cfa_is_expression = true;

@@ -14,8 +14,8 @@ struct RegionRow {
   CfiState state;     // `cie` is not set
 };
 
-/// The rows for `slots` slots of code; neighbours differ, and the first is at slot 0. Throws Error
-/// for what is not understood.
+/// The rows for `slots` slots of code; neighbours differ, and the first row is at slot 0. Throws
+/// Error for descriptors that are not understood.
 std::vector<RegionRow> read_descriptors(std::span<const uint8_t> descriptors, uint64_t slots);
 
 }  // namespace respike

@@ -1,17 +1,20 @@
 // Descriptors of unwind regions (region_encoding.h) for any sequence of states: compilers make
 // prologue, body, epilogue; shuffled blocks and split procedures come in any order.
 //
-// A state is a set of places. As long as each state only adds places to the one before, all but the
-// last of these spans are one prologue, with the times at which places are filled, and the last is
-// its body. If the next state is what an epilogue leaves, the body goes on with it. What is not
-// said in that way begins anew: an epilogue behind the last slot of the body ends all prologues it
-// is nested in, and then an empty prologue, whose descriptors hold from its end on, fills all
-// places of the next state. A state that comes back later gets a label in its body, and its later
-// bodies copy it.
+// A state is a set of places. A run of spans in which each state only adds places to the state
+// before becomes one prologue, with the times at which places are filled, and the last span of the
+// run becomes its body. If the state behind the run is what an epilogue leaves, the body goes on
+// with it. Any other state begins anew: an epilogue behind the last slot of the body ends all
+// prologues around it, and then an empty prologue, whose descriptors hold from its end on, fills
+// all places of the next state. A state that comes back later gets a label in its body, and its
+// later bodies copy it.
+//
+// Example: the states {}, {b0 in r33}, {} with 4, 20 and 2 slots: a prologue of 4 slots that saves
+// b0 by its slot 3, a body of 22 slots whose last 2 are an epilogue.
 //
 // All this relies on nothing but what unwinders do for compilers' own regions: empty prologues,
 // nested prologues, labels. Registers have their own formats where the conventions have one for
-// general registers or memory; the others are explicit (X1, X2), with their time.
+// general registers or memory; others are written as explicit places (X1, X2), with their time.
 
 #include "optimizer/unwind/ia64/descriptor_writer.h"
 
@@ -58,7 +61,7 @@ const SpecialRegister* special_of(uint32_t number) {
   return found == std::end(kSpecialRegisters) ? nullptr : found;
 }
 
-/// What formats X1 and X2 call a register.
+/// The number of a register in formats X1 and X2.
 uint8_t operand_of(uint32_t number) {
   if (const SpecialRegister* special = special_of(number)) return special->operand;
   for (unsigned bit = 0; bit < kMaskedGeneral; ++bit)
@@ -85,7 +88,7 @@ Place in_register(uint32_t number, uint64_t where) {
   fail_to_express();
 }
 
-/// The offset in an expression for what is at the stack pointer + offset, which ends in `tail`.
+/// The offset in an expression that ends in `tail` and means a place at the stack pointer + offset.
 int64_t stack_offset(std::span<const uint8_t> expression, std::span<const uint8_t> tail) {
   ByteReader reader(expression, "an unwind expression");
   if (reader.read<uint8_t>() != dwarf_op::kRegisterOffset + kStackPointer) fail_to_express();
@@ -143,7 +146,7 @@ bool extends(const Places& more, const Places& less) {
   return std::includes(more.begin(), more.end(), less.begin(), less.end());
 }
 
-/// What unwinders still believe in an epilogue.
+/// The places that unwinders still believe in an epilogue.
 Places left_by_epilogue(Places places) {
   std::erase_if(places, [](const Place& place) {
     return place.number == kPreviousStack || place.where == Where::stack ||
@@ -174,7 +177,7 @@ class RegionWriter {
   };
   struct Addition {
     Place place;
-    uint64_t time = 0;  // the slot of the prologue that fills it
+    uint64_t time = 0;  // the slot of the prologue that fills the place
   };
 
   const Places& places(size_t span) const { return places_.at(spans_[span].state); }
@@ -192,9 +195,9 @@ class RegionWriter {
   std::span<const RegionSpan> spans_;
   ByteWriter& out_;
   std::map<uint32_t, Places> places_;  // by state
-  std::map<uint32_t, size_t> last_;    // span of a state
-  std::map<uint32_t, Label> labels_;   // of states
-  // What holds where the next region starts.
+  std::map<uint32_t, size_t> last_;    // state -> its last span
+  std::map<uint32_t, Label> labels_;   // by state
+  // The places at the start of the next region.
   Places current_;
   unsigned depth_ = 0;  // of nested prologues
 };
@@ -218,7 +221,8 @@ void RegionWriter::write() {
   }
 }
 
-/// The last of the spans from `first` on of which each only adds places, and has no label yet.
+/// The last span of the run that starts at `first`: each span only adds places and has no label
+/// yet.
 size_t RegionWriter::end_of_run(size_t first) const {
   size_t last = first;
   while (last + 1 < spans_.size() && extends(places(last + 1), places(last)) &&
@@ -227,7 +231,7 @@ size_t RegionWriter::end_of_run(size_t first) const {
   return last;
 }
 
-/// Leads from the current state to that of the body `last`, through the spans before it.
+/// Leads from the current state to the state of the body `last`, through the spans before it.
 void RegionWriter::write_prologues(size_t first, size_t last) {
   const auto additions = [&](const Places& from, const Places& to, uint64_t time,
                              std::vector<Addition>& added) {
@@ -247,8 +251,8 @@ void RegionWriter::write_prologues(size_t first, size_t last) {
   current_ = places(last);
 }
 
-/// A prologue of so many slots with places that are filled at times. Consecutive general registers
-/// may be a part of its header.
+/// Writes a prologue of `slots` slots with places that are filled at times. Consecutive general
+/// registers may be a part of its header.
 void RegionWriter::write_prologue(uint64_t slots, std::span<const Addition> added) {
   constexpr unsigned kInHeader = 4;
   ++depth_;
@@ -287,8 +291,8 @@ void RegionWriter::write_header(bool body, uint64_t slots) {
   }
 }
 
-/// `timed`: the place is not filled by the region's last slot; `located`: the header says where it
-/// is.
+/// `timed`: another slot than the region's last fills the place; `located`: the header says where
+/// the place is.
 void RegionWriter::write_place(const Place& place, uint64_t time, bool timed, bool located) {
   const SpecialRegister* special = special_of(place.number);
   if (place.where == Where::frame) {
@@ -343,7 +347,7 @@ void RegionWriter::write_explicit(const Place& place, uint64_t time) {
         (place.where == Where::stack ? place.value : kScratchArea - place.value) / 4));
 }
 
-/// What follows the header of a body.
+/// Writes the label of a body, or the label it copies, behind its header.
 void RegionWriter::write_body(size_t span, const Label* copied) {
   const uint32_t state = spans_[span].state;
   if (copied != nullptr) {
@@ -366,8 +370,8 @@ void RegionWriter::write_label(uint8_t brief, uint8_t full, uint64_t number) {
   }
 }
 
-/// In the body that was written last: its last `slots` are an epilogue, behind which no prologue's
-/// state holds.
+/// Ends all prologues in the body written last: its last `slots` are an epilogue, behind which no
+/// place is left.
 void RegionWriter::end_prologues(uint64_t slots) {
   current_.clear();
   if (depth_ == 0) return;

@@ -15,8 +15,8 @@ struct RegionSpan {
   uint64_t slots = 0;  // at least one
 };
 
-/// Appends the regions of code that consists of `spans`, of which neighbours differ in state.
-/// Throws Error when a state cannot be expressed.
+/// Appends the regions of code that consists of `spans`; neighbouring spans differ in state. Throws
+/// Error when a state cannot be expressed.
 void write_descriptors(const UnwindTables& tables, std::span<const RegionSpan> spans,
                        ByteWriter& out);
 

@@ -1,18 +1,19 @@
 // The table of unwind regions (region_encoding.h) and its information blocks.
 //
-// The table is where a program header says, because there unwinders look for it. Entries are put in
-// order, and those that overlap are put aside; then each one's block is executed
-// (descriptor_reader.h) and its exception table is read (../lsda/lsda_reader.h). As with
-// .eh_frame, something unknown is data: the range is reported and its code stays as it is.
+// The table is where a program header says, because unwinders look for it there. Entries are put in
+// order, and overlapping entries are put aside. Then the block of each entry is executed
+// (descriptor_reader.h) and its exception table is read (../lsda/lsda_reader.h). As with .eh_frame,
+// something unknown is data: the range is reported and its code stays as it is.
 //
-// Descriptors that are not understood do not say where code is, as long as it stays as it is: they
-// become an opaque state, which is written again for the same range. An exception table does say
-// it, so that one which cannot be read is reported.
+// Descriptors that are not understood do not say where code is, as long as the code stays as it is:
+// they become an opaque state, which is written again for the same range. An exception table does
+// say where code is, so the range of a table that cannot be read is reported.
 //
-// The conventions have no CIE. What blocks have in common, their handlers, is made one, so that
-// states keep apart what belongs to different personality routines.
+// The conventions have no CIE. What blocks have in common, their handlers, becomes a CIE, so that
+// code with different personality routines has different states. Example: all C++ functions of a
+// program without other languages share one CIE; C functions have another, without handlers.
 //
-// The file is not trusted: blocks may overlap, so that all together may have only so many
+// The file is not trusted: blocks may overlap, so all blocks together may have only so many
 // descriptors.
 
 #include "optimizer/unwind/ia64/regions_reader.h"
@@ -103,7 +104,7 @@ void RegionReader::read_entry(const RegionEntry& entry) {
     fde.rows.push_back({slot_address(first_slot + row.slot), states_.index_of(row.state)});
   }
   if (block.lsda != 0) lsdas_.read(block.lsda, fde);
-  for (const Fde::CallSite& site : fde.call_sites)  // throws for what is no slot
+  for (const Fde::CallSite& site : fde.call_sites)  // throws for an address that is no slot's
     for (const uint64_t address : {site.start, site.end, site.landing_pad}) slot_number(address);
   input_.fdes.push_back(std::move(fde));
 }
@@ -155,7 +156,7 @@ uint32_t RegionReader::cie_of(const Block& block) {
     if ((block.flags & kSearchHandler) != 0) cie.augmentation += 'e';
     if ((block.flags & kUnwindHandler) != 0) cie.augmentation += 'u';
     cie.personality_encoding = eh_pe::kIndirect | kWordFromBase;
-    cie.lsda_encoding = kWordFromBase;  // it follows; this only says that there can be one
+    cie.lsda_encoding = kWordFromBase;  // there can be an LSDA: it follows the personality
     cie.personality = block.personality;
   }
   CfiState initial;

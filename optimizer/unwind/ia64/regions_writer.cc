@@ -1,16 +1,17 @@
-// The table of unwind regions and its information blocks (region_encoding.h), for code in its
-// new places.
+// The table of unwind regions and its information blocks (region_encoding.h), for code in its new
+// places.
 //
 // As in .eh_frame (../eh_frame/frame_writer.cc), neighbouring ranges of one owner share an entry as
 // long as they agree on the CIE, which here stands for handlers, and on the LSDA. Each entry has a
-// block with descriptors, which do not say where the code is: equal ones without an LSDA are one.
-// An entry whose ranges have no LSDA needs no personality routine, since that one would only pass
-// exceptions on. Descriptors of the input that were not understood are an opaque state: they are
-// written as they were, and count slots from where they did.
+// block with descriptors, which do not say where the code is: equal blocks without an LSDA are
+// written once. Example: a thousand functions that save b0 in r33 by slot 2 and have 30 slots share
+// one block. An entry whose ranges have no LSDA needs no personality routine, since the routine
+// would only pass exceptions on. Descriptors of the input that were not understood are an opaque
+// state: they are written as they were, and count slots from the same place.
 //
-// Unwinders look for an entry by binary search, so that ranges are sorted by address. Return
-// addresses are looked up as they are, not minus one: the caller takes care that there is something
-// behind a last call.
+// Unwinders look for an entry by binary search, so ranges are sorted by address. They look up
+// return addresses themselves, not minus one: the caller takes care that something is behind a last
+// call.
 
 #include "optimizer/unwind/ia64/regions_writer.h"
 
@@ -79,7 +80,7 @@ RegionSections TableWriter::write() {
   return sections;
 }
 
-/// Whether `range` may be in the entry that starts with `head` and goes up to `before`; then sets
+/// Whether `range` may be in the entry that starts with `head` and ends with `before`. If so, sets
 /// the entry's LSDA.
 bool TableWriter::may_share(const UnwindRange& head, const UnwindRange& before,
                             const UnwindRange& range, uint32_t& lsda) const {
@@ -128,7 +129,7 @@ void TableWriter::write_descriptors_of(std::span<const UnwindRange> ranges) {
   descriptors_.align(kWord);
 }
 
-/// Returns its address.
+/// Writes a block and returns its address.
 uint64_t TableWriter::write_block(std::span<const UnwindRange> ranges, uint32_t lsda) {
   out_.align(kWord);
   if (out_.size() > INT32_MAX) throw Error("the new unwind information is larger than 2 GB");

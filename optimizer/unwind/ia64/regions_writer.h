@@ -25,8 +25,8 @@ struct TableRoom {
 };
 
 /// Lays out the information blocks at `address` (16-aligned), then the table, which goes to `room`
-/// instead where it fits there. `ranges` as in UnwindRequest; they start and end at slots, and
-/// those without a gap between them, of one owner, together at bundles; those in an opaque state
+/// instead where it fits there. `ranges` as in UnwindRequest; they start and end at slots.
+/// Adjoining ranges of one owner start and end, as a whole, at bundles; ranges in an opaque state
 /// are the whole of an entry of the input. Throws Error when a state cannot be expressed, an offset
 /// does not fit, or entries overlap.
 RegionSections write_regions(const UnwindTables& tables, std::span<const UnwindRange> ranges,

@@ -8,10 +8,10 @@
 //   TTBase:     lists of type numbers, each ended by 0     filter -n starts at TTBase + n - 1
 //
 // Only the call sites depend on where code is: they become addresses. Nothing says how long the
-// action, type and specification tables are, so all chains are walked to see what they reach.
+// action, type and specification tables are, so all chains are walked to see how far they reach.
 //
 // The file is not trusted: a walk ends where it has been before, and all areas together may use
-// only so many bytes, since a hostile file can make them overlap.
+// only so many bytes, since a hostile file can make areas overlap.
 
 #include "optimizer/unwind/lsda/lsda_reader.h"
 

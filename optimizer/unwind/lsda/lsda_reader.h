@@ -16,8 +16,8 @@ class LsdaReader {
  public:
   LsdaReader(const Image& image, PointerReader& pointers, std::vector<Lsda>& lsdas);
 
-  /// Sets `lsda` and `call_sites` of `fde` from the area at `address`. Throws Error when it is
-  /// damaged.
+  /// Sets `lsda` and `call_sites` of `fde` from the area at `address`. Throws Error when the area
+  /// is damaged.
   void read(uint64_t address, Fde& fde);
 
  private:

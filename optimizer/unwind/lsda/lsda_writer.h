@@ -36,7 +36,7 @@ class LsdaWriter {
   std::optional<uint64_t> data_base_;
   ByteWriter out_;
   ByteWriter sites_;           // call-site table of the area being written
-  bool uses_actions_ = false;  // whether a record of it has an action
+  bool uses_actions_ = false;  // a record of the area has an action
   std::vector<UnwindFixup> fixups_;
 };
 

@@ -2,8 +2,11 @@
 // DW_EH_PE_*: how .eh_frame, .eh_frame_hdr and LSDAs encode a pointer (LSB 5, section 10.5.1).
 //
 // The low four bits are the format of the number, the next three say what it is relative to, and
-// the highest bit says that the result is the address of the pointer proper. Respike never follows
-// that last indirection: a moved table refers to the same word.
+// the highest bit says that the result is the address of a word with the pointer. Respike never
+// follows this last indirection: a moved table refers to the same word.
+//
+// Example: 0x9b is indirect (0x80), relative to the pointer's own place (0x10), 32 bits signed
+// (0x0b).
 
 #include <cstdint>
 #include <optional>

@@ -1,0 +1,65 @@
+#pragma once
+// Questions about code that many passes ask. Example: the last instruction of block 3 calls `f`;
+// branch_of() gives the Reference that names `f`, and BlockNumbers the number of the block among
+// all blocks of the program.
+
+#include <utility>
+#include <vector>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// One flat numbering of all blocks of a program, for tables with an entry per block: first the
+/// blocks of procedure 0, then those of procedure 1. Stays right until blocks are added.
+class BlockNumbers {
+ public:
+  BlockNumbers() = default;
+  explicit BlockNumbers(const Program& program);
+
+  uint32_t operator()(ProcedureId procedure, BlockId block) const {
+    return first_[procedure] + block;
+  }
+  uint32_t count() const { return first_.back(); }
+  /// The block that has a number. Binary search.
+  std::pair<ProcedureId, BlockId> at(uint32_t number) const;
+
+ private:
+  std::vector<uint32_t> first_ = {0};  // per procedure: the number of its block 0; and the end
+};
+
+/// What an instruction refers to; nullptr when it has no reference.
+inline const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
+  if (!instruction.has_reference()) return nullptr;
+  return &procedure.references[static_cast<uint32_t>(instruction.immediate)];
+}
+
+/// Where a direct branch or call leads that has no edge; nullptr for other instructions.
+inline const Reference* branch_of(const Procedure& procedure, const Instruction& last) {
+  const Reference* reference = reference_of(procedure, last);
+  return reference != nullptr && reference->kind == ReferenceKind::branch ? reference : nullptr;
+}
+
+/// Half of the number by which code loads its gp.
+inline bool is_gp_load(ReferenceKind kind) {
+  return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
+}
+inline bool is_gp_load(const Procedure& procedure, const Instruction& instruction) {
+  const Reference* reference = reference_of(procedure, instruction);
+  return reference != nullptr && is_gp_load(reference->kind);
+}
+
+/// Bytes of a word of data that holds an address of code in the form `kind`.
+inline unsigned pointer_size(ReferenceKind kind) {
+  return kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64 ? 8 : 4;
+}
+
+/// The unwind state behind the last instruction of a block.
+inline uint32_t state_at_end(const BasicBlock& block) {
+  uint32_t state = block.cfi_state;
+  for (const Instruction& instruction : block.instructions)
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  return state;
+}
+
+}  // namespace respike

@@ -1,0 +1,334 @@
+// Commands of text cases: each takes the text of a program, or an image that was lifted, through
+// one step of the middle, and says what became of it in a few lines. Example: for
+// `run: pack` of a block that branches to the next one,
+//
+//   f 0: 4 bytes, branch_dropped
+
+#include "tests/unit/ir_commands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "optimizer/analysis/packing.h"
+#include "optimizer/base/files.h"
+#include "optimizer/check/invariants.h"
+#include "optimizer/check/same_program.h"
+#include "optimizer/emit/emit.h"
+#include "optimizer/emit/emitter.h"
+#include "optimizer/emit/placement.h"
+#include "optimizer/ir/text/text.h"
+#include "optimizer/ir/text/text_words.h"
+#include "optimizer/layout/orders.h"
+#include "optimizer/layout/profiled.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/machine/machines.h"
+#include "optimizer/pipeline.h"
+#include "optimizer/profile/annotate.h"
+#include "optimizer/profile/static_counts.h"
+#include "optimizer/transform/gp_loads.h"
+#include "optimizer/transform/hotcold/hot_cold.h"
+#include "optimizer/transform/nops.h"
+#include "optimizer/transform/predictions.h"
+#include "tests/unit/command.h"
+#include "tests/unit/ir_text_program.h"
+
+namespace respike {
+namespace {
+
+using text::Words;
+
+/// A command with its options, such as `place reach=64`.
+struct Command {
+  std::string name;
+  std::string layout;  // layout, rewrite: words as --layout takes them
+  uint64_t seed = 1;
+  uint64_t reach = 0x8000;  // of the fake machine's branches
+  uint64_t added = 0x4000;  // address of the added segment
+  bool against_input = false;
+
+  explicit Command(std::string_view text) {
+    Words words(text);
+    name = words.next();
+    if (name == "layout" || name == "rewrite") layout = words.next();
+    words.take_number("seed", seed);
+    words.take_number("reach", reach);
+    words.take_number("added", added);
+    against_input = words.take("against_input");
+    words.expect_end();
+  }
+};
+
+std::string print_checked(const Program& program) {
+  if (const auto violation = find_violation(program)) return *violation + "\n";
+  return print(program);
+}
+
+// ---- layout ----
+
+Layout choose_layout(const Program& program, const Command& command, Forecast* forecast) {
+  OptimizeOptions options;
+  if (const auto fault = parse_layout(command.layout, options)) throw Error(*fault);
+  if (options.order == OptimizeOptions::Order::original) return original_layout(program);
+  if (options.order == OptimizeOptions::Order::random) return random_layout(program, command.seed);
+  if (options.order == OptimizeOptions::Order::scatter)
+    return scattered_layout(program, command.seed);
+  const auto input =
+      command.against_input ? executed_in_input(program) : std::vector<ExecutedCode>();
+  return profiled_layout(program, options.layout, input, forecast);
+}
+
+std::string describe(const Program& program, const Layout::Fragment& fragment) {
+  return fmt::format("{}: {}", program[fragment.procedure].name, fmt::join(fragment.blocks, " "));
+}
+
+/// One line for each fragment, in order; then what is expected of it.
+std::string run_layout(const TextProgram& text, const Command& command) {
+  Forecast forecast;
+  const Layout layout = choose_layout(text.program, command, &forecast);
+  if (const auto violation = find_violation(text.program, layout)) return *violation + "\n";
+  std::string output;
+  for (const Layout::Fragment& fragment : layout.fragments)
+    output +=
+        fmt::format("{}, aligned to {}\n", describe(text.program, fragment), fragment.alignment);
+  if (!command.against_input) return output;
+  for (const Forecast::Change& change : forecast.procedures)
+    output +=
+        fmt::format("{}: {} instructions, {} taken; in the input {}, {}{}\n", change.name,
+                    change.output.instructions, change.output.taken, change.input.instructions,
+                    change.input.taken, change.kept ? "; another order was taken" : "");
+  return output;
+}
+
+// ---- packing and placement ----
+
+constexpr std::array<std::string_view, 6> kEndNames = {
+    "kept", "branch_dropped", "inverted", "branch_appended", "inverted_and_appended", "padded"};
+
+std::string run_pack(const TextProgram& text) {
+  const Program& program = text.program;
+  Packing packing(program);
+  std::string output;
+  for (const Layout::Fragment& fragment : text.layout().fragments) {
+    const ProcedureId id = fragment.procedure;
+    packing.pack(id, fragment.blocks);
+    for (const BlockId block : fragment.blocks) {
+      const BlockEnd end = packing.end(id, block);
+      output += fmt::format("{} {}: {} bytes, {}{}\n", program[id].name, block,
+                            packing.size(id, block), kEndNames[static_cast<size_t>(end)],
+                            packing.is_joined(id, block) ? ", joined" : "");
+    }
+  }
+  return output;
+}
+
+std::string describe(const Program& program, const CodeLocation& location) {
+  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
+  return fmt::format("{}#{}", program[location.procedure].name, location.block);
+}
+
+/// What code fills, in the order of addresses; where branches go that need a stub.
+std::string run_place(const TextProgram& text, const Command& command) {
+  const Program& program = text.program;
+  Layout layout = text.layout();
+  const Placement placement(program, layout, command.added);
+  std::string output;
+  for (const auto& [start, end] : placement.free_ranges())
+    output += fmt::format("free {:x}..{:x}\n", start, end);
+  std::multimap<uint64_t, std::string> places;
+  for (const PlacedFragment& placed : placement.fragments())
+    places.emplace(placed.address,
+                   fmt::format("{:x}..{:x} {}\n", placed.address, placed.address + placed.size,
+                               describe(program, layout.fragments[placed.fragment])));
+  for (const FarStub& stub : placement.stubs())
+    places.emplace(stub.address, fmt::format("{:x} {} for {}, to {:x}{}\n", stub.address,
+                                             stub.departure ? "departure" : "landing",
+                                             describe(program, stub.target), stub.leads_to,
+                                             stub.live ? "" : ", not used"));
+  for (const auto& [address, line] : places) output += line;
+  if (placement.added_end() > placement.added_start())
+    output += fmt::format("added {:x}..{:x}\n", placement.added_start(), placement.added_end());
+  return output;
+}
+
+// ---- emission ----
+
+/// The image that a container would have been asked to write.
+Image written_image(const Image& input, const NewImage& output) {
+  Image image;
+  image.path = input.path;
+  image.entry = output.entry;
+  image.sections = input.sections;
+  for (Section& section : image.sections)
+    section.contents = std::span(output.contents).subspan(section.offset, section.size);
+  for (const NewImage::AddedSection& added : output.added) {
+    Section& section = image.sections.emplace_back();
+    section.name = added.name;
+    section.flags = added.flags;
+    section.address = added.address;
+    section.size = added.contents.size();
+    section.contents = added.contents;
+  }
+  image.symbols = output.symbols;
+  image.relocations = output.relocations;
+  return image;
+}
+
+std::string run_emit(const TextProgram& text, const Command& command) {
+  Layout layout = text.layout();
+  const Placement placement(text.program, layout, command.added);
+  Diagnostics diagnostics;
+  Emitter emitter(text.program, layout, placement, diagnostics);
+  emitter.write_unwind_tables();
+  emitter.write_code();
+  emitter.write_code_pointers();
+  emitter.write_symbols();
+  emitter.write_relocations();
+  emitter.write_dynamic_section();
+  return list_image(written_image(text.image, emitter.output()), *text.program.machine);
+}
+
+// ---- counts and what they change ----
+
+std::string list_counts(const Program& program) {
+  std::string output;
+  for (const Procedure& procedure : program.procedures)
+    for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
+      output += fmt::format("{} {}: {}", procedure.name, b, procedure.blocks[b].count);
+      for (const Edge& edge : procedure.blocks[b].successors)
+        output += fmt::format(", {} to {}", edge.count, edge.target);
+      output += '\n';
+    }
+  return output;
+}
+
+std::string run_gp_loads(Program& program) {
+  std::optional<CallGraph> calls;
+  const DroppedGpLoads dropped = drop_gp_loads(program, calls);
+  std::string output;
+  for (const GpLoad& load : dropped.loads)
+    output += fmt::format("dropped from {} {}\n", program[load.procedure].name, load.block);
+  return output + print_checked(program);
+}
+
+/// The counts that the first program gives the second.
+std::string run_annotate(const TextProgram& first, const std::string& second) {
+  TextProgram other(second);
+  const AnnotateResult result = annotate(other.program, profile_of(first.program));
+  return fmt::format("{} of {} procedures matched\n", result.matched, result.procedures) +
+         list_counts(other.program);
+}
+
+// ---- all commands ----
+
+std::string run_addressed(const Command& command, const std::string& first,
+                          const std::string& second) {
+  TextProgram text(first, command.reach);
+  if (command.name == "layout") return run_layout(text, command);
+  if (command.name == "pack") return run_pack(text);
+  if (command.name == "place") return run_place(text, command);
+  if (command.name == "emit") return run_emit(text, command);
+  if (command.name == "annotate") return run_annotate(text, second);
+  if (command.name == "counts") {
+    set_static_counts(text.program);
+    return list_counts(text.program);
+  }
+  return "unknown command " + command.name + "\n";
+}
+
+std::string run_text_command(const Command& command, const std::string& first,
+                             const std::string& second) {
+  const FakeMachine& fake = fake_machine();
+  const auto parse = [&](const std::string& text) {
+    return parse_program(text, machine_of(text, fake));
+  };
+  if (command.name == "print") return print(parse(first));
+  if (command.name == "verify") return find_violation(parse(first)).value_or("valid") + "\n";
+  if (command.name == "compare")
+    return find_difference(parse(first), parse(second)).value_or("same") + "\n";
+  if (command.name == "gp-loads") {
+    Program program = parse(first);
+    return run_gp_loads(program);
+  }
+  if (command.name == "hot-cold") {
+    Program program = parse(first);
+    optimize_hot_cold(program, {.least_gain = 0, .cold_shares = {{0.01, 0.05, 0.2, 0.5}}});
+    return print_checked(program);
+  }
+  if (command.name == "nops" || command.name == "predict") {
+    Program program = parse(first);
+    const uint64_t changed =
+        command.name == "nops" ? drop_nops(program) : predict_branches(program);
+    return fmt::format("{} changed\n", changed) + print_checked(program);
+  }
+  return run_addressed(command, first, second);
+}
+
+std::string run_image_command(const Command& command, const Image& image) {
+  Diagnostics diagnostics;
+  const Program program = lift(image, diagnostics);
+  if (const auto violation = find_violation(program)) return *violation + "\n";
+  if (command.name == "lift") return print(program);
+  if (command.name == "rewrite") {
+    const Layout layout = choose_layout(program, command, nullptr);
+    const Image output = read_image(emit(program, layout, {}, diagnostics), "the output");
+    const Program again = lift(output, diagnostics);
+    return list_image(output, *program.machine) +
+           find_difference(program, again).value_or("same program") + "\n";
+  }
+  return "unknown command " + command.name + "\n";
+}
+
+/// Calls `run` for what follows each `run: ` of a comment.
+template <typename F>
+std::string run_all(const std::string& text, F run) {
+  std::string output;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(" run: ");
+    if (at == std::string::npos || at > 2) continue;
+    try {
+      output += run(Command(line.substr(at + 6)));
+    } catch (const Error& error) {
+      output += std::string("error: ") + error.what() + "\n";
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+std::string run_text_case(const std::string& text) {
+  constexpr std::string_view kSeparator = "=====\n";
+  const size_t at = text.find(kSeparator);
+  const std::string first = text.substr(0, at);
+  const std::string second = at == std::string::npos ? "" : text.substr(at + kSeparator.size());
+  return run_all(first,
+                 [&](const Command& command) { return run_text_command(command, first, second); });
+}
+
+std::string run_assembler_case(const std::filesystem::path& source,
+                               const std::filesystem::path& folder) {
+  std::ifstream file(source);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string name = source.stem().string();
+  const std::string tools = name.substr(0, name.find('_')) + "-linux-gnu-";
+  const size_t at = text.find("link: ");
+  const std::string options =
+      at == std::string::npos ? "-e f" : text.substr(at + 6, text.find('\n', at) - at - 6);
+  const std::string object = (folder / (name + ".o")).string();
+  const std::string linked = (folder / name).string();
+  const CommandResult built =
+      run_command(fmt::format("{{ {0}as {1} -o {2} && {0}ld -q {3} {2} -o {4}; }} 2>&1", tools,
+                              source.string(), object, options, linked));
+  if (built.status != 0) return built.output;
+  const Image image = read_image(read_file(linked), name);
+  return run_all(text, [&](const Command& command) { return run_image_command(command, image); });
+}
+
+}  // namespace respike
