@@ -28,7 +28,6 @@
 namespace respike {
 namespace {
 
-
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
   return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
