@@ -190,14 +190,14 @@ class Image {
 Image read_image(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 Image read_image(std::vector<uint8_t> bytes, const std::string& name);
-/// The same without taking the bytes over: they must outlive the image.
+/// The same without taking the bytes over: the bytes must outlive the image.
 Image view_image(std::span<const uint8_t> bytes, const std::string& name);
 
 /// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
 /// when it is instrumented: it cannot be rewritten.
 void require_rewritable(const Image& image);
 
-/// What a rewriter produced. Everything not mentioned is taken over from the input.
+/// What a rewriter produced. Everything not mentioned comes from the input.
 struct NewImage {
   /// The input's file with all changes to contents that stay in place, indexed by file offset.
   std::vector<uint8_t> contents;
@@ -237,17 +237,16 @@ struct NewImage {
   std::vector<std::string> name_storage;   // for names of new symbols
 };
 
-/// Where a rewriter may put new contents, and what the container needs to make room for the added
-/// segment's header.
+/// Where a rewriter may put new contents, and where added memory is.
 struct AddedSegment {
   uint64_t address = 0;         // of the segment: container's own moved pieces come first
   uint64_t free_address = 0;    // first address for new contents
   uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
 };
 
-/// Zeroed memory that the last writable segment is extended by; none when `size` is 0. Where
-/// something follows that segment, as in an output of Respike, the memory gets a segment of its own
-/// behind everything, also behind the added segment, whose size is not known when it is planned.
+/// Zeroed memory by which the last writable segment is extended; none when `size` is 0. Where
+/// another segment follows, as in an output of Respike, the memory gets a segment of its own behind
+/// everything, also behind the added segment, whose size is not known when it is planned.
 struct AddedMemory {
   uint64_t size = 0;  // bytes
   uint64_t alignment = 1;
@@ -274,7 +273,7 @@ struct OutputFile {
   std::filesystem::path like;  // the input, whose mode bits it gets; empty: those of any new file
 };
 
-/// Writes the files beside their paths and renames all of them when all are complete; throws Error
+/// Writes the files beside their paths and renames all of them when all are complete. Throws Error
 /// and leaves nothing behind on failure. An output is never written over its `like`.
 void write_files(std::span<const OutputFile> outputs);
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,

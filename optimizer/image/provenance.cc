@@ -2,8 +2,8 @@
 // Numbers are LEB128, addresses of fragments are differences in ascending order, so that a
 // scattered image of 100,000 fragments needs about half a megabyte.
 //
-// What later Respikes know more of an output stands at the end: who reads an older note finds it
-// absent, and an older Respike leaves it unread. The version is for changes that this cannot serve.
+// Facts that later versions of Respike added stand at the end: a reader of an older note finds them
+// absent, and an older Respike leaves them unread. The version is for changes of any other kind.
 
 #include "optimizer/image/provenance.h"
 
@@ -39,7 +39,7 @@ void read_range(ByteReader& reader, uint64_t& previous, uint64_t& start, uint64_
   if (end < start) throw Error("the note .note.respike is damaged");
 }
 
-/// Ascending ones.
+/// Writes addresses in ascending order.
 void write_addresses(ByteWriter& writer, const std::vector<uint64_t>& addresses) {
   writer.uleb128(addresses.size());
   uint64_t previous = 0;

@@ -2,22 +2,25 @@
 //
 // New code needs a segment of its own, and a segment needs a program header. The table of program
 // headers must stay directly behind the ELF header: tools such as strip write broken files
-// otherwise. Linkers leave no room behind it, so what lies there moves into the added segment:
-// the name of the interpreter and notes, which are found through program headers, and hash and
-// symbol tables, which are found through the dynamic section. They move as one block by one
+// otherwise. Linkers leave no room behind the table, so the contents there move into the added
+// segment: the name of the interpreter and notes, which are found through program headers, and hash
+// and symbol tables, which are found through the dynamic section. They move as one block by one
 // distance, so that notes stay contiguous and aligned, and everything that points to them follows.
 // The dynamic linker measures the symbol table by the distance to its names (see loader_rules.cc),
-// so that the block always holds both or neither.
-// When something else is in the way, or a relocation refers to the block, the program header of a
-// note is given up instead (its section stays). That comes last, since debuggers and crash reports
-// find the build-id through PT_NOTE.
+// so the block always holds both or neither. When something else is in the way, or a relocation
+// refers to the block, the program header of a note is given up instead (its section stays). That
+// comes last, since debuggers and crash reports find the build-id through PT_NOTE.
 //
-// The added segment comes after all memory of the image; but where memory leaves a wide hole behind
-// the code, as on machines whose data has a region of its own, into that hole, in reach of the
-// code. Program headers stay in ascending order. An image whose highest segment is executable
+// Example: .interp and .note.gnu.build-id lie behind the program headers. Both move to the start of
+// the added segment, PT_INTERP and PT_NOTE follow, and the 56 bytes of a new PT_LOAD take their
+// place.
+//
+// The added segment comes after all memory of the image. But where memory leaves a wide hole behind
+// the code, as on machines whose data has a region of its own, it comes into that hole, in reach of
+// the code. Program headers stay in ascending order. An image whose highest segment is executable
 // already, such as an output of Respike, needs no new header: that segment grows. Added memory
-// extends the last writable segment; in an output of Respike that is not the last one, so the
-// memory needs a header, and room for it is made likewise.
+// extends the last writable segment. In an output of Respike other segments follow that segment, so
+// added memory needs a header, for which room is made likewise.
 
 #include "optimizer/image/elf/layout.h"
 
@@ -51,7 +54,7 @@ std::vector<uint32_t> sections_by_address(const Image& image) {
   return result;
 }
 
-/// Whether nothing but program headers and the dynamic section knows where `section` is.
+/// Whether only program headers and the dynamic section know where `section` is.
 bool can_move(const Image& image, const Section& section) {
   switch (section.raw.type) {
     case ELF::SHT_NOTE:
@@ -84,7 +87,7 @@ bool has_references(const Image& image, const std::vector<uint32_t>& sections) {
   return false;
 }
 
-/// The end of the last segment that starts in [start, end), if that is beyond `end`.
+/// The end of the last segment that starts in [start, end), if it is beyond `end`.
 uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) {
   for (const Segment& segment : image.segments)
     if (!segment.loaded() && segment.raw.type != ELF::PT_PHDR && segment.memory_size != 0 &&
@@ -93,15 +96,15 @@ uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) 
   return end;
 }
 
-/// The end of the names of `section`'s symbols, if those lie beyond `end`.
+/// The end of the names of `section`'s symbols, if it is beyond `end`.
 uint64_t extend_over_names(const Image& image, const Section& section, uint64_t end) {
   if (section.raw.type != ELF::SHT_DYNSYM || section.raw.link >= image.sections.size()) return end;
   const Section& names = image.sections[section.raw.link];
   return names.allocated() && names.address >= end ? names.address + names.size : end;
 }
 
-/// The block that must move so that [free, needed) can hold a program header; nullopt when
-/// something in it cannot move.
+/// The block that must move so that [free, needed) can hold a program header; nullopt when some
+/// contents of the block cannot move.
 std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t needed) {
   MovedBlock block;
   block.start = block.end = needed;
@@ -116,7 +119,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.end = extend_over_segments(image, block.start, block.end);
     block.sections.push_back(index);
   }
-  // What no section claims is padding only if it is zero.
+  // Bytes that no section claims are padding only if they are zero.
   const auto gap = image.bytes_at(free, std::min(block.start, needed) - free);
   if (!gap || std::any_of(gap->begin(), gap->end(), [](uint8_t byte) { return byte != 0; }))
     return std::nullopt;
@@ -125,7 +128,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   return block;
 }
 
-/// The largest alignment that something in the block asks for.
+/// The largest alignment that contents of the block ask for.
 uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   uint64_t alignment = 1;
   for (const uint32_t section : block.sections)
@@ -147,7 +150,8 @@ size_t last_loaded(const Image& image) {
   return last;
 }
 
-/// The segment that the added one comes behind: the last one, or one of code before a wide hole.
+/// The segment in front of the added segment: the last one, or a segment of code before a wide
+/// hole.
 size_t segment_before(const Image& image) {
   size_t last = last_loaded(image);
   for (size_t i = last; i-- > 0;) {
@@ -161,8 +165,8 @@ size_t segment_before(const Image& image) {
   return last_loaded(image);
 }
 
-/// The segment before the added one when it can grow: executable, not writable, its end in memory
-/// and in the file nobody's start.
+/// The segment in front of the added segment when it can grow: executable, not writable, and
+/// nothing starts at its end in memory or in the file.
 std::optional<size_t> growable_segment(const Image& image) {
   const size_t before = segment_before(image);
   const Segment& segment = image.segments[before];
@@ -175,8 +179,8 @@ std::optional<size_t> growable_segment(const Image& image) {
   return before;
 }
 
-/// The address that what follows the loaded part of the file has by the first segment's distance
-/// between address and offset.
+/// The address behind the loaded part of the file, by the first segment's distance between address
+/// and offset.
 uint64_t behind_file(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
@@ -186,7 +190,7 @@ uint64_t behind_file(const Image& image) {
   return end;
 }
 
-/// As the other segments, but not aligned to huge pages: that would leave huge holes.
+/// The alignment of other segments, but not of huge pages: that would leave huge holes.
 uint64_t segment_alignment(const Image& image) {
   uint64_t alignment = 1;
   for (const Segment& segment : image.segments)
@@ -194,7 +198,8 @@ uint64_t segment_alignment(const Image& image) {
   return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
 }
 
-/// Makes room for `count` more program headers by moving the block, or for one by giving one up.
+/// Makes room for `count` more program headers by moving the block, or for one header by giving up
+/// a note's.
 void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
   const auto first = std::find_if(image.segments.begin(), image.segments.end(),

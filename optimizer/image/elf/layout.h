@@ -10,7 +10,7 @@
 
 namespace respike::elf {
 
-/// What lay directly behind the program headers and moves to the start of the added segment.
+/// The contents directly behind the program headers, which move to the start of the added segment.
 struct MovedBlock {
   uint64_t start = 0;  // addresses in the input; empty when nothing moves
   uint64_t end = 0;
@@ -31,7 +31,7 @@ struct MovedBlock {
 struct SegmentPlan {
   AddedSegment where;
   uint64_t alignment = 1;             // of the added segment
-  std::optional<size_t> extended;     // this segment grows; there is no new one
+  std::optional<size_t> extended;     // this segment grows; there is no added segment
   std::optional<size_t> with_memory;  // this segment grows in memory up to `memory_end`
   bool memory_segment = false;        // added memory has a segment of its own, the last one
   uint64_t memory_end = 0;            // address

@@ -5,12 +5,13 @@
 // and its names left where they were, ld.so of one machine takes the negative distance between the
 // two for the size of the symbol table.
 //
-// Idea: every such short cut that a rewriter could meet is a rule here, one function each, with the
-// place in the loader's source that relies on it (Linux 6.1, glibc 2.36). What the reader of images
-// refuses anyway (reader.cc: segments out of order or overlapping, offsets that do not fit
-// addresses and alignments, sections outside of segments) is not repeated.
+// Idea: every short cut that a rewriter could meet is a rule here, one function each, with the
+// place in the loader's source that relies on it (Linux 6.1, glibc 2.36). Faults that the reader of
+// images refuses anyway (reader.cc: segments out of order or overlapping, offsets that do not fit
+// addresses and alignments, sections outside of segments) are not looked for again.
 //
 // Limits: contents that a rewriter never changes, such as chains of hash tables and the records of
+// symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
 // symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
 
 #include <fmt/format.h>

@@ -101,7 +101,7 @@ class Reader {
   bool in_file(uint64_t offset, uint64_t size) const {
     return offset <= bytes_.size() && size <= bytes_.size() - offset;
   }
-  /// The records at `offset`; `in_file` has been asked.
+  /// The records at `offset`, which are known to lie in the file.
   template <typename Record>
   std::span<const Record> records(uint64_t offset, uint64_t count) const {
     static_assert(alignof(Record) == 1);
@@ -274,7 +274,7 @@ void Reader::read_sections() {
   image_.index_sections();
 }
 
-/// Sections that are not loaded are copied one by one when the file is written: neither their
+/// Sections that are not loaded are copied one by one when the file is written. So neither their
 /// contents, which a file may claim many times over, nor the padding between them may take more
 /// space than the file has.
 void Reader::check_file_sections() const {
@@ -309,7 +309,7 @@ void Reader::check_section(const Section& section, uint32_t number) const {
     fail("extended section numbering is not supported", at);
 }
 
-/// Contents of a string table; it ends in a NUL, so that every offset in it starts a string.
+/// Contents of a string table. It ends in a NUL, so every offset in it starts a string.
 std::span<const uint8_t> Reader::string_table(uint32_t section, const std::string& user) const {
   if (section == 0 || section >= image_.sections.size())
     fail(fmt::format("{} refers to string table {}, which does not exist", user, section));
@@ -477,7 +477,7 @@ void Reader::read_relocations() {
   }
 }
 
-/// `target`: the section that kept relocations apply to; nullptr for dynamic ones.
+/// `target`: the section that kept relocations apply to; nullptr for dynamic relocations.
 std::vector<Relocation> Reader::read_table(uint32_t section, const Section* target) const {
   const Section& table = image_.sections[section];
   const auto records = records_of<RelaRecord>(section);
@@ -505,7 +505,7 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
       fail(fmt::format("a relocation refers to symbol {}, which does not exist", relocation.symbol),
            at);
     if (target != nullptr && !target->contains(relocation.address)) {
-      // The linker clears the records of what it merged away (frame descriptions, strings).
+      // The linker clears relocations of merged contents (frame descriptions, strings).
       if (number == 0) continue;
       fail(fmt::format("a relocation at address {:#x} lies outside {}", relocation.address,
                        target->name),

@@ -1,10 +1,11 @@
 // Describes the sections of an output.
 //
-// A section of the input stays, moves into the added segment or is dropped; new ones come with the
-// rewriter's request. The header table keeps the input's order, except that the sections of the
-// added segment come, sorted by address, after all other allocated ones: so the table stays sorted
-// by address, as tools expect. Indices change by that, and every index that a header holds is
-// translated here; symbols are translated when they are encoded.
+// A section of the input stays, moves into the added segment or is dropped; the rewriter's request
+// brings new sections. The header table keeps the input's order, except that the sections of the
+// added segment come, sorted by address, after all other allocated sections: so the table stays
+// sorted by address, as tools expect. Example: .text, .data, .symtab of an input become .text,
+// .data, .text of the added segment, .symtab. Indices change by that, and every index that a header
+// holds is translated here; symbols are translated when they are encoded.
 //
 // Sizes are final after this step but for the two string tables.
 
@@ -87,7 +88,7 @@ uint64_t flags_of(uint8_t properties) {
 
 enum class Fate : uint8_t { kept, dropped, in_added_segment };
 
-/// What becomes of each section of the input. Relocation sections go with what they apply to.
+/// What becomes of each section of the input. A relocation section shares the fate of its target.
 std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
                                const SegmentPlan* plan) {
   std::vector<Fate> fates(input.sections.size(), Fate::kept);

@@ -1,12 +1,13 @@
-// Writes an output file from the input's file and what a rewriter changed.
+// Writes an output file from the input's file and a rewriter's changes.
 //
-// Idea: what is loaded stays where it was, byte for byte, but for the changes the rewriter made in
-// place. The rest of a file is only reached through headers, so it may lie anywhere. The output is
+// Idea: loaded contents stay where they were, byte for byte, but for the changes that the rewriter
+// made in place. The rest of a file is only reached through headers, so it may lie anywhere. The
+// output is
 //
 //   ELF header, program headers
 //   loaded contents of the input, at the offsets they had
 //   sections that are not loaded, as many as fit before the next segment
-//   the added segment: what moved from behind the program headers, moved and added sections
+//   the added segment: contents from behind the program headers, moved and added sections
 //   the other sections that are not loaded
 //   section headers
 //
@@ -14,11 +15,11 @@
 // section, give it a place, then fill a buffer of the final size. Tables whose size follows from
 // their element count (symbols, relocations) are encoded straight into that buffer.
 //
-// The added segment has the same distance between address and file offset as the first one, when
-// the hole in the file that this leaves is small; otherwise its offset only agrees with its address
-// modulo the alignment. The build-id is a hash of the finished file, so equal inputs to this
-// function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it, since
-// SHA-1 of all bytes took 3% of the time of a rewriting.
+// The added segment has the same distance between address and file offset as the first segment,
+// when the hole in the file that this leaves is small; otherwise its offset only agrees with its
+// address modulo the alignment. The build-id is a hash of the finished file, so equal inputs to
+// this function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it,
+// since SHA-1 of all bytes took 3% of the time of a rewriting.
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/MC/StringTableBuilder.h>
@@ -45,7 +46,7 @@ namespace {
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 
-/// 20 bytes that tell a file from others.
+/// 20 bytes that distinguish a file from all others.
 std::array<uint8_t, 20> hash_of(std::span<const uint8_t> file) {
   std::vector<uint8_t> hashes;
   for (size_t at = 0; at < file.size(); at += kHashedPart) {
@@ -154,7 +155,7 @@ void Writer::plan() {
   if (needs_segment) plan_ = plan_segment(input_, memory);
 }
 
-/// Symbols' names, then sections' names; after this the size of every section is known.
+/// Adds symbols' names, then sections' names; now the size of every section is known.
 void Writer::name_everything() {
   if (table_.symbol_strings != 0)
     strings_ = GrowingStringTable(input_.sections[table_.symbol_strings].contents);
@@ -209,7 +210,7 @@ std::vector<uint64_t> Writer::fill(const Extent& hole) const {
   return offsets;
 }
 
-/// File offset and size of the added segment, or of what is added to a segment that grows.
+/// File offset and size of the added segment, or of the contents added to a segment that grows.
 void Writer::place_segment() {
   if (!plan_) return;
   const uint64_t address = plan_->where.address;
@@ -240,8 +241,9 @@ void Writer::place_segment() {
     if (section.in_added_segment) section.offset = segment_offset(section.address);
 }
 
-/// The hole that the distance of the added segment leaves in the file: of the one added now, or of
-/// the one an input has that was rewritten before. Holes between other segments stay as they are.
+/// The hole that the distance of the added segment leaves in the file: of the segment added now, or
+/// of the segment that an earlier rewriting added to the input. Holes between other segments stay
+/// as they are.
 Extent Writer::hole_before_last_segment() const {
   uint64_t segment_start = segment_start_;
   if (!plan_ || plan_->extended) {
@@ -316,8 +318,8 @@ void Writer::write_tables() {
   }
 }
 
-/// Relocations of sections that are not loaded are taken over; only the numbers of global symbols
-/// change, by the number of local symbols that the rewriter put before them.
+/// Copies relocations of sections that are not loaded. Only the numbers of global symbols change,
+/// by the number of local symbols that the rewriter put before them.
 void Writer::write_other_table(const OutputSection& section) {
   const uint32_t locals = count_local_symbols(input_.symbols);
   const uint32_t new_locals = count_local_symbols(symbols_) - locals;
@@ -351,7 +353,7 @@ void Writer::write_section_headers() {
   header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
 }
 
-/// Adds a header for `segment` behind those of loaded segments with lower addresses.
+/// Adds a header for `segment` behind the headers of loaded segments with lower addresses.
 void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
   ProgramHeader header{};
   header.p_type = ELF::PT_LOAD;
@@ -407,7 +409,7 @@ void Writer::write_program_headers() {
             records<ProgramHeader>(file_header.e_phoff, headers.size()).begin());
 }
 
-/// A header that describes a part of the block or exactly one moved section follows it.
+/// A header that describes a part of the block, or exactly one moved section, follows the contents.
 void Writer::retarget(ProgramHeader& header) const {
   if (header.p_type == ELF::PT_LOAD || header.p_type == ELF::PT_PHDR || header.p_memsz == 0) return;
   uint64_t address = header.p_vaddr, size = header.p_memsz, offset = header.p_offset;
@@ -485,7 +487,7 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   }
 }
 
-/// Replaces the build-id by a hash of the file with zeros in its place.
+/// Replaces the build-id by a hash of the file, in which the build-id is zeros.
 void Writer::write_build_id() {
   if (input_.build_id.empty()) return;
   for (const OutputSection& section : table_.sections) {
