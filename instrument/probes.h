@@ -60,7 +60,7 @@ class ProbeInserter {
     double weight = 0;  // expected executions
     Register target = 0;
     Register registers[3] = {};
-    uint8_t saved = 0;   // how many of the needed registers, the last ones, have to be saved
+    uint8_t saved = 0;   // how many of the needed registers have to be saved: the last of them
     bool small = false;  // three registers are free: the probe may call a routine
     bool gp_known = false;
     uint32_t routine = kNone;  // index of routines_

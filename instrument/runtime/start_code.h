@@ -1,7 +1,7 @@
 #pragma once
 // The start code that an instrumented image runs first: it maps a file over the image's counters.
-// instrument/runtime/start.c says how and what it guarantees; instrument/runtime/counter_file.h
-// says what it is told.
+// instrument/runtime/start.c says how, and what the start code guarantees; its parameters are in
+// instrument/runtime/counter_file.h.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
-// The note that Respike leaves in its outputs: which fragments belong to which procedure, and that
-// an image was instrumented. A section without addresses, so that `strip` may take it away.
+// The note that Respike leaves in its outputs: which fragments belong to which procedure, and
+// whether an image was instrumented. A section without addresses, so that `strip` may take it away.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ enum class NoteType : uint32_t { rewritten = 1, instrumented = 2 };
 struct Provenance {
   NoteType type = NoteType::rewritten;
   std::string input_build_id;
-  std::string options;  // as a person would write them
+  std::string options;  // as on the command line
 
   struct Fragment {
     uint64_t start = 0;  // output addresses, half-open
@@ -42,8 +42,8 @@ struct Provenance {
   std::vector<uint64_t> dead_ends;  // places where code follows a call that does not return to it;
                                     // ascending
 
-  /// Hot-cold optimization changes instructions. From this a comparison finds out for itself what
-  /// became of them.
+  /// The hot parts that hot-cold optimization made: it changes instructions, and from the hot parts
+  /// a comparison finds out for itself what became of them.
   struct HotPart {
     uint64_t entry = 0;            // of a procedure of the input
     std::vector<uint64_t> blocks;  // their numbers, ascending; those of the input come first
@@ -57,6 +57,9 @@ struct Provenance {
 
 /// The contents of the note section.
 std::vector<uint8_t> encode_provenance(const Provenance& provenance);
+
+/// Whether an instrumenter of Respike wrote the image.
+bool is_instrumented(const Image& image);
 
 /// nullopt when the image has no such note; throws Error when it is damaged.
 std::optional<Provenance> read_provenance(const Image& image);

@@ -5,8 +5,8 @@
 
 namespace respike {
 
-/// How the lifter treats a relocation. `ignored` covers all that say nothing about code addresses
-/// (markers of relaxation, thread-local offsets, data-only gp offsets).
+/// How the lifter treats a relocation. `ignored` covers all relocations that say nothing about code
+/// addresses (markers of relaxation, thread-local offsets, data-only gp offsets).
 enum class RelocationRole : uint8_t {
   unsupported,  // the image cannot be rewritten
   ignored,

@@ -9,7 +9,8 @@ namespace respike {
 
 /// How instructions stand in memory on a machine. A group is what a branch can lead to: a word, a
 /// bundle, or an instruction of variable length. Groups of a fixed size start at multiples of it
-/// and hold `slots` instructions each, whose addresses are that of the group plus their number.
+/// and hold `slots` instructions each; the address of an instruction is its group's address plus
+/// its number in the group.
 struct CodeGroups {
   unsigned bytes = 4;  // 0: each instruction is a group, as long as it happens to be
   unsigned slots = 1;
@@ -77,7 +78,7 @@ class CodeMap {
     return fixed() ? index / groups_.slots * groups_.bytes + index % groups_.slots
                    : variable_address(index);
   }
-  /// The address of the instruction behind or before the one at `address`.
+  /// The address of the instruction behind, or before, the instruction at `address`.
   uint64_t next(uint64_t address) const { return this->address(index(address) + 1); }
   uint64_t previous(uint64_t address) const { return this->address(index(address) - 1); }
 

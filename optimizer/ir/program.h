@@ -222,7 +222,7 @@ struct Program {
   std::vector<uint64_t> gp_values;
   std::vector<ObservedCall> observed_calls;  // by procedure, block; at most one per block
   UnwindTables unwind;
-  std::vector<Fde> foreign_fdes;  // opaque ones, and those of code in no procedure; it never moves
+  std::vector<Fde> foreign_fdes;  // opaque, or of code in no procedure; their code never moves
   std::optional<uint64_t> unreadable_fde;  // address of code whose unwind information would be lost
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Placement: an order of pieces of code in which those that call each other are near.
+// Placement: an order of pieces of code in which pieces that call each other are near.
 
 #include <cstdint>
 #include <span>
@@ -29,7 +29,7 @@ std::vector<std::vector<uint32_t>> by_heat(std::vector<std::vector<uint32_t>> ro
                                            std::span<const uint64_t> sizes,
                                            std::span<const double> heat);
 
-/// An order of all pieces: rows without a limit, those with the most heat per byte first.
+/// An order of all pieces: rows of any length, the rows with the most heat per byte first.
 std::vector<uint32_t> place_by_affinity(std::span<const uint64_t> sizes,
                                         std::span<const double> heat,
                                         std::vector<Affinity> affinities);

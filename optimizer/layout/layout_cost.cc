@@ -12,7 +12,7 @@
 // from the packing. They do not count there, and an added branch counts although it often takes the
 // place of a no-op.
 //
-// Limits. Code that does not move, and that of other images, has no place in the cache.
+// Limits. Code that does not move, and code of other images, has no place in the cache.
 
 #include "optimizer/layout/layout_cost.h"
 

@@ -7,8 +7,8 @@
 
 namespace respike {
 
-/// Lifts every procedure of `image`, which must outlive the result. What is not understood becomes
-/// an opaque procedure with a reason; throws Error only for a damaged file.
+/// Lifts every procedure of `image`, which must outlive the result. A procedure that is not
+/// understood becomes opaque, with a reason; throws Error only for a damaged file.
 Program lift(const Image& image, Diagnostics& diagnostics);
 
 }  // namespace respike

@@ -2,22 +2,25 @@
 //
 // New code needs a segment of its own, and a segment needs a program header. The table of program
 // headers must stay directly behind the ELF header: tools such as strip write broken files
-// otherwise. Linkers leave no room behind it, so what lies there moves into the added segment:
-// the name of the interpreter and notes, which are found through program headers, and hash and
-// symbol tables, which are found through the dynamic section. They move as one block by one
+// otherwise. Linkers leave no room behind the table, so the contents there move into the added
+// segment: the name of the interpreter and notes, which are found through program headers, and hash
+// and symbol tables, which are found through the dynamic section. They move as one block by one
 // distance, so that notes stay contiguous and aligned, and everything that points to them follows.
 // The dynamic linker measures the symbol table by the distance to its names (see loader_rules.cc),
-// so that the block always holds both or neither.
-// When something else is in the way, or a relocation refers to the block, the program header of a
-// note is given up instead (its section stays). That comes last, since debuggers and crash reports
-// find the build-id through PT_NOTE.
+// so the block always holds both or neither. When something else is in the way, or a relocation
+// refers to the block, the program header of a note is given up instead (its section stays). That
+// comes last, since debuggers and crash reports find the build-id through PT_NOTE.
 //
-// The added segment comes after all memory of the image; but where memory leaves a wide hole behind
-// the code, as on machines whose data has a region of its own, into that hole, in reach of the
-// code. Program headers stay in ascending order. An image whose highest segment is executable
+// Example: .interp and .note.gnu.build-id lie behind the program headers. Both move to the start of
+// the added segment, PT_INTERP and PT_NOTE follow, and the 56 bytes of a new PT_LOAD take their
+// place.
+//
+// The added segment comes after all memory of the image. But where memory leaves a wide hole behind
+// the code, as on machines whose data has a region of its own, it comes into that hole, in reach of
+// the code. Program headers stay in ascending order. An image whose highest segment is executable
 // already, such as an output of Respike, needs no new header: that segment grows. Added memory
-// extends the last writable segment; in an output of Respike that is not the last one, so the
-// memory needs a header, and room for it is made likewise.
+// extends the last writable segment. In an output of Respike other segments follow that segment, so
+// added memory needs a header, for which room is made likewise.
 
 #include "optimizer/image/elf/layout.h"
 
@@ -25,7 +28,6 @@
 #include <limits>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/provenance.h"
 
 namespace respike {
 
@@ -39,8 +41,7 @@ constexpr uint64_t kDefaultSegmentAlignment = 0x10000;
 constexpr uint64_t kWideHole = uint64_t{1} << 40;  // no memory of a program is that large
 
 bool occupies_memory(const Section& section) {
-  const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
-  return section.allocated() && section.size != 0 && !template_only;
+  return section.allocated() && section.size != 0 && !section.is_template_only();
 }
 
 std::vector<uint32_t> sections_by_address(const Image& image) {
@@ -53,20 +54,21 @@ std::vector<uint32_t> sections_by_address(const Image& image) {
   return result;
 }
 
-/// Whether nothing but program headers and the dynamic section knows where `section` is.
+/// Whether only program headers and the dynamic section know where `section` is.
 bool can_move(const Image& image, const Section& section) {
-  switch (section.type) {
+  switch (section.raw.type) {
     case ELF::SHT_NOTE:
       return true;
     case ELF::SHT_PROGBITS:
       return std::any_of(image.segments.begin(), image.segments.end(), [&](const Segment& s) {
-        return s.type == ELF::PT_INTERP && s.address == section.address &&
+        return s.kind == Segment::Kind::interpreter && s.address == section.address &&
                s.memory_size == section.size;
       });
     default: {
-      const auto tag = dynamic_tag(section.type);
-      return tag && std::count(image.dynamic_entries.begin(), image.dynamic_entries.end(),
-                               std::pair(*tag, section.address)) == 1;
+      const auto tag = dynamic_tag(section.raw.type);
+      return tag && std::ranges::count_if(image.loader_entries, [&](const LoaderEntry& entry) {
+                      return entry.raw == *tag && entry.value == section.address;
+                    }) == 1;
     }
   }
 }
@@ -85,24 +87,24 @@ bool has_references(const Image& image, const std::vector<uint32_t>& sections) {
   return false;
 }
 
-/// The end of the last segment that starts in [start, end), if that is beyond `end`.
+/// The end of the last segment that starts in [start, end), if it is beyond `end`.
 uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) {
   for (const Segment& segment : image.segments)
-    if (!segment.loaded() && segment.type != ELF::PT_PHDR && segment.memory_size != 0 &&
+    if (!segment.loaded() && segment.raw.type != ELF::PT_PHDR && segment.memory_size != 0 &&
         segment.address >= start && segment.address < end)
       end = std::max(end, segment.address + segment.memory_size);
   return end;
 }
 
-/// The end of the names of `section`'s symbols, if those lie beyond `end`.
+/// The end of the names of `section`'s symbols, if it is beyond `end`.
 uint64_t extend_over_names(const Image& image, const Section& section, uint64_t end) {
-  if (section.type != ELF::SHT_DYNSYM || section.link >= image.sections.size()) return end;
-  const Section& names = image.sections[section.link];
+  if (section.raw.type != ELF::SHT_DYNSYM || section.raw.link >= image.sections.size()) return end;
+  const Section& names = image.sections[section.raw.link];
   return names.allocated() && names.address >= end ? names.address + names.size : end;
 }
 
-/// The block that must move so that [free, needed) can hold a program header; nullopt when
-/// something in it cannot move.
+/// The block that must move so that [free, needed) can hold a program header; nullopt when some
+/// contents of the block cannot move.
 std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t needed) {
   MovedBlock block;
   block.start = block.end = needed;
@@ -117,7 +119,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.end = extend_over_segments(image, block.start, block.end);
     block.sections.push_back(index);
   }
-  // What no section claims is padding only if it is zero.
+  // Bytes that no section claims are padding only if they are zero.
   const auto gap = image.bytes_at(free, std::min(block.start, needed) - free);
   if (!gap || std::any_of(gap->begin(), gap->end(), [](uint8_t byte) { return byte != 0; }))
     return std::nullopt;
@@ -126,7 +128,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   return block;
 }
 
-/// The largest alignment that something in the block asks for.
+/// The largest alignment that contents of the block ask for.
 uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   uint64_t alignment = 1;
   for (const uint32_t section : block.sections)
@@ -148,7 +150,8 @@ size_t last_loaded(const Image& image) {
   return last;
 }
 
-/// The segment that the added one comes behind: the last one, or one of code before a wide hole.
+/// The segment in front of the added segment: the last one, or a segment of code before a wide
+/// hole.
 size_t segment_before(const Image& image) {
   size_t last = last_loaded(image);
   for (size_t i = last; i-- > 0;) {
@@ -162,32 +165,32 @@ size_t segment_before(const Image& image) {
   return last_loaded(image);
 }
 
-/// The segment before the added one when it can grow: executable, not writable, its end in memory
-/// and in the file nobody's start.
+/// The segment in front of the added segment when it can grow: executable, not writable, and
+/// nothing starts at its end in memory or in the file.
 std::optional<size_t> growable_segment(const Image& image) {
   const size_t before = segment_before(image);
   const Segment& segment = image.segments[before];
   if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
     return std::nullopt;
   for (const Segment& other : image.segments)
-    if (other.type != ELF::PT_NULL && other.file_size != 0 &&
+    if (other.raw.type != ELF::PT_NULL && other.file_size != 0 &&
         other.offset + other.file_size > segment.offset + segment.file_size)
       return std::nullopt;
   return before;
 }
 
-/// The address that what follows the loaded part of the file has by the first segment's distance
-/// between address and offset.
+/// The address behind the loaded part of the file, by the first segment's distance between address
+/// and offset.
 uint64_t behind_file(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
-    if (segment.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
+    if (segment.raw.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
   for (const Segment& segment : image.segments)
     if (segment.loaded()) return segment.address - segment.offset + end;
   return end;
 }
 
-/// As the other segments, but not aligned to huge pages: that would leave huge holes.
+/// The alignment of other segments, but not of huge pages: that would leave huge holes.
 uint64_t segment_alignment(const Image& image) {
   uint64_t alignment = 1;
   for (const Segment& segment : image.segments)
@@ -195,7 +198,8 @@ uint64_t segment_alignment(const Image& image) {
   return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
 }
 
-/// Makes room for `count` more program headers by moving the block, or for one by giving one up.
+/// Makes room for `count` more program headers by moving the block, or for one header by giving up
+/// a note's.
 void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
   const auto first = std::find_if(image.segments.begin(), image.segments.end(),
@@ -216,7 +220,7 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
     }
   }
   for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
-    if (image.segments[i].type == ELF::PT_NOTE) plan.replaced = i;
+    if (image.segments[i].raw.type == ELF::PT_NOTE) plan.replaced = i;
   if (!plan.replaced)
     throw Error(
         "no segment can be added: there is no room for a program header, and what lies "
@@ -281,30 +285,29 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   return plan;
 }
 
-AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
-  return plan_segment(image, memory).where;
-}
-
-bool has_spare_dynamic_entry(const Image& image) {
+bool elf::has_spare_dynamic_entry(const Image& image) {
   for (const Section& section : image.sections) {
-    if (section.type != ELF::SHT_DYNAMIC) continue;
+    if (section.raw.type != ELF::SHT_DYNAMIC) continue;
     const auto* records = reinterpret_cast<const DynamicRecord*>(section.contents.data());
-    const size_t behind_terminator = image.dynamic_entries.size() + 1;
+    const size_t behind_terminator = image.loader_entries.size() + 1;
     return behind_terminator < section.contents.size() / sizeof(DynamicRecord) &&
            records[behind_terminator].getTag() == ELF::DT_NULL;
   }
   return false;
 }
 
-bool is_instrumented(const Image& image) {
-  const Section* note = image.section_named(kNoteSection);
-  return note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
-                                      static_cast<uint32_t>(NoteType::instrumented));
+void elf::require_room_for_initializer(const Image& image) {
+  const bool has_initializer = std::ranges::any_of(image.loader_entries, [](const auto& entry) {
+    return entry.kind == LoaderEntry::Kind::initializer;
+  });
+  if (has_initializer || has_spare_dynamic_entry(image)) return;
+  throw Error(
+      "the library has no initializer (DT_INIT) that counting could start from, and no room for "
+      "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
+      image.path);
 }
 
-void require_rewritable(const Image& image) {
-  if (is_instrumented(image))
-    throw Error("this is an instrumented image; use the image it was made from", image.path);
+void elf::require_rewritable(const Image& image) {
   if (image.symbols.empty())
     throw Error(
         "the image is stripped: keep its symbols (no strip, no -s) and link it with "
@@ -316,12 +319,12 @@ void require_rewritable(const Image& image) {
   if (!code_has_relocations)
     throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
   for (const Section& section : image.sections) {
-    if (section.type == ELF::SHT_RELR)
+    if (section.raw.type == ELF::SHT_RELR)
       throw Error(
           "the image has packed relative relocations: link it without "
           "-Wl,-z,pack-relative-relocs",
           image.path);
-    if (section.allocated() && section.executable() && section.type == ELF::SHT_NOBITS &&
+    if (section.allocated() && section.executable() && section.kind == Section::Kind::zero &&
         section.size != 0)
       throw Error("this file holds only debugging information: its code has been left out",
                   image.path);

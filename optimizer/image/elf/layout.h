@@ -10,7 +10,7 @@
 
 namespace respike::elf {
 
-/// What lay directly behind the program headers and moves to the start of the added segment.
+/// The contents directly behind the program headers, which move to the start of the added segment.
 struct MovedBlock {
   uint64_t start = 0;  // addresses in the input; empty when nothing moves
   uint64_t end = 0;
@@ -31,7 +31,7 @@ struct MovedBlock {
 struct SegmentPlan {
   AddedSegment where;
   uint64_t alignment = 1;             // of the added segment
-  std::optional<size_t> extended;     // this segment grows; there is no new one
+  std::optional<size_t> extended;     // this segment grows; there is no added segment
   std::optional<size_t> with_memory;  // this segment grows in memory up to `memory_end`
   bool memory_segment = false;        // added memory has a segment of its own, the last one
   uint64_t memory_end = 0;            // address
@@ -42,7 +42,14 @@ struct SegmentPlan {
 /// The tag of the dynamic entry that alone says where a section of `type` is loaded.
 std::optional<int64_t> dynamic_tag(uint32_t type);
 
-/// The plan behind plan_added_segment, which write_image makes again.
+/// The plan behind plan_added_segment, which write() makes again.
 SegmentPlan plan_segment(const Image& image, const AddedMemory& memory);
+
+/// Whether the dynamic section has a spare entry, as linkers leave some.
+bool has_spare_dynamic_entry(const Image& image);
+
+// Of the container (../container.h).
+void require_rewritable(const Image& image);
+void require_room_for_initializer(const Image& image);
 
 }  // namespace respike::elf

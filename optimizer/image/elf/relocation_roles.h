@@ -21,8 +21,8 @@ struct RelocationRoles {
 /// On a machine without a table every number is unsupported.
 const RelocationRoles& relocation_roles(MachineId machine);
 
-/// The number that a new relocation with this role gets: the first of the machine's table; 0, which
-/// is no relocation, when the table has none.
+/// The number of a new relocation with this role: the first of the machine's table; 0, which is no
+/// relocation, when the table has no such number.
 uint16_t relocation_number(MachineId machine, RelocationRole role);
 
 }  // namespace respike::elf

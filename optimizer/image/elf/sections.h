@@ -13,8 +13,8 @@
 
 namespace respike::elf {
 
-/// A section of the output. `contents` is copied to `offset` unless the section is written by other
-/// means (in place, or encoded from a table).
+/// A section of the output. `contents` is copied to `offset`, unless the section stays in place or
+/// is encoded from a table.
 struct OutputSection {
   uint32_t number = 0;
   std::string_view name;
@@ -33,12 +33,12 @@ struct OutputSection {
   bool allocated() const { return (flags & llvm::ELF::SHF_ALLOC) != 0; }
 };
 
-/// While writing, sections are known by number: first those of the input, then NewImage::added,
-/// then new relocation sections. Their index is their place in the output's header table.
+/// While writing, sections have numbers: first the sections of the input, then NewImage::added,
+/// then new relocation sections. The index of a section is its place in the output's header table.
 struct SectionTable {
   std::vector<OutputSection> sections;         // by index; [0] is the null section
-  std::vector<uint32_t> index;                 // by number; 0 when dropped
-  std::vector<const RelocationTable*> tables;  // by number; what a relocation section holds now
+  std::vector<uint32_t> index;                 // by number: index in the output; 0 when dropped
+  std::vector<const RelocationTable*> tables;  // by number: what a relocation section holds now
   uint32_t symbol_table = 0;                   // numbers; 0 when absent
   uint32_t symbol_strings = 0;
   uint32_t section_strings = 0;
@@ -47,15 +47,15 @@ struct SectionTable {
   OutputSection& numbered(uint32_t number) { return sections[index[number]]; }
 };
 
-/// Whether a section that moves lies within what the input loads from the file: in room that other
+/// Whether a section that moves stays within what the input loads from the file: in room that other
 /// sections left, not in the added segment. The writer fills it in there.
 bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved);
 
-/// Throws Error when `output` does not fit `input`: a rewriter's request is no untrusted input, but
-/// a mistake in it must not become a broken file.
+/// Throws Error when `output` does not fit `input`. A rewriter's request is trusted, but a mistake
+/// in it must not become a broken file.
 void check_request(const Image& input, const NewImage& output);
 
-/// `plan` is null when nothing is added to memory; `symbols` are those of the output.
+/// `plan` is null when nothing is added to memory; `symbols` are the symbols of the output.
 SectionTable describe_sections(const Image& input, const NewImage& output, const SegmentPlan* plan,
                                std::span<const Symbol> symbols);
 

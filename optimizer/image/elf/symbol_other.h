@@ -14,7 +14,7 @@ inline constexpr uint8_t kVisibilityBits = 0x03;
 inline constexpr uint8_t kAlphaStandardGpLoad = 0x88;
 inline constexpr uint8_t kAlphaGpLoadSize = 8;  // bytes
 
-/// Splits `other` into Symbol::visibility, which also takes what has no meaning here, and
+/// Splits `other` into Symbol::visibility, which also takes bits without a meaning here, and
 /// Symbol::local_entry.
 inline void read_symbol_other(MachineId machine, uint8_t other, Symbol& symbol) {
   symbol.visibility = other;

@@ -3,7 +3,8 @@
 // Symbol names of an Image point into the mapped input. Almost all symbols of an output come from
 // the input, so the output's string table starts with the whole of the input's: a name's offset is
 // then the distance of two pointers, and a table of two million symbols needs neither hashing nor
-// sorting. Only names made by a rewriter are appended.
+// sorting. Only names made by a rewriter are appended. Example: "main" at offset 100 of the input's
+// table stays at 100; "main.frag.0" goes to the end.
 
 #include "optimizer/image/elf/tables.h"
 
@@ -21,7 +22,7 @@ uint64_t GrowingStringTable::add(std::string_view text) {
   if (text.empty() && !base_.empty() && base_[0] == 0) return 0;
   const auto* data = reinterpret_cast<const uint8_t*>(text.data());
   const std::less<const uint8_t*> before;
-  // A NUL has to follow for the text to be a whole string of the table.
+  // Only text in front of a NUL is a whole string of the table.
   const bool in_base = !base_.empty() && !before(data, base_.data()) &&
                        before(data + text.size(), base_.data() + base_.size());
   if (in_base && data[text.size()] == 0) return data - base_.data();
@@ -37,7 +38,7 @@ void GrowingStringTable::write(uint8_t* out) const {
 
 namespace {
 
-/// Of a new symbol, whose number follows from what it is.
+/// The type and binding of a new symbol.
 uint8_t symbol_info(const Symbol& symbol) {
   if (symbol.raw != 0 || symbol.type != Symbol::Type::procedure) return symbol.raw;
   const unsigned binding = symbol.local ? ELF::STB_LOCAL : ELF::STB_GLOBAL;

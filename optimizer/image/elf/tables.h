@@ -10,7 +10,7 @@
 
 namespace respike::elf {
 
-/// A string table that keeps all strings of another one at their offsets and appends new ones.
+/// A string table that keeps all strings of another table at their offsets and appends new strings.
 /// Names that point into the other table cost nothing.
 class GrowingStringTable {
  public:
@@ -34,14 +34,14 @@ struct SymbolChanges {
   const MovedBlock& block;
 };
 
-/// Writes all of `symbol` but its name. A symbol of a dropped section stays, so that the numbers
-/// of all others do: undefined, without a type, at 0. Tools take it for another null symbol.
-/// Returns whether it has kept its place in a section, and therefore its name.
+/// Writes all of `symbol` but its name. A symbol of a dropped section stays, so that the numbers of
+/// all other symbols stay: undefined, without a type, at 0, which tools take for another null
+/// symbol. Returns whether the symbol kept its place in a section, and therefore its name.
 bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRecord& out);
 
 void encode_relocations(std::span<const Relocation> relocations, std::span<RelaRecord> out);
 
-/// Symbols that are local come first; their number. Throws nothing; stops at the first global.
+/// The number of local symbols, which come first.
 uint32_t count_local_symbols(std::span<const Symbol> symbols);
 
 }  // namespace respike::elf

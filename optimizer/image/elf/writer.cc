@@ -1,12 +1,13 @@
-// Writes an output file from the input's file and what a rewriter changed.
+// Writes an output file from the input's file and a rewriter's changes.
 //
-// Idea: what is loaded stays where it was, byte for byte, but for the changes the rewriter made in
-// place. The rest of a file is only reached through headers, so it may lie anywhere. The output is
+// Idea: loaded contents stay where they were, byte for byte, but for the changes that the rewriter
+// made in place. The rest of a file is only reached through headers, so it may lie anywhere. The
+// output is
 //
 //   ELF header, program headers
 //   loaded contents of the input, at the offsets they had
 //   sections that are not loaded, as many as fit before the next segment
-//   the added segment: what moved from behind the program headers, moved and added sections
+//   the added segment: contents from behind the program headers, moved and added sections
 //   the other sections that are not loaded
 //   section headers
 //
@@ -14,11 +15,11 @@
 // section, give it a place, then fill a buffer of the final size. Tables whose size follows from
 // their element count (symbols, relocations) are encoded straight into that buffer.
 //
-// The added segment has the same distance between address and file offset as the first one, when
-// the hole in the file that this leaves is small; otherwise its offset only agrees with its address
-// modulo the alignment. The build-id is a hash of the finished file, so equal inputs to this
-// function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it, since
-// SHA-1 of all bytes took 3% of the time of a rewriting.
+// The added segment has the same distance between address and file offset as the first segment,
+// when the hole in the file that this leaves is small; otherwise its offset only agrees with its
+// address modulo the alignment. The build-id is a hash of the finished file, so equal inputs to
+// this function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it,
+// since SHA-1 of all bytes took 3% of the time of a rewriting.
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/MC/StringTableBuilder.h>
@@ -31,9 +32,9 @@
 #include <deque>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/elf/relocation_roles.h"
 #include "optimizer/image/elf/sections.h"
 #include "optimizer/image/elf/tables.h"
+#include "optimizer/image/note.h"
 
 namespace respike {
 
@@ -45,7 +46,7 @@ namespace {
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 
-/// 20 bytes that tell a file from others.
+/// 20 bytes that distinguish a file from all others.
 std::array<uint8_t, 20> hash_of(std::span<const uint8_t> file) {
   std::vector<uint8_t> hashes;
   for (size_t at = 0; at < file.size(); at += kHashedPart) {
@@ -147,14 +148,14 @@ void Writer::plan() {
   const bool needs_segment =
       !output_.moved.empty() ||
       std::any_of(output_.added.begin(), output_.added.end(),
-                  [](const auto& added) { return (added.flags & ELF::SHF_ALLOC) != 0; });
+                  [](const auto& added) { return (added.properties & Section::kAllocated) != 0; });
   AddedMemory memory;
   for (const auto& added : output_.added)
     if (added.memory_size != 0) memory = {added.memory_size, added.alignment, added.address};
   if (needs_segment) plan_ = plan_segment(input_, memory);
 }
 
-/// Symbols' names, then sections' names; after this the size of every section is known.
+/// Adds symbols' names, then sections' names; now the size of every section is known.
 void Writer::name_everything() {
   if (table_.symbol_strings != 0)
     strings_ = GrowingStringTable(input_.sections[table_.symbol_strings].contents);
@@ -187,7 +188,7 @@ std::vector<Extent> Writer::kept_extents() const {
   result.push_back(
       {header->e_phoff, header->e_phoff + input_.segments.size() * sizeof(ProgramHeader)});
   for (const Segment& segment : input_.segments)
-    if (segment.type != ELF::PT_NULL && segment.file_size != 0)
+    if (segment.raw.type != ELF::PT_NULL && segment.file_size != 0)
       result.push_back({segment.offset, segment.offset + segment.file_size});
   for (const Section& section : input_.sections)
     if (section.allocated() && !section.contents.empty())
@@ -209,7 +210,7 @@ std::vector<uint64_t> Writer::fill(const Extent& hole) const {
   return offsets;
 }
 
-/// File offset and size of the added segment, or of what is added to a segment that grows.
+/// File offset and size of the added segment, or of the contents added to a segment that grows.
 void Writer::place_segment() {
   if (!plan_) return;
   const uint64_t address = plan_->where.address;
@@ -240,8 +241,9 @@ void Writer::place_segment() {
     if (section.in_added_segment) section.offset = segment_offset(section.address);
 }
 
-/// The hole that the distance of the added segment leaves in the file: of the one added now, or of
-/// the one an input has that was rewritten before. Holes between other segments stay as they are.
+/// The hole that the distance of the added segment leaves in the file: of the segment added now, or
+/// of the segment that an earlier rewriting added to the input. Holes between other segments stay
+/// as they are.
 Extent Writer::hole_before_last_segment() const {
   uint64_t segment_start = segment_start_;
   if (!plan_ || plan_->extended) {
@@ -316,8 +318,8 @@ void Writer::write_tables() {
   }
 }
 
-/// Relocations of sections that are not loaded are taken over; only the numbers of global symbols
-/// change, by the number of local symbols that the rewriter put before them.
+/// Copies relocations of sections that are not loaded. Only the numbers of global symbols change,
+/// by the number of local symbols that the rewriter put before them.
 void Writer::write_other_table(const OutputSection& section) {
   const uint32_t locals = count_local_symbols(input_.symbols);
   const uint32_t new_locals = count_local_symbols(symbols_) - locals;
@@ -351,11 +353,11 @@ void Writer::write_section_headers() {
   header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
 }
 
-/// Adds a header for `segment` behind those of loaded segments with lower addresses.
+/// Adds a header for `segment` behind the headers of loaded segments with lower addresses.
 void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
   ProgramHeader header{};
   header.p_type = ELF::PT_LOAD;
-  header.p_flags = segment.flags;
+  header.p_flags = segment.raw.flags;
   header.p_offset = segment.offset;
   header.p_vaddr = segment.address;
   header.p_paddr = segment.address;
@@ -386,17 +388,17 @@ void Writer::write_program_headers() {
   }
   if (plan_->replaced) headers.erase(headers.begin() + *plan_->replaced);
   if (!plan_->extended)
-    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_X,
-                            .offset = segment_start_,
+    append_loaded(headers, {.offset = segment_start_,
                             .address = plan_->where.address,
                             .file_size = segment_end_ - plan_->where.address,
                             .memory_size = segment_end_ - plan_->where.address,
-                            .alignment = plan_->alignment});
+                            .alignment = plan_->alignment,
+                            .raw = {.flags = ELF::PF_R | ELF::PF_X}});
   if (plan_->memory_segment)
-    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_W,
-                            .address = plan_->where.memory_address,
+    append_loaded(headers, {.address = plan_->where.memory_address,
                             .memory_size = plan_->memory_end - plan_->where.memory_address,
-                            .alignment = plan_->alignment});
+                            .alignment = plan_->alignment,
+                            .raw = {.flags = ELF::PF_R | ELF::PF_W}});
   for (ProgramHeader& header : headers) {
     if (header.p_type != ELF::PT_PHDR) continue;
     header.p_filesz = headers.size() * sizeof(ProgramHeader);
@@ -407,7 +409,7 @@ void Writer::write_program_headers() {
             records<ProgramHeader>(file_header.e_phoff, headers.size()).begin());
 }
 
-/// A header that describes a part of the block or exactly one moved section follows it.
+/// A header that describes a part of the block, or exactly one moved section, follows the contents.
 void Writer::retarget(ProgramHeader& header) const {
   if (header.p_type == ELF::PT_LOAD || header.p_type == ELF::PT_PHDR || header.p_memsz == 0) return;
   uint64_t address = header.p_vaddr, size = header.p_memsz, offset = header.p_offset;
@@ -443,21 +445,30 @@ void Writer::write_dynamic_contents() {
   }
   for (const OutputSection& section : table_.sections)
     if (section.type == ELF::SHT_DYNAMIC) return write_dynamic_section(section);
-  require(output_.dynamic_changes.empty(), "there is no dynamic section to change");
+  require(output_.loader_changes.empty(), "there is no dynamic section to change");
+}
+
+/// DT_NULL where a rewriter has nothing to ask for.
+int64_t tag_of(LoaderEntry::Kind kind) {
+  if (kind == LoaderEntry::Kind::initializer) return ELF::DT_INIT;
+  if (kind == LoaderEntry::Kind::finalizer) return ELF::DT_FINI;
+  return ELF::DT_NULL;
 }
 
 void Writer::write_dynamic_section(const OutputSection& section) {
-  require(section.size / sizeof(DynamicRecord) >= input_.dynamic_entries.size(),
+  require(section.size / sizeof(DynamicRecord) >= input_.loader_entries.size(),
           "dynamic entries do not fit");
-  auto entries = records<DynamicRecord>(section.offset, input_.dynamic_entries.size());
+  auto entries = records<DynamicRecord>(section.offset, input_.loader_entries.size());
   const auto find = [&](int64_t tag) {
     return std::find_if(entries.begin(), entries.end(),
                         [&](const DynamicRecord& e) { return e.getTag() == tag; });
   };
-  for (const auto& [tag, value] : output_.dynamic_changes) {
+  for (const auto& [kind, value] : output_.loader_changes) {
+    const int64_t tag = tag_of(kind);
+    require(tag != ELF::DT_NULL, "an entry for the dynamic linker has no tag");
     auto entry = find(tag);
     if (entry == entries.end()) {
-      require(entries.size() == input_.dynamic_entries.size() && has_spare_dynamic_entry(input_),
+      require(entries.size() == input_.loader_entries.size() && has_spare_dynamic_entry(input_),
               "the dynamic section has no room for an entry");
       entries = records<DynamicRecord>(section.offset, entries.size() + 1);
       entry = entries.end() - 1;
@@ -468,7 +479,7 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   if (!plan_) return;
   for (const uint32_t number : plan_->block.sections) {
     const Section& moved = input_.sections[number];
-    const auto tag = dynamic_tag(moved.type);
+    const auto tag = dynamic_tag(moved.raw.type);
     if (!tag) continue;
     const auto entry = find(*tag);
     require(entry != entries.end(), "the dynamic section lacks an entry to change");
@@ -476,7 +487,7 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   }
 }
 
-/// Replaces the build-id by a hash of the file with zeros in its place.
+/// Replaces the build-id by a hash of the file, in which the build-id is zeros.
 void Writer::write_build_id() {
   if (input_.build_id.empty()) return;
   for (const OutputSection& section : table_.sections) {
@@ -494,11 +505,7 @@ void Writer::write_build_id() {
 
 }  // namespace
 
-uint16_t relocation_number(const Image& image, RelocationRole role) {
-  return elf::relocation_number(image.machine, role);
-}
-
-std::vector<uint8_t> write_image(const Image& input, const NewImage& output) {
+std::vector<uint8_t> elf::write(const Image& input, const NewImage& output) {
   return Writer(input, output).write();
 }
 

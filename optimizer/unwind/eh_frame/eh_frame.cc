@@ -1,7 +1,7 @@
 // Which sections of an image are .eh_frame's, and where their new contents go: .eh_frame first, the
 // LSDAs behind it, the header last. An image that lacks one of the sections does not get it.
 //
-// Unwinders look up the address before a return address, which is that of the call, so that nothing
+// Unwinders look up the address before a return address, an address of the call, so that nothing
 // has to follow a call.
 
 #include "optimizer/unwind/eh_frame/eh_frame.h"

@@ -1,5 +1,5 @@
-/* Code in which every register holds a value that is needed later, so that whoever adds code has to
-   save some; and local calls with contracts of their own.
+/* Code in which every register holds a value that is needed later, so that code that is added has to
+   save registers; and local calls with contracts of their own.
 
    Each procedure all_NAME(seeds, results) loads all registers but the stack pointer from `seeds`
    (32 integers, then 32 floating-point numbers), computes, and stores them all to `results`. In
@@ -124,7 +124,7 @@
         .end    \name
         .endm
 
-/* $a = $a OP $b for neighbours from `first` to `last`: all of them are read. */
+/* $a = $a OP $b for neighbours from `first` to `last`: reads all these registers. */
         .macro  pair op, a, b
         \op     $\a, $\b, $\a
         .endm
@@ -235,7 +235,7 @@
 goto_labels:
         .quad   .Lgoto0, .Lgoto1, .Lgoto2, .Lgoto3, .Lgoto4, .Lgoto5, .Lgoto6, .Lgoto7
 
-/* The same through a table as compilers make it, which keeps gp but needs two registers. */
+/* The interpreter with a table as compilers make it, which keeps gp but needs two registers. */
         enter   all_switch
         ldq     $29, GP($30)
         lda     $0, 300($31)
@@ -253,7 +253,7 @@ goto_labels:
 .Lcase0: fold   addq, 1, 8
         br      $31, 3f
 .Lcase1: xor    $4, $26, $4
-.Lcase2: addq   $5, $25, $5             /* runs in from above, too */
+.Lcase2: addq   $5, $25, $5             /* control also falls in from above */
         br      $31, 3f
 .Lcase3: blbs   $4, .Lcase4
         subq    $6, $24, $6
@@ -278,7 +278,7 @@ switch_table:
         .gprel32 .Lcase3
         .gprel32 .Lcase4
 
-/* Local calls that change nothing but what each says. */
+/* Local calls that change nothing but the registers in the comment of each procedure. */
         enter   all_calls
         lda     $0, 40($31)
 2:      bsr     $28, add_temporaries
@@ -355,7 +355,7 @@ switch_table:
         ret     $31, ($26), 1
         .end    two_results
 
-/* Adds t0 and t1 to a0 and keeps all others: in its own frame, and by what inner promises. */
+/* Adds t0 and t1 to a0 and keeps all others: in its own frame, or since inner keeps them. */
         local_procedure outer
         lda     $30, -32($30)
         stq     $26, 0($30)
@@ -394,8 +394,8 @@ switch_table:
         .end    count_down
 
 /* Calls by the standard through pointers, of procedures that take and give more than the standard
-   says: t7 in, t8 and t9 out. What gives such a result must not read it any more: registers that
-   are read count as temporaries, unless the callers are known. */
+   says: t7 in, t8 and t9 out. A procedure must not read its results t8 and t9 any more: registers
+   that it reads count as temporaries, unless its callers are known. */
         enter   all_pointers
         lda     $0, 12($31)
         stq     $0, SCRATCH($30)
@@ -498,8 +498,8 @@ pointers: .quad first_pointer, second_pointer
         mov     $31, $27
         leave   all_roundings
 
-/* Locked sequences, traps with software completion and PALcode: places where nothing may be added,
-   among code where nothing is free. */
+/* Locked sequences, traps with software completion and PALcode: places where no code may be added,
+   among code where no register is free. */
         enter   all_untouchable
         lda     $0, 30($31)
 2:      lda     $28, SCRATCH($30)

@@ -114,7 +114,7 @@ halt:
   return sp == m->stack ? 0 : *sp;
 }
 
-/* A label chosen once and jumped to many times, with the address kept in a local variable. */
+/* A label that is chosen once and reached by many jumps; a local variable keeps its address. */
 static unsigned toggle(unsigned n) {
   void* state = &&even;
   unsigned r = 0;

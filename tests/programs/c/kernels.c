@@ -1,6 +1,6 @@
 /* Small freestanding kernels with hot loops: LZ77 with canonical Huffman codes and back, SHA-256,
    CRC-32, matrix product, sieve, big-integer factorial, Game of Life, shortest paths, heap sort.
-   They are also built for ev67 (byte, count and media instructions) and with other code models. */
+   The kernels are also built for ev67 (byte, count and media instructions) and with other code models. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

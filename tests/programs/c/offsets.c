@@ -1,6 +1,6 @@
 /* Label differences, added to a base label. The assembler computes them, so the table has no
-   relocations and nothing says that it is one: a rewriter has to leave such a procedure alone, and
-   see that it does. */
+   relocations, and nothing says that it is a table: a rewriter has to notice such a procedure, and
+   leave it alone. */
 #include <stdio.h>
 
 __attribute__((noinline)) static int classify(const char* text) {

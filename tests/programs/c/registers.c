@@ -1,4 +1,4 @@
-/* Runs asm/all_registers.S, in which every register holds a value, and prints what becomes of them.
+/* Runs asm/all_registers.S, in which every register holds a value, and prints the registers.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Loads of bad addresses that throw: a handler of SIGSEGV does it, and landing pads find the registers as they were at
-   the load. Code that moves values between calls would lose what destructors read. hot_cold_test.py has it by its own profile.
+/* Loads of bad addresses that throw: a handler of SIGSEGV throws, and landing pads find the registers as they were at
+   the load. Moving values between calls would lose values that destructors read. hot_cold_test.py uses a profile of its own.
    build: -O1 -fnon-call-exceptions
    build: -O1 -fnon-call-exceptions STATIC */
 #include <csignal>

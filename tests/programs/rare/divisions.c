@@ -1,4 +1,4 @@
-/* An interpreter whose next address waits in a register while it divides, as GCC schedules it. Routines that
+/* An interpreter whose next address waits in a register during a division, as GCC schedules it: routines that
    divide keep nearly all registers.
    build: -O2
    build: -O3 -fPIC

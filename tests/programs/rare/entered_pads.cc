@@ -1,5 +1,5 @@
-/* Landing pads that load gp from their own address, and other ways into them. Another pad runs into the first one, which
-   is wrong if it is used; the second has padding in front that two calls which throw seem to return to.
+/* Landing pads that load gp from their own address, and other ways into these pads. In `entered` another pad runs into
+   the pad, with a wrong address; in `padded` two calls that throw seem to return to padding in front of the pad.
    build: -O2
    build: -O2 -Wl,--no-relax
    expect: entered: it may compute gp from the address of another landing pad
@@ -26,7 +26,7 @@ long padded(long v);
 #define CALL(name, n) "ldq $27," name "($29) !literal!" n "\njsr $26,($27)," name " !lituse_jsr!" n "\n"
 #define RELOAD(n) "ldah $29,0($26) !gpdisp!" n "\nlda $29,0($29) !gpdisp!" n "\n"
 asm(".set noreorder\n.set volatile\n.set noat\n.set nomacro\n.text\n"
-    // Two calls, two pads; the first runs into the second.
+    // Two calls, two pads; the first pad runs into the second.
     HEAD("entered", "1001")
     "$e1:\n" CALL("may_throw", "1002") "$e2:\n" RELOAD("1003") "mov $0,$16\n"
     "$e3:\n" CALL("may_throw", "1004") "$e4:\n" RELOAD("1005")

@@ -14,7 +14,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* Every one of them is reached by way of gp. */
+/* These variables are reached by way of gp. */
 long counter, results[64];
 static long hidden;
 static char letters[64];
@@ -30,16 +30,16 @@ NOINLINE static long keeps(long x) {
     return leaf(x) + leaf(x + hidden % 7) + counter;
 }
 
-/* Calls what may be anything, then has its own gp again. */
+/* Calls an unknown function, then loads its own gp again. */
 NOINLINE static long by_pointer(long (*f)(long), long x) { return f(x) + hidden; }
 
 /* Written by hand:
  *  spoils         changes gp
- *  spoils_late    branches to it
+ *  spoils_late    branches to spoils
  *  remember       keeps its return address elsewhere, as setjmp does
- *  go_back        goes there, with another gp
- *  switch_stack   goes on on another stack; gp is the one that the other side had
- *  other_side     runs there, with another gp
+ *  go_back        jumps to that address, with another gp
+ *  switch_stack   goes on on another stack, and leaves the gp of that other side
+ *  other_side     runs on the other stack, with another gp
  */
 long spoils(long), spoils_late(long), remember(long *), switch_stack(long **, long *);
 void go_back(long *, long), other_side(void);
@@ -64,7 +64,7 @@ __asm__(
     "ldq $26,0($30)\nldq $9,8($30)\nldq $10,16($30)\nldq $11,24($30)\n"
     "ldq $12,32($30)\nldq $13,40($30)\nldq $14,48($30)\nldq $15,56($30)\n"
     "lda $30,80($30)\nret $31,($26),1\n.end switch_stack\n"
-    /* $9: where the stack of this side is kept; $10: where the other's is; $11: a number. */
+    /* $9: where this side's stack pointer is kept; $10: where the other side's is; $11: a number. */
     ".align 4\n.ent other_side\nother_side:\n.frame $30,0,$26,0\n.prologue 0\n"
     "addq $11,5,$11\nstq $11,0($12)\nlda $29,64($31)\n"
     "bis $9,$9,$16\nldq $17,0($10)\nbsr $26,switch_stack\n"

@@ -29,19 +29,19 @@ asm(".set noreorder\n.set noat\n"
     FUNCTION("first", "11") FUNCTION("second", "22") FUNCTION("low", "44")
     ".space 0x28000\n" FUNCTION("third", "33") FUNCTION("high", "55")
     ".space 0x9000\n"
-    /* nearest in memory is the other one's half; the upper halves differ */
+    /* the nearest upper half in memory belongs to the other address; the upper halves differ */
     BEGIN("crossed") " beq $16,2f\n br $31,1f\n"
     "2: ldah $1,third($29) !gprelhigh\n br $31,4f\n"
     "3: lda $0,first($1) !gprellow\n ret\n"
     "1: ldah $1,first($29) !gprelhigh\n br $31,3b\n"
     "4: lda $0,third($1) !gprellow\n ret\n.end crossed\n"
-    /* the upper halves are the same as long as nothing moves */
+    /* as `crossed`, but the upper halves are equal as long as nothing moves */
     BEGIN("near") " beq $16,2f\n br $31,1f\n"
     "2: ldah $1,second($29) !gprelhigh\n br $31,4f\n"
     "3: lda $0,first($1) !gprellow\n ret\n"
     "1: ldah $1,first($29) !gprelhigh\n br $31,3b\n"
     "4: lda $0,second($1) !gprellow\n ret\n.end near\n"
-    /* two upper halves of one lower half, and one of two */
+    /* two upper halves reach one lower half, and an upper half serves two lower halves */
     BEGIN("shared") " blt $16,5f\n beq $16,2f\n cmpeq $16,1,$2\n bne $2,1f\n"
     " ldah $1,first($29) !gprelhigh\n br $31,3f\n"
     "2: ldah $1,third($29) !gprelhigh\n br $31,4f\n"
@@ -62,13 +62,13 @@ asm(".set noreorder\n.set noat\n"
     "3: lda $0,first($2) !gprellow\n ret\n"
     "1: ldah $1,first($29) !gprelhigh\n mov $1,$2\n br $31,3b\n"
     "4: lda $0,third($2) !gprellow\n ret\n.end copied\n"
-    /* through memory: nobody follows that, and both functions have to stay */
+    /* the upper half waits in memory, where it is not followed: both functions have to stay */
     BEGIN("spilled") " lda $30,-16($30)\n beq $16,2f\n br $31,1f\n"
     "2: ldah $1,high($29) !gprelhigh\n stq $1,0($30)\n br $31,4f\n"
     "3: ldq $1,0($30)\n lda $0,low($1) !gprellow\n lda $30,16($30)\n ret\n"
     "1: ldah $1,low($29) !gprelhigh\n stq $1,0($30)\n br $31,3b\n"
     "4: ldq $1,0($30)\n lda $0,high($1) !gprellow\n lda $30,16($30)\n ret\n.end spilled\n"
-    /* the same with jump tables */
+    /* as `crossed`, with addresses of jump tables */
     BEGIN("chosen") " beq $16,2f\n br $31,1f\n"
     "2: ldah $1,bottom($29) !gprelhigh\n br $31,4f\n"
     "3: lda $1,top($1) !gprellow\n s4addq $17,$1,$1\n ldl $1,0($1)\n addq $1,$29,$1\n jmp ($1)\n"

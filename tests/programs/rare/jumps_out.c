@@ -1,4 +1,4 @@
-/* Labels of a table that leave by tail calls: the procedure returns, though all its jumps lead to labels.
+/* Labels of a table whose code leaves by tail calls: the procedure returns, though its own jump leads to labels.
    build: -O2 */
 #include <stdio.h>
 typedef long (*fn)(long);

@@ -1,4 +1,4 @@
-/* Labels reached by their distance to another one, by results of calls and by pointers.
+/* Labels reached by their distance to another label, by results of calls and by pointers.
    build: -O0
    build: -O1
    build: -O2

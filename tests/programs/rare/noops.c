@@ -13,7 +13,7 @@ long leading(long), looping(long), computed(long), calls_between(long), only(lon
 long helper(long x) { return x * 3 + 1; }
 
 asm(".text\n.set noreorder\n.set nomacro\n.set noat\n"
-    /* An entry of no-ops only, which a loop jumps back to. */
+    /* An entry of no-ops only, and a loop that jumps back to a no-op. */
     ".globl leading\n.ent leading\nleading: .frame $30,0,$26\n .prologue 0\n nop\n unop\n"
     "1: nop\n subq $16,1,$16\n addq $0,$16,$0\n bgt $16,1b\n unop\n ret\n.end leading\n"
     /* Alignment inside and in front of loops. */
@@ -28,18 +28,18 @@ asm(".text\n.set noreorder\n.set nomacro\n.set noat\n"
     ".globl calls_between\n.ent calls_between\ncalls_between: .frame $30,16,$26\n ldah $29,0($27)!gpdisp!902\n lda $29,0($29)!gpdisp!902\n lda $30,-16($30)\n"
     " stq $26,0($30)\n .prologue 1\n ldq $27,helper($29)!literal!904\n jsr $26,($27),helper!lituse_jsr!904\n"
     " ldah $29,0($26)!gpdisp!903\n nop\n unop\n lda $29,0($29)!gpdisp!903\n ldq $26,0($30)\n lda $30,16($30)\n ret\n.end calls_between\n"
-    /* What has an effect on nothing, and what has: a prefetch is kept. */
+    /* Instructions without an effect, and one with an effect: a prefetch is kept. */
     ".globl forms\n.ent forms\nforms: .frame $30,0,$26\n .prologue 0\n lda $31,4($16)\n ldah $31,1($16)\n addq $16,$16,$31\n"
     " ldl $31,-64($30)\n bis $31,$31,$31\n mulq $16,3,$0\n cmoveq $16,$16,$31\n cpys $f31,$f31,$f31\n ldq_u $31,1($30)\n"
     " umulh $0,$0,$31\n ret\n.end forms\n"
-    /* A procedure of no-ops and a return, one of no-ops that runs into the next, called through pointers. */
+    /* A procedure of no-ops that runs into the next procedure; called through a pointer. */
     ".globl only\n.ent only\nonly: .frame $30,0,$26\n .prologue 0\n unop\n unop\n nop\n.end only\n"
     ".globl only_next\n.ent only_next\nonly_next: .frame $30,0,$26\n .prologue 0\n addq $16,9,$0\n ret\n unop\n.end only_next\n"
     ".set reorder\n.set macro\n.set at\n");
 
 static int depth;
 static _Unwind_Reason_Code count(struct _Unwind_Context *c, void *unused) { (void)c, (void)unused; depth++; return _URC_NO_REASON; }
-/* Its callers end with the call: the return address is behind them. */
+/* Callers of finish() end with the call: the return address is behind their last instruction. */
 __attribute__((noinline, noreturn)) static void finish(long n) {
   _Unwind_Backtrace(count, 0);
   printf("%ld, %s\n", n, depth > 3 ? "deep enough" : "too shallow");

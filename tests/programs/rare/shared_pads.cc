@@ -1,5 +1,5 @@
-/* GCC joins the gp loads of landing pads, though each of them takes its own address for the return address.
-   Nothing is thrown: what happens then depends on the distance of the pads.
+/* GCC joins the gp loads of landing pads, though each pad takes its own address for the return address.
+   Nothing is thrown: the result of a throw depends on the distance of the pads.
    build: -O2 -mno-explicit-relocs
    build: -O2 -mno-explicit-relocs STATIC -Wl,--no-relax
    expect: run: it may compute gp from the address of another landing pad */

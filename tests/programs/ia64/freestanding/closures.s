@@ -1,5 +1,5 @@
-// What compiled code does to gp that is not gp: closures that get something else in the register, and a procedure that returns with a
-// copy of anything in it. Written by hand; ends with status 1 if something was overwritten.
+// Compiled code whose gp register does not hold gp: closures that get something else in it, and a procedure that returns with
+// something else in it. Written by hand; ends with status 1 if something was overwritten.
 	.text
 	.global program#
 	.proc program#

@@ -1,4 +1,4 @@
-// What throws.s calls. Nothing is thrown, so that all but plain is never called.
+// The callees of throws.s. Nothing is thrown, so only plain is ever called.
 
 	.text
 	.global plain#
