@@ -82,8 +82,8 @@ Export export_of(const ImageRow& image, Role role) {
   result.origin = (role == Role::main ? result.real : result.original).parent_path();
   result.links = links_to(image);
   const LoaderView view = read_loader_view(result.original);
-  if (const Platform* platform = find_platform(view.elf_machine))
-    result.searched = folders_by_origin(view, result.origin, *platform);
+  if (view.machine.known)
+    result.searched = folders_by_origin(view, result.origin, platform_of(*view.machine.known));
   return result;
 }
 

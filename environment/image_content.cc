@@ -12,11 +12,11 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/image/elf/loader_view.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
-#include "tas/loader_view.h"
 #include "tas/private_mounts.h"
 
 namespace respike {
@@ -31,22 +31,22 @@ bool is_rewritable(MachineId machine) {
   }
 }
 
-std::string name_of_machine(uint16_t elf_machine) {
-  const Platform* platform = find_platform(elf_machine);
-  return platform ? std::string(platform->name) : fmt::format("ELF machine {}", elf_machine);
+std::string name_of_machine(const FileMachine& machine) {
+  return machine.known ? std::string(platform_of(*machine.known).name)
+                       : fmt::format("ELF machine {}", machine.raw);
 }
 
 }  // namespace
 
 std::string machine_of(const std::filesystem::path& file) {
-  const auto machine = elf_machine_of(file);
-  const Platform* platform = machine ? find_platform(*machine) : nullptr;
-  return platform ? std::string(platform->key) : std::string();
+  const auto machine = file_machine_of(file);
+  if (!machine || !machine->known) return {};
+  return std::string(platform_of(*machine->known).key);
 }
 
 std::string foreign_machine(const std::filesystem::path& file, const std::string& application,
                             const std::filesystem::path& main) {
-  const auto machine = elf_machine_of(file), wanted = elf_machine_of(main);
+  const auto machine = file_machine_of(file), wanted = file_machine_of(main);
   if (!machine || !wanted || *machine == *wanted) return {};
   return fmt::format(
       "it is an image for {}, but an application, here {}, has images of one machine, here {}: "
@@ -78,7 +78,7 @@ ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity
     : path(file), identity(identity_before), bytes_(read_file(file)) {
   hash = content_hash(bytes_);
   const LoaderView view = view_of(bytes_, path);
-  if (const Platform* platform = find_platform(view.elf_machine)) machine_ = platform->key;
+  if (view.machine.known) machine_ = platform_of(*view.machine.known).key;
   try {
     image_ = view_image(bytes_, path);
     if (!is_rewritable(image_->machine))

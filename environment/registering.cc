@@ -269,7 +269,7 @@ void Environment::register_opened(const ApplicationRow& application) {
     if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
       const LoaderView view = read_loader_view(library);
-      if (view.elf_machine != platform->elf_machine)
+      if (view.machine != platform->machine)
         throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
                                 platform->name),
                     path);

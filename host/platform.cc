@@ -47,7 +47,6 @@ const std::array<Platform, 3>& platforms() {
       Platform{.machine = MachineId::alpha,
                .name = "Alpha",
                .key = "alpha",
-               .elf_machine = 0x9026,
                .emulator = "qemu-alpha",
                .sysroot = "/usr/alpha-linux-gnu",
                .sysroot_option = "-L",
@@ -66,7 +65,6 @@ const std::array<Platform, 3>& platforms() {
           .machine = MachineId::ia64,
           .name = "Itanium",
           .key = "ia64",
-          .elf_machine = 50,
           .emulator = "respike-ia64",
           .emulator_is_ours = true,
           .sysroot = "/usr/ia64-linux-gnu",
@@ -84,7 +82,6 @@ const std::array<Platform, 3>& platforms() {
       Platform{.machine = MachineId::x86_64,
                .name = "x86-64",
                .key = "x86_64",
-               .elf_machine = 62,
                .emulator = "",
                .sysroot = "",
                .sysroot_option = "",
@@ -104,12 +101,6 @@ const std::array<Platform, 3>& platforms() {
 }
 
 }  // namespace
-
-const Platform* find_platform(uint16_t elf_machine) {
-  for (const Platform& platform : platforms())
-    if (platform.elf_machine == elf_machine) return &platform;
-  return nullptr;
-}
 
 const Platform* find_platform(std::string_view key) {
   for (const Platform& platform : platforms())

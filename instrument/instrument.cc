@@ -389,13 +389,7 @@ InstrumentResult Instrumenter::run() {
   Steps steps(options_.progress);
   require_rewritable(image_);
   choose_file_names();
-  if (image_.kind == Image::Kind::shared_library && !has_spare_dynamic_entry(image_) &&
-      std::none_of(image_.dynamic_entries.begin(), image_.dynamic_entries.end(),
-                   [](const auto& entry) { return entry.first == kDynamicInit; }))
-    throw Error(
-        "the library has no initializer (DT_INIT) that counting could start from, and no room for "
-        "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
-        image_.path);
+  if (image_.kind == Image::Kind::shared_library) require_room_for_initializer(image_);
 
   steps.begin("lift", 0.0);
   program_ = lift(image_, diagnostics_);

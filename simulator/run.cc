@@ -42,6 +42,7 @@
 #include "optimizer/base/deferred_signals.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/file_kind.h"
+#include "optimizer/image/elf/program_headers.h"
 #include "simulator/measurement_file.h"
 
 extern char** environ;
@@ -137,34 +138,29 @@ fs::path find_plugin() {
   return path;
 }
 
-/// The machine number in a program's ELF header. Throws Error unless `path` is a program that can
-/// run.
-uint16_t require_program(const fs::path& path) {
+/// The machine of a program; nullopt for a machine that Respike does not know. Throws Error unless
+/// `path` is a program that can run.
+std::optional<MachineId> require_program(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Error("there is no such program", path);
   if (!fs::is_regular_file(status)) throw Error("it is not a program", path);
   if (access(path.c_str(), R_OK) != 0) throw Error("it cannot be read", path);
-  std::array<uint8_t, 32> header{};
+  std::array<uint8_t, elf::kFileStartSize> header{};
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(header.data()), header.size());
-  const unsigned kind = header[16] | header[17] << 8, machine = header[18] | header[19] << 8;
-  const bool is_elf = file.gcount() == header.size() && header[0] == 0x7f && header[1] == 'E' &&
-                      header[2] == 'L' && header[3] == 'F' && header[4] == 2 && header[5] == 1;
-  constexpr unsigned kExecutable = 2, kShared = 3;
+  const auto size = static_cast<size_t>(file.gcount());
+  const elf::FileStart start = elf::read_file_start(std::span(header).first(size));
   if (kind_of_file(header) == "a script")
     throw Error("it is a script, not an ELF program: measure the program that it starts", path);
-  if (!is_elf || (kind != kExecutable && kind != kShared))
-    throw Error("it is not an ELF program", path);
-  uint64_t entry = 0;
-  std::memcpy(&entry, &header[24], sizeof entry);
-  if (entry == 0) throw Error("it is a library: there is no place to start it at", path);
+  if (!start.is_usable()) throw Error("it is not an ELF program", path);
+  if (start.entry == 0) throw Error("it is a library: there is no place to start it at", path);
   if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
-  return static_cast<uint16_t>(machine);
+  return start.machine();
 }
 
 void require_program_for(const Platform& platform, const fs::path& path) {
-  if (require_program(path) != platform.elf_machine)
+  if (require_program(path) != platform.machine)
     throw Error(fmt::format("it is not a program for {}", platform.name), path);
 }
 
@@ -405,12 +401,11 @@ std::string difference_of(const Comparison& c, const Outputs& before, const Outp
 }  // namespace
 
 const ModelInfo& model_for(const fs::path& program) {
-  const uint16_t machine = require_program(program);
+  const auto machine = require_program(program);
   for (const ModelInfo& info : models())
-    if (platform_of(info.machine).elf_machine == machine) return info;
-  const Platform* platform = find_platform(machine);
+    if (info.machine == machine) return info;
   throw Error(fmt::format("there is no model of a processor for its machine{}",
-                          platform == nullptr ? "" : fmt::format(", {}", platform->name)),
+                          machine ? fmt::format(", {}", platform_of(*machine).name) : ""),
               program);
 }
 

@@ -195,7 +195,7 @@ std::optional<Object> Search::open(const std::string& path) const {
   } catch (const Error&) {
     return std::nullopt;
   }
-  if (object.view.elf_machine != platform_.elf_machine || !object.view.shared) return std::nullopt;
+  if (object.view.machine != platform_.machine || !object.view.shared) return std::nullopt;
   object.origin = folder_of(path);
   return object;
 }
@@ -301,9 +301,9 @@ ProgramImage read_program(const fs::path& path) {
   if (!fs::exists(status)) throw Error("there is no such program", path);
   if (!fs::is_regular_file(status)) throw Error("it is not a program", path);
   program.view = read_loader_view(program.path);
-  program.platform = find_platform(program.view.elf_machine);
-  if (program.platform == nullptr)
+  if (!program.view.machine.known)
     throw Error("it is a program for a machine that Respike does not know", path);
+  program.platform = &platform_of(*program.view.machine.known);
   // Neither do static position-independent programs have an interpreter, but they have the mark.
   if (program.view.shared && program.view.interpreter.empty() && !program.view.marked_program)
     throw Error("it is a library, not a program", path);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/platform.h"
-#include "tas/loader_view.h"
+#include "optimizer/image/elf/loader_view.h"
 
 namespace respike {
 

@@ -46,6 +46,7 @@
 #include <string_view>
 
 #include "optimizer/base/error.h"
+#include "optimizer/image/elf/program_headers.h"
 
 namespace respike {
 namespace {
@@ -139,32 +140,24 @@ std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
 
 // ---- foreign programs ----
 
-/// The first bytes of an ELF program, and a mask of the bits that binfmt_misc compares: class, byte
-/// order, kind and machine.
-struct Magic {
-  std::array<uint8_t, 20> bytes{0x7f, 'E', 'L', 'F', 2, 1, 1};
-  std::array<uint8_t, 20> mask{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-
-  explicit Magic(uint16_t machine) {
-    bytes[16] = 2;  // ET_EXEC; the mask leaves out the bit that makes it ET_DYN
-    mask[16] = 0xfe;
-    mask[17] = mask[18] = mask[19] = 0xff;
-    bytes[18] = uint8_t(machine);
-    bytes[19] = uint8_t(machine >> 8);
-  }
-};
+std::string hex(std::span<const uint8_t> bytes) {
+  std::string text;
+  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
 
 /// Whether the kernel knows an emulator for programs of the machine.
 bool kernel_knows(const Platform& platform) {
+  const elf::ProgramMagic magic = elf::program_magic(platform.machine);
+  const std::string start = hex(std::span(magic.bytes).first(5));
+  const std::string machine = hex(std::span(magic.bytes).subspan(18, 2));
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(kFormats, error)) {
     std::ifstream file(entry.path());
     std::string first, word, text;
     for (file >> first; file >> word;)
       if (word == "magic") file >> text;
-    const std::string machine =
-        fmt::format("{:02x}{:02x}", platform.elf_machine & 0xff, platform.elf_machine >> 8);
-    if (first == "enabled" && text.starts_with("7f454c4602") && text.size() >= 40 &&
+    if (first == "enabled" && text.starts_with(start) && text.size() >= 40 &&
         text.substr(36, 4) == machine)
       return true;
   }
@@ -184,7 +177,7 @@ void teach_kernel(const Platform& platform) {
     for (const uint8_t byte : bytes) text += fmt::format("\\x{:02x}", byte);
     return text;
   };
-  const Magic magic(platform.elf_machine);
+  const elf::ProgramMagic magic = elf::program_magic(platform.machine);
   constexpr char kBetween = '\x01';  // separates fields: a character that no field contains
   std::string line;
   for (const std::string& field : {std::string("respike"), std::string("M"), std::string(),

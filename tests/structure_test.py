@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The folders depend on each other as their CMake files say, and no machine is named where none may be.
+"""The folders depend on each other as their CMake files say; no machine and no container is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
 others. Only profiledb/database* know SOCI. Names of machines belong to target/, host/, the runtime
 folders, simulator/, the readers of containers, the interface's list of machines, the list and the folders of unwind
-formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one.
+formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one. Numbers
+and headers of ELF belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer
+may not.
 """
 
 import pathlib
@@ -14,10 +16,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
 MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
-                    "tests/", "optimizer/image/elf", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
+                    "tests/", "optimizer/image/elf/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")
 UNWIND = "optimizer/unwind/"
 UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use
+ELF_FOLDER = "optimizer/image/elf/"
+ELF = re.compile(r"""\b(SHT|SHF|SHN|PT|PF|DT|DF|STB|STT|STV|STO|ET|EM|EI|NT)_[A-Z0-9]\w*
+                     |\bR_(ALPHA|IA64|X86_64|AARCH64)_\w+|\bELF(CLASS|DATA|MAG)\w*|\bElf(32|64)_\w+|\bELF::|<elf\.h>
+                     |BinaryFormat/ELF\.h|Object/ELF\w*\.h|\\177ELF|'E', 'L', 'F'|0x9026\b
+                     |\b0x6(ffff|474e5)[0-9a-f]{3,4}\b|\b0x7000000[0-9a-f]\b""", re.VERBOSE)
+ELF_ALLOWED = {"optimizer/base/file_kind.cc": "tells people what a file is, whoever can read it"}
+ELF_INCLUDED = ("optimizer/image/", "tas/", "environment/", "simulator/")
 
 
 def libraries():
@@ -64,7 +73,7 @@ def main():
     allowed = closure(links)
     problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
     files = [p for top in ("optimizer", "host", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
-             for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc")]
+             for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc", ".c")]
     for file in files:
         name = str(file.relative_to(ROOT))
         own = folder_of(name, links)
@@ -81,6 +90,10 @@ def main():
             code = line.split("//")[0]
             if MACHINE.search(code) and not name.startswith(MACHINES_ALLOWED):
                 problems.append(f"{name}:{number}: names a machine: {line.strip()}")
+            if ELF.search(code) and not name.startswith(ELF_FOLDER) and name not in ELF_ALLOWED:
+                problems.append(f"{name}:{number}: names a number of ELF: {line.strip()}")
+            if include and include.group(1).startswith(ELF_FOLDER) and not name.startswith(ELF_INCLUDED):
+                problems.append(f"{name}:{number}: the optimizer must not know a container: {line.strip()}")
     for problem in problems:
         print(problem)
     print(f"{len(files)} files, {len(links)} libraries, {len(problems)} problems")

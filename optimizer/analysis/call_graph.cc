@@ -235,8 +235,8 @@ class CallGraphBuilder {
     const Image* image = program_.image;
     if (image == nullptr) return;
     enter_at(image->entry);
-    for (const auto& [tag, value] : image->dynamic_entries)
-      if (tag == kDynamicInit || tag == kDynamicFini) enter_at(value);
+    for (const LoaderEntry& entry : image->loader_entries)
+      if (entry.enters_code()) enter_at(entry.value);
     for (const Symbol& symbol : image->dynamic_symbols)
       if (symbol.defined_in_section()) enter_at(symbol.value);
   }

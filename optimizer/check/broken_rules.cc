@@ -25,7 +25,7 @@ Violation new_violation(std::span<const ImageRule> rules, const Image& before, c
 }  // namespace
 
 Violation find_broken_rule(const Image& before, const Image& after) {
-  if (Violation violation = new_violation(loader_rules(), before, after)) return violation;
+  if (Violation violation = new_violation(loader_rules(after), before, after)) return violation;
   for (const UnwindFormat* format : unwind_formats())
     if (Violation violation = new_violation(format->rules(), before, after)) return violation;
   return std::nullopt;

@@ -28,8 +28,6 @@
 namespace respike {
 namespace {
 
-constexpr int64_t kDtInit = 12, kDtFini = 13, kDtGnuHash = 0x6ffffef5;
-
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
   return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
@@ -268,14 +266,16 @@ void Comparison::sections() {
       differ(fmt::format("the section {} is missing", each.name));
     }
   }
-  for (size_t i = 0; i < before.dynamic_entries.size() && !difference_; ++i) {
-    const auto& [tag, value] = before.dynamic_entries[i];
-    if (i >= after.dynamic_entries.size() || after.dynamic_entries[i].first != tag)
+  for (size_t i = 0; i < before.loader_entries.size() && !difference_; ++i) {
+    const auto& [kind, raw, value] = before.loader_entries[i];
+    if (i >= after.loader_entries.size() || after.loader_entries[i].raw != raw)
       return differ(fmt::format("dynamic entry {} has another tag", i));
-    const uint64_t now = after.dynamic_entries[i].second;
-    if (tag == kDtInit || tag == kDtFini)
-      pair_addresses(value, now, tag == kDtInit ? "DT_INIT" : "DT_FINI");
-    else if ((value != now || tag == kDtGnuHash) && !same_outside(value, now))
+    const uint64_t now = after.loader_entries[i].value;
+    if (before.loader_entries[i].enters_code())
+      pair_addresses(value, now,
+                     kind == LoaderEntry::Kind::initializer ? "the initializer" : "the finalizer");
+    else if ((value != now || kind == LoaderEntry::Kind::symbol_lookup) &&
+             !same_outside(value, now))
       differ(fmt::format("dynamic entry {} is {:#x} in the input and {:#x} in the output", i, value,
                          now));
   }

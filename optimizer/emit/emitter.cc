@@ -11,12 +11,6 @@
 #include "optimizer/ir/lookup.h"
 
 namespace respike {
-namespace {
-
-constexpr uint64_t kCodeSectionFlags = 0x2 | 0x4;  // SHF_ALLOC | SHF_EXECINSTR
-
-}  // namespace
-
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
                  Diagnostics& diagnostics)
     : program_(program),
@@ -35,7 +29,7 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
     added_text_ = static_cast<uint32_t>(out_.added.size());
     NewImage::AddedSection& text = out_.added.emplace_back();
     text.name = ".text.respike";
-    text.flags = kCodeSectionFlags;
+    text.properties = Section::kAllocated | Section::kExecutable;
     text.address = placement.added_start();
     text.alignment = 16;
     text.contents.resize(placement.added_end() - placement.added_start());

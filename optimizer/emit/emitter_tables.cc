@@ -11,12 +11,6 @@
 #include "optimizer/image/provenance.h"
 
 namespace respike {
-namespace {
-
-constexpr uint32_t kNoteSectionType = 7;  // SHT_NOTE
-
-}  // namespace
-
 // ---- symbols ----
 
 uint32_t Emitter::section_of(uint64_t address) const {
@@ -249,10 +243,10 @@ void Emitter::write_relocations() {
 
 void Emitter::write_dynamic_section() {
   out_.entry = new_address(image_.entry).value_or(image_.entry);  // outside of procedures it stays
-  for (const auto& [tag, value] : image_.dynamic_entries)
-    if (tag == kDynamicInit || tag == kDynamicFini)
-      if (const auto address = new_address(value); address && *address != value)
-        out_.dynamic_changes.emplace_back(tag, *address);
+  for (const LoaderEntry& entry : image_.loader_entries)
+    if (entry.enters_code())
+      if (const auto address = new_address(entry.value); address && *address != entry.value)
+        out_.loader_changes.emplace_back(entry.kind, *address);
   out_.dynamic_relocations = image_.dynamic_relocations;
   const auto& pointers = program_.code_pointers;
   for (DynamicRelocationTable& table : out_.dynamic_relocations)
@@ -269,32 +263,32 @@ void Emitter::write_dynamic_section() {
 
 /// Follows write_dynamic_section(), which finds what starts and initializes the image.
 void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
-  constexpr uint64_t kWritable = 0x1, kAllocated = 0x2, kExecutable = 0x4;  // SHF_*
-  constexpr uint32_t kNoBits = 8;                                           // SHT_NOBITS
+  constexpr auto kInitializer = LoaderEntry::Kind::initializer;
   Injection::Addresses addresses{.memory = segment.memory_address,
                                  .code = segment.free_address,
                                  .entry = out_.entry,
                                  .initializer = {},
                                  .resolve = [this](const CodeLocation& l) { return resolve(l); }};
-  for (const auto& [tag, value] : image_.dynamic_entries)
-    if (tag == kDynamicInit) addresses.initializer = new_address(value).value_or(value);
+  for (const LoaderEntry& entry : image_.loader_entries)
+    if (entry.kind == kInitializer)
+      addresses.initializer = new_address(entry.value).value_or(entry.value);
   Injection::Contents contents = injection.make(addresses);
   out_.entry = contents.entry;
   if (contents.initializer) {
-    std::erase_if(out_.dynamic_changes, [](const auto& c) { return c.first == kDynamicInit; });
-    out_.dynamic_changes.emplace_back(kDynamicInit, *contents.initializer);
+    std::erase_if(out_.loader_changes, [](const auto& c) { return c.first == kInitializer; });
+    out_.loader_changes.emplace_back(kInitializer, *contents.initializer);
   }
   NewImage::AddedSection code;
   code.name = ".text.respike.start";
-  code.flags = kAllocated | kExecutable;
+  code.properties = Section::kAllocated | Section::kExecutable;
   code.address = addresses.code;
   code.alignment = 16;
   code.contents = std::move(contents.code);
   out_.added.push_back(std::move(code));
   NewImage::AddedSection memory;
   memory.name = ".bss.respike";
-  memory.type = kNoBits;
-  memory.flags = kAllocated | kWritable;
+  memory.kind = Section::Kind::zero;
+  memory.properties = Section::kAllocated | Section::kWritable;
   memory.address = addresses.memory;
   memory.alignment = injection.memory.alignment;
   memory.memory_size = injection.memory.size;
@@ -379,7 +373,7 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
   }
   NewImage::AddedSection note;
   note.name = kNoteSection;
-  note.type = kNoteSectionType;
+  note.kind = Section::Kind::note;
   note.alignment = 4;
   note.contents = encode_provenance(provenance);
   if (const Section* old = image_.section_named(kNoteSection))

@@ -9,50 +9,16 @@
 
 #include "optimizer/image/image.h"
 
-#include <llvm/BinaryFormat/ELF.h>
-
 #include <algorithm>
 
 namespace respike {
-
-bool Section::allocated() const {
-  return (flags & llvm::ELF::SHF_ALLOC) != 0;
-}
-bool Section::executable() const {
-  return (flags & llvm::ELF::SHF_EXECINSTR) != 0;
-}
-bool Section::writable() const {
-  return (flags & llvm::ELF::SHF_WRITE) != 0;
-}
-bool Section::thread_local_storage() const {
-  return (flags & llvm::ELF::SHF_TLS) != 0;
-}
-bool Section::holds_program_data() const {
-  return type == llvm::ELF::SHT_PROGBITS || type == llvm::ELF::SHT_INIT_ARRAY ||
-         type == llvm::ELF::SHT_FINI_ARRAY || type == llvm::ELF::SHT_PREINIT_ARRAY;
-}
-
-bool Segment::loaded() const {
-  return type == llvm::ELF::PT_LOAD;
-}
-bool Segment::executable() const {
-  return (flags & llvm::ELF::PF_X) != 0;
-}
-bool Segment::writable() const {
-  return (flags & llvm::ELF::PF_W) != 0;
-}
-bool Segment::unwind_table() const {
-  constexpr uint32_t kIa64UnwindTable = llvm::ELF::PT_LOPROC + 1;  // PT_IA_64_UNWIND
-  return type == kIa64UnwindTable;
-}
 
 void Image::index_sections() {
   by_address_.clear();
   for (uint32_t i = 1; i < sections.size(); ++i) {
     const Section& section = sections[i];
-    const bool template_only =
-        section.thread_local_storage() && section.type == llvm::ELF::SHT_NOBITS;
-    if (section.allocated() && section.size != 0 && !template_only) by_address_.push_back(i);
+    if (section.allocated() && section.size != 0 && !section.is_template_only())
+      by_address_.push_back(i);
   }
   std::stable_sort(by_address_.begin(), by_address_.end(), [&](uint32_t a, uint32_t b) {
     return sections[a].address < sections[b].address;

@@ -1,8 +1,9 @@
 #pragma once
 // A linked executable or shared library, neutral of container and machine.
 //
-// Section and segment `type`/`flags` and relocation `type` keep the container's numbers: they pass
-// through from input to output. What the optimizer asks is answered by the predicates.
+// A reader turns the container's numbers into kinds and properties, which are all that the core
+// asks. The numbers themselves are kept in fields called `raw`: nobody but the folder of the
+// container reads them, and its writer passes them on.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,40 +22,69 @@
 
 namespace respike {
 
+struct Container;  // container.h
+
 struct Section {
+  enum class Kind : uint8_t {
+    contents,  // code or data of the program, which the file holds
+    zero,      // memory without contents in the file
+    note,
+    table,  // of the container's: symbols, names, relocations ...
+  };
+  enum Property : uint8_t { kAllocated = 1, kExecutable = 2, kWritable = 4, kThreadLocal = 8 };
+
   std::string name;
-  uint32_t type = 0;
-  uint64_t flags = 0;
+  Kind kind = Kind::contents;
+  uint8_t properties = 0;  // of Property
   uint64_t address = 0;
   uint64_t offset = 0;
   uint64_t size = 0;  // bytes in memory
-  uint32_t link = 0;
-  uint32_t info = 0;
   uint64_t alignment = 1;
-  uint64_t entry_size = 0;
   std::span<const uint8_t> contents;  // empty when the file holds none
+  struct {
+    uint64_t flags = 0;
+    uint64_t entry_size = 0;
+    uint32_t type = 0;
+    uint32_t link = 0;
+    uint32_t info = 0;
+  } raw;
 
-  bool allocated() const;
-  bool executable() const;
-  bool writable() const;
-  bool thread_local_storage() const;
-  bool holds_program_data() const;  // not a table of the container's
+  bool allocated() const { return (properties & kAllocated) != 0; }
+  bool executable() const { return (properties & kExecutable) != 0; }
+  bool writable() const { return (properties & kWritable) != 0; }
+  bool thread_local_storage() const { return (properties & kThreadLocal) != 0; }
+  /// Each thread has memory of its own for it, and the image none.
+  bool is_template_only() const { return thread_local_storage() && kind == Kind::zero; }
+  bool holds_program_data() const { return kind == Kind::contents; }
   bool contains(uint64_t a) const { return a >= address && a - address < size; }
 };
 
 struct Segment {
-  uint32_t type = 0;
-  uint32_t flags = 0;
+  enum class Kind : uint8_t {
+    other,
+    loaded,
+    interpreter,   // the name of the dynamic linker
+    loader_table,  // what the dynamic linker is told
+    unwind_table,  // of unwind regions (base/region_encoding.h)
+  };
+  enum Right : uint8_t { kExecutable = 1, kWritable = 2, kReadable = 4 };
+
+  Kind kind = Kind::other;
+  uint8_t rights = 0;  // of Right
   uint64_t offset = 0;
   uint64_t address = 0;
   uint64_t file_size = 0;
   uint64_t memory_size = 0;
   uint64_t alignment = 1;
+  struct {
+    uint32_t type = 0;
+    uint32_t flags = 0;
+  } raw = {};
 
-  bool loaded() const;
-  bool executable() const;
-  bool writable() const;
-  bool unwind_table() const;  // leads to a table of unwind regions
+  bool loaded() const { return kind == Kind::loaded; }
+  bool executable() const { return (rights & kExecutable) != 0; }
+  bool writable() const { return (rights & kWritable) != 0; }
+  bool unwind_table() const { return kind == Kind::unwind_table; }
 };
 
 struct Symbol {
@@ -99,12 +129,30 @@ struct DynamicRelocationTable {
   std::vector<Relocation> relocations;
 };
 
+/// A number that the image tells the dynamic linker.
+struct LoaderEntry {
+  enum class Kind : uint8_t {
+    other,
+    initializer,     // the address of code that runs first
+    finalizer,       // the address of code that runs last
+    global_pointer,  // of all procedures
+    symbol_lookup,   // the address of the table by which symbols are found by name
+  };
+  Kind kind = Kind::other;
+  int64_t raw = 0;
+  uint64_t value = 0;
+
+  bool enters_code() const { return kind == Kind::initializer || kind == Kind::finalizer; }
+  bool operator==(const LoaderEntry&) const = default;
+};
+
 class Image {
  public:
   enum class Kind : uint8_t { executable, pie, shared_library };
 
   std::string path;
-  std::string format;  // for people: "ELF64"
+  const Container* container = nullptr;  // of the file
+  std::string format;                    // for people: "ELF64"
   MachineId machine{};
   Kind kind = Kind::executable;
   bool dynamic = false;  // has a dynamic section
@@ -116,8 +164,8 @@ class Image {
   std::vector<Symbol> dynamic_symbols;       // likewise
   std::vector<RelocationTable> relocations;  // of allocated sections only
   std::vector<DynamicRelocationTable> dynamic_relocations;
-  std::vector<std::pair<int64_t, uint64_t>> dynamic_entries;  // tag, value; up to the terminator
-  std::string build_id;  // lower-case hex; empty when there is none
+  std::vector<LoaderEntry> loader_entries;  // in file order
+  std::string build_id;                     // lower-case hex; empty when there is none
 
   /// The section that holds `address` in memory, or nullptr. Binary search.
   const Section* section_at(uint64_t address) const;
@@ -137,9 +185,6 @@ class Image {
   std::vector<uint32_t> by_address_;  // allocated sections, TLS templates without contents left out
 };
 
-/// Tags of Image::dynamic_entries whose values are entries of code.
-inline constexpr int64_t kDynamicInit = 12, kDynamicFini = 13;
-
 /// Reads and checks an image; throws Error with one clear sentence when the file is not one that
 /// Respike can read. Every offset and count of the file is checked.
 Image read_image(const std::filesystem::path& path);
@@ -147,9 +192,6 @@ Image read_image(const std::filesystem::path& path);
 Image read_image(std::vector<uint8_t> bytes, const std::string& name);
 /// The same without taking the bytes over: the bytes must outlive the image.
 Image view_image(std::span<const uint8_t> bytes, const std::string& name);
-
-/// Whether an instrumenter of Respike wrote the image.
-bool is_instrumented(const Image& image);
 
 /// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
 /// when it is instrumented: it cannot be rewritten.
@@ -162,8 +204,8 @@ struct NewImage {
 
   struct AddedSection {
     std::string name;
-    uint32_t type = 1;
-    uint64_t flags = 0;  // container's; allocated ones lie in the added segment
+    Section::Kind kind = Section::Kind::contents;
+    uint8_t properties = 0;  // of Section::Property; allocated ones lie in the added segment
     uint64_t address = 0;
     uint64_t alignment = 1;
     std::vector<uint8_t> contents;
@@ -189,8 +231,8 @@ struct NewImage {
                     // A table with section == 0 gets a new section named after its target (an added
                     // section's index is sections.size() + its position in `added`).
   std::vector<DynamicRelocationTable> dynamic_relocations;
-  /// Tag, new value. A tag that the input lacks takes a spare entry.
-  std::vector<std::pair<int64_t, uint64_t>> dynamic_changes;
+  /// New values. An initializer that the input lacks takes a spare entry.
+  std::vector<std::pair<LoaderEntry::Kind, uint64_t>> loader_changes;
   std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
   std::vector<std::string> name_storage;   // for names of new symbols
 };
@@ -215,8 +257,9 @@ struct AddedMemory {
 /// Error when no room for a program header or for the memory can be made.
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory = {});
 
-/// Whether the dynamic section has a spare entry, as linkers leave some.
-bool has_spare_dynamic_entry(const Image& image);
+/// Throws Error, saying how to link it, when the image neither has an initializer nor has room for
+/// one among the loader's entries.
+void require_room_for_initializer(const Image& image);
 
 /// The container's number for a new relocation with this role; 0 when it has none.
 uint16_t relocation_number(const Image& image, RelocationRole role);

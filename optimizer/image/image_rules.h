@@ -1,8 +1,9 @@
 #pragma once
 // Rules that loaders, unwinders and debuggers rely on, and that nothing but their sources says.
 //
-// Each rule is a small function with its source: those of loaders are in loader_rules.cc, those of
-// unwinders with their formats (unwind/). check/broken_rules.h looks at all of them.
+// Each rule is a small function with its source: those of loaders are with their container
+// (elf/loader_rules.cc), those of unwinders with their formats (unwind/). check/broken_rules.h looks
+// at all of them.
 
 #include <optional>
 #include <span>
@@ -18,7 +19,7 @@ struct ImageRule {
   std::optional<std::string> (*violation)(const Image& image);
 };
 
-/// What the kernel and the dynamic linker assume.
-std::span<const ImageRule> loader_rules();
+/// What the kernel and the dynamic linker assume of images in its container.
+std::span<const ImageRule> loader_rules(const Image& image);
 
 }  // namespace respike

@@ -1,6 +1,6 @@
-// An ELF note with a small descriptor: version, build id of the input, options, fragments. Numbers
-// are LEB128, addresses of fragments are differences in ascending order, so that a scattered image
-// of 100,000 fragments needs about half a megabyte.
+// A note (note.h) with a small descriptor: version, build id of the input, options, fragments.
+// Numbers are LEB128, addresses of fragments are differences in ascending order, so that a
+// scattered image of 100,000 fragments needs about half a megabyte.
 //
 // Facts that later versions of Respike added stand at the end: a reader of an older note finds them
 // absent, and an older Respike leaves them unread. The version is for changes of any other kind.
@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/image/note.h"
 
 namespace respike {
 namespace {
@@ -113,15 +114,13 @@ std::vector<uint8_t> encode_provenance(const Provenance& provenance) {
   write_addresses(descriptor, provenance.left_out);
   write_text(descriptor, provenance.fingerprint);
 
-  ByteWriter note;
-  note.write(static_cast<uint32_t>(kNoteOwner.size() + 1));
-  note.write(static_cast<uint32_t>(descriptor.size()));
-  note.write(static_cast<uint32_t>(provenance.type));
-  note.c_string(kNoteOwner);
-  note.align(4);
-  note.append(descriptor.bytes());
-  note.align(4);
-  return std::move(note.bytes());
+  return make_note(kNoteOwner, static_cast<uint32_t>(provenance.type), descriptor.bytes());
+}
+
+bool is_instrumented(const Image& image) {
+  const Section* note = image.section_named(kNoteSection);
+  return note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
+                                      static_cast<uint32_t>(NoteType::instrumented));
 }
 
 std::optional<Provenance> read_provenance(const Image& image) {

@@ -58,6 +58,9 @@ struct Provenance {
 /// The contents of the note section.
 std::vector<uint8_t> encode_provenance(const Provenance& provenance);
 
+/// Whether an instrumenter of Respike wrote the image.
+bool is_instrumented(const Image& image);
+
 /// nullopt when the image has no such note; throws Error when it is damaged.
 std::optional<Provenance> read_provenance(const Image& image);
 

@@ -13,7 +13,6 @@
 // mean something else with each gp. What is not certain is not guessed: whatever the word or the
 // procedure may refer to, with any gp of the image, stays in place, and so does the procedure.
 
-#include <elf.h>
 #include <algorithm>
 #include <map>
 
@@ -172,8 +171,7 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
 }
 
 /// The gp of the first descriptor that is used; they all have the image's only one. Where the
-/// dynamic linker makes the descriptors, as of shared libraries, it takes gp from DT_PLTGOT (Intel
-/// Itanium Processor-specific ABI, section 5.3).
+/// dynamic linker makes the descriptors, as of shared libraries, it is told gp.
 void find_gp_in_descriptors(Lifter& lifter) {
   const DescriptorTable table = lifter.machine.descriptors();
   const Section* section = lifter.image.section_named(table.section);
@@ -181,8 +179,8 @@ void find_gp_in_descriptors(Lifter& lifter) {
   uint64_t gp = 0;
   for (size_t i = 0; i < count && gp == 0; ++i)
     gp = load<uint64_t>(&section->contents[i * table.size + 8]);
-  for (const auto& [tag, value] : lifter.image.dynamic_entries)
-    if (gp == 0 && tag == DT_PLTGOT) gp = value;
+  for (const LoaderEntry& entry : lifter.image.loader_entries)
+    if (gp == 0 && entry.kind == LoaderEntry::Kind::global_pointer) gp = entry.value;
   if (gp == 0) return;
   lifter.program.gp_values = lifter.all_gps = {gp};
   for (Procedure& procedure : lifter.program.procedures) procedure.gp = gp;

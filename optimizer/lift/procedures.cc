@@ -367,8 +367,7 @@ class EnteredGaps {
       if (!piece.is_gap) follow(piece);
     follow_relocations();
     enter(lifter.image.entry);
-    for (const auto& [tag, value] : lifter.image.dynamic_entries)
-      enter(static_cast<uint64_t>(value));
+    for (const LoaderEntry& entry : lifter.image.loader_entries) enter(entry.value);
     follow_start_up_arrays();
     follow_descriptors();
     for (const Piece& gap : gaps_)
@@ -534,9 +533,8 @@ void find_procedures(Lifter& lifter) {
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);
-  for (const auto& [tag, value] : lifter.image.dynamic_entries)
-    if (tag == kDynamicInit || tag == kDynamicFini)
-      lifter.mark(value, kLeader | kReferenced | kEntryMark);
+  for (const LoaderEntry& entry : lifter.image.loader_entries)
+    if (entry.enters_code()) lifter.mark(entry.value, kLeader | kReferenced | kEntryMark);
 
   // .init and .fini are pieced together from several objects: their order is their meaning.
   for (const CodeRange& range : lifter.program.ranges) {

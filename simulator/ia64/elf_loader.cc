@@ -16,7 +16,6 @@
 
 #include "simulator/ia64/elf_loader.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
@@ -26,11 +25,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "optimizer/base/error.h"
+#include "optimizer/image/elf/program_headers.h"
 #include "simulator/ia64/system_calls.h"
 
 namespace respike::simulator::ia64 {
@@ -76,27 +77,26 @@ class File {
 };
 
 struct Headers {
-  Elf64_Ehdr file;
-  std::vector<Elf64_Phdr> segments;
+  elf::FileStart file;
+  std::vector<Segment> segments;
 };
 
 Headers read_headers(const File& file) {
   Headers headers;
-  Elf64_Ehdr& h = headers.file;
-  if (!file.read(&h, sizeof h, 0) || std::memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
-    file.refuse("not an ELF image");
-  if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB ||
-      h.e_machine != EM_IA_64) {
+  elf::FileStart& h = headers.file;
+  std::array<uint8_t, elf::kFileStartSize> start;
+  if (file.read(start.data(), start.size(), 0)) h = elf::read_file_start(start);
+  if (!h.is_elf) file.refuse("not an ELF image");
+  if (!h.is_64_bit_little_endian || h.machine() != MachineId::ia64)
     file.refuse("not a little-endian 64-bit program for IA-64");
-  }
-  if (h.e_type != ET_EXEC && h.e_type != ET_DYN) file.refuse("not an executable program");
-  if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phnum == 0 || h.e_phnum > kMaximumHeaders) {
+  if (!h.is_linked) file.refuse("not an executable program");
+  if (h.header_size != elf::kProgramHeaderSize || h.header_count == 0 ||
+      h.header_count > kMaximumHeaders)
     file.refuse("damaged: bad program headers");
-  }
-  headers.segments.resize(h.e_phnum);
-  if (!file.read(headers.segments.data(), h.e_phnum * sizeof(Elf64_Phdr), h.e_phoff)) {
+  std::vector<uint8_t> table(h.header_count * elf::kProgramHeaderSize);
+  if (!file.read(table.data(), table.size(), h.headers_offset))
     file.refuse("damaged: program headers beyond the file's end");
-  }
+  headers.segments = elf::read_segments(table);
   return headers;
 }
 
@@ -108,37 +108,38 @@ struct Loaded {
 };
 
 /// Checks that a segment can be mapped, and lies in its file.
-void check_segment(const File& file, const Elf64_Phdr& p) {
-  if (p.p_filesz > p.p_memsz || p.p_offset > file.size() || p.p_filesz > file.size() - p.p_offset) {
+void check_segment(const File& file, const Segment& p) {
+  if (p.file_size > p.memory_size || p.offset > file.size() ||
+      p.file_size > file.size() - p.offset) {
     file.refuse("damaged: a segment lies beyond the file's end");
   }
-  if (p.p_memsz > kWindow || (p.p_vaddr & kUnmappableBits) ||
-      p.p_vaddr % kPage != p.p_offset % kPage) {
+  if (p.memory_size > kWindow || (p.address & kUnmappableBits) ||
+      p.address % kPage != p.offset % kPage) {
     file.refuse("damaged: a segment has an impossible address");
   }
 }
 
-int protection_of(const Elf64_Phdr& p) {
-  return (p.p_flags & PF_R ? PROT_READ : 0) | (p.p_flags & PF_W ? PROT_WRITE : 0) |
-         (p.p_flags & PF_X ? PROT_EXEC : 0);
+int protection_of(const Segment& p) {
+  return (p.rights & Segment::kReadable ? PROT_READ : 0) | (p.writable() ? PROT_WRITE : 0) |
+         (p.executable() ? PROT_EXEC : 0);
 }
 
 void must(const File& file, int64_t result) {
   if (result < 0) file.refuse("cannot be mapped at its addresses");
 }
 
-void map_segment(GuestMemory& memory, const File& file, const Elf64_Phdr& p, uint64_t bias,
+void map_segment(GuestMemory& memory, const File& file, const Segment& p, uint64_t bias,
                  const std::string& name) {
-  const uint64_t address = p.p_vaddr + bias, start = page_down(address);
-  const uint64_t file_end = address + p.p_filesz, end = page_up(address + p.p_memsz);
+  const uint64_t address = p.address + bias, start = page_down(address);
+  const uint64_t file_end = address + p.file_size, end = page_up(address + p.memory_size);
   const int protection = protection_of(p), fixed = MAP_PRIVATE | MAP_FIXED;
   uint64_t anonymous = start;
-  if (p.p_filesz != 0) {
+  if (p.file_size != 0) {
     anonymous = page_up(file_end);
     // Writable at first, if the tail has to be cleared.
-    const bool clears = p.p_memsz > p.p_filesz && file_end < anonymous;
+    const bool clears = p.memory_size > p.file_size && file_end < anonymous;
     must(file, memory.map(start, anonymous - start, protection | (clears ? PROT_WRITE : 0), fixed,
-                          file.number(), static_cast<int64_t>(page_down(p.p_offset)), name));
+                          file.number(), static_cast<int64_t>(page_down(p.offset)), name));
     if (clears) {
       std::memset(memory.host(file_end), 0, anonymous - file_end);
       must(file, memory.protect(start, anonymous - start, protection));
@@ -149,9 +150,9 @@ void map_segment(GuestMemory& memory, const File& file, const Elf64_Phdr& p, uin
   }
 }
 
-std::string read_interpreter(const File& file, const Elf64_Phdr& p) {
-  std::string path(std::min<uint64_t>(p.p_filesz, 4096), '\0');
-  if (path.empty() || !file.read(path.data(), path.size(), p.p_offset))
+std::string read_interpreter(const File& file, const Segment& p) {
+  std::string path(std::min<uint64_t>(p.file_size, 4096), '\0');
+  if (path.empty() || !file.read(path.data(), path.size(), p.offset))
     file.refuse("damaged: bad interpreter");
   path.resize(std::min(path.find('\0'), path.size()));
   return path;
@@ -160,11 +161,11 @@ std::string read_interpreter(const File& file, const Elf64_Phdr& p) {
 /// Refuses libraries, which have no place to start at: their entry is 0, is the ELF header, or lies
 /// in no segment.
 void require_entry(const File& file, const Headers& headers) {
-  const uint64_t entry = headers.file.e_entry;
-  for (const Elf64_Phdr& p : headers.segments) {
-    const uint64_t inside = entry - p.p_vaddr;
-    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && entry >= p.p_vaddr && inside < p.p_memsz &&
-        p.p_offset + inside >= sizeof headers.file)
+  const uint64_t entry = headers.file.entry;
+  for (const Segment& p : headers.segments) {
+    const uint64_t inside = entry - p.address;
+    if (p.loaded() && p.executable() && entry >= p.address && inside < p.memory_size &&
+        p.offset + inside >= elf::kFileStartSize)
       return;
   }
   file.refuse("not an executable program: there is no place to start it at");
@@ -174,16 +175,16 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
   const Headers headers = read_headers(file);
   Loaded image;
   uint64_t lowest = ~uint64_t{0}, highest = 0;
-  for (const Elf64_Phdr& p : headers.segments) {
-    if (p.p_type == PT_INTERP) image.interpreter = read_interpreter(file, p);
-    if (p.p_type != PT_LOAD || p.p_memsz == 0) continue;
+  for (const Segment& p : headers.segments) {
+    if (p.kind == Segment::Kind::interpreter) image.interpreter = read_interpreter(file, p);
+    if (!p.loaded() || p.memory_size == 0) continue;
     check_segment(file, p);
-    lowest = std::min<uint64_t>(lowest, page_down(p.p_vaddr));
-    highest = std::max<uint64_t>(highest, page_up(p.p_vaddr + p.p_memsz));
+    lowest = std::min<uint64_t>(lowest, page_down(p.address));
+    highest = std::max<uint64_t>(highest, page_up(p.address + p.memory_size));
   }
   if (lowest >= highest) file.refuse("damaged: nothing to load");
   require_entry(file, headers);
-  if (headers.file.e_type == ET_DYN) {
+  if (headers.file.can_be_moved) {
     // If the image was linked to an address, data lies in another region; else behind the text.
     if (highest - lowest > kWindow) file.refuse("a position-independent image that spans regions");
     const int64_t place = memory.map(is_program ? kPieBase : 0, highest - lowest, PROT_NONE,
@@ -191,17 +192,17 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
     must(file, place);
     image.bias = static_cast<uint64_t>(place) - lowest;
   }
-  for (const Elf64_Phdr& p : headers.segments) {
-    if (p.p_type != PT_LOAD || p.p_memsz == 0) continue;
+  for (const Segment& p : headers.segments) {
+    if (!p.loaded() || p.memory_size == 0) continue;
     map_segment(memory, file, p, image.bias, name);
-    const uint64_t header_offset = headers.file.e_phoff - p.p_offset;
-    if (headers.file.e_phoff >= p.p_offset && header_offset < p.p_filesz)
-      image.headers = p.p_vaddr + image.bias + header_offset;
-    image.end = std::max(image.end, p.p_vaddr + p.p_memsz + image.bias);
+    const uint64_t header_offset = headers.file.headers_offset - p.offset;
+    if (headers.file.headers_offset >= p.offset && header_offset < p.file_size)
+      image.headers = p.address + image.bias + header_offset;
+    image.end = std::max(image.end, p.address + p.memory_size + image.bias);
   }
   image.start = lowest + image.bias;
-  image.entry = headers.file.e_entry + image.bias;
-  image.header_count = headers.file.e_phnum;
+  image.entry = headers.file.entry + image.bias;
+  image.header_count = headers.file.header_count;
   return image;
 }
 
@@ -251,7 +252,7 @@ Auxiliary auxiliary_vector(const Loaded& program, const Loaded& linker, StackWri
   if (repeatable || getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
     std::memset(random, 0x5a, sizeof random);
   return {{AT_PHDR, program.headers},
-          {AT_PHENT, sizeof(Elf64_Phdr)},
+          {AT_PHENT, elf::kProgramHeaderSize},
           {AT_PHNUM, program.header_count},
           {AT_PAGESZ, kPage},
           {AT_BASE, linker.bias},
@@ -296,10 +297,10 @@ uint64_t build_stack(GuestMemory& memory, const Loaded& program, const Loaded& l
 bool is_guest_program(const std::string& path) {
   const int number = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (number < 0) return false;
-  Elf64_Ehdr h = {};
-  const bool complete = pread(number, &h, sizeof h, 0) == sizeof h;
+  std::array<uint8_t, elf::kFileStartSize> start;
+  const bool complete = pread(number, start.data(), start.size(), 0) == ssize_t{start.size()};
   close(number);
-  return complete && std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_machine == EM_IA_64;
+  return complete && elf::read_file_start(start).machine() == MachineId::ia64;
 }
 
 void load_program(Process& process, Thread& thread, const std::string& path,

@@ -22,14 +22,12 @@ void add_section(Image& image, const char* name, uint64_t address,
                  std::span<const uint8_t> contents) {
   Section section;
   section.name = name;
-  section.type = 1;
-  section.flags = 2;
+  section.properties = Section::kAllocated;
   section.address = address;
   section.size = contents.size();
   section.contents = contents;
   image.sections.push_back(section);
-  image.segments.push_back({.type = 1,
-                            .flags = 4,
+  image.segments.push_back({.kind = Segment::Kind::loaded,
                             .offset = static_cast<uint64_t>(contents.data() - image.file.data()),
                             .address = address,
                             .file_size = contents.size(),
@@ -48,12 +46,11 @@ struct OneEntry {
     bytes = std::move(out.bytes());
     image.machine = MachineId::ia64;
     image.file = bytes;
-    image.segments.push_back({.type = 0x70000001,  // PT_IA_64_UNWIND
-                              .flags = 4,
+    image.segments.push_back({.kind = Segment::Kind::unwind_table,
                               .address = kTable,
                               .file_size = regions::kEntrySize,
                               .memory_size = regions::kEntrySize});
-    image.segments.push_back({.type = 1, .flags = 5, .address = kBase});
+    image.segments.push_back({.kind = Segment::Kind::loaded, .address = kBase});
     image.sections.emplace_back();
     const auto all = std::span<const uint8_t>(bytes);
     add_section(image, ".IA_64.unwind", kTable, all.first(regions::kEntrySize));

@@ -27,7 +27,9 @@ bool exercise(std::vector<uint8_t> bytes) {
     EXPECT_LT(write_image(image, unchanged(image)).size(), 4 * size + (1 << 20));
     NewImage output = unchanged(image);
     const uint64_t address = plan_added_segment(image).free_address;
-    output.added.push_back({".text.hot", 1, 6, address, 16, std::vector<uint8_t>(64)});
+    output.added.push_back({".text.hot", Section::Kind::contents,
+                            Section::kAllocated | Section::kExecutable, address, 16,
+                            std::vector<uint8_t>(64)});
     // Offsets may agree with addresses modulo 64 KB only.
     EXPECT_LT(write_image(image, output).size(), 4 * size + (3 << 20));
     return true;

@@ -68,7 +68,7 @@ TEST(ElfReader, ReadsADynamicProgram) {
   const Image image = read_image(dynamic_program());
   EXPECT_EQ(image.kind, Image::Kind::executable);
   EXPECT_TRUE(image.dynamic);
-  EXPECT_FALSE(image.dynamic_entries.empty());
+  EXPECT_FALSE(image.loader_entries.empty());
   EXPECT_FALSE(image.dynamic_symbols.empty());
   ASSERT_FALSE(image.dynamic_relocations.empty());
   const DynamicRelocationTable& table = image.dynamic_relocations.back();
@@ -191,7 +191,10 @@ TEST(ElfReader, RefusesInstrumentedImages) {
     NewImage output = unchanged(image);
     Provenance provenance;
     provenance.type = type;
-    output.added.push_back({std::string(kNoteSection), 7, 0, 0, 4, encode_provenance(provenance)});
+    output.added.push_back({.name = std::string(kNoteSection),
+                            .kind = Section::Kind::note,
+                            .alignment = 4,
+                            .contents = encode_provenance(provenance)});
     const Image result = read_image(write_image(image, output), "output");
     if (type == NoteType::rewritten)
       EXPECT_EQ(refusal(result), "rewritable");

@@ -17,7 +17,8 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kAllocatedCode = 6;  // SHF_ALLOC | SHF_EXECINSTR
+constexpr uint8_t kAllocatedCode = Section::kAllocated | Section::kExecutable;
+constexpr auto kContents = Section::Kind::contents;
 
 std::filesystem::path write_output(const Image& input, const NewImage& output,
                                    const std::string& name) {
@@ -35,8 +36,8 @@ uint32_t index_of(const Image& image, std::string_view name) {
 uint64_t add_sections(const Image& image, NewImage& output) {
   const uint64_t address = plan_added_segment(image).free_address;
   output.added.push_back(
-      {".text.hot", 1, kAllocatedCode, address, 16, std::vector<uint8_t>(100, 0)});
-  output.added.push_back({".respike.test", 1, 0, 0, 1, std::vector<uint8_t>(33, 'x')});
+      {".text.hot", kContents, kAllocatedCode, address, 16, std::vector<uint8_t>(100, 0)});
+  output.added.push_back({".respike.test", kContents, 0, 0, 1, std::vector<uint8_t>(33, 'x')});
   return address + 100;
 }
 
@@ -276,7 +277,7 @@ TEST(ElfWriter, AddedCodeRuns) {
   std::vector<uint8_t> code;
   for (const uint32_t word : {0x201f0001u, 0x221f0009u, 0x00000083u})
     for (int i = 0; i < 4; ++i) code.push_back(word >> 8 * i & 0xff);
-  output.added.push_back({".text.hot", 1, kAllocatedCode, address, 16, code});
+  output.added.push_back({".text.hot", kContents, kAllocatedCode, address, 16, code});
   output.entry = address;
   const auto path = write_output(image, output, "entry");
   EXPECT_EQ(run_alpha(path).status, 9 << 8);
@@ -326,7 +327,7 @@ TEST(ElfWriter, AddsSymbolsAndRelocationsToAddedSections) {
     EXPECT_EQ(result.symbols[i < locals ? i : i + 1].name, image.symbols[i].name);
   const Section* table = result.section_named(".rela.text.hot");
   ASSERT_NE(table, nullptr);
-  EXPECT_EQ(result.sections[table->info].name, ".text.hot");
+  EXPECT_EQ(result.sections[table->raw.info].name, ".text.hot");
   // Every relocation still has its meaning.
   for (size_t t = 0; t < image.relocations.size(); ++t)
     for (size_t i = 0; i < image.relocations[t].relocations.size(); ++i)
@@ -369,45 +370,51 @@ TEST(ElfWriter, DropsDebugSectionsOrKeepsThemRight) {
   }
 }
 
-TEST(ElfWriter, ChangesTheDynamicSection) {
+TEST(ElfWriter, ChangesWhatTheDynamicLinkerIsTold) {
   const Image image = read_image(dynamic_program());
   NewImage output = unchanged(image);
-  constexpr int64_t kDebug = 21;
-  output.dynamic_changes.emplace_back(kDebug, 0x1234);
-  const Image result = read_image(write_image(image, output), "output");
-  EXPECT_EQ(std::count(result.dynamic_entries.begin(), result.dynamic_entries.end(),
-                       std::pair<int64_t, uint64_t>(kDebug, 0x1234)),
-            1);
+  output.loader_changes.emplace_back(LoaderEntry::Kind::finalizer, 0x1234);
+  auto entries = image.loader_entries;
+  std::ranges::find(entries, LoaderEntry::Kind::finalizer, &LoaderEntry::kind)->value = 0x1234;
+  EXPECT_EQ(read_image(write_image(image, output), "output").loader_entries, entries);
+  output.loader_changes = {{LoaderEntry::Kind::other, 1}};
+  EXPECT_THROW(write_image(image, output), Error);
 }
 
-TEST(ElfWriter, AddsADynamicEntryWhereOneIsSpare) {
+TEST(ElfWriter, AddsAnInitializerWhereAnEntryIsSpare) {
+  const auto library = [](const std::string& options, const std::string& name) {
+    return read_image(
+        compile("bare.c", "int one() { return 1; }", "-fPIC -shared -nostdlib " + options, name));
+  };
   const auto add = [](const Image& image) {
     NewImage output = unchanged(image);
-    output.dynamic_changes.emplace_back(0x12345, 1);
+    output.loader_changes.emplace_back(LoaderEntry::Kind::initializer, 1);
     return write_image(image, output);
   };
-  const Image image = read_image(dynamic_program());
-  ASSERT_TRUE(has_spare_dynamic_entry(image));
-  auto entries = image.dynamic_entries;
-  entries.emplace_back(0x12345, 1);
-  EXPECT_EQ(read_image(add(image), "output").dynamic_entries, entries);
+  const Image image = library("", "spare-entry.so");
+  auto entries = image.loader_entries;
+  EXPECT_EQ(std::ranges::count(entries, LoaderEntry::Kind::initializer, &LoaderEntry::kind), 0);
+  EXPECT_NO_THROW(require_room_for_initializer(image));
+  entries.push_back({LoaderEntry::Kind::initializer, 12, 1});
+  EXPECT_EQ(read_image(add(image), "output").loader_entries, entries);
 
-  const Image full = read_image(
-      compile("hello.c", kHello, "-no-pie -Wl,--spare-dynamic-tags=0", "no-spare-entry"));
-  EXPECT_FALSE(has_spare_dynamic_entry(full));
+  const Image full = library("-Wl,--spare-dynamic-tags=0", "no-spare-entry.so");
+  EXPECT_THROW(require_room_for_initializer(full), Error);
   EXPECT_THROW(add(full), Error);
-  EXPECT_FALSE(has_spare_dynamic_entry(read_image(static_program())));
+  EXPECT_THROW(require_room_for_initializer(read_image(static_program())), Error);
 }
 
 TEST(ElfWriter, AddsMemoryBehindDataOrInASegmentOfItsOwn) {
-  constexpr uint64_t kSize = 0x4000, kWritable = 3;  // SHF_WRITE | SHF_ALLOC
+  constexpr uint64_t kSize = 0x4000;
+  constexpr uint8_t kWritable = Section::kAllocated | Section::kWritable;
   const auto with_memory = [&](const Image& image, uint64_t lowest, const std::string& name,
                                size_t code_size = 100) {
     const AddedSegment where = plan_added_segment(image, {kSize, 0x2000, lowest});
     NewImage output = unchanged(image);
+    output.added.push_back({".text.hot", kContents, kAllocatedCode, where.free_address, 16,
+                            std::vector<uint8_t>(code_size)});
     output.added.push_back(
-        {".text.hot", 1, kAllocatedCode, where.free_address, 16, std::vector<uint8_t>(code_size)});
-    output.added.push_back({".bss.test", 8, kWritable, where.memory_address, 0x2000, {}, kSize});
+        {".bss.test", Section::Kind::zero, kWritable, where.memory_address, 0x2000, {}, kSize});
     return write_output(image, output, name);
   };
   for (const auto& input : {dynamic_program(), static_program(), pie_program()}) {
@@ -456,8 +463,9 @@ TEST(ElfWriter, RefusesMistakenRequests) {
   refused([&](NewImage& output) { output.dropped_sections.push_back(index_of(image, ".symtab")); });
   refused([&](NewImage& output) { output.moved.push_back({text, address - 16, {1}}); });
   refused([&](NewImage& output) {
-    output.added.push_back({".a", 1, kAllocatedCode, address, 16, std::vector<uint8_t>(32)});
-    output.added.push_back({".b", 1, kAllocatedCode, address + 16, 16, {1}});
+    output.added.push_back(
+        {".a", kContents, kAllocatedCode, address, 16, std::vector<uint8_t>(32)});
+    output.added.push_back({".b", kContents, kAllocatedCode, address + 16, 16, {1}});
   });
 }
 

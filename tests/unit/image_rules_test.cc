@@ -35,18 +35,16 @@ struct Patient {
   explicit Patient(Bytes b) : bytes(std::move(b)), image(view_image(bytes, "image")) {}
 
   Segment& segment(uint32_t type) {
-    return *std::ranges::find(image.segments, type, &Segment::type);
+    return *std::ranges::find(image.segments, type, [](const auto& s) { return s.raw.type; });
   }
   Section& section(uint32_t type) {
-    return *std::ranges::find(image.sections, type, &Section::type);
+    return *std::ranges::find(image.sections, type, [](const auto& s) { return s.raw.type; });
   }
   Section& section(std::string_view name) {
     return *std::ranges::find(image.sections, name, &Section::name);
   }
   uint64_t& dynamic(int64_t tag) {
-    const auto entry =
-        std::ranges::find(image.dynamic_entries, tag, [](const auto& e) { return e.first; });
-    return entry->second;
+    return std::ranges::find(image.loader_entries, tag, &LoaderEntry::raw)->value;
   }
   uint8_t* contents(const Section& section) { return &bytes[section.offset]; }
 
@@ -84,7 +82,7 @@ const Damage kDamages[] = {
     {"hash_counts_symbols",
      [](Patient& p) {
        const Section& hash = p.section(ELF::SHT_HASH);
-       p.contents(hash)[hash.entry_size] += 1;
+       p.contents(hash)[hash.raw.entry_size] += 1;
      }},
     {"every_symbol_has_a_version", [](Patient& p) { p.section(ELF::SHT_GNU_versym).size += 2; }},
     {"dynamic_entries_lead_to_sections", [](Patient& p) { p.dynamic(ELF::DT_GNU_HASH) += 8; }},
@@ -108,8 +106,8 @@ std::filesystem::path program() {
   return compile("rules.c", kHello, "-fPIE -pie -Wl,--hash-style=both", "rules.pie");
 }
 
-std::vector<ImageRule> all_rules() {
-  const auto loaders = loader_rules();
+std::vector<ImageRule> all_rules(const Image& image) {
+  const auto loaders = loader_rules(image);
   std::vector<ImageRule> rules(loaders.begin(), loaders.end());
   for (const UnwindFormat* format : unwind_formats())
     rules.insert(rules.end(), format->rules().begin(), format->rules().end());
@@ -117,7 +115,7 @@ std::vector<ImageRule> all_rules() {
 }
 
 std::optional<std::string> violation_of(std::string_view name, const Image& image) {
-  for (const ImageRule& rule : all_rules())
+  for (const ImageRule& rule : all_rules(image))
     if (rule.name == name) return rule.violation(image);
   ADD_FAILURE() << "there is no rule " << name;
   return std::nullopt;
@@ -139,7 +137,7 @@ TEST(ImageRules, SeeEachDamage) {
 }
 
 TEST(ImageRules, AreAllTested) {
-  for (const ImageRule& rule : all_rules())
+  for (const ImageRule& rule : all_rules(read_image(program())))
     EXPECT_TRUE(std::string_view(rule.name) == "regions_are_sorted" ||
                 std::ranges::any_of(kDamages,
                                     [&](const Damage& damage) {
@@ -158,7 +156,8 @@ TEST(ImageRules, HoldInInputsAndOutputs) {
     const Bytes bytes = optimize(input, options, diagnostics).bytes;
     const Image output = view_image(bytes, "output");
     for (const Image* image : {&input, &output})
-      for (const ImageRule& rule : all_rules()) EXPECT_EQ(rule.violation(*image), std::nullopt);
+      for (const ImageRule& rule : all_rules(*image))
+        EXPECT_EQ(rule.violation(*image), std::nullopt);
   }
 }
 

@@ -169,7 +169,8 @@ Image written_image(const Image& input, const NewImage& output) {
   for (const NewImage::AddedSection& added : output.added) {
     Section& section = image.sections.emplace_back();
     section.name = added.name;
-    section.flags = added.flags;
+    section.kind = added.kind;
+    section.properties = added.properties;
     section.address = added.address;
     section.size = added.contents.size();
     section.contents = added.contents;

@@ -130,10 +130,10 @@ void TextProgram::read_section(std::string_view line) {
   words.next();
   Section section;
   section.name = words.next();
-  section.type = 1;  // contents
   section.address = words.next_number<uint64_t>();
   section.size = words.next_number<uint64_t>();
-  section.flags = words.next() == "code" ? 0x2 | 0x4 : 0x2 | 0x1;  // as ELF has them
+  section.properties = words.next() == "code" ? Section::kAllocated | Section::kExecutable
+                                              : Section::kAllocated | Section::kWritable;
   image.sections.push_back(section);
 }
 
@@ -180,8 +180,7 @@ void TextProgram::make_image() {
   if (!has_code && !program.ranges.empty()) {
     Section text;
     text.name = ".text";
-    text.type = 1;
-    text.flags = 0x2 | 0x4;
+    text.properties = Section::kAllocated | Section::kExecutable;
     text.address = program.ranges.front().start;
     text.size = program.ranges.back().end - text.address;
     image.sections.insert(image.sections.begin() + 1, text);
@@ -191,12 +190,13 @@ void TextProgram::make_image() {
     section.offset = size;
     size += section.size;
     if (section.size == 0) continue;
-    image.segments.push_back({.type = 1,
-                              .flags = section.executable() ? 5u : 6u,
-                              .offset = section.offset,
-                              .address = section.address,
-                              .file_size = section.size,
-                              .memory_size = section.size});
+    image.segments.push_back(
+        {.kind = Segment::Kind::loaded,
+         .rights = section.executable() ? Segment::kExecutable : Segment::kWritable,
+         .offset = section.offset,
+         .address = section.address,
+         .file_size = section.size,
+         .memory_size = section.size});
   }
   file_.resize(size);
   image.file = file_;

@@ -19,6 +19,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/error.h"
+#include "optimizer/image/elf/program_headers.h"
 #include "tas/libraries.h"
 #include "tas/library_cache.h"
 #include "tests/unit/command.h"
@@ -288,7 +289,7 @@ TEST(Libraries, AuxiliaryOnesMayBeMissing) {
 TEST(Libraries, SysrootStandsForTheRoot) {
   const TemporaryFolder folder;
   const fs::path root = folder / "root";
-  const uint16_t machine = platform_of(MachineId::alpha).elf_machine;
+  const uint16_t machine = elf::number_of_machine(MachineId::alpha);
   write(folder / "p",
         {.interpreter = "/lib/ld.so", .needed = {"a.so", "b.so"}, .machine = machine});
   write(root / "lib/ld.so", {.machine = machine});
@@ -320,19 +321,24 @@ TEST(Libraries, DamagedImages) {
   EXPECT_THROW(read_program(folder.path()), Error);
 }
 
+std::optional<uint16_t> number_of(const fs::path& path) {
+  const auto machine = file_machine_of(path);
+  return machine ? std::optional(machine->raw) : std::nullopt;
+}
+
 TEST(Libraries, MachineOfAFile) {
   const TemporaryFolder folder;
   const fs::path path = folder / "image.so";
   for (const uint16_t machine : {uint16_t{EM_X86_64}, uint16_t{EM_IA_64}, uint16_t{0x9026}}) {
     write(path, {.machine = machine});
-    EXPECT_EQ(elf_machine_of(path), machine);
-    EXPECT_EQ(read_loader_view(path).elf_machine, machine);
+    EXPECT_EQ(number_of(path), machine);
+    EXPECT_EQ(read_loader_view(path).machine.raw, machine);
   }
   const std::vector<uint8_t> image = image_of({});
   const auto of = [&](std::vector<uint8_t> bytes) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-    return elf_machine_of(path);
+    return number_of(path);
   };
   EXPECT_EQ(of(image), EM_X86_64);
   EXPECT_EQ(of({image.begin(), image.begin() + sizeof(Elf64_Ehdr) - 1}), std::nullopt);
@@ -341,8 +347,8 @@ TEST(Libraries, MachineOfAFile) {
     bytes[place] = 9;
     EXPECT_EQ(of(bytes), std::nullopt) << place;
   }
-  EXPECT_EQ(elf_machine_of(folder / "none"), std::nullopt);
-  EXPECT_EQ(elf_machine_of(folder.path()), std::nullopt);
+  EXPECT_EQ(file_machine_of(folder / "none"), std::nullopt);
+  EXPECT_EQ(file_machine_of(folder.path()), std::nullopt);
 }
 
 TEST(Libraries, DamagedCaches) {

@@ -22,14 +22,13 @@ struct Sections {
       address += 0x10000;
     }
     image.file = zeros;
-    image.segments.push_back({.type = 1,  // loaded
-                              .flags = 5,
+    image.segments.push_back({.kind = Segment::Kind::loaded,
+                              .rights = Segment::kExecutable,
                               .address = kText,
                               .file_size = zeros.size(),
                               .memory_size = zeros.size()});
     if (has_region_table)
-      image.segments.push_back({.type = 0x70000001,  // PT_IA_64_UNWIND
-                                .flags = 4,
+      image.segments.push_back({.kind = Segment::Kind::unwind_table,
                                 .address = kText + 0x1000,
                                 .file_size = 0,
                                 .memory_size = 0});

@@ -180,7 +180,7 @@ void put_tables(const Image& image, const RegionSections& written, uint64_t addr
     const size_t header = load<uint64_t>(&file[32]) + i * 56;
     if (image.segments[i].unwind_table())
       place(header, written.table_address, written.table.size());
-    if (image.segments[i].type != kNote) continue;
+    if (image.segments[i].raw.type != kNote) continue;
     store(&file[header], kLoad);
     store(&file[header + 4], kReadable);
     place(header, address, file.size() - offset);

@@ -309,12 +309,12 @@ class Entries : public testing::Test {
     image_.machine = MachineId::ia64;
     store(&descriptor_[8], kData);
     image_.file = file_;
-    image_.segments.push_back({.type = 1,
-                               .flags = 5,
+    image_.segments.push_back({.kind = Segment::Kind::loaded,
+                               .rights = Segment::kExecutable,
                                .address = kBase,
                                .file_size = file_.size(),
                                .memory_size = file_.size()});
-    image_.segments.push_back({.type = 0x70000001, .flags = 4, .address = kBase});
+    image_.segments.push_back({.kind = Segment::Kind::unwind_table, .address = kBase});
     image_.sections.emplace_back();
     add_section(".text", kText, std::span(file_).subspan(0x1000));
     add_section(".opd", kData, descriptor_);
@@ -344,8 +344,7 @@ class Entries : public testing::Test {
   void add_section(const char* name, uint64_t address, std::span<const uint8_t> contents) {
     Section section;
     section.name = name;
-    section.type = 1;
-    section.flags = 2;
+    section.properties = Section::kAllocated;
     section.address = address;
     section.size = contents.size();
     section.contents = contents;

@@ -331,23 +331,21 @@ struct Rewritten {
     image.file = bytes;
     image.sections = original.sections;
     image.segments = original.segments;
-    image.dynamic_entries = original.dynamic_entries;
+    image.loader_entries = original.loader_entries;
     const uint64_t size = bytes.size() - offset;
     for (Segment& segment : image.segments)
       if (segment.unwind_table()) {
         segment.address = tables.table_address;
         segment.memory_size = tables.table.size();
       }
-    image.segments.push_back({.type = 1,
-                              .flags = 4,
+    image.segments.push_back({.kind = Segment::Kind::loaded,
                               .offset = offset,
                               .address = address,
                               .file_size = size,
                               .memory_size = size});
     Section section;
     section.name = "new";
-    section.type = 1;
-    section.flags = 2;
+    section.properties = Section::kAllocated;
     section.address = address;
     section.size = size;
     section.contents = std::span(bytes).subspan(offset);

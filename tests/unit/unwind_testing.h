@@ -84,7 +84,7 @@ struct TestImage {
   Image image() const {
     Image result;
     result.sections.emplace_back();
-    add(result, ".text", kText, text, 6);  // allocated, executable
+    add(result, ".text", kText, text, Section::kAllocated | Section::kExecutable);
     add(result, ".eh_frame", kFrame, frame);
     add(result, ".gcc_except_table", kExcept, except);
     result.index_sections();
@@ -92,11 +92,10 @@ struct TestImage {
   }
 
   static void add(Image& image, const char* name, uint64_t address,
-                  std::span<const uint8_t> contents, uint64_t flags = 2) {
+                  std::span<const uint8_t> contents, uint8_t properties = Section::kAllocated) {
     Section section;
     section.name = name;
-    section.type = 1;
-    section.flags = flags;
+    section.properties = properties;
     section.address = address;
     section.size = contents.size();
     section.contents = contents;

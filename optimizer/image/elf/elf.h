@@ -1,14 +1,15 @@
 #pragma once
-// What the ELF reader and writer share: LLVM's record types and a reader for notes.
+// What the files of this folder share: LLVM's record types, and the functions of the container.
 
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/Object/ELFTypes.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
+#include "optimizer/image/container.h"
 #include "optimizer/image/image.h"
 
 namespace respike::elf {
@@ -22,13 +23,11 @@ using SymbolRecord = Types::Sym;
 using RelaRecord = Types::Rela;
 using DynamicRecord = Types::Dyn;
 
-inline constexpr uint16_t kMachineAlpha = 0x9026;  // what Linux uses; the registered 41 never was
 inline constexpr uint64_t kFirstReservedSection = llvm::ELF::SHN_LORESERVE;
 
-/// The descriptor of the first note of `type` by `owner` in a note section with `alignment`;
-/// nullopt when there is none or the notes are damaged before it.
-std::optional<std::span<const uint8_t>> find_note(std::span<const uint8_t> notes,
-                                                  uint64_t alignment, std::string_view owner,
-                                                  uint32_t type);
+Segment segment_of(const ProgramHeader& header);  // program_headers.cc
+
+Image read(std::span<const uint8_t> bytes, const std::string& name);
+std::vector<uint8_t> write(const Image& input, const NewImage& output);
 
 }  // namespace respike::elf

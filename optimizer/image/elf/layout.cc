@@ -28,7 +28,6 @@
 #include <limits>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/provenance.h"
 
 namespace respike {
 
@@ -42,8 +41,7 @@ constexpr uint64_t kDefaultSegmentAlignment = 0x10000;
 constexpr uint64_t kWideHole = uint64_t{1} << 40;  // no memory of a program is that large
 
 bool occupies_memory(const Section& section) {
-  const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
-  return section.allocated() && section.size != 0 && !template_only;
+  return section.allocated() && section.size != 0 && !section.is_template_only();
 }
 
 std::vector<uint32_t> sections_by_address(const Image& image) {
@@ -58,18 +56,19 @@ std::vector<uint32_t> sections_by_address(const Image& image) {
 
 /// Whether only program headers and the dynamic section know where `section` is.
 bool can_move(const Image& image, const Section& section) {
-  switch (section.type) {
+  switch (section.raw.type) {
     case ELF::SHT_NOTE:
       return true;
     case ELF::SHT_PROGBITS:
       return std::any_of(image.segments.begin(), image.segments.end(), [&](const Segment& s) {
-        return s.type == ELF::PT_INTERP && s.address == section.address &&
+        return s.kind == Segment::Kind::interpreter && s.address == section.address &&
                s.memory_size == section.size;
       });
     default: {
-      const auto tag = dynamic_tag(section.type);
-      return tag && std::count(image.dynamic_entries.begin(), image.dynamic_entries.end(),
-                               std::pair(*tag, section.address)) == 1;
+      const auto tag = dynamic_tag(section.raw.type);
+      return tag && std::ranges::count_if(image.loader_entries, [&](const LoaderEntry& entry) {
+                      return entry.raw == *tag && entry.value == section.address;
+                    }) == 1;
     }
   }
 }
@@ -91,7 +90,7 @@ bool has_references(const Image& image, const std::vector<uint32_t>& sections) {
 /// The end of the last segment that starts in [start, end), if it is beyond `end`.
 uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) {
   for (const Segment& segment : image.segments)
-    if (!segment.loaded() && segment.type != ELF::PT_PHDR && segment.memory_size != 0 &&
+    if (!segment.loaded() && segment.raw.type != ELF::PT_PHDR && segment.memory_size != 0 &&
         segment.address >= start && segment.address < end)
       end = std::max(end, segment.address + segment.memory_size);
   return end;
@@ -99,8 +98,8 @@ uint64_t extend_over_segments(const Image& image, uint64_t start, uint64_t end) 
 
 /// The end of the names of `section`'s symbols, if it is beyond `end`.
 uint64_t extend_over_names(const Image& image, const Section& section, uint64_t end) {
-  if (section.type != ELF::SHT_DYNSYM || section.link >= image.sections.size()) return end;
-  const Section& names = image.sections[section.link];
+  if (section.raw.type != ELF::SHT_DYNSYM || section.raw.link >= image.sections.size()) return end;
+  const Section& names = image.sections[section.raw.link];
   return names.allocated() && names.address >= end ? names.address + names.size : end;
 }
 
@@ -174,7 +173,7 @@ std::optional<size_t> growable_segment(const Image& image) {
   if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
     return std::nullopt;
   for (const Segment& other : image.segments)
-    if (other.type != ELF::PT_NULL && other.file_size != 0 &&
+    if (other.raw.type != ELF::PT_NULL && other.file_size != 0 &&
         other.offset + other.file_size > segment.offset + segment.file_size)
       return std::nullopt;
   return before;
@@ -185,7 +184,7 @@ std::optional<size_t> growable_segment(const Image& image) {
 uint64_t behind_file(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
-    if (segment.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
+    if (segment.raw.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
   for (const Segment& segment : image.segments)
     if (segment.loaded()) return segment.address - segment.offset + end;
   return end;
@@ -221,7 +220,7 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
     }
   }
   for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
-    if (image.segments[i].type == ELF::PT_NOTE) plan.replaced = i;
+    if (image.segments[i].raw.type == ELF::PT_NOTE) plan.replaced = i;
   if (!plan.replaced)
     throw Error(
         "no segment can be added: there is no room for a program header, and what lies "
@@ -286,30 +285,29 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   return plan;
 }
 
-AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
-  return plan_segment(image, memory).where;
-}
-
-bool has_spare_dynamic_entry(const Image& image) {
+bool elf::has_spare_dynamic_entry(const Image& image) {
   for (const Section& section : image.sections) {
-    if (section.type != ELF::SHT_DYNAMIC) continue;
+    if (section.raw.type != ELF::SHT_DYNAMIC) continue;
     const auto* records = reinterpret_cast<const DynamicRecord*>(section.contents.data());
-    const size_t behind_terminator = image.dynamic_entries.size() + 1;
+    const size_t behind_terminator = image.loader_entries.size() + 1;
     return behind_terminator < section.contents.size() / sizeof(DynamicRecord) &&
            records[behind_terminator].getTag() == ELF::DT_NULL;
   }
   return false;
 }
 
-bool is_instrumented(const Image& image) {
-  const Section* note = image.section_named(kNoteSection);
-  return note != nullptr && find_note(note->contents, note->alignment, kNoteOwner,
-                                      static_cast<uint32_t>(NoteType::instrumented));
+void elf::require_room_for_initializer(const Image& image) {
+  const bool has_initializer = std::ranges::any_of(image.loader_entries, [](const auto& entry) {
+    return entry.kind == LoaderEntry::Kind::initializer;
+  });
+  if (has_initializer || has_spare_dynamic_entry(image)) return;
+  throw Error(
+      "the library has no initializer (DT_INIT) that counting could start from, and no room for "
+      "one in its dynamic section: link it with -Wl,--spare-dynamic-tags=5",
+      image.path);
 }
 
-void require_rewritable(const Image& image) {
-  if (is_instrumented(image))
-    throw Error("this is an instrumented image; use the image it was made from", image.path);
+void elf::require_rewritable(const Image& image) {
   if (image.symbols.empty())
     throw Error(
         "the image is stripped: keep its symbols (no strip, no -s) and link it with "
@@ -321,12 +319,12 @@ void require_rewritable(const Image& image) {
   if (!code_has_relocations)
     throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
   for (const Section& section : image.sections) {
-    if (section.type == ELF::SHT_RELR)
+    if (section.raw.type == ELF::SHT_RELR)
       throw Error(
           "the image has packed relative relocations: link it without "
           "-Wl,-z,pack-relative-relocs",
           image.path);
-    if (section.allocated() && section.executable() && section.type == ELF::SHT_NOBITS &&
+    if (section.allocated() && section.executable() && section.kind == Section::Kind::zero &&
         section.size != 0)
       throw Error("this file holds only debugging information: its code has been left out",
                   image.path);

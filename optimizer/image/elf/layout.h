@@ -42,7 +42,14 @@ struct SegmentPlan {
 /// The tag of the dynamic entry that alone says where a section of `type` is loaded.
 std::optional<int64_t> dynamic_tag(uint32_t type);
 
-/// The plan behind plan_added_segment, which write_image makes again.
+/// The plan behind plan_added_segment, which write() makes again.
 SegmentPlan plan_segment(const Image& image, const AddedMemory& memory);
+
+/// Whether the dynamic section has a spare entry, as linkers leave some.
+bool has_spare_dynamic_entry(const Image& image);
+
+// Of the container (../container.h).
+void require_rewritable(const Image& image);
+void require_room_for_initializer(const Image& image);
 
 }  // namespace respike::elf

@@ -21,7 +21,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/elf/elf.h"
 #include "optimizer/image/elf/layout.h"
-#include "optimizer/image/image_rules.h"
+#include "optimizer/image/elf/loader_rules.h"
 
 namespace respike {
 
@@ -33,18 +33,20 @@ namespace {
 using Violation = std::optional<std::string>;
 
 std::optional<uint64_t> dynamic_value(const Image& image, int64_t tag) {
-  for (const auto& [candidate, value] : image.dynamic_entries)
-    if (candidate == tag) return value;
+  for (const LoaderEntry& entry : image.loader_entries)
+    if (entry.raw == tag) return entry.value;
   return std::nullopt;
 }
 
 const Segment* segment_of_type(const Image& image, uint32_t type) {
-  const auto found = std::ranges::find(image.segments, type, &Segment::type);
+  const auto found =
+      std::ranges::find_if(image.segments, [&](const Segment& s) { return s.raw.type == type; });
   return found == image.segments.end() ? nullptr : &*found;
 }
 
 const Section* section_of_type(const Image& image, uint32_t type) {
-  const auto found = std::ranges::find(image.sections, type, &Section::type);
+  const auto found =
+      std::ranges::find_if(image.sections, [&](const Section& s) { return s.raw.type == type; });
   return found == image.sections.end() ? nullptr : &*found;
 }
 
@@ -67,7 +69,7 @@ Violation first_headers(const Image& image) {
   bool loaded = false;
   for (const Segment& segment : image.segments) {
     loaded |= segment.loaded();
-    if (loaded && (segment.type == ELF::PT_PHDR || segment.type == ELF::PT_INTERP))
+    if (loaded && (segment.raw.type == ELF::PT_PHDR || segment.raw.type == ELF::PT_INTERP))
       return "the program header of the interpreter, or that of the program headers, comes behind "
              "a loaded segment";
   }
@@ -123,14 +125,14 @@ Violation segments_on_pages_of_their_own(const Image& image) {
 /// the file by tools, so both must be the same bytes of a loaded segment.
 Violation described_bytes_are_loaded(const Image& image) {
   for (const Segment& segment : image.segments) {
-    if (segment.loaded() || segment.type == ELF::PT_NULL || segment.file_size == 0) continue;
+    if (segment.loaded() || segment.raw.type == ELF::PT_NULL || segment.file_size == 0) continue;
     if (segment.address == 0) continue;  // not loaded
     if (image.offset_of(segment.address) != segment.offset ||
         !image.bytes_at(segment.address, segment.file_size))
       return fmt::format(
           "the program header of type {:#x} describes bytes at {:#x} that are not "
           "loaded from its place in the file",
-          segment.type, segment.address);
+          segment.raw.type, segment.address);
   }
   return std::nullopt;
 }
@@ -150,7 +152,7 @@ Violation relocated_memory_is_writable(const Image& image) {
 Violation whole_notes(const Image& image) {
   constexpr uint64_t kHeader = 12;
   for (const Segment& segment : image.segments) {
-    if (segment.type != ELF::PT_NOTE) continue;
+    if (segment.raw.type != ELF::PT_NOTE) continue;
     const auto notes = image.file.subspan(segment.offset, segment.file_size);
     const uint64_t alignment = segment.alignment == 8 ? 8 : 4;
     for (uint64_t at = 0; at < notes.size();) {
@@ -189,7 +191,7 @@ Violation hash_counts_symbols(const Image& image) {
   const Section* hash = section_of_type(image, ELF::SHT_HASH);
   if (hash == nullptr || !hash->allocated() || !dynamic_value(image, ELF::DT_HASH))
     return std::nullopt;
-  const uint64_t entry = hash->entry_size == 8 ? 8 : 4;
+  const uint64_t entry = hash->raw.entry_size == 8 ? 8 : 4;
   if (hash->contents.size() < 2 * entry) return "the hash table of dynamic symbols is too short";
   const uint64_t count =
       entry == 8 ? load<uint64_t>(&hash->contents[8]) : load<uint32_t>(&hash->contents[4]);
@@ -211,9 +213,9 @@ Violation every_symbol_has_a_version(const Image& image) {
 /// gABI chapter 5, Dynamic Section: what the dynamic linker finds by the dynamic section, tools
 /// find by section headers; both must lead to the same table.
 Violation dynamic_entries_lead_to_sections(const Image& image) {
-  for (const auto& [tag, value] : image.dynamic_entries) {
+  for (const auto& [kind, tag, value] : image.loader_entries) {
     const auto describes = [&, tag = tag](const Section& section) {
-      return section.allocated() && dynamic_tag(section.type) == tag;
+      return section.allocated() && dynamic_tag(section.raw.type) == tag;
     };
     if (std::ranges::none_of(image.sections, describes)) continue;
     const auto same = [&, value = value](const Section& section) {
@@ -297,7 +299,7 @@ constexpr ImageRule kRules[] = {
 
 }  // namespace
 
-std::span<const ImageRule> loader_rules() {
+std::span<const ImageRule> elf::loader_rules() {
   return kRules;
 }
 

@@ -17,20 +17,18 @@
 // Limits: extended section numbering (more than 65,279 sections) is not supported, nor is SHT_REL,
 // which no machine that Respike knows uses.
 
-#include <llvm/Support/MemoryBuffer.h>
-
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/file_kind.h"
+#include "optimizer/image/container.h"
 #include "optimizer/image/elf/elf.h"
+#include "optimizer/image/elf/program_headers.h"
 #include "optimizer/image/elf/relocation_roles.h"
 #include "optimizer/image/elf/symbol_other.h"
+#include "optimizer/image/note.h"
 
 namespace respike {
 
@@ -45,6 +43,32 @@ constexpr size_t kMostSegments = 256;  // addresses are looked up in all of them
 
 bool power_of_two_or_zero(uint64_t value) {
   return (value & (value - 1)) == 0;
+}
+
+Section::Kind kind_of(const SectionHeader& header) {
+  switch (header.sh_type) {
+    case ELF::SHT_PROGBITS:
+    case ELF::SHT_INIT_ARRAY:
+    case ELF::SHT_FINI_ARRAY:
+    case ELF::SHT_PREINIT_ARRAY:
+      return Section::Kind::contents;
+    case ELF::SHT_NOBITS:
+      return Section::Kind::zero;
+    case ELF::SHT_NOTE:
+      return Section::Kind::note;
+    default:
+      return Section::Kind::table;
+  }
+}
+
+uint8_t properties_of(const SectionHeader& header) {
+  const auto property = [&](uint64_t flag, Section::Property meant) {
+    return (header.sh_flags & flag) != 0 ? unsigned{meant} : 0;
+  };
+  return static_cast<uint8_t>(property(ELF::SHF_ALLOC, Section::kAllocated) |
+                              property(ELF::SHF_EXECINSTR, Section::kExecutable) |
+                              property(ELF::SHF_WRITE, Section::kWritable) |
+                              property(ELF::SHF_TLS, Section::kThreadLocal));
 }
 
 /// One reading of one file. The steps of read() fill image_ in order; each relies on those before.
@@ -109,6 +133,7 @@ class Reader {
   std::vector<Symbol> read_symbols(uint32_t section) const;
   void read_relocations();
   std::vector<Relocation> read_table(uint32_t section, const Section* target) const;
+  LoaderEntry::Kind kind_of_entry(int64_t tag) const;
   void read_dynamic_section();
   void read_build_id();
   Image::Kind kind() const;
@@ -121,11 +146,6 @@ class Reader {
 };
 
 void Reader::check_identification() {
-  if (bytes_.empty()) fail("the file is empty");
-  if (bytes_.size() < 4 || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0)
-    fail(kind_of_file(bytes_).empty()
-             ? std::string("this is not an ELF file")
-             : fmt::format("it is {}, not an ELF file", kind_of_file(bytes_)));
   if (bytes_.size() < sizeof(FileHeader))
     fail("the file is truncated: its ELF header is incomplete", bytes_.size());
   const uint8_t file_class = bytes_[ELF::EI_CLASS], data = bytes_[ELF::EI_DATA];
@@ -141,14 +161,7 @@ void Reader::check_identification() {
 }
 
 MachineId Reader::machine(uint16_t number) const {
-  switch (number) {
-    case kMachineAlpha:
-      return MachineId::alpha;
-    case ELF::EM_IA_64:
-      return MachineId::ia64;
-    case ELF::EM_X86_64:
-      return MachineId::x86_64;
-  }
+  if (const auto known = machine_of_number(number)) return *known;
   const llvm::StringRef name = ELF::convertEMachineToArchName(number);
   fail(fmt::format("the file is for machine {} ({}); supported are Alpha, IA-64 and x86-64", number,
                    name.empty() ? "unknown" : name.str()),
@@ -169,6 +182,7 @@ void Reader::read_header() {
       fail(fmt::format("the ELF file type {} is unknown", uint16_t{header_->e_type}),
            offsetof(FileHeader, e_type));
   }
+  image_.container = &container;
   image_.format = "ELF64";
   image_.machine = machine(header_->e_machine);
   image_.entry = header_->e_entry;
@@ -187,8 +201,7 @@ void Reader::read_segments() {
     fail("the program headers lie beyond the end of the file", header_->e_phoff);
   image_.segments.reserve(count);
   for (const ProgramHeader& header : records<ProgramHeader>(header_->e_phoff, count)) {
-    const Segment segment{header.p_type,   header.p_flags, header.p_offset, header.p_vaddr,
-                          header.p_filesz, header.p_memsz, header.p_align};
+    const Segment segment = segment_of(header);
     check_segment(segment, image_.segments.size());
     image_.segments.push_back(segment);
   }
@@ -196,7 +209,7 @@ void Reader::read_segments() {
 }
 
 void Reader::check_segment(const Segment& segment, size_t number) const {
-  if (segment.type == ELF::PT_NULL) return;
+  if (segment.raw.type == ELF::PT_NULL) return;
   const uint64_t at = header_->e_phoff + number * sizeof(ProgramHeader);
   const auto title = [&] { return fmt::format("segment {}", number); };
   if (!in_file(segment.offset, segment.file_size))
@@ -239,17 +252,19 @@ void Reader::read_sections() {
   for (uint32_t i = 0; i < count; ++i) {
     const SectionHeader& header = headers[i];
     Section& section = image_.sections[i];
-    section.type = header.sh_type;
-    section.flags = header.sh_flags;
+    section.kind = kind_of(header);
+    section.properties = properties_of(header);
     section.address = header.sh_addr;
     section.offset = header.sh_offset;
     section.size = header.sh_size;
-    section.link = header.sh_link;
-    section.info = header.sh_info;
     section.alignment = std::max<uint64_t>(header.sh_addralign, 1);
-    section.entry_size = header.sh_entsize;
+    section.raw = {.flags = header.sh_flags,
+                   .entry_size = header.sh_entsize,
+                   .type = header.sh_type,
+                   .link = header.sh_link,
+                   .info = header.sh_info};
     check_section(section, i);
-    if (i != 0 && section.type != ELF::SHT_NOBITS)
+    if (i != 0 && section.kind != Section::Kind::zero)
       section.contents = bytes_.subspan(section.offset, section.size);
   }
   const auto names = string_table(header_->e_shstrndx, "the ELF header");
@@ -266,7 +281,7 @@ void Reader::check_file_sections() const {
   uint64_t contents = bytes_.size(), padding = bytes_.size() + 16 * kLargestFileAlignment;
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
-    if (section.allocated() || section.type == ELF::SHT_NOBITS) continue;
+    if (section.allocated() || section.kind == Section::Kind::zero) continue;
     if (section.size > contents) fail(title(i) + " overlaps other sections", header_offset(i));
     if (section.alignment > padding)
       fail("too many sections have large alignments", header_offset(i));
@@ -278,11 +293,11 @@ void Reader::check_file_sections() const {
 void Reader::check_section(const Section& section, uint32_t number) const {
   const uint64_t at = header_offset(number);
   if (number == 0) {
-    if (section.type != ELF::SHT_NULL) fail("section 0 is not the null section", at);
+    if (section.raw.type != ELF::SHT_NULL) fail("section 0 is not the null section", at);
     return;
   }
   const auto title = [&] { return fmt::format("section {}", number); };
-  if (section.type != ELF::SHT_NOBITS && !in_file(section.offset, section.size))
+  if (section.kind != Section::Kind::zero && !in_file(section.offset, section.size))
     fail(title() + " lies beyond the end of the file", at);
   if (section.size > std::numeric_limits<uint64_t>::max() - section.address)
     fail(title() + " ends beyond the address space", at);
@@ -290,7 +305,7 @@ void Reader::check_section(const Section& section, uint32_t number) const {
     fail(title() + " has an alignment that is not a power of two", at);
   if (!section.allocated() && section.alignment > kLargestFileAlignment)
     fail(title() + " has an absurd alignment", at);
-  if (section.type == ELF::SHT_SYMTAB_SHNDX)
+  if (section.raw.type == ELF::SHT_SYMTAB_SHNDX)
     fail("extended section numbering is not supported", at);
 }
 
@@ -299,7 +314,7 @@ std::span<const uint8_t> Reader::string_table(uint32_t section, const std::strin
   if (section == 0 || section >= image_.sections.size())
     fail(fmt::format("{} refers to string table {}, which does not exist", user, section));
   const Section& table = image_.sections[section];
-  if (table.type != ELF::SHT_STRTAB)
+  if (table.raw.type != ELF::SHT_STRTAB)
     fail(fmt::format("section {} should be a string table", section), header_offset(section));
   if (table.contents.empty() || table.contents.back() != 0)
     fail(fmt::format("string table {} does not end in a zero byte", section), table.offset);
@@ -320,8 +335,7 @@ void Reader::check_allocated_sections() {
   std::vector<uint32_t> order;
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
-    const bool template_only = section.thread_local_storage() && section.type == ELF::SHT_NOBITS;
-    if (!section.allocated() || section.size == 0 || template_only) continue;
+    if (!section.allocated() || section.size == 0 || section.is_template_only()) continue;
     check_in_segment(i);
     order.push_back(i);
   }
@@ -343,7 +357,7 @@ void Reader::check_in_segment(uint32_t number) const {
     if (!segment.loaded() || section.address < segment.address) continue;
     const uint64_t start = section.address - segment.address;
     if (start > segment.memory_size || section.size > segment.memory_size - start) continue;
-    if (section.type == ELF::SHT_NOBITS) return;
+    if (section.kind == Section::Kind::zero) return;
     if (section.offset != segment.offset + start || start > segment.file_size ||
         section.size > segment.file_size - start)
       fail(title(number) + " has a file offset that does not fit its segment",
@@ -356,7 +370,8 @@ void Reader::check_in_segment(uint32_t number) const {
 template <typename Record>
 std::span<const Record> Reader::records_of(uint32_t section) const {
   const Section& s = image_.sections[section];
-  if (s.type == ELF::SHT_NOBITS || s.entry_size != sizeof(Record) || s.size % sizeof(Record) != 0)
+  if (s.kind == Section::Kind::zero || s.raw.entry_size != sizeof(Record) ||
+      s.size % sizeof(Record) != 0)
     fail(fmt::format("{} does not consist of entries of {} bytes", title(section), sizeof(Record)),
          header_offset(section));
   return records<Record>(s.offset, s.size / sizeof(Record));
@@ -364,7 +379,7 @@ std::span<const Record> Reader::records_of(uint32_t section) const {
 
 void Reader::read_symbol_tables() {
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
-    const uint32_t type = image_.sections[i].type;
+    const uint32_t type = image_.sections[i].raw.type;
     if (type != ELF::SHT_SYMTAB && type != ELF::SHT_DYNSYM) continue;
     uint32_t& known = type == ELF::SHT_SYMTAB ? symbol_table_ : dynamic_symbol_table_;
     if (known != 0) fail(title(i) + " is a second symbol table of its kind", header_offset(i));
@@ -401,8 +416,8 @@ Symbol::Type symbol_type(uint8_t number) {
 std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
   const Section& table = image_.sections[section];
   const auto records = records_of<SymbolRecord>(section);
-  const auto names = string_table(table.link, title(section));
-  if (table.info > records.size())
+  const auto names = string_table(table.raw.link, title(section));
+  if (table.raw.info > records.size())
     fail(title(section) + " has fewer symbols than local symbols", header_offset(section));
   // Names share suffixes, but not without measure.
   size_t name_budget = 16 * names.size() + 256 * records.size();
@@ -431,7 +446,7 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
                "it has relocations (strip the output instead)",
                i, section_number),
            at);
-    if (!table.allocated() && symbol.local != (i < table.info))
+    if (!table.allocated() && symbol.local != (i < table.raw.info))
       fail(fmt::format("symbol {} is on the wrong side of the first global symbol", i), at);
   }
   return symbols;
@@ -441,15 +456,15 @@ void Reader::read_relocations() {
   uint64_t budget = bytes_.size();
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& section = image_.sections[i];
-    if (section.type == ELF::SHT_REL)
+    if (section.raw.type == ELF::SHT_REL)
       fail(title(i) + " has relocations without addends, which are not supported",
            header_offset(i));
-    if (section.type != ELF::SHT_RELA || (section.size == 0 && section.allocated())) continue;
+    if (section.raw.type != ELF::SHT_RELA || (section.size == 0 && section.allocated())) continue;
     const Section* target = nullptr;
     if (!section.allocated()) {
-      if (section.info == 0 || section.info >= image_.sections.size())
+      if (section.raw.info == 0 || section.raw.info >= image_.sections.size())
         fail(title(i) + " applies to a section that does not exist", header_offset(i));
-      target = &image_.sections[section.info];
+      target = &image_.sections[section.raw.info];
       if (!target->allocated()) continue;
     }
     if (section.size > budget)
@@ -458,7 +473,7 @@ void Reader::read_relocations() {
     if (target == nullptr)
       image_.dynamic_relocations.push_back({i, read_table(i, nullptr)});
     else
-      image_.relocations.push_back({i, section.info, read_table(i, target)});
+      image_.relocations.push_back({i, section.raw.info, read_table(i, target)});
   }
 }
 
@@ -467,8 +482,8 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   const Section& table = image_.sections[section];
   const auto records = records_of<RelaRecord>(section);
   const uint32_t symbol_table = target != nullptr ? symbol_table_ : dynamic_symbol_table_;
-  const bool without_symbols = target == nullptr && table.link == 0;
-  if (!without_symbols && (symbol_table == 0 || table.link != symbol_table))
+  const bool without_symbols = target == nullptr && table.raw.link == 0;
+  if (!without_symbols && (symbol_table == 0 || table.raw.link != symbol_table))
     fail(title(section) + " does not refer to the symbol table", header_offset(section));
   const size_t symbol_count =
       without_symbols ? 1 : (target != nullptr ? image_.symbols : image_.dynamic_symbols).size();
@@ -506,10 +521,28 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   return relocations;
 }
 
+/// What the tag says to the core. On IA-64 DT_PLTGOT is gp (Intel Itanium Processor-specific ABI,
+/// section 5.3), elsewhere the address of a table.
+LoaderEntry::Kind Reader::kind_of_entry(int64_t tag) const {
+  switch (tag) {
+    case ELF::DT_INIT:
+      return LoaderEntry::Kind::initializer;
+    case ELF::DT_FINI:
+      return LoaderEntry::Kind::finalizer;
+    case ELF::DT_GNU_HASH:
+      return LoaderEntry::Kind::symbol_lookup;
+    case ELF::DT_PLTGOT:
+      return image_.machine == MachineId::ia64 ? LoaderEntry::Kind::global_pointer
+                                               : LoaderEntry::Kind::other;
+    default:
+      return LoaderEntry::Kind::other;
+  }
+}
+
 void Reader::read_dynamic_section() {
   uint32_t dynamic = 0;
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
-    if (image_.sections[i].type != ELF::SHT_DYNAMIC) continue;
+    if (image_.sections[i].raw.type != ELF::SHT_DYNAMIC) continue;
     if (dynamic != 0) fail(title(i) + " is a second dynamic section", header_offset(i));
     dynamic = i;
   }
@@ -517,14 +550,15 @@ void Reader::read_dynamic_section() {
   image_.dynamic = true;
   for (const DynamicRecord& record : records_of<DynamicRecord>(dynamic)) {
     if (record.getTag() == ELF::DT_NULL) return;
-    image_.dynamic_entries.emplace_back(record.getTag(), record.getVal());
+    const int64_t tag = record.getTag();
+    image_.loader_entries.push_back({kind_of_entry(tag), tag, record.getVal()});
   }
   fail(title(dynamic) + " has no terminator", image_.sections[dynamic].offset);
 }
 
 void Reader::read_build_id() {
   const Section* section = image_.section_named(".note.gnu.build-id");
-  if (section == nullptr || section->type != ELF::SHT_NOTE) return;
+  if (section == nullptr || section->kind != Section::Kind::note) return;
   const auto id = find_note(section->contents, section->alignment, "GNU", ELF::NT_GNU_BUILD_ID);
   if (!id) fail("the build-id note is damaged", section->offset);
   for (const uint8_t byte : *id) image_.build_id += fmt::format("{:02x}", byte);
@@ -535,64 +569,19 @@ void Reader::read_build_id() {
 Image::Kind Reader::kind() const {
   if (header_->e_type == ELF::ET_EXEC) return Image::Kind::executable;
   bool has_name = false;
-  for (const auto& [tag, value] : image_.dynamic_entries) {
+  for (const auto& [entry_kind, tag, value] : image_.loader_entries) {
     if (tag == ELF::DT_FLAGS_1 && (value & ELF::DF_1_PIE) != 0) return Image::Kind::pie;
     if (tag == ELF::DT_SONAME) has_name = true;
   }
-  const bool has_interpreter =
-      std::any_of(image_.segments.begin(), image_.segments.end(),
-                  [](const Segment& segment) { return segment.type == ELF::PT_INTERP; });
+  const bool has_interpreter = std::ranges::any_of(image_.segments, [](const Segment& segment) {
+    return segment.kind == Segment::Kind::interpreter;
+  });
   return has_interpreter && !has_name ? Image::Kind::pie : Image::Kind::shared_library;
 }
 
 }  // namespace
 
-std::optional<std::span<const uint8_t>> elf::find_note(std::span<const uint8_t> notes,
-                                                       uint64_t alignment, std::string_view owner,
-                                                       uint32_t type) {
-  const uint64_t unit = alignment == 8 ? 8 : 4;
-  while (notes.size() >= 12) {
-    const uint64_t name_size = load<uint32_t>(notes.data());
-    const uint64_t size = load<uint32_t>(notes.data() + 4);
-    const uint64_t start = align_up(12 + name_size, unit);
-    if (start > notes.size() || size > notes.size() - start) return std::nullopt;
-    const std::string_view name{reinterpret_cast<const char*>(notes.data() + 12),
-                                name_size != 0 ? name_size - 1 : 0};
-    if (load<uint32_t>(notes.data() + 8) == type && name == owner)
-      return notes.subspan(start, size);
-    notes = notes.subspan(std::min<uint64_t>(align_up(start + size, unit), notes.size()));
-  }
-  return std::nullopt;
-}
-
-Image read_image(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found)
-    throw Error("the file does not exist", path.string());
-  if (std::filesystem::is_directory(status))
-    throw Error("this is a directory, not an image", path.string());
-  if (!error && !std::filesystem::is_regular_file(status))
-    throw Error("this is not a regular file", path.string());
-  auto buffer = llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    throw Error("the file cannot be read: " + buffer.getError().message(), path.string());
-  std::shared_ptr<llvm::MemoryBuffer> storage = std::move(*buffer);
-  const auto* data = reinterpret_cast<const uint8_t*>(storage->getBufferStart());
-  Image image = Reader({data, storage->getBufferSize()}, path.string()).read();
-  image.own(std::move(storage));
-  return image;
-}
-
-Image read_image(std::vector<uint8_t> bytes, const std::string& name) {
-  const auto storage = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
-  Image image = Reader(*storage, name).read();
-  image.own(storage);
-  return image;
-}
-
-Image view_image(std::span<const uint8_t> bytes, const std::string& name) {
+Image elf::read(std::span<const uint8_t> bytes, const std::string& name) {
   return Reader(bytes, name).read();
 }
 

@@ -36,7 +36,7 @@ void check_table(const Image& input, const NewImage& output, const RelocationTab
           "relocations apply to no section");
   require(input,
           table.section < input.sections.size() &&
-              (table.section == 0 || (input.sections[table.section].type == ELF::SHT_RELA &&
+              (table.section == 0 || (input.sections[table.section].raw.type == ELF::SHT_RELA &&
                                       !input.sections[table.section].allocated())),
           "relocations belong to no relocation section");
   require(input,
@@ -65,6 +65,27 @@ void check_symbols(const Image& input, const NewImage& output) {
           "a local symbol comes after a global one");
 }
 
+/// ELF's numbers for an added section.
+uint32_t type_of(Section::Kind kind) {
+  switch (kind) {
+    case Section::Kind::zero:
+      return ELF::SHT_NOBITS;
+    case Section::Kind::note:
+      return ELF::SHT_NOTE;
+    default:
+      return ELF::SHT_PROGBITS;
+  }
+}
+
+uint64_t flags_of(uint8_t properties) {
+  const auto flag = [&](Section::Property property, uint64_t number) {
+    return (properties & property) != 0 ? number : 0;
+  };
+  return flag(Section::kAllocated, ELF::SHF_ALLOC) |
+         flag(Section::kExecutable, ELF::SHF_EXECINSTR) | flag(Section::kWritable, ELF::SHF_WRITE) |
+         flag(Section::kThreadLocal, ELF::SHF_TLS);
+}
+
 enum class Fate : uint8_t { kept, dropped, in_added_segment };
 
 /// What becomes of each section of the input. A relocation section shares the fate of its target.
@@ -83,8 +104,8 @@ std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
   for (const RelocationTable& table : output.relocations) fates[table.section] = Fate::kept;
   for (uint32_t i = 1; i < fates.size(); ++i) {
     const Section& section = input.sections[i];
-    if (section.type == ELF::SHT_RELA && !section.allocated() && section.info < fates.size() &&
-        fates[section.info] == Fate::dropped)
+    if (section.raw.type == ELF::SHT_RELA && !section.allocated() &&
+        section.raw.info < fates.size() && fates[section.raw.info] == Fate::dropped)
       fates[i] = Fate::dropped;
   }
   return fates;
@@ -101,7 +122,7 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   for (const auto& moved : output.moved)
     if (!stays_in_segment(input, moved)) result.emplace_back(moved.address, moved.section);
   for (uint32_t i = 0; i < output.added.size(); ++i)
-    if ((output.added[i].flags & ELF::SHF_ALLOC) != 0)
+    if ((output.added[i].properties & Section::kAllocated) != 0)
       result.emplace_back(output.added[i].address, input_count(input) + i);
   std::sort(result.begin(), result.end());
   return result;
@@ -122,7 +143,7 @@ std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
     order.insert(order.begin() + after_allocated++, number);
   uint32_t next = input_count(input);
   for (const auto& added : output.added) {
-    if ((added.flags & ELF::SHF_ALLOC) == 0) order.push_back(next);
+    if ((added.properties & Section::kAllocated) == 0) order.push_back(next);
     ++next;
   }
   for (const RelocationTable& table : output.relocations)
@@ -170,8 +191,18 @@ class Describer {
 
 OutputSection Describer::describe_input_section(uint32_t number) const {
   const Section& s = input_.sections[number];
-  OutputSection result{number, s.name, s.type,      s.flags,      s.address, s.offset, s.size,
-                       s.link, s.info, s.alignment, s.entry_size, {},        false};
+  OutputSection result{.number = number,
+                       .name = s.name,
+                       .type = s.raw.type,
+                       .flags = s.raw.flags,
+                       .address = s.address,
+                       .offset = s.offset,
+                       .size = s.size,
+                       .link = s.raw.link,
+                       .info = s.raw.info,
+                       .alignment = s.alignment,
+                       .entry_size = s.raw.entry_size,
+                       .contents = {}};
   if (number == 0) {
     result.alignment = 0;
     return result;
@@ -193,7 +224,7 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
     result.info = count_local_symbols(symbols_);
   } else if (table_.tables[number] != nullptr) {
     result.size = table_.tables[number]->relocations.size() * sizeof(RelaRecord);
-  } else if (s.type != ELF::SHT_NOBITS) {
+  } else if (s.kind != Section::Kind::zero) {
     result.contents = changed(s);
   }
   return result;
@@ -214,8 +245,8 @@ OutputSection Describer::describe_added_section(uint32_t number) const {
   OutputSection result;
   result.number = number;
   result.name = added.name;
-  result.type = added.type;
-  result.flags = added.flags;
+  result.type = type_of(added.kind);
+  result.flags = flags_of(added.properties);
   result.address = added.address;
   result.size = added.memory_size != 0 ? added.memory_size : added.contents.size();
   result.alignment = std::max<uint64_t>(added.alignment, 1);
@@ -309,8 +340,8 @@ SectionTable describe_sections(const Image& input, const NewImage& output, const
     table.tables[relocations.section != 0 ? relocations.section : next++] = &relocations;
 
   for (uint32_t i = 1; i < input.sections.size(); ++i)
-    if (input.sections[i].type == ELF::SHT_SYMTAB) table.symbol_table = i;
-  table.symbol_strings = input.sections[table.symbol_table].link;
+    if (input.sections[i].raw.type == ELF::SHT_SYMTAB) table.symbol_table = i;
+  table.symbol_strings = input.sections[table.symbol_table].raw.link;
   table.section_strings = reinterpret_cast<const FileHeader*>(input.file.data())->e_shstrndx;
   for (const uint32_t needed : {table.symbol_table, table.symbol_strings, table.section_strings})
     require(input, needed == 0 || (table.index[needed] != 0 && !input.sections[needed].allocated()),

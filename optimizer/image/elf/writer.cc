@@ -32,9 +32,9 @@
 #include <deque>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/elf/relocation_roles.h"
 #include "optimizer/image/elf/sections.h"
 #include "optimizer/image/elf/tables.h"
+#include "optimizer/image/note.h"
 
 namespace respike {
 
@@ -148,7 +148,7 @@ void Writer::plan() {
   const bool needs_segment =
       !output_.moved.empty() ||
       std::any_of(output_.added.begin(), output_.added.end(),
-                  [](const auto& added) { return (added.flags & ELF::SHF_ALLOC) != 0; });
+                  [](const auto& added) { return (added.properties & Section::kAllocated) != 0; });
   AddedMemory memory;
   for (const auto& added : output_.added)
     if (added.memory_size != 0) memory = {added.memory_size, added.alignment, added.address};
@@ -188,7 +188,7 @@ std::vector<Extent> Writer::kept_extents() const {
   result.push_back(
       {header->e_phoff, header->e_phoff + input_.segments.size() * sizeof(ProgramHeader)});
   for (const Segment& segment : input_.segments)
-    if (segment.type != ELF::PT_NULL && segment.file_size != 0)
+    if (segment.raw.type != ELF::PT_NULL && segment.file_size != 0)
       result.push_back({segment.offset, segment.offset + segment.file_size});
   for (const Section& section : input_.sections)
     if (section.allocated() && !section.contents.empty())
@@ -357,7 +357,7 @@ void Writer::write_section_headers() {
 void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
   ProgramHeader header{};
   header.p_type = ELF::PT_LOAD;
-  header.p_flags = segment.flags;
+  header.p_flags = segment.raw.flags;
   header.p_offset = segment.offset;
   header.p_vaddr = segment.address;
   header.p_paddr = segment.address;
@@ -388,17 +388,17 @@ void Writer::write_program_headers() {
   }
   if (plan_->replaced) headers.erase(headers.begin() + *plan_->replaced);
   if (!plan_->extended)
-    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_X,
-                            .offset = segment_start_,
+    append_loaded(headers, {.offset = segment_start_,
                             .address = plan_->where.address,
                             .file_size = segment_end_ - plan_->where.address,
                             .memory_size = segment_end_ - plan_->where.address,
-                            .alignment = plan_->alignment});
+                            .alignment = plan_->alignment,
+                            .raw = {.flags = ELF::PF_R | ELF::PF_X}});
   if (plan_->memory_segment)
-    append_loaded(headers, {.flags = ELF::PF_R | ELF::PF_W,
-                            .address = plan_->where.memory_address,
+    append_loaded(headers, {.address = plan_->where.memory_address,
                             .memory_size = plan_->memory_end - plan_->where.memory_address,
-                            .alignment = plan_->alignment});
+                            .alignment = plan_->alignment,
+                            .raw = {.flags = ELF::PF_R | ELF::PF_W}});
   for (ProgramHeader& header : headers) {
     if (header.p_type != ELF::PT_PHDR) continue;
     header.p_filesz = headers.size() * sizeof(ProgramHeader);
@@ -445,21 +445,30 @@ void Writer::write_dynamic_contents() {
   }
   for (const OutputSection& section : table_.sections)
     if (section.type == ELF::SHT_DYNAMIC) return write_dynamic_section(section);
-  require(output_.dynamic_changes.empty(), "there is no dynamic section to change");
+  require(output_.loader_changes.empty(), "there is no dynamic section to change");
+}
+
+/// DT_NULL where a rewriter has nothing to ask for.
+int64_t tag_of(LoaderEntry::Kind kind) {
+  if (kind == LoaderEntry::Kind::initializer) return ELF::DT_INIT;
+  if (kind == LoaderEntry::Kind::finalizer) return ELF::DT_FINI;
+  return ELF::DT_NULL;
 }
 
 void Writer::write_dynamic_section(const OutputSection& section) {
-  require(section.size / sizeof(DynamicRecord) >= input_.dynamic_entries.size(),
+  require(section.size / sizeof(DynamicRecord) >= input_.loader_entries.size(),
           "dynamic entries do not fit");
-  auto entries = records<DynamicRecord>(section.offset, input_.dynamic_entries.size());
+  auto entries = records<DynamicRecord>(section.offset, input_.loader_entries.size());
   const auto find = [&](int64_t tag) {
     return std::find_if(entries.begin(), entries.end(),
                         [&](const DynamicRecord& e) { return e.getTag() == tag; });
   };
-  for (const auto& [tag, value] : output_.dynamic_changes) {
+  for (const auto& [kind, value] : output_.loader_changes) {
+    const int64_t tag = tag_of(kind);
+    require(tag != ELF::DT_NULL, "an entry for the dynamic linker has no tag");
     auto entry = find(tag);
     if (entry == entries.end()) {
-      require(entries.size() == input_.dynamic_entries.size() && has_spare_dynamic_entry(input_),
+      require(entries.size() == input_.loader_entries.size() && has_spare_dynamic_entry(input_),
               "the dynamic section has no room for an entry");
       entries = records<DynamicRecord>(section.offset, entries.size() + 1);
       entry = entries.end() - 1;
@@ -470,7 +479,7 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   if (!plan_) return;
   for (const uint32_t number : plan_->block.sections) {
     const Section& moved = input_.sections[number];
-    const auto tag = dynamic_tag(moved.type);
+    const auto tag = dynamic_tag(moved.raw.type);
     if (!tag) continue;
     const auto entry = find(*tag);
     require(entry != entries.end(), "the dynamic section lacks an entry to change");
@@ -496,11 +505,7 @@ void Writer::write_build_id() {
 
 }  // namespace
 
-uint16_t relocation_number(const Image& image, RelocationRole role) {
-  return elf::relocation_number(image.machine, role);
-}
-
-std::vector<uint8_t> write_image(const Image& input, const NewImage& output) {
+std::vector<uint8_t> elf::write(const Image& input, const NewImage& output) {
   return Writer(input, output).write();
 }
 

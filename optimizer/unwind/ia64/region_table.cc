@@ -21,10 +21,9 @@ const Segment* table_segment(const Image& image) {
 }
 
 std::optional<uint64_t> find_gp(const Image& image) {
-  constexpr int64_t kDynamicPltGot = 3;   // DT_PLTGOT
   constexpr size_t kDescriptorSize = 16;  // entry, gp
-  for (const auto& [tag, value] : image.dynamic_entries)
-    if (tag == kDynamicPltGot) return value;
+  for (const LoaderEntry& entry : image.loader_entries)
+    if (entry.kind == LoaderEntry::Kind::global_pointer) return entry.value;
   const Section* descriptors = image.section_named(".opd");
   if (descriptors == nullptr) return std::nullopt;
   const auto bytes = descriptors->contents;

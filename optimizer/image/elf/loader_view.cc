@@ -2,13 +2,13 @@
 //
 // The dynamic linker maps an image by its program headers and goes from PT_DYNAMIC to the strings
 // by addresses. Images of the system are stripped and may lack section headers. So the full reader
-// (optimizer/image), which needs sections and symbols, does not serve here. The file is not
-// trusted: every offset is checked, and strings must end within their table.
+// (reader.cc), which needs sections and symbols, does not serve here. The file is not trusted:
+// every offset is checked, and strings must end within their table.
 //
 // Source: System V ABI, chapter 5 "Program Loading and Dynamic Linking"; glibc 2.36,
 // elf/get-dynamic-info.h. Limits: 64-bit little-endian images.
 
-#include "tas/loader_view.h"
+#include "optimizer/image/elf/loader_view.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/file_kind.h"
+#include "optimizer/image/elf/program_headers.h"
 
 namespace respike {
 namespace {
@@ -100,18 +101,16 @@ class Reader {
 void Reader::read_header() {
   if (const std::string_view kind = kind_of_file(bytes_); kind == "a script")
     throw Error("it is a script, not an ELF program: register the program that it starts", name_);
-  if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0)
-    throw Error("it is not an ELF program or library", name_);
-  if (bytes_[EI_CLASS] != ELFCLASS64 || bytes_[EI_DATA] != ELFDATA2LSB)
+  const elf::FileStart start = elf::read_file_start(bytes_);
+  if (!start.is_elf) throw Error("it is not an ELF program or library", name_);
+  if (!start.is_64_bit_little_endian)
     throw Error("it is not a 64-bit little-endian ELF image", name_);
-  const auto header = record<Elf64_Ehdr>(0);
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-    throw Error("it is not an ELF program or library", name_);
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) fail("it has no usable program headers", 54);
-  view_.elf_machine = header.e_machine;
-  view_.shared = header.e_type == ET_DYN;
-  for (uint64_t i = 0; i < header.e_phnum; ++i)
-    segments_.push_back(record<Elf64_Phdr>(header.e_phoff + i * sizeof(Elf64_Phdr)));
+  if (!start.is_linked) throw Error("it is not an ELF program or library", name_);
+  if (start.header_size != sizeof(Elf64_Phdr)) fail("it has no usable program headers", 54);
+  view_.machine = {start.machine(), start.machine_number};
+  view_.shared = start.can_be_moved;
+  for (uint64_t i = 0; i < start.header_count; ++i)
+    segments_.push_back(record<Elf64_Phdr>(start.headers_offset + i * sizeof(Elf64_Phdr)));
 }
 
 void Reader::read_interpreter(const Elf64_Phdr& segment) {
@@ -192,17 +191,16 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
   return Reader(bytes, name).read();
 }
 
-std::optional<uint16_t> elf_machine_of(const std::filesystem::path& path) {
-  Elf64_Ehdr header;
+std::optional<FileMachine> file_machine_of(const std::filesystem::path& path) {
+  uint8_t bytes[elf::kFileStartSize];
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
-  const bool is_whole = pread(file, &header, sizeof header, 0) == ssize_t(sizeof header);
+  const bool is_whole = pread(file, bytes, sizeof bytes, 0) == ssize_t(sizeof bytes);
   close(file);
-  if (!is_whole || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      (header.e_type != ET_EXEC && header.e_type != ET_DYN))
-    return std::nullopt;
-  return header.e_machine;
+  if (!is_whole) return std::nullopt;
+  const elf::FileStart start = elf::read_file_start(bytes);
+  if (!start.is_usable()) return std::nullopt;
+  return FileMachine{start.machine(), start.machine_number};
 }
 
 }  // namespace respike

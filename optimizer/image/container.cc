@@ -1,0 +1,103 @@
+// The table of containers, and the functions of image.h that ask it.
+//
+// Example: a file that starts with "\177ELF" is read by the folder elf/. The reader puts its
+// container into the Image, so that write_image() knows who writes the output.
+
+#include "optimizer/image/container.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+
+#include "optimizer/base/file_kind.h"
+#include "optimizer/image/provenance.h"
+
+namespace respike {
+namespace {
+
+constexpr const Container* kContainers[] = {&elf::container};
+
+/// "ELF", "ELF or PE" ...
+std::string names_of_containers() {
+  std::string names;
+  for (const Container* container : kContainers)
+    names += fmt::format("{}{}", names.empty() ? "" : " or ", container->name);
+  return names;
+}
+
+const Container& container_of(std::span<const uint8_t> file, const std::string& name) {
+  if (file.empty()) throw Error("the file is empty", name);
+  const auto known = std::ranges::find_if(kContainers, [&](const Container* container) {
+    const std::string_view magic = container->magic;
+    return file.size() >= magic.size() && std::equal(magic.begin(), magic.end(), file.begin());
+  });
+  if (known != std::end(kContainers)) return **known;
+  const std::string_view kind = kind_of_file(file);
+  throw Error(kind.empty() ? fmt::format("this is not an {} file", names_of_containers())
+                           : fmt::format("it is {}, not an {} file", kind, names_of_containers()),
+              name);
+}
+
+}  // namespace
+
+Image read_image(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw Error("the file does not exist", path.string());
+  if (std::filesystem::is_directory(status))
+    throw Error("this is a directory, not an image", path.string());
+  if (!error && !std::filesystem::is_regular_file(status))
+    throw Error("this is not a regular file", path.string());
+  auto buffer = llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    throw Error("the file cannot be read: " + buffer.getError().message(), path.string());
+  std::shared_ptr<llvm::MemoryBuffer> storage = std::move(*buffer);
+  const auto* data = reinterpret_cast<const uint8_t*>(storage->getBufferStart());
+  Image image = view_image({data, storage->getBufferSize()}, path.string());
+  image.own(std::move(storage));
+  return image;
+}
+
+Image read_image(std::vector<uint8_t> bytes, const std::string& name) {
+  const auto storage = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  Image image = view_image(*storage, name);
+  image.own(storage);
+  return image;
+}
+
+Image view_image(std::span<const uint8_t> bytes, const std::string& name) {
+  return container_of(bytes, name).read(bytes, name);
+}
+
+void require_rewritable(const Image& image) {
+  if (is_instrumented(image))
+    throw Error("this is an instrumented image; use the image it was made from", image.path);
+  image.container->require_rewritable(image);
+}
+
+void require_room_for_initializer(const Image& image) {
+  image.container->require_room_for_initializer(image);
+}
+
+AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
+  return image.container->plan_added_segment(image, memory);
+}
+
+std::vector<uint8_t> write_image(const Image& input, const NewImage& output) {
+  return input.container->write(input, output);
+}
+
+uint16_t relocation_number(const Image& image, RelocationRole role) {
+  return image.container->relocation_number(image.machine, role);
+}
+
+std::span<const ImageRule> loader_rules(const Image& image) {
+  return image.container->loader_rules();
+}
+
+}  // namespace respike

@@ -1,0 +1,35 @@
+#pragma once
+// What a container has to provide. One folder per container: elf/.
+//
+// image.h has the functions that everybody calls; each looks the container up, in container.cc's
+// table by the first bytes of the file, later by Image::container, and passes the call on.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/image/image.h"
+#include "optimizer/image/image_rules.h"
+
+namespace respike {
+
+struct Container {
+  std::string_view name;   // as a message calls it
+  std::string_view magic;  // the first bytes of its files
+
+  Image (*read)(std::span<const uint8_t> file, const std::string& name);
+  void (*require_rewritable)(const Image& image);  // image.h, but for is_instrumented()
+  void (*require_room_for_initializer)(const Image& image);
+  AddedSegment (*plan_added_segment)(const Image& image, const AddedMemory& memory);
+  std::vector<uint8_t> (*write)(const Image& input, const NewImage& output);
+  uint16_t (*relocation_number)(MachineId machine, RelocationRole role);
+  std::span<const ImageRule> (*loader_rules)();
+};
+
+namespace elf {
+extern const Container container;
+}
+
+}  // namespace respike

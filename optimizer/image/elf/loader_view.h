@@ -1,0 +1,53 @@
+#pragma once
+// An ELF image as the dynamic linker reads it: by segments, not by sections. So any image can be
+// read, also a stripped one and one for a machine that Respike does not know.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimizer/base/machine_id.h"
+
+namespace respike {
+
+/// The machine of a file, which need not be one that Respike knows.
+struct FileMachine {
+  std::optional<MachineId> known;
+  uint16_t raw = 0;  // ELF's number
+
+  bool operator==(const FileMachine&) const = default;
+  bool operator==(MachineId machine) const { return known == machine; }
+};
+
+struct LoaderView {
+  struct Dependency {
+    std::string name;
+    bool optional = false;  // may be missing
+    bool operator==(const Dependency&) const = default;
+  };
+
+  FileMachine machine;
+  bool shared = false;             // a library or a position-independent executable
+  bool dynamic = false;            // has a dynamic section
+  bool marked_program = false;     // a program, though `shared`
+  std::string interpreter;         // path of the dynamic linker; empty: none
+  std::string soname;              // empty: none
+  std::vector<Dependency> needed;  // in file order
+  std::optional<std::string> rpath, runpath;
+  bool no_default_folders = false;
+};
+
+/// Throws Error when the file cannot be read, is not a 64-bit little-endian ELF program or library,
+/// or is damaged where the dynamic linker looks.
+LoaderView read_loader_view(const std::filesystem::path& path);
+/// The same from memory; `name` stands for the path in errors.
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
+
+/// The machine of a file, by its first bytes alone; nullopt when the file cannot be read or
+/// read_loader_view() would refuse it.
+std::optional<FileMachine> file_machine_of(const std::filesystem::path& path);
+
+}  // namespace respike
