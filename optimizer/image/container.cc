@@ -20,7 +20,7 @@ namespace {
 
 constexpr const Container* kContainers[] = {&elf::container};
 
-/// "ELF", "ELF or PE" ...
+/// The names of all containers: "ELF", or "ELF or PE".
 std::string names_of_containers() {
   std::string names;
   for (const Container* container : kContainers)

@@ -1,8 +1,8 @@
 #pragma once
 // What a container has to provide. One folder per container: elf/.
 //
-// image.h has the functions that everybody calls; each looks the container up, in container.cc's
-// table by the first bytes of the file, later by Image::container, and passes the call on.
+// image.h has the functions that everybody calls. Each looks the container up, by the first bytes
+// of the file in container.cc's table or by Image::container, and passes the call on.
 
 #include <cstdint>
 #include <span>
@@ -16,11 +16,11 @@
 namespace respike {
 
 struct Container {
-  std::string_view name;   // as a message calls it
+  std::string_view name;   // as in messages
   std::string_view magic;  // the first bytes of its files
 
   Image (*read)(std::span<const uint8_t> file, const std::string& name);
-  void (*require_rewritable)(const Image& image);  // image.h, but for is_instrumented()
+  void (*require_rewritable)(const Image& image);  // as in image.h, but for is_instrumented()
   void (*require_room_for_initializer)(const Image& image);
   AddedSegment (*plan_added_segment)(const Image& image, const AddedMemory& memory);
   std::vector<uint8_t> (*write)(const Image& input, const NewImage& output);

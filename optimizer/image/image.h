@@ -1,9 +1,9 @@
 #pragma once
 // A linked executable or shared library, neutral of container and machine.
 //
-// A reader turns the container's numbers into kinds and properties, which are all that the core
-// asks. The numbers themselves are kept in fields called `raw`: nobody but the folder of the
-// container reads them, and its writer passes them on.
+// A reader turns the container's numbers into kinds and properties: the core asks nothing else. The
+// numbers themselves are kept in fields called `raw`: only the folder of the container reads them,
+// and its writer passes them on.
 
 #include <cstdint>
 #include <filesystem>
@@ -53,7 +53,7 @@ struct Section {
   bool executable() const { return (properties & kExecutable) != 0; }
   bool writable() const { return (properties & kWritable) != 0; }
   bool thread_local_storage() const { return (properties & kThreadLocal) != 0; }
-  /// Each thread has memory of its own for it, and the image none.
+  /// Each thread gets memory of its own for the section, and the image has none.
   bool is_template_only() const { return thread_local_storage() && kind == Kind::zero; }
   bool holds_program_data() const { return kind == Kind::contents; }
   bool contains(uint64_t a) const { return a >= address && a - address < size; }
@@ -64,8 +64,8 @@ struct Segment {
     other,
     loaded,
     interpreter,   // the name of the dynamic linker
-    loader_table,  // what the dynamic linker is told
-    unwind_table,  // of unwind regions (base/region_encoding.h)
+    loader_table,  // entries for the dynamic linker
+    unwind_table,  // a table of unwind regions (unwind/ia64/region_encoding.h)
   };
   enum Right : uint8_t { kExecutable = 1, kWritable = 2, kReadable = 4 };
 
@@ -100,12 +100,13 @@ struct Symbol {
   /// Bytes from `value` to a second entry, behind the code that computes gp; 0: there is none.
   uint8_t local_entry : 7 = 0;
 
-  /// From kReserved on: in no section, such as an absolute number; the container's own numbers.
+  /// From kReserved on: the symbol is in no section, as an absolute number is; the container's own
+  /// numbers.
   static constexpr uint32_t kUndefined = 0, kReserved = 0xffff0000;
   bool defined_in_section() const { return section != kUndefined && section < kReserved; }
 };
 
-/// A relocation kept by the linker (--emit-relocs) or one for the dynamic linker. `symbol` indexes
+/// A relocation kept by the linker (--emit-relocs) or for the dynamic linker. `symbol` indexes
 /// Image::symbols or Image::dynamic_symbols. Addends of kept relocations against section symbols
 /// are not to be trusted: the linker leaves the input section's offset in them.
 struct Relocation {
@@ -136,7 +137,7 @@ struct LoaderEntry {
     initializer,     // the address of code that runs first
     finalizer,       // the address of code that runs last
     global_pointer,  // of all procedures
-    symbol_lookup,   // the address of the table by which symbols are found by name
+    symbol_lookup,   // the address of the table that finds symbols by name
   };
   Kind kind = Kind::other;
   int64_t raw = 0;
@@ -161,7 +162,7 @@ class Image {
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
   std::vector<Symbol> symbols;               // [0] is the null symbol; empty when stripped
-  std::vector<Symbol> dynamic_symbols;       // likewise
+  std::vector<Symbol> dynamic_symbols;       // [0] is the null symbol
   std::vector<RelocationTable> relocations;  // of allocated sections only
   std::vector<DynamicRelocationTable> dynamic_relocations;
   std::vector<LoaderEntry> loader_entries;  // in file order
@@ -185,16 +186,16 @@ class Image {
   std::vector<uint32_t> by_address_;  // allocated sections, TLS templates without contents left out
 };
 
-/// Reads and checks an image; throws Error with one clear sentence when the file is not one that
-/// Respike can read. Every offset and count of the file is checked.
+/// Reads and checks an image. Throws Error with one clear sentence when Respike cannot read the
+/// file. Every offset and count of the file is checked.
 Image read_image(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 Image read_image(std::vector<uint8_t> bytes, const std::string& name);
 /// The same without taking the bytes over: the bytes must outlive the image.
 Image view_image(std::span<const uint8_t> bytes, const std::string& name);
 
-/// Throws Error, saying how to link it, when the image has no kept relocations or no symbols, or
-/// when it is instrumented: it cannot be rewritten.
+/// Throws Error when the image cannot be rewritten: it is instrumented, or has no kept relocations
+/// or no symbols; then the error says how to link it.
 void require_rewritable(const Image& image);
 
 /// What a rewriter produced. Everything not mentioned comes from the input.
@@ -211,8 +212,9 @@ struct NewImage {
     std::vector<uint8_t> contents;
     uint64_t memory_size = 0;  // without contents: zeroed memory, see AddedMemory
   };
-  /// Allocated: in address order, inside the added read-execute segment, but for one with a memory
-  /// size, which is at AddedSegment::memory_address. Others: file only.
+  /// Allocated sections: in address order, inside the added read-execute segment, except that a
+  /// section with a memory size is at AddedSegment::memory_address. Other sections: in the file
+  /// only.
   std::vector<AddedSection> added;
 
   struct MovedSection {
@@ -224,7 +226,7 @@ struct NewImage {
   std::vector<MovedSection> moved;
 
   uint64_t entry = 0;
-  std::vector<Symbol> symbols;          // input order, new local ones before the first global
+  std::vector<Symbol> symbols;  // input order, new local symbols before the first global symbol
   std::vector<Symbol> dynamic_symbols;  // same order and count as the input
   std::vector<RelocationTable>
       relocations;  // complete; `symbol` indexes `symbols` above.
@@ -239,7 +241,7 @@ struct NewImage {
 
 /// Where a rewriter may put new contents, and where added memory is.
 struct AddedSegment {
-  uint64_t address = 0;         // of the segment: container's own moved pieces come first
+  uint64_t address = 0;         // of the segment: the container's own moved pieces come first
   uint64_t free_address = 0;    // first address for new contents
   uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
 };
@@ -257,8 +259,8 @@ struct AddedMemory {
 /// Error when no room for a program header or for the memory can be made.
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory = {});
 
-/// Throws Error, saying how to link it, when the image neither has an initializer nor has room for
-/// one among the loader's entries.
+/// Throws Error, saying how to link the image, when it has neither an initializer nor room for an
+/// initializer among the loader's entries.
 void require_room_for_initializer(const Image& image);
 
 /// The container's number for a new relocation with this role; 0 when it has none.
@@ -270,7 +272,8 @@ std::vector<uint8_t> write_image(const Image& input, const NewImage& output);
 struct OutputFile {
   std::filesystem::path path;
   std::span<const uint8_t> bytes;
-  std::filesystem::path like;  // the input, whose mode bits it gets; empty: those of any new file
+  std::filesystem::path
+      like;  // the input, whose mode bits the file gets; empty: the bits of any new file
 };
 
 /// Writes the files beside their paths and renames all of them when all are complete. Throws Error

@@ -1,9 +1,9 @@
 #pragma once
-// Rules that loaders, unwinders and debuggers rely on, and that nothing but their sources says.
+// Rules that loaders, unwinders and debuggers rely on, and that only their sources say.
 //
-// Each rule is a small function with its source: those of loaders are with their container
-// (elf/loader_rules.cc), those of unwinders with their formats (unwind/). check/broken_rules.h looks
-// at all of them.
+// Each rule is a small function with its source: rules of loaders are with their container
+// (elf/loader_rules.cc), rules of unwinders with their formats (unwind/). check/broken_rules.h
+// looks at all rules.
 
 #include <optional>
 #include <span>

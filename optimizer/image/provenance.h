@@ -25,8 +25,8 @@ struct Provenance {
     uint64_t end = 0;
     uint64_t owner = 0;  // entry of its procedure
   };
-  std::vector<Fragment> fragments;  // all that no sized symbol with the procedure's name tells, and
-                                    // those whose blocks are in another order; by address
+  std::vector<Fragment> fragments;  // without a sized symbol of the procedure's name, or with
+                                    // blocks in another order; by address
 
   struct Range {
     uint64_t start = 0;
@@ -46,13 +46,13 @@ struct Provenance {
   /// a comparison finds out for itself what became of them.
   struct HotPart {
     uint64_t entry = 0;            // of a procedure of the input
-    std::vector<uint64_t> blocks;  // their numbers, ascending; those of the input come first
+    std::vector<uint64_t> blocks;  // their numbers, ascending: blocks of the input come first
   };
   std::vector<std::vector<HotPart>> hot_parts;  // by round, of a round by entry
   std::vector<uint64_t> left_out;  // entries of procedures in the input that had to stay as they
                                    // are, ascending; where there are hot parts
-  std::string fingerprint;         // of the Respike that made the image; empty: an older one, or
-                                   // one that did not say
+  std::string fingerprint;         // of the Respike that made the image; empty: an older Respike,
+                                   // or not said
 };
 
 /// The contents of the note section.

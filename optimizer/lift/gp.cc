@@ -170,8 +170,9 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   return entries;
 }
 
-/// The gp of the first descriptor that is used; they all have the image's only one. Where the
-/// dynamic linker makes the descriptors, as of shared libraries, it is told gp.
+/// The gp of the first descriptor that has a gp: all descriptors hold the image's only gp. Where
+/// the dynamic linker makes the descriptors, as of shared libraries, the loader's entries tell it
+/// gp.
 void find_gp_in_descriptors(Lifter& lifter) {
   const DescriptorTable table = lifter.machine.descriptors();
   const Section* section = lifter.image.section_named(table.section);

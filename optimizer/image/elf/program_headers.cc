@@ -1,7 +1,7 @@
-// Who loads a program looks at the file's start and its program headers only.
+// A loader of programs looks only at the file's start and its program headers.
 //
 // Example: the emulator maps each segment of kind `loaded`, and finds the name of the dynamic
-// linker in the one of kind `interpreter`. Sources: System V ABI, chapters 4 and 5.
+// linker in the segment of kind `interpreter`. Sources: System V ABI, chapters 4 and 5.
 
 #include "optimizer/image/elf/program_headers.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // The start of an ELF file and its program headers, in neutral words: all that a loader of programs
-// needs, for those who do not read a whole Image.
+// needs, without reading a whole Image.
 
 #include <array>
 #include <cstddef>
@@ -18,7 +18,8 @@ namespace respike::elf {
 inline constexpr size_t kFileStartSize = 64;      // bytes
 inline constexpr size_t kProgramHeaderSize = 56;  // bytes
 
-/// What the first kFileStartSize bytes say. All is false or 0 that the fields before rule out.
+/// What the first kFileStartSize bytes say. Where a field rules later fields out, these are false
+/// or 0.
 struct FileStart {
   bool is_elf = false;
   bool is_64_bit_little_endian = false;
@@ -37,15 +38,15 @@ struct FileStart {
 /// `file` may be shorter than a header; then it is no ELF file.
 FileStart read_file_start(std::span<const uint8_t> file);
 
-/// Of a table of program headers. Nothing in them is checked.
+/// The segments of a table of program headers, without any check.
 std::vector<Segment> read_segments(std::span<const uint8_t> table);
 
 /// nullopt for a machine that Respike does not know.
 std::optional<MachineId> machine_of_number(uint16_t number);
 uint16_t number_of_machine(MachineId machine);
 
-/// How a program or library of a machine starts, for systems that tell by it how to start one
-/// (binfmt_misc): bits that count are set in `mask`.
+/// How a program or library of a machine starts: some systems start programs by these bytes
+/// (binfmt_misc). Bits that count are set in `mask`.
 struct ProgramMagic {
   std::array<uint8_t, 20> bytes{};
   std::array<uint8_t, 20> mask{};

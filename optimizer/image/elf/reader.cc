@@ -1,18 +1,21 @@
 // Reads an ELF64 little-endian executable or shared library into an Image.
 //
 // The file is not trusted. Every offset, size and index is checked before it is used, so that the
-// rest of Respike can rely on what an Image says: sections and segments lie in the file, allocated
-// sections lie in a loaded segment at matching offsets and do not overlap, symbols name existing
-// sections, relocations name existing symbols and lie in the section they apply to. Whatever fails
-// a check ends in one Error that names the file and the place. Records are declared by LLVM, the
-// checks are made here: LLVM's own checks differ from accessor to accessor and give no offsets,
-// and its ELFObjectFile knows machines by triples, of which Alpha has none.
+// rest of Respike can rely on an Image: sections and segments lie in the file, allocated sections
+// lie in a loaded segment at matching offsets and do not overlap, symbols name existing sections,
+// relocations name existing symbols and lie in the section they apply to. Any check that fails ends
+// in one Error that names the file and the place. Records are declared by LLVM, the checks are made
+// here: LLVM's own checks differ from accessor to accessor and give no offsets, and its
+// ELFObjectFile knows machines by triples, of which Alpha has none.
 //
-// The file stays mapped as long as the Image lives. Names of symbols and contents of sections
-// point into the mapping; symbols and relocations are copied once into flat vectors, so a file of
-// 150 MB costs little more than its tables. Memory and time are bounded by the size of the file:
-// a file may make many section headers claim the same bytes, or many symbols end in the same long
-// name, so contents, relocations and lengths of names are counted against a budget.
+// Example: a symbol of section 99 in a file with 30 sections ends in "symbol 7 names section 99,
+// which does not exist (at offset 0x1234)".
+//
+// The file stays mapped as long as the Image lives. Names of symbols and contents of sections point
+// into the mapping; symbols and relocations are copied once into flat vectors, so a file of 150 MB
+// costs little more than its tables. Memory and time are bounded by the size of the file: a file
+// may make many section headers claim the same bytes, or many symbols end in the same long name, so
+// contents, relocations and lengths of names are counted against a budget.
 //
 // Limits: extended section numbering (more than 65,279 sections) is not supported, nor is SHT_REL,
 // which no machine that Respike knows uses.
@@ -71,7 +74,8 @@ uint8_t properties_of(const SectionHeader& header) {
                               property(ELF::SHF_TLS, Section::kThreadLocal));
 }
 
-/// One reading of one file. The steps of read() fill image_ in order; each relies on those before.
+/// One reading of one file. The steps of read() fill image_ in order; each step relies on the steps
+/// before it.
 class Reader {
  public:
   Reader(std::span<const uint8_t> bytes, std::string name) : bytes_(bytes) {
@@ -521,8 +525,8 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   return relocations;
 }
 
-/// What the tag says to the core. On IA-64 DT_PLTGOT is gp (Intel Itanium Processor-specific ABI,
-/// section 5.3), elsewhere the address of a table.
+/// The meaning of a tag for the core. On IA-64 DT_PLTGOT is gp (Intel Itanium Processor-specific
+/// ABI, section 5.3), elsewhere the address of a table.
 LoaderEntry::Kind Reader::kind_of_entry(int64_t tag) const {
   switch (tag) {
     case ELF::DT_INIT:
@@ -564,8 +568,8 @@ void Reader::read_build_id() {
   for (const uint8_t byte : *id) image_.build_id += fmt::format("{:02x}", byte);
 }
 
-/// A linker that knows DF_1_PIE marks a program with it. Otherwise a program is what has an
-/// interpreter and no name. (libc.so has both: it is a library that can be run.)
+/// A linker that knows DF_1_PIE marks a program with it. Otherwise an image with an interpreter and
+/// no name is a program. (libc.so has an interpreter and a name: it is a library that can be run.)
 Image::Kind Reader::kind() const {
   if (header_->e_type == ELF::ET_EXEC) return Image::Kind::executable;
   bool has_name = false;
