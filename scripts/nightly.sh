@@ -73,7 +73,8 @@ run_gmp() {
 }
 
 run_sanitizers() {
-  cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON
+  # Without precompiled headers, which would hide that a file lacks an #include.
+  cmake -S . -B build-sanitize -G Ninja -DRESPIKE_SANITIZE=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   cmake --build build-sanitize
   if [[ -d build/programs/sources && ! -e build-sanitize/programs/sources ]]; then
     mkdir -p build-sanitize/programs

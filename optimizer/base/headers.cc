@@ -1,0 +1,1 @@
+// CMake makes the precompiled header of all libraries with this file.
