@@ -2,13 +2,13 @@
 // them run side by side, and a forward dataflow problem (known_values.h) finds what is known of
 // their values at each pair of blocks. Then, at each pair,
 //
-// - both do the same in the same order: loads, stores, and all else that is not pure, with equal
+//  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
 //    values; they branch by equal values and in the same directions, but for branches whose
 //    direction is known from the value: from how it was computed, or from an earlier branch;
-// - callees find what they read, and the stack pointer where it was; - where control leaves for
-// good, all registers that are live in the original hold the same, and
+//  - callees find what they read, and the stack pointer where it was;
+//  - where control leaves for good, all registers that are live in the original hold the same, and
 //    preserved registers the caller's values if they did in the original;
-// - wherever unwind information was right in the original it is right now.
+//  - wherever unwind information was right in the original it is right now.
 //
 // Hot blocks and clones run together with the blocks that they are copies of. A stub has no
 // counterpart: it runs alone, paired with the cold block to which it leads, in front of which the

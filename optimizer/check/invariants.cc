@@ -15,7 +15,6 @@
 //
 // Limit: the checks do not ask whether the program means what its image meant; see
 // check/same_program.h.
-// check/same_program.h.
 
 #include "optimizer/check/invariants.h"
 

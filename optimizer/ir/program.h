@@ -6,12 +6,12 @@
 // references to code by a Reference in the procedure's side table. References to data keep the
 // number they were linked with, because data never moves.
 //
-// Invariants (checked by check/invariants.h): - Block 0 of a procedure is its entry. Block numbers
-// are stable; within a CodeRange they are in
+// Invariants (checked by check/invariants.h):
+//  - Block 0 of a procedure is its entry. Block numbers are stable; within a CodeRange they are in
 //    the order of the input's addresses. The order in the output is a Layout, not this vector.
-// - A block ends at the first instruction that changes the flow of control, calls included. Only
+//  - A block ends at the first instruction that changes the flow of control, calls included. Only
 //    the last instruction of a block has a control flow other than `none`.
-// - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
+//  - An explicit unconditional branch may end a block whose successor is its `taken` edge. Emission
 //    drops the branch when the successor follows, and adds one when a fall-through successor does
 //    not follow.
 

@@ -6,13 +6,13 @@
 //
 //     beq   a0, 2f           Nearest in memory to the lower half of f is the upper half of g, but
 //     br    3f               control gets there only from the upper half at 3.
-// 2: ldah  t0, g(gp)
+//  2: ldah  t0, g(gp)
 //     br    4f
-// 1: lda   v0, f(t0)
+//  1: lda   v0, f(t0)
 //     ret
-// 3: ldah  t0, f(gp)
+//  3: ldah  t0, f(gp)
 //     br    1b
-// 4: lda   v0, g(t0)
+//  4: lda   v0, g(t0)
 //     ret
 //
 // Blocks do not exist yet: some of the addresses in question will start blocks. An indirect jump is

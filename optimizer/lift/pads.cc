@@ -29,7 +29,6 @@
 // Not looked at: whether the code in between changes the register, and the ways into loads that
 // count from a call's return address. There the arithmetic is the evidence: such a load gives the
 // same gp, see gp.cc.
-// count from a call's return address. That gp is the same by arithmetic is the evidence, see gp.cc.
 
 #include <fmt/format.h>
 

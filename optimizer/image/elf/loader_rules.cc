@@ -12,7 +12,6 @@
 //
 // Limits: contents that a rewriter never changes, such as chains of hash tables and the records of
 // symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
-// symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 // brings new sections. The header table keeps the input's order, except that the sections of the
 // added segment come, sorted by address, after all other allocated sections: so the table stays
 // sorted by address, as tools expect. Example: .text, .data, .symtab of an input become .text,
-// .data, .text of the added segment, .symtab. Indices change by that, and every index that a header
+// .data, .text.respike, .symtab. Indices change by that, and every index that a header
 // holds is translated here; symbols are translated when they are encoded.
 //
 // Sizes are final after this step but for the two string tables.

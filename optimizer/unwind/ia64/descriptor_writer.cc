@@ -9,8 +9,9 @@
 // all places of the next state. A state that comes back later gets a label in its body, and its
 // later bodies copy it.
 //
-// Example: the states {}, {b0 in r33}, {} with 4, 20 and 2 slots: a prologue of 4 slots that saves
-// b0 by its slot 3, a body of 22 slots whose last 2 are an epilogue.
+// Example: the states {}, {a frame of 32 bytes, b0 in r33}, {b0 in r33} with 4, 20 and 2 slots: a
+// prologue of 4 slots that fills both places by its slot 3, a body of 22 slots whose last 2 are an
+// epilogue.
 //
 // All this relies on nothing but what unwinders do for compilers' own regions: empty prologues,
 // nested prologues, labels. Registers have their own formats where the conventions have one for
