@@ -87,8 +87,8 @@ class Packing {
 
   const Program& program_;
   const Machine& machine_;
+  BlockNumbers numbers_;    // the indices in the lists below
   const bool has_regions_;  // see needs_padding()
-  BlockNumbers numbers_;    // the indices in the next five lists
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
   std::vector<bool> joinable_;                      // nothing but the block before leads to it

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <vector>
 
+#include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/packing.h"
 #include "optimizer/base/files.h"
 #include "optimizer/check/invariants.h"
@@ -236,7 +237,7 @@ std::string run_addressed(const Command& command, const std::string& first,
   if (command.name == "emit") return run_emit(text, command);
   if (command.name == "annotate") return run_annotate(text, second);
   if (command.name == "counts") {
-    set_static_counts(text.program);
+    set_static_counts(text.program, CallGraph(text.program));
     return list_counts(text.program);
   }
   return "unknown command " + command.name + "\n";
