@@ -272,8 +272,7 @@ std::vector<uint8_t> write_image(const Image& input, const NewImage& output);
 struct OutputFile {
   std::filesystem::path path;
   std::span<const uint8_t> bytes;
-  std::filesystem::path
-      like;  // the input, whose mode bits the file gets; empty: the bits of any new file
+  std::filesystem::path like;  // the input, whose mode bits the file gets; empty: a new file's
 };
 
 /// Writes the files beside their paths and renames all of them when all are complete. Throws Error

@@ -8,8 +8,8 @@
 // here: LLVM's own checks differ from accessor to accessor and give no offsets, and its
 // ELFObjectFile knows machines by triples, of which Alpha has none.
 //
-// Example: a symbol of section 99 in a file with 30 sections ends in "symbol 7 names section 99,
-// which does not exist (at offset 0x1234)".
+// Example: symbol 7 of section 99 in a file with 30 sections ends in "symbol 7 is in section 99,
+// which does not exist".
 //
 // The file stays mapped as long as the Image lives. Names of symbols and contents of sections point
 // into the mapping; symbols and relocations are copied once into flat vectors, so a file of 150 MB
