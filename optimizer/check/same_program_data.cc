@@ -8,6 +8,9 @@
 // - of a word of data: the word at the same address, since data does not move;
 // - of code that does not move: the code at the same address.
 //
+// Example: the word at 0x120010018 holds 0x120000460 in the input and 0x120004000 in the output,
+// both by a relocation: the code at these addresses is a pair.
+//
 // All other data must be equal byte by byte, but for sections that describe where code is: unwind
 // tables are compared by what they say about each instruction, relocations and dynamic entries by
 // their meaning.

@@ -4,6 +4,10 @@
 // turns of the line with the placed lines of the set. Placing a row adds the turns of its lines to
 // the sums of the lines that take turns with them, each in one set.
 //
+// Example: the only line of a row takes 900 turns with lines placed in set 5 and none with others.
+// A start at set 5 costs 900 less the mean of the row's sums; at any other set the row gains the
+// mean.
+//
 // The greedy order leaves the last rows the places that are left. Exchanges make up for that: of
 // two rows of one length, or of two neighbours, so that all other rows stay in place. The gain of
 // an exchange follows from the sums, and few exchanges gain anything, so all pairs are tried again

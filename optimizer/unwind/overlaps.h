@@ -11,7 +11,7 @@ namespace respike {
 
 /// Sorts descriptions, which have a `start` and an `end`. Which of several overlapping descriptions
 /// an unwinder would take is not known: they are dropped, and their range is appended to
-/// `unreadable`.
+/// `unreadable`. Example: of [0x1000, 0x1040) and [0x1020, 0x1060), [0x1000, 0x1060) is appended.
 template <typename T>
 void set_overlaps_aside(std::vector<T>& pending, AddressRanges& unreadable) {
   std::stable_sort(pending.begin(), pending.end(),
