@@ -55,11 +55,11 @@ long peak_megabytes() {
 /// The integer registers: those before the registers for floating-point arguments, which begin
 /// where the numbers of argument registers have a gap.
 RegisterSet integer_registers(const Machine& machine) {
-  const auto& arguments = machine.abi().arguments;
+  const auto& arguments = machine.abi.arguments;
   const auto middle = std::adjacent_find(arguments.begin(), arguments.end(),
                                          [](Register a, Register b) { return b != a + 1; });
-  const Register sp = machine.abi().stack_pointer;
-  return RegisterSet::first(middle == arguments.end() ? machine.register_count()
+  const Register sp = machine.abi.stack_pointer;
+  return RegisterSet::first(middle == arguments.end() ? machine.register_count
                                                       : std::max<size_t>(sp + 1, *middle + 1));
 }
 
@@ -70,7 +70,7 @@ struct Free {
 Free count_free(const Program& program, const RegisterFlow& flow) {
   Free free;
   const RegisterSet integer = integer_registers(*program.machine);
-  const RegisterSet scratch = integer & RegisterSet(std::span(program.machine->abi().scratch));
+  const RegisterSet scratch = integer & RegisterSet(std::span(program.machine->abi.scratch));
   for (ProcedureId p = 0; p < program.procedures.size(); ++p)
     for (BlockId b = 0; b < program[p].blocks.size(); ++b) {
       const auto live = flow.live_points(p, b);

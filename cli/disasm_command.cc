@@ -74,16 +74,17 @@ std::string location_text(const Program& program, const CodeLocation& location) 
 
 /// The text of an instruction of the input, with the input's numbers in the place of references.
 std::string input_text(const Program& program, const Instruction& instruction) {
-  if (instruction.origin == kNone) return program.machine->print(program.machine->branch(), 0);
-  const CodeGrid grid = program.machine->grid();
+  if (instruction.origin == kNone)
+    return program.machine->text.print(program.machine->branches.branch, 0);
   const uint64_t address = program.origin_base + instruction.origin;
-  const auto bytes = program.image->bytes_at(grid.group(address), grid.bytes);
-  if (!bytes) return program.machine->print(instruction, address);
+  const uint64_t group = program.map.group(address);
+  const auto bytes = program.image->bytes_at(group, program.map.group_end(address) - group);
+  if (!bytes) return program.machine->text.print(instruction, address);
   std::vector<ListedLine> lines;
-  find_listing(program.image->machine)->list(*bytes, grid.group(address), lines);
+  find_listing(program.image->machine)->list(*bytes, group, lines);
   // An instruction that takes two slots has one line.
-  const size_t slot = address - grid.group(address);
-  return lines[lines.size() == grid.slots || slot == 0 ? slot : slot - 1].text;
+  const unsigned slot = program.map.slot(address);
+  return lines[lines.size() == program.map.groups().slots || slot == 0 ? slot : slot - 1].text;
 }
 
 std::string number_of(uint64_t count, std::string_view what) {
@@ -108,7 +109,7 @@ void print_listing(const Program& program, ProcedureId procedure_id,
     fmt::print("  block {}{}{}\n", id, counted ? ", ran " + grouped(block.count) : "",
                edges.empty() ? "" : " -> " + edges);
     for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo() || program.machine->is_prefix(instruction)) continue;
+      if (instruction.is_pseudo() || program.machine->facts(instruction).prefix) continue;
       const std::string address =
           instruction.origin == kNone
               ? "added"

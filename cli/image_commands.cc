@@ -45,7 +45,7 @@ std::string_view kind_name(const Image& image) {
 
 void print_info(const Image& image, const Program& program, const ProgramSummary& s) {
   fmt::print("format                 {}, {}\n", image.format, kind_name(image));
-  fmt::print("machine                {}\n", program.machine->name());
+  fmt::print("machine                {}\n", program.machine->name);
   fmt::print("procedures             {}\n", s.procedures);
   fmt::print("basic blocks           {}\n", s.blocks);
   fmt::print("instructions           {}\n", s.instructions);
@@ -72,7 +72,7 @@ void run_info(const InfoArguments& arguments) {
   if (arguments.json) {
     const Json json = {{"format", image.format},
                        {"kind", kind_name(image)},
-                       {"machine", program.machine->name()},
+                       {"machine", program.machine->name},
                        {"procedures", s.procedures},
                        {"opaque_procedures", s.opaque.size()},
                        {"opaque", notes_to_json(s.opaque)},
@@ -216,7 +216,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
 /// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Machine& machine = machine_for(image.machine);
-  if (machine.rewrite_facts() == nullptr) return fmt::format("for {} images yet", machine.name());
+  if (machine.rewrite == nullptr) return fmt::format("for {} images yet", machine.name);
   if (options.profile == nullptr) return "without a profile";
   if (std::string_view(best_layout(*options.profile)) != kBestLayout)
     return "by a profile in which nothing ran";

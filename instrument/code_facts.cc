@@ -32,10 +32,10 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   const Machine& machine = *program_.machine;
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
-  const auto gp = machine.abi().global_pointer;
+  const auto gp = machine.global_pointer();
   const Section* table = program_.image->section_named(kLinkageTable);
   if (!gp || !procedure.gp || table == nullptr) return std::nullopt;
-  const Register called = machine.probes()->jump_register(block.instructions.back());
+  const Register called = machine.probes->jump_register(block.instructions.back());
   for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
@@ -43,10 +43,11 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
     const auto defined = std::span(operands.registers).subspan(operands.uses);
     const auto end = defined.begin() + (operands.size - operands.uses);
     if (std::find(defined.begin(), end, called) == end) continue;
-    if (!machine.is_lower_half(instruction) || instruction.has_reference()) return std::nullopt;
+    if (!machine.fixups.is_lower_half(instruction) || instruction.has_reference())
+      return std::nullopt;
     if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return std::nullopt;
-    const uint64_t slot =
-        *procedure.gp + static_cast<uint64_t>(machine.field(instruction, ReferenceKind::gp_low));
+    const uint64_t slot = *procedure.gp + static_cast<uint64_t>(machine.fixups.field(
+                                              instruction, ReferenceKind::gp_low));
     if (slot - table->address >= table->size) return std::nullopt;
     return slot;
   }

@@ -145,7 +145,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
   words_ += static_cast<uint32_t>(chosen.counters.probes.size());
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
-    const ControlFlow flow = program_.machine->control_flow(block.instructions.back());
+    const ControlFlow flow = program_.machine->facts(block.instructions.back()).flow;
     // Where the targets of a jump are known, counts of its edges tell more, for less.
     const bool unknown_jump =
         flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
@@ -261,7 +261,7 @@ void Instrumenter::describe() {
       for (const Instruction& instruction : block.instructions)
         described.instructions += instruction.origin == kNone || instruction.is_pseudo() ? 0 : 1;
       described.node = signature.node[b];
-      const ControlFlow flow = machine.control_flow(block.instructions.back());
+      const ControlFlow flow = machine.facts(block.instructions.back()).flow;
       const bool call = is_call(flow);
       if (call && block.call_site != kNone)
         described.landing_pad = procedure.call_sites[block.call_site].landing_pad;
@@ -360,7 +360,7 @@ uint64_t Instrumenter::text_size() const {
   for (const Procedure& procedure : program_.procedures) {
     if (!procedure.movable()) continue;
     for (const BasicBlock& block : procedure.blocks)
-      size += program_.machine->size(block.instructions.span());
+      size += program_.machine->codec.size(block.instructions.span());
   }
   return size;
 }
@@ -393,8 +393,8 @@ InstrumentResult Instrumenter::run() {
 
   steps.begin("lift", 0.0);
   program_ = lift(image_, diagnostics_);
-  if (program_.machine->probes() == nullptr)
-    throw Error(fmt::format("{} images cannot be instrumented yet", program_.machine->name()),
+  if (program_.machine->probes == nullptr)
+    throw Error(fmt::format("{} images cannot be instrumented yet", program_.machine->name),
                 image_.path);
   start_ = start_code(image_.machine);
   require_invariants(program_);

@@ -39,8 +39,8 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
   for (const Instruction& instruction : block.instructions) {
     result.push_back(!reserved && !shadow && !in_system);
     if (instruction.is_pseudo()) continue;
-    in_system |= machine.is_system_call(instruction);
-    switch (machine.sequence_role(instruction)) {
+    in_system |= machine.facts(instruction).system_call;
+    switch (machine.facts(instruction).role) {
       case SequenceRole::none:
         break;
       case SequenceRole::reservation_begin:
@@ -59,7 +59,7 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
 }
 
 bool is_call(const Machine& machine, const BasicBlock& block) {
-  return is_call(machine.control_flow(block.instructions.back()));
+  return is_call(machine.facts(block.instructions.back()).flow);
 }
 
 /// By block: whether a sequence may run into it from a block that is glued to it.
@@ -93,7 +93,7 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
     : program_(program),
       facts_(facts),
       machine_(*program.machine),
-      code_(*program.machine->probes()),
+      code_(*program.machine->probes),
       counters_(counters),
       atomic_(atomic),
       by_procedure_(program.procedures.size()) {}
@@ -240,7 +240,7 @@ unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
   size_t instructions = code.code.size() + code.retry.size();
   if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
   if (probe.where == Where::on_taken) ++instructions;
-  return static_cast<unsigned>(instructions) * machine_.code_alignment();
+  return static_cast<unsigned>(instructions) * machine_.codec.groups.alignment();
 }
 
 /// Chooses the probes that become calls of routines, the least run first, until code grows no more
@@ -258,7 +258,8 @@ void ProbeInserter::shrink() {
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     for (const BasicBlock& block : program_[id].blocks)  // what stays need not be instructions
-      size += program_[id].movable() ? machine_.size(block.instructions.span()) : block.origin_size;
+      size += program_[id].movable() ? machine_.codec.size(block.instructions.span())
+                                     : block.origin_size;
     for (Probe& probe : by_procedure_[id]) {
       const unsigned own = size_of(id, probe);
       added += own;
@@ -267,8 +268,9 @@ void ProbeInserter::shrink() {
           uses.try_emplace(routine_of(id, probe), static_cast<uint32_t>(uses.size()), 0)
               .first->second;
       ++count;
-      const unsigned call = 2 * machine_.code_alignment();
-      const unsigned branch = probe.where == Where::on_taken ? machine_.code_alignment() : 0;
+      const unsigned call = 2 * machine_.codec.groups.alignment();
+      const unsigned branch =
+          probe.where == Where::on_taken ? machine_.codec.groups.alignment() : 0;
       candidates.push_back({&probe, number, own - std::min(own, call + branch)});
     }
   }
@@ -278,7 +280,7 @@ void ProbeInserter::shrink() {
   const uint64_t start = program_.ranges.front().start;
   const uint64_t middle = (start + program_.ranges.back().end) / 2;
   const uint64_t end = std::max(program_.ranges.back().end, counters_) + added + (added >> 2);
-  if (std::max(middle - start, end - middle) > machine_.branch_reach() / 10 * 9) return;
+  if (std::max(middle - start, end - middle) > machine_.branches.reach / 10 * 9) return;
   const auto most = static_cast<uint64_t>(kGrowth * static_cast<double>(size));
   std::vector<bool> worthwhile(uses.size());
   std::vector<uint32_t> index(uses.size(), kNone);
@@ -294,7 +296,7 @@ void ProbeInserter::shrink() {
     if (routine == kNone) {
       routine = static_cast<uint32_t>(routines_.size());
       routines_.push_back(by_number[candidate.routine]);
-      added += 10 * machine_.code_alignment();
+      added += 10 * machine_.codec.groups.alignment();
     }
     candidate.probe->routine = routine;
     added -= candidate.saving;
@@ -311,7 +313,7 @@ uint32_t ProbeInserter::routine_state(Register link) {
     const uint32_t initial = unwind.cies[c].initial_state;
     if (initial >= unwind.states.size()) continue;
     CfiState state = unwind.states[initial];
-    if (state.cfa_is_expression || state.cfa_register != machine_.abi().stack_pointer ||
+    if (state.cfa_is_expression || state.cfa_register != machine_.abi.stack_pointer ||
         state.cfa_offset != 0 || !state.rules.empty())
       continue;
     Cie cie = unwind.cies[c];
@@ -413,20 +415,20 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   };
   const uint32_t deep =
       saved.empty() ? state
-                    : deeper_.find(program_.unwind.states, state, machine_.abi().stack_pointer,
+                    : deeper_.find(program_.unwind.states, state, machine_.abi.stack_pointer,
                                    code_.save_frame(saved.size()));
   if (!saved.empty()) {
     bool lowered = deep == state;
     for (const Instruction& instruction : code_.save(saved)) {
       append(instruction);
-      if (lowered || machine_.is_nop(instruction)) continue;
+      if (lowered || machine_.facts(instruction).nop) continue;
       set_state(deep);
       lowered = true;
     }
   }
   for (const Instruction& instruction : code.code) append(instruction);
   if (!code.retry.empty()) {
-    if (pieces.back().instructions.empty()) append(machine_.nop());  // no block is empty
+    if (pieces.back().instructions.empty()) append(machine_.codec.nop);  // no block is empty
     pieces.push_back({.retry = true});
     for (const Instruction& instruction : code.retry) append(instruction);
     pieces.emplace_back();

@@ -46,7 +46,7 @@ bool runs_once(const Program& program, const Procedure& procedure) {
     const BasicBlock& block = procedure.blocks[b];
     const bool jumps =
         !block.instructions.empty() &&
-        program.machine->control_flow(block.instructions.back()) == ControlFlow::indirect_jump;
+        program.machine->facts(block.instructions.back()).flow == ControlFlow::indirect_jump;
     if (jumps ||
         std::ranges::any_of(block.successors, [&](const Edge& edge) { return edge.target <= b; }))
       return false;

@@ -171,7 +171,7 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
 /// whose end has a name of its own: the two are parted. Small losses are accepted.
 std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Machine& machine) {
   constexpr double kLittle = 1e-4;  // of all cycles
-  const ExecutionCosts costs = machine.execution_costs();
+  const ExecutionCosts costs = machine.costs;
   std::vector<ProcedureId> losing;
   for (const Forecast::Change& each : forecast.procedures)
     if (each.output.cycles(costs) - each.input.cycles(costs) >
@@ -232,7 +232,7 @@ void count_procedures(const Program& program, OptimizeResult& result) {
 bool is_worth_it(const Forecast& forecast, const Machine& machine) {
   constexpr double kMuch = 0.04;  // of the cycles
   const double gain = forecast.input.cycles - forecast.output.cycles;
-  const double risk = forecast.unknown_calls * machine.instruction_cache().miss;
+  const double risk = forecast.unknown_calls * machine.icache.miss;
   return gain > std::min(risk, kMuch * forecast.input.cycles);
 }
 

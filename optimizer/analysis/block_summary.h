@@ -27,7 +27,7 @@ BlockSummary<W> summarize(const Machine& machine, const BasicBlock& block,
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
     if (instruction.opcode == kInvalid)
-      summary.used = summary.read = BasicRegisterSet<W>::first(machine.register_count());
+      summary.used = summary.read = BasicRegisterSet<W>::first(machine.register_count);
     const Operands operands = machine.operands(instruction);
     for (unsigned k = operands.uses; k < operands.size; ++k) {
       const Register r = operands.registers[k];
@@ -73,7 +73,7 @@ inline End end_of(const Machine& machine, const Procedure& procedure, const Basi
       machine.is_signal_return(block.instructions.span()))
     return End::anything;
   const bool refers = block.instructions.back().has_reference();
-  switch (machine.control_flow(block.instructions.back())) {
+  switch (machine.facts(block.instructions.back()).flow) {
     case ControlFlow::return_jump:
       return End::leaves;
     case ControlFlow::none:

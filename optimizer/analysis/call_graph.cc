@@ -79,7 +79,7 @@ class CallGraphBuilder {
     for (const BasicBlock& block : procedure.blocks) {
       if (block.instructions.empty()) continue;
       const Instruction& last = block.instructions.back();
-      if (!is_direct(machine_.control_flow(last))) continue;
+      if (!is_direct(machine_.facts(last).flow)) continue;
       std::optional<CodeLocation> to;
       if (const Reference* reference = branch_of(procedure, last))
         to = reference->target;
@@ -96,14 +96,14 @@ class CallGraphBuilder {
     if (block.instructions.empty()) return std::nullopt;
     const Instruction& last = block.instructions.back();
     Call call;
-    const ControlFlow flow = machine_.control_flow(last);
+    const ControlFlow flow = machine_.facts(last).flow;
     switch (flow) {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
         const Operands operands = machine_.operands(last);
-        call.standard = machine_.is_system_call(last) ||
+        call.standard = machine_.facts(last).system_call ||
                         (operands.size > operands.uses &&
-                         operands.registers[operands.uses] == machine_.abi().return_address);
+                         operands.registers[operands.uses] == machine_.abi.return_address);
         break;
       }
       case ControlFlow::branch:
@@ -117,7 +117,7 @@ class CallGraphBuilder {
           return std::nullopt;
         call.kind = Call::Kind::tail;
         const Operands operands = machine_.operands(last);
-        const auto pv = machine_.abi().procedure_value;
+        const auto pv = machine_.abi.procedure_value;
         const unsigned predicates = last.predicate != 0 ? 1 : 0;
         call.standard =
             operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv);
@@ -197,7 +197,7 @@ class CallGraphBuilder {
   /// Finds the slots of the linkage table that instructions load by a displacement from gp. Unknown
   /// when a procedure that uses gp has no known gp.
   void find_loaded_slots() {
-    const auto gp = machine_.abi().global_pointer;
+    const auto gp = machine_.global_pointer();
     const Section* table =
         program_.image == nullptr ? nullptr : program_.image->section_named(kLinkageTable);
     if (!gp || table == nullptr) return;
@@ -210,12 +210,12 @@ class CallGraphBuilder {
           const Operands operands = machine_.operands(i);
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
           // Code may load slots by a copy of gp, too.
-          if (machine_.value_source(i) == ValueSource::copied) return slots_loaded_.clear();
-          if (i.has_reference() || !machine_.is_lower_half(i)) continue;
+          if (machine_.facts(i).source == ValueSource::copied) return slots_loaded_.clear();
+          if (i.has_reference() || !machine_.fixups.is_lower_half(i)) continue;
           if (!procedure.gp) return slots_loaded_.clear();
-          const uint64_t slot = *procedure.gp +
-                                static_cast<uint64_t>(machine_.field(i, ReferenceKind::gp_low)) -
-                                slots_start_;
+          const uint64_t slot =
+              *procedure.gp +
+              static_cast<uint64_t>(machine_.fixups.field(i, ReferenceKind::gp_low)) - slots_start_;
           if (slot < table->size) slots_loaded_[slot / kSlot] = true;
         }
   }

@@ -97,8 +97,8 @@ std::optional<Access> access_of(const Machine& machine, const Instruction& i,
   if (i.has_reference()) return std::nullopt;
   const unsigned defs = operands.size - operands.uses;
   Access access;
-  if (machine.is_lower_half(i)) {
-    access.displacement = machine.field(i, ReferenceKind::gp_low);
+  if (machine.fixups.is_lower_half(i)) {
+    access.displacement = machine.fixups.field(i, ReferenceKind::gp_low);
     if (operands.uses == 0) return std::nullopt;
     if (defs == 0) {
       access.kind = Access::Kind::store;
@@ -109,11 +109,11 @@ std::optional<Access> access_of(const Machine& machine, const Instruction& i,
     if (defs != 1 || operands.uses != 1) return std::nullopt;
     Instruction copy = i;
     copy.immediate = 0;
-    const bool adds = machine.value_source(copy) == ValueSource::copied;
+    const bool adds = machine.facts(copy).source == ValueSource::copied;
     access.kind = adds ? Access::Kind::address : Access::Kind::load;
-  } else if (machine.is_upper_half(i) && operands.uses == 1 && defs == 1) {
-    access.displacement = machine.field(i, ReferenceKind::gp_high);
-  } else if (operands.uses == 1 && defs == 1 && machine.value_source(i) == ValueSource::copied) {
+  } else if (machine.fixups.is_upper_half(i) && operands.uses == 1 && defs == 1) {
+    access.displacement = machine.fixups.field(i, ReferenceKind::gp_high);
+  } else if (operands.uses == 1 && defs == 1 && machine.facts(i).source == ValueSource::copied) {
     access.displacement = 0;
   } else {
     return std::nullopt;
@@ -134,10 +134,10 @@ class FrameAnalysis {
         procedure_(program[id]),
         calls_(calls),
         entries_(entries),
-        sp_(machine_.abi().stack_pointer),
-        all_(Set::first(machine_.register_count())),
-        scratch_(std::span(machine_.abi().scratch)),
-        preserved_(std::span(machine_.abi().preserved)),
+        sp_(machine_.abi.stack_pointer),
+        all_(Set::first(machine_.register_count)),
+        scratch_(std::span(machine_.abi.scratch)),
+        preserved_(std::span(machine_.abi.preserved)),
         offsets_(slot_offsets(program, procedure_)) {
     find_effects();
   }
@@ -221,7 +221,7 @@ class FrameAnalysis {
       first_effect_.push_back(effects_.size());
       for (const Instruction& i : block.instructions) {
         Effect& effect = effects_.emplace_back();
-        if (i.is_pseudo() || machine_.is_nop(i)) continue;
+        if (i.is_pseudo() || machine_.facts(i).nop) continue;
         const Operands operands = machine_.operands(i);
         effect = {uses_of<W>(operands), defs_of<W>(operands)};
       }
@@ -231,7 +231,7 @@ class FrameAnalysis {
   bool after_call(BlockId source) const {
     const BasicBlock& block = procedure_.blocks[source];
     if (block.instructions.empty()) return false;
-    const ControlFlow flow = machine_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.facts(block.instructions.back()).flow;
     return is_call(flow);
   }
 
@@ -374,7 +374,7 @@ class FrameAnalysis {
   /// and moves of stack and frame pointer. `state` is the state behind the instruction.
   void note_escape(const Instruction& i, const Operands& operands,
                    const std::optional<Access>& access, const State& state) {
-    if (machine_.is_nop(i) || machine_.control_flow(i) != ControlFlow::none) return;
+    if (machine_.facts(i).nop || machine_.facts(i).flow != ControlFlow::none) return;
     if (!access) {
       escapes_ = true;
     } else if (access->kind == Access::Kind::store) {
@@ -401,7 +401,7 @@ class FrameAnalysis {
   bool leaves(BlockId block) const {
     const BasicBlock& b = procedure_.blocks[block];
     if (!b.instructions.empty() &&
-        machine_.control_flow(b.instructions.back()) == ControlFlow::return_jump)
+        machine_.facts(b.instructions.back()).flow == ControlFlow::return_jump)
       return true;
     const Call* call = call_at(block);
     return call != nullptr && call->kind == Call::Kind::tail;
@@ -482,7 +482,7 @@ bool may_have_slots(const Program& program, const Procedure& procedure) {
 
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries) {
-  if (program.machine->register_count() <= 64)
+  if (program.machine->register_count <= 64)
     return FrameAnalysis<1>(program, id, calls, entries).run();
   return FrameAnalysis<8>(program, id, calls, entries).run();
 }

@@ -70,7 +70,7 @@ void apply(const GpEvent& event, GpState& state) {
 }
 
 GpEventFinder::GpEventFinder(const Machine& machine)
-    : machine_(machine), number_(machine.register_count(), kNoNumber) {}
+    : machine_(machine), number_(machine.register_count, kNoNumber) {}
 
 void GpEventFinder::number(Register r) {
   if (number_[r] != kNoNumber || registers_.size() == kMostNumbers) return;
@@ -100,9 +100,9 @@ void GpEventFinder::find_copies(const Procedure& procedure) {
   for (const BasicBlock& block : procedure.blocks)
     for (const Instruction& i : block.instructions) {
       if (i.is_pseudo() || i.opcode == kInvalid) continue;
-      if (const auto frame = machine_.kept_registers(i))
+      if (const auto frame = kept(i))
         if (std::ranges::find(frames_, *frame) == frames_.end()) frames_.push_back(*frame);
-      if (machine_.value_source(i) != ValueSource::copied) continue;
+      if (machine_.facts(i).source != ValueSource::copied) continue;
       const Operands operands = machine_.operands(i);
       if (operands.uses == 0 || operands.size != operands.uses + 1) continue;
       copies_.push_back({operands.registers[operands.uses], operands.registers[operands.uses - 1]});
@@ -114,8 +114,8 @@ void GpEventFinder::enter(const Procedure& procedure) {
   for (const Register r : registers_) number_[r] = kNoNumber;
   registers_.clear();
   windowed_ = lost_by_calls_ = 0;
-  number(*machine_.abi().global_pointer);
-  if (!machine_.abi().callers_set_gp) return;
+  number(machine_.gp->base);
+  if (!machine_.gp->callers_set) return;
   find_copies(procedure);
   for (size_t known = 0; known != registers_.size();) {
     known = registers_.size();
@@ -134,8 +134,8 @@ bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
                              std::vector<GpEvent>& events) const {
   if (!is_gp_load(*procedure_, instruction)) return false;
   events.push_back({.index = index,
-                    .kind = machine_.is_upper_half(instruction) ? GpEvent::Kind::upper_half
-                                                                : GpEvent::Kind::lower_half,
+                    .kind = machine_.fixups.is_upper_half(instruction) ? GpEvent::Kind::upper_half
+                                                                       : GpEvent::Kind::lower_half,
                     .operand = static_cast<uint32_t>(instruction.immediate)});
   return true;
 }
@@ -148,10 +148,10 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     return;
   }
   const Operands operands = machine_.operands(instruction);
-  const bool follows_copies = machine_.abi().callers_set_gp;
+  const bool follows_copies = machine_.gp->callers_set;
   for (unsigned k = 0; follows_copies && k < operands.uses; ++k)
     if (number_of(operands.registers[k]) != kNoNumber &&
-        machine_.uses_as_pointer(instruction, operands.registers[k]))
+        machine_.gp->uses_as_pointer(instruction, operands.registers[k]))
       events.push_back({.index = index,
                         .kind = GpEvent::Kind::misuse,
                         .from = number_of(operands.registers[k])});
@@ -161,7 +161,7 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
       written |= uint32_t{1} << to;
   const bool copies = written != 0 && follows_copies && operands.size == operands.uses + 1 &&
                       operands.uses != 0 &&
-                      machine_.value_source(instruction) == ValueSource::copied;
+                      machine_.facts(instruction).source == ValueSource::copied;
   const uint8_t from = copies ? number_of(operands.registers[operands.uses - 1]) : kNoNumber;
   if (from != kNoNumber) {
     const uint8_t to = number_of(operands.registers[operands.uses]);
@@ -178,9 +178,9 @@ void GpEventFinder::find(const Instruction& instruction, uint32_t index,
     if (written != 0) events.push_back({.index = index, .operand = written});
     return;
   }
-  if (is_call(machine_.control_flow(instruction)) || machine_.is_system_call(instruction))
+  if (is_call(machine_.facts(instruction).flow) || machine_.facts(instruction).system_call)
     written |= lost_by_calls_;
-  const auto frame = machine_.kept_registers(instruction);
+  const auto frame = kept(instruction);
   if (frame) written |= windowed_;
   if (written != 0) events.push_back({.index = index, .operand = written});
   if (frame && windowed_ != 0)

@@ -61,7 +61,7 @@ class GpEventFinder {
   explicit GpEventFinder(const Machine& machine);
 
   /// Begins a procedure: numbers the registers to which it copies gp. Copies are followed only
-  /// where callers set gp (Abi::callers_set_gp).
+  /// where callers set gp (GlobalPointer::callers_set).
   void enter(const Procedure& procedure);
   /// Appends the events of a block of that procedure, in the order of its instructions.
   void find(const BasicBlock& block, std::vector<GpEvent>& events) const;
@@ -75,7 +75,13 @@ class GpEventFinder {
 
   void find_copies(const Procedure& procedure);
   void number(Register r);
-  bool is_windowed(Register r) const { return machine_.abi().windowed.contains(r); }
+  bool is_windowed(Register r) const {
+    return machine_.window != nullptr && machine_.window->registers.contains(r);
+  }
+  /// Of an instruction that gives the procedure a new frame: the registers that it keeps.
+  std::optional<RegisterRange> kept(const Instruction& instruction) const {
+    return machine_.window != nullptr ? machine_.window->kept(instruction) : std::nullopt;
+  }
   uint32_t numbers_in(RegisterRange range) const;
   void find(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;
   bool add_half(const Instruction& instruction, uint32_t index, std::vector<GpEvent>& events) const;

@@ -22,14 +22,14 @@
 // inside a procedure find their labels in tables. A proof is asked for few procedures; so only
 // procedures are solved on which the entries of these depend.
 //
-// Where callers set gp (Abi::callers_set_gp), the register is valid at entries, whoever calls: gp
-// is an argument of every call. A branch from another procedure may come from a part of the same,
-// split procedure, so there the register has to be valid at the branch. But the register is invalid
-// at the entries of a procedure that uses it, or a copy of it, as no code uses gp, e.g. to read
-// memory by it: such a procedure is called with another value in the register, say a closure. Then
-// it may be invalid as well at the entries of procedures that this one calls before gp is certain
-// again, and so on. Copies of gp in the procedure's own frame survive at a landing pad, since
-// unwinding restores the frame. System calls leave gp alone.
+// Where callers set gp (GlobalPointer::callers_set), the register is valid at entries, whoever
+// calls: gp is an argument of every call. A branch from another procedure may come from a part of
+// the same, split procedure, so there the register has to be valid at the branch. But the register
+// is invalid at the entries of a procedure that uses it, or a copy of it, as no code uses gp, e.g.
+// to read memory by it: such a procedure is called with another value in the register, say a
+// closure. Then it may be invalid as well at the entries of procedures that this one calls before
+// gp is certain again, and so on. Copies of gp in the procedure's own frame survive at a landing
+// pad, since unwinding restores the frame. System calls leave gp alone.
 //
 // The solver assumes that procedures keep gp, and that entries are valid, until it refutes that; so
 // recursion does not lose these facts.
@@ -55,7 +55,7 @@ class GpSolver {
       : program_(program),
         calls_(calls),
         result_(result),
-        copies_(program.machine->abi().callers_set_gp),
+        copies_(program.machine->gp != nullptr && program.machine->gp->callers_set),
         keeps_(program.procedures.size(), true),
         wanted_(program.procedures.size(), true) {}
 
@@ -157,7 +157,7 @@ class GpSolver {
 
   /// The first access of a block to gp: a read as the base of an address, or a possible write.
   Access first_access(uint32_t node, const BasicBlock& block) const {
-    const Register gp = *program_.machine->abi().global_pointer;
+    const Register gp = program_.machine->gp->base;
     const auto events = result_.events_of(node);
     const auto write = std::ranges::find_if(events, &GpEvent::changes_register);
     for (uint32_t i = 0; i < block.instructions.size(); ++i) {
@@ -166,10 +166,10 @@ class GpSolver {
       if (write != events.end() && write->index == i) return Access::writes;
       const Operands operands = program_.machine->operands(instruction);
       if (operands.uses != 0 && operands.registers[operands.uses - 1] == gp &&
-          (program_.machine->is_lower_half(instruction) ||
-           program_.machine->is_upper_half(instruction)))
+          (program_.machine->fixups.is_lower_half(instruction) ||
+           program_.machine->fixups.is_upper_half(instruction)))
         return Access::reads;
-      if (is_call(program_.machine->control_flow(instruction))) return Access::writes;
+      if (is_call(program_.machine->facts(instruction).flow)) return Access::writes;
     }
     return Access::none;
   }
@@ -306,8 +306,8 @@ class GpSolver {
     if (!copies_) return false;
     // Control gets behind a call that never returns only if a predicate skipped the call.
     if (call.known() && !program_[call.callee].returns) return true;
-    return program_.machine->is_system_call(
-        program_[call.caller].blocks[call.block].instructions.back());
+    return program_.machine->facts(program_[call.caller].blocks[call.block].instructions.back())
+        .system_call;
   }
 
   bool lands(ProcedureId p, BlockId source, BlockId pad) const {
@@ -365,7 +365,7 @@ class GpSolver {
       const bool tail = call != nullptr && call->kind == Call::Kind::tail;
       const bool returns =
           !blocks[b].instructions.empty() &&
-          program_.machine->control_flow(blocks[b].instructions.back()) == ControlFlow::return_jump;
+          program_.machine->facts(blocks[b].instructions.back()).flow == ControlFlow::return_jump;
       if ((tail || returns) && !values.after[b].valid()) return false;
       if (tail && !callee_keeps(*call)) return false;
       if (end_of(*program_.machine, program_[p], blocks[b]) == End::anything) return false;
@@ -446,7 +446,7 @@ class GpSolver {
     const auto& blocks = program_[p].blocks;
     if (entry == 0 || !is_known(p) || blocks[0].successors.size() != 1 ||
         blocks[0].successors[0].target != entry || blocks[0].instructions.empty() ||
-        program_.machine->control_flow(blocks[0].instructions.back()) != ControlFlow::none)
+        program_.machine->facts(blocks[0].instructions.back()).flow != ControlFlow::none)
       return false;
     return after(result_.numbers_(p, 0), kInvalid).valid();
   }
@@ -470,19 +470,19 @@ class GpSolver {
 GpValidity::GpValidity(const Program& program, const CallGraph& calls)
     : program_(program), numbers_(program) {
   forget();
-  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).run();
+  if (program.machine->gp != nullptr) GpSolver(program, calls, *this).run();
 }
 
 GpValidity::GpValidity(const Program& program, const CallGraph& calls,
                        std::span<const ProcedureId> procedures)
     : program_(program), numbers_(program) {
   forget();
-  if (program.machine->abi().global_pointer) GpSolver(program, calls, *this).prove(procedures);
+  if (program.machine->gp != nullptr) GpSolver(program, calls, *this).prove(procedures);
 }
 
 void GpValidity::forget() {
   state_.assign(numbers_.count(), {});
-  if (!program_.machine->abi().global_pointer) first_event_.assign(numbers_.count() + 1, 0);
+  if (program_.machine->gp == nullptr) first_event_.assign(numbers_.count() + 1, 0);
 }
 
 bool GpValidity::before(ProcedureId p, BlockId block, uint32_t index) const {

@@ -34,7 +34,8 @@ class LoadFinder {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       const auto& list = procedure_.blocks[b].instructions;
       for (uint32_t i = 0; i < list.size(); ++i) {
-        if (!is_half(list[i]) || !machine_.is_upper_half(list[i]) || !is_behind_call(list[i]))
+        if (!is_half(list[i]) || !machine_.fixups.is_upper_half(list[i]) ||
+            !is_behind_call(list[i]))
           continue;
         const uint32_t lower = lower_half(list.span(), i);
         if (lower != kNone) loads.push_back({id_, b, i, lower, list[i].immediate});
@@ -49,7 +50,7 @@ class LoadFinder {
     const CodeLocation& anchor = reference_of(procedure_, i)->target;
     if (anchor.where != CodeLocation::Where::return_point || anchor.procedure != id_) return false;
     const auto& list = procedure_.blocks[anchor.block].instructions;
-    return !list.empty() && machine_.control_flow(list.back()) == ControlFlow::call;
+    return !list.empty() && machine_.facts(list.back()).flow == ControlFlow::call;
   }
 
   /// The index of the lower half of the load whose upper half is at `upper`; kNone when the lower
@@ -65,8 +66,9 @@ class LoadFinder {
       const auto end = next.registers + next.size;
       if (std::find(&next.registers[0], end, gp_) == end) continue;
       const bool other_half = is_half(list[i]) && list[i].immediate == list[upper].immediate &&
-                              machine_.is_lower_half(list[i]) && next.uses == 1 && next.size == 2 &&
-                              next.registers[0] == gp_ && next.registers[1] == gp_;
+                              machine_.fixups.is_lower_half(list[i]) && next.uses == 1 &&
+                              next.size == 2 && next.registers[0] == gp_ &&
+                              next.registers[1] == gp_;
       return other_half ? i : kNone;
     }
     return kNone;
@@ -83,7 +85,7 @@ class LoadFinder {
 std::vector<GpLoad> find_needless_gp_loads(const Program& program,
                                            std::optional<CallGraph>& calls) {
   std::vector<GpLoad> loads;
-  const auto gp = program.machine->abi().global_pointer;
+  const auto gp = program.machine->global_pointer();
   if (!gp) return loads;
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     if (program[id].state != Procedure::State::opaque) LoadFinder(program, id, *gp).find(loads);

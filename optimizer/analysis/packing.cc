@@ -1,10 +1,11 @@
 // Packing decides how blocks end, given the block that follows, which blocks are packed together,
 // and how large blocks are then.
 //
-// Problem: where a group of the grid holds several instructions, a block that starts a group leaves
-// slots of the group before empty. Idea: only a block that a branch leads to needs an address of
-// its own. A block that control enters only from the block before, such as the block behind a
-// conditional branch, goes on in the same group. Blocks that are packed together are a run.
+// Problem: where a group (ir/code_map.h) holds several instructions, a block that starts a group
+// leaves slots of the group before empty. Idea: only a block that a branch leads to needs an
+// address of its own. A block that control enters only from the block before, such as the block
+// behind a conditional branch, goes on in the same group. Blocks that are packed together are a
+// run.
 //
 // Example (Itanium, three slots): block 1 is `add; (p6) br A`, and only block 1 leads to block 2,
 // `br B`. As a run they are one bundle (add, br, br), else two.
@@ -72,7 +73,7 @@ bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next
 /// the same region.
 bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
   const BasicBlock& block = procedure.blocks[id];
-  if (!has_regions_ || !is_call(machine_.control_flow(block.instructions.back())) ||
+  if (!has_regions_ || !is_call(machine_.facts(block.instructions.back()).flow) ||
       block.edge(Edge::Kind::fall_through) != nullptr)
     return false;
   if (next == kNone || block.origin == kNone) return true;
@@ -80,7 +81,7 @@ bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next
   const bool same = follower.origin == block.origin + block.origin_size;
   return !same || !shares_region(procedure, id, next) ||
          std::all_of(follower.instructions.begin(), follower.instructions.end(),
-                     [&](const Instruction& i) { return i.is_pseudo() || machine_.is_nop(i); });
+                     [&](const Instruction& i) { return i.is_pseudo() || machine_.facts(i).nop; });
 }
 
 /// Whether branches of the procedure may be inverted: no instruction defers faults, after which
@@ -90,7 +91,7 @@ bool Packing::has_opposites(ProcedureId id) {
   if (!known)
     known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
       return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
-        return !instruction.is_pseudo() && machine_.defers_faults(instruction);
+        return !instruction.is_pseudo() && machine_.facts(instruction).defers_faults;
       });
     });
   return *known;
@@ -100,7 +101,7 @@ bool Packing::has_opposites(ProcedureId id) {
 bool Packing::has_inverse(ProcedureId procedure, const BasicBlock& block) {
   Instruction inverse = block.instructions.back();
   const auto before = block.instructions.span().first(block.instructions.size() - 1);
-  return has_opposites(procedure) && machine_.invert(inverse, before);
+  return has_opposites(procedure) && machine_.branches.invert(inverse, before);
 }
 
 BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
@@ -115,8 +116,7 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
     if (!turns || !has_inverse(procedure, block)) return BlockEnd::branch_appended;
     return follows ? BlockEnd::inverted : BlockEnd::inverted_and_appended;
   }
-  if (fall != nullptr && has_regions_ &&
-      is_call(machine_.control_flow(block.instructions.back())) &&
+  if (fall != nullptr && has_regions_ && is_call(machine_.facts(block.instructions.back()).flow) &&
       !shares_region(program_[procedure], id, next))
     return BlockEnd::branch_appended;  // so that the return point is in the call's region
   if (fall == nullptr && taken != nullptr && taken->target == next) return BlockEnd::branch_dropped;
@@ -129,7 +129,7 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
 /// where a group holds several instructions.
 void Packing::find_joinable() {
   joinable_.assign(run_.size(), false);
-  if (machine_.grid().slots == 1) return;
+  if (machine_.codec.groups.slots == 1) return;
   std::vector<uint32_t> entries;  // of the blocks of a procedure
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
     const Procedure& procedure = program_[id];
@@ -158,13 +158,13 @@ bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   const BasicBlock& follower = procedure.blocks[next];
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (!joinable_[index(id, next)] || end(id, block_id) != BlockEnd::kept || fall == nullptr ||
-      fall->target != next || is_call(machine_.control_flow(block.instructions.back())))
+      fall->target != next || is_call(machine_.facts(block.instructions.back()).flow))
     return false;
   // Unwind tables describe whole groups.
   if (!shares_region(procedure, block_id, next)) return false;
   const Instruction& first = follower.instructions.front();
   const bool independent = follower.instructions.size() == 1 && !first.is_pseudo() &&
-                           machine_.control_flow(first) == ControlFlow::branch;
+                           machine_.facts(first).flow == ControlFlow::branch;
   return independent ||
          (block.origin != kNone && follower.origin == block.origin + block.origin_size);
 }
@@ -195,7 +195,7 @@ void Packing::measure(ProcedureId id, BlockId first) {
   const BlockEnd how = end(id, first);
   if (next_[index(id, first)] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
     const auto code = program_[id].blocks[first].instructions.span();
-    sizes_[index(id, first)] = static_cast<uint32_t>(machine_.size(code));
+    sizes_[index(id, first)] = static_cast<uint32_t>(machine_.codec.size(code));
     return;
   }
   BlockRun& run = measured_;
@@ -221,10 +221,10 @@ void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruc
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
     code.pop_back();
-    if (code.size() > start && machine_.is_prefix(code.back())) code.pop_back();
+    if (code.size() > start && machine_.facts(code.back()).prefix) code.pop_back();
   }
-  if (appends_branch(how)) code.push_back(machine_.branch());
-  if (how == BlockEnd::padded) code.push_back(machine_.stop());
+  if (appends_branch(how)) code.push_back(machine_.branches.branch);
+  if (how == BlockEnd::padded) code.push_back(machine_.branches.stop);
 }
 
 void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {
@@ -235,7 +235,7 @@ void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) c
     append_code(procedure, id, run.code);
   }
   run.places.resize(run.code.size());
-  run.size = machine_.arrange(run.code, run.places.data());
+  run.size = machine_.codec.arrange(run.code, run.places.data());
 }
 
 void Packing::arrange(ProcedureId procedure, BlockId id, BlockRun& run) const {

@@ -41,8 +41,8 @@ constexpr Edge::Kind side_of_appended_branch(BlockEnd end) {
 /// with appended branches, whose displacements are not set yet.
 struct BlockRun {
   std::vector<Instruction> code;
-  std::vector<uint32_t> places;  // of each, from the start on; see Machine::arrange()
-  uint64_t size = 0;             // bytes
+  std::vector<uint32_t> places;                    // of each, from the start on; see Codec::arrange
+  uint64_t size = 0;                               // bytes
   std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
 

@@ -40,7 +40,7 @@ class ReturnAnalysis {
       : program_(program),
         machine_(*program.machine),
         calls_(calls),
-        sp_(machine_.abi().stack_pointer),
+        sp_(machine_.abi.stack_pointer),
         links_(program.procedures.size()) {}
 
   std::vector<bool> run() {
@@ -78,7 +78,7 @@ class ReturnAnalysis {
   /// Finds, per procedure, the registers that may hold the return address at its entry.
   void find_links() {
     std::vector<ProcedureId> work;
-    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(machine_.abi().return_address);
+    for (ProcedureId p = 0; p < links_.size(); ++p) links_[p].add(machine_.abi.return_address);
     for (const Call& call : calls_.calls()) {
       if (!call.known() || call.standard || call.kind == Call::Kind::tail) continue;
       const auto& block = program_[call.caller].blocks[call.block];
@@ -114,10 +114,10 @@ class ReturnAnalysis {
   /// False when the instruction computes a return address, which is not the caller's then.
   bool keeps_link(const Instruction& i, const Operands& operands) const {
     const auto end = operands.registers + operands.size;
-    if (std::find(operands.registers + operands.uses, end, machine_.abi().return_address) == end)
+    if (std::find(operands.registers + operands.uses, end, machine_.abi.return_address) == end)
       return true;
-    const ControlFlow flow = machine_.control_flow(i);
-    const ValueSource source = machine_.value_source(i);
+    const ControlFlow flow = machine_.facts(i).flow;
+    const ValueSource source = machine_.facts(i).source;
     return flow == ControlFlow::call || flow == ControlFlow::indirect_call ||
            source == ValueSource::loaded || source == ValueSource::copied;
   }
@@ -142,7 +142,7 @@ class ReturnAnalysis {
       if (end_of(machine_, procedure, block) != End::leaves) continue;
       const Operands operands = machine_.operands(block.instructions.back());
       const auto end = operands.registers + operands.uses;
-      if (std::find(operands.registers, end, machine_.abi().return_address) == end) return false;
+      if (std::find(operands.registers, end, machine_.abi.return_address) == end) return false;
     }
     return true;
   }
@@ -159,11 +159,11 @@ class ReturnAnalysis {
       return std::any_of(from, to, [&](Register r) { return links.contains(r); });
     };
     if (!uses_link(operands.registers, end)) return false;
-    if (machine_.control_flow(i) != ControlFlow::none) return false;
+    if (machine_.facts(i).flow != ControlFlow::none) return false;
     if (i.has_reference()) return !is_gp_load(procedure, i);
     // A store on the stack: its last register, the base, is the stack pointer.
     const bool on_stack =
-        machine_.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
+        machine_.fixups.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
     return !on_stack || uses_link(end - 1, end);
   }
 
@@ -175,10 +175,10 @@ class ReturnAnalysis {
   /// Whether the instruction is sp += constant: it would copy if its field were zero.
   bool adds_constant(const Instruction& i, const Operands& operands) const {
     if (i.has_reference() || operands.uses != 1 || operands.registers[0] != sp_) return false;
-    if (machine_.is_upper_half(i)) return true;
+    if (machine_.fixups.is_upper_half(i)) return true;
     Instruction copy = i;
     copy.immediate = 0;
-    return machine_.is_lower_half(i) && machine_.value_source(copy) == ValueSource::copied;
+    return machine_.fixups.is_lower_half(i) && machine_.facts(copy).source == ValueSource::copied;
   }
 
   const Program& program_;

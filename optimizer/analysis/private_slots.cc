@@ -34,7 +34,7 @@ class SlotSearch {
         position_(procedure_.blocks.size()) {}
 
   PrivateSlots run() {
-    if (machine_.rewrite_facts() == nullptr || !procedure_.movable() || !shape_.regular ||
+    if (machine_.rewrite == nullptr || !procedure_.movable() || !shape_.regular ||
         shape_.frame_pointer || shape_.address_escapes || shape_.size <= 0)
       return {};
     follow_stack_pointer();
@@ -100,17 +100,17 @@ class SlotSearch {
   }
 
   bool note_access(const Instruction& i, uint8_t position) {
-    if (machine_.is_nop(i)) return true;
-    const Register sp = machine_.abi().stack_pointer;
+    if (machine_.facts(i).nop) return true;
+    const Register sp = machine_.abi.stack_pointer;
     const Operands operands = machine_.operands(i);
     const auto uses_end = operands.registers + operands.uses;
     if (std::find(operands.registers, uses_end, sp) == uses_end) return true;
     if (position != kUp && position != kDown) return false;
-    if (i.has_reference() || !machine_.is_lower_half(i) ||
+    if (i.has_reference() || !machine_.fixups.is_lower_half(i) ||
         std::count(operands.registers, uses_end, sp) != 1 || *(uses_end - 1) != sp)
-      return machine_.is_system_call(i);
+      return machine_.facts(i).system_call;
     const int64_t offset =
-        machine_.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
+        machine_.fixups.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
     const bool plain = position == kDown && whole_register_access(machine_, i);
     (plain ? found_ : others_).insert(offset);
     return true;
@@ -187,7 +187,7 @@ class SlotSearch {
         continue;
       }
       const auto access = whole_register_access(machine_, list[i]);
-      if (!access || access->base != machine_.abi().stack_pointer) continue;
+      if (!access || access->base != machine_.abi.stack_pointer) continue;
       const auto slot = slots_.find(access->displacement - shape_.size);
       if (!slot) continue;
       const uint64_t bit = uint64_t{1} << *slot;
@@ -214,7 +214,7 @@ class SlotSearch {
 
 std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& i) {
-  const WholeAccess kind = machine.rewrite_facts()->whole_access(i);
+  const WholeAccess kind = machine.rewrite->whole_access(i);
   if (kind == WholeAccess::none || i.has_reference() || i.predicate != 0) return std::nullopt;
   const Operands operands = machine.operands(i);
   WholeRegisterAccess access;
@@ -223,12 +223,12 @@ std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
     return std::nullopt;
   access.base = operands.registers[operands.uses - 1];
   if (operands.size == 2) access.value = operands.registers[access.store ? 0 : 1];
-  access.displacement = machine.field(i, ReferenceKind::gp_low);
+  access.displacement = machine.fixups.field(i, ReferenceKind::gp_low);
   return access;
 }
 
 bool enters_other_code(const Machine& machine, const Instruction& instruction) {
-  return is_call(machine.control_flow(instruction)) || machine.is_system_call(instruction);
+  return is_call(machine.facts(instruction).flow) || machine.facts(instruction).system_call;
 }
 
 std::optional<size_t> PrivateSlots::find(int64_t offset) const {

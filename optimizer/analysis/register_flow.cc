@@ -60,7 +60,7 @@
 namespace respike {
 
 RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
-  if (program.machine->register_count() <= BasicRegisterSet<1>::kCapacity)
+  if (program.machine->register_count <= BasicRegisterSet<1>::kCapacity)
     solution_ = std::make_unique<RegisterFlowSolver<1>>(program, calls);
   else
     solution_ = std::make_unique<RegisterFlowSolver<8>>(program, calls);

@@ -27,23 +27,23 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       : program_(program),
         machine_(*program.machine),
         calls_(calls),
-        all_(Set::first(machine_.register_count())),
-        scratch_(std::span(machine_.abi().scratch)),
-        preserved_(std::span(machine_.abi().preserved)) {
-    const Abi& abi = machine_.abi();
+        all_(Set::first(machine_.register_count)),
+        scratch_(std::span(machine_.abi.scratch)),
+        preserved_(std::span(machine_.abi.preserved)) {
+    const Abi& abi = machine_.abi;
     sp_.add(abi.stack_pointer);
     unwound_ = preserved_ | sp_;
     unknown_uses_ = Set(std::span(abi.arguments)) | sp_;
     unknown_uses_.add(abi.return_address);
     if (abi.procedure_value) unknown_uses_.add(*abi.procedure_value);
     standard_exit_ = Set(std::span(abi.results)) | preserved_ | sp_;
-    if (abi.global_pointer) {
-      unwound_.add(*abi.global_pointer);
-      unknown_uses_.add(*abi.global_pointer);
-      standard_exit_.add(*abi.global_pointer);
-    }
     unknown_through_ = all_ - scratch_;
-    if (abi.global_pointer) unknown_through_.add(*abi.global_pointer);
+    if (const auto gp = machine_.global_pointer()) {
+      unwound_.add(*gp);
+      unknown_uses_.add(*gp);
+      standard_exit_.add(*gp);
+      unknown_through_.add(*gp);
+    }
     number_blocks();
     for (ProcedureId p = 0; p < program.procedures.size(); ++p) {
       find_ways_out(p);
@@ -245,7 +245,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       if (end_[node] != End::leaves || custom_return_[owner_[node]]) continue;
       const Operands operands = machine_.operands(block_at(node).instructions.back());
       const auto used = operands.registers + operands.uses;
-      if (std::find(operands.registers, used, machine_.abi().return_address) != used) continue;
+      if (std::find(operands.registers, used, machine_.abi.return_address) != used) continue;
       custom_return_[owner_[node]] = true;
       work.push_back(owner_[node]);
     }
@@ -329,7 +329,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     if (end_[node] != End::call) return false;
     const Operands operands = machine_.operands(block_at(node).instructions.back());
     return operands.size > operands.uses &&
-           operands.registers[operands.uses] == machine_.abi().return_address;
+           operands.registers[operands.uses] == machine_.abi.return_address;
   }
 
   /// The flat number of an entry for callers: the number from before an update.

@@ -22,8 +22,8 @@ class UnwindNeeds {
   UnwindNeeds(const Program& program, const CallGraph& calls, const std::vector<uint32_t>& first)
       : program_(program),
         machine_(*program.machine),
-        return_address_(machine_.abi().return_address),
-        all_(Set::first(machine_.register_count())),
+        return_address_(machine_.abi.return_address),
+        all_(Set::first(machine_.register_count)),
         in_frame_(first.back()),
         needs_(first.back()),
         holders_(first.back()),
@@ -166,7 +166,7 @@ class UnwindNeeds {
   }
 
   /// Unwind tables number general registers as the machine does.
-  bool is_register(uint64_t number) const { return number < machine_.register_count(); }
+  bool is_register(uint64_t number) const { return number < machine_.register_count; }
 
   /// The register that holds the value of another register by a rule of kind in_register.
   std::optional<Register> holder_of(const CfiRule& rule) const {

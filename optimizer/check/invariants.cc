@@ -283,7 +283,7 @@ Violation Verifier::instructions() {
                     instruction.immediate);
       continue;
     }
-    ending_ = program_.machine->control_flow(instruction);
+    ending_ = program_.machine->facts(instruction).flow;
     last_reference_ = nullptr;
     if (!instruction.has_reference()) continue;
     if (auto violation = instruction_reference(instruction, ending_)) return violation;
@@ -308,7 +308,7 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   const bool pc = kind == ReferenceKind::pc_high || kind == ReferenceKind::pc_low;
   if (++uses_[index] > (gp_load ? 2 : 1))
     return here("reference {} belongs to too many instructions", index);
-  const bool prefix = program_.machine->is_prefix(instruction);
+  const bool prefix = program_.machine->facts(instruction).prefix;
   const bool fits = kind == ReferenceKind::branch        ? is_direct(flow) || prefix
                     : kind == ReferenceKind::branch_hint ? is_indirect(flow)
                                                          : (gp || pc) && flow == ControlFlow::none;
@@ -317,7 +317,7 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
                      kind == ReferenceKind::pc_high;
   // Both halves of a gp load carry the reference of the upper half.
   if ((gp || pc) && !whole && kind != ReferenceKind::gp_load_high &&
-      upper != program_.machine->is_upper_half(instruction))
+      upper != program_.machine->fixups.is_upper_half(instruction))
     return here("reference {} is for the other half of an address", index);
   if (gp && !procedure_->gp && program_.gp_values.empty())
     return here("reference {} is relative to a gp that nobody knows", index);
@@ -366,10 +366,11 @@ Violation Verifier::ending() const {
   const unsigned fall_through = count_edges(Edge::Kind::fall_through);
   const unsigned taken = count_edges(Edge::Kind::taken);
   // 1 when a predicate may skip the jump at the end.
-  const unsigned skipped = ending_ != ControlFlow::none &&
-                                   program_.machine->may_fall_through(block_->instructions.back())
-                               ? 1
-                               : 0;
+  const unsigned skipped =
+      ending_ != ControlFlow::none &&
+              program_.machine->facts(block_->instructions.back()).falls_through
+          ? 1
+          : 0;
   const bool leaves = last_reference_ != nullptr && last_reference_->kind == ReferenceKind::branch;
   switch (ending_) {
     case ControlFlow::none:
@@ -427,7 +428,7 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
   for (unsigned steps = 1; steps < kLongest; ++steps) {
     const BasicBlock& block = procedure_->blocks[at];
     if (!block.instructions.empty() && !block.instructions.back().is_pseudo()) {
-      const ControlFlow flow = program_.machine->control_flow(block.instructions.back());
+      const ControlFlow flow = program_.machine->facts(block.instructions.back()).flow;
       if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return std::nullopt;
     }
     const Edge* edge = fall_through_edge(block);
@@ -436,7 +437,7 @@ Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) c
     at = edge->target;
     for (const Instruction& instruction : procedure_->blocks[at].instructions) {
       if (instruction.is_pseudo()) continue;
-      const SequenceRole role = program_.machine->sequence_role(instruction);
+      const SequenceRole role = program_.machine->facts(instruction).role;
       if (role == begin) return std::nullopt;  // checked from there
       if (role != end) continue;
       if (loose == kNone) return std::nullopt;
@@ -454,7 +455,7 @@ Violation Verifier::sequences(BlockId id) const {
   bool reservation = false, shadow = false;
   for (const Instruction& instruction : procedure_->blocks[id].instructions) {
     if (instruction.is_pseudo()) continue;
-    const SequenceRole role = program_.machine->sequence_role(instruction);
+    const SequenceRole role = program_.machine->facts(instruction).role;
     if (role == SequenceRole::reservation_begin) reservation = true;
     if (role == SequenceRole::reservation_end) reservation = false;
     if (role == SequenceRole::shadow_begin) shadow = true;

@@ -27,7 +27,7 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
                                  const CallGraph& call_graph, const RegisterFlow& flow)
     : id(number), procedure(program[number]) {
   const Machine& machine = *program.machine;
-  const Abi& abi = machine.abi();
+  const Abi& abi = machine.abi;
   copy_lists(procedure, arena);
   const auto entry_blocks = call_graph.entries_of(id);
   entries.assign(entry_blocks.begin(), entry_blocks.end());
@@ -43,7 +43,7 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
   std::ranges::stable_sort(table_entries, {}, [](const TableEntry& e) { return e.jump; });
   RegisterSet preserved(std::span(abi.preserved));
   preserved.add(abi.stack_pointer);
-  const RegisterSet all = RegisterSet::first(machine.register_count());
+  const RegisterSet all = RegisterSet::first(machine.register_count);
   for (const Call& call : call_graph.calls_of(id)) {
     const BlockId b = call.block;
     calls.emplace(b, call);

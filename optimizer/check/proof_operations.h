@@ -23,8 +23,8 @@ class Operations {
 
   uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
     // Which fields are operands follows from those that are none.
-    Key key{i.opcode, i.predicate, machine_.rewrite_facts()->zero_fields(i), 0, {}};
-    const ControlFlow flow = machine_.control_flow(i);
+    Key key{i.opcode, i.predicate, machine_.rewrite->zero_fields(i), 0, {}};
+    const ControlFlow flow = machine_.facts(i).flow;
     const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
                         flow == ControlFlow::conditional_branch;
     if (i.has_reference())

@@ -22,7 +22,7 @@ PairRun::PairRun(const Program& program, const ProcedureBefore& before,
                  std::span<const BlockId> copies)
     : program_(program),
       machine_(*program.machine),
-      abi_(machine_.abi()),
+      abi_(machine_.abi),
       before_(before),
       after_(program[before.id]),
       copies_(copies),
@@ -36,7 +36,7 @@ PairRun::PairRun(const Program& program, const ProcedureBefore& before,
         const Operands operands = machine_.operands(i);
         for (unsigned k = 0; k < operands.size; ++k) mentioned.add(operands.registers[k]);
       }
-  number_.assign(machine_.register_count(), kNone);
+  number_.assign(machine_.register_count, kNone);
   mentioned.for_each([&](Register r) {
     number_[r] = static_cast<uint32_t>(used_.size());
     used_.push_back(r);
@@ -194,8 +194,8 @@ ValueClasses PairRun::narrow(ValueId value, unsigned to) {
 }
 
 bool PairRun::branch(Side side, const Instruction& i, const Operands& operands) {
-  if (machine_.control_flow(i) != ControlFlow::conditional_branch) return false;
-  const auto taken = machine_.rewrite_facts()->taken_for(i);
+  if (machine_.facts(i).flow != ControlFlow::conditional_branch) return false;
+  const auto taken = machine_.rewrite->taken_for(i);
   if (!taken || operands.uses != operands.size || operands.uses > 1) return false;
   branches_[side].taken = *taken;
   if (operands.uses == 1) {
@@ -219,13 +219,13 @@ void PairRun::execute(Side side, const BasicBlock& block) {
     step(side, i);
   }
   const bool leaves = !block.instructions.empty() &&
-                      machine_.control_flow(block.instructions.back()) != ControlFlow::none;
+                      machine_.facts(block.instructions.back()).flow != ControlFlow::none;
   if (!leaves) note_unwinding(side, state);
 }
 
 void PairRun::step(Side side, const Instruction& i) {
-  if (machine_.is_nop(i)) return;
-  if (machine_.control_flow(i) == ControlFlow::branch && !i.has_reference()) return;
+  if (machine_.facts(i).nop) return;
+  if (machine_.facts(i).flow == ControlFlow::branch && !i.has_reference()) return;
   const Operands operands = machine_.operands(i);
   expect(i.opcode != kInvalid && i.predicate == 0, "an instruction is not understood");
   const auto result = [&]() -> ValueId& { return at(side, operands.registers[operands.uses]); };
@@ -233,7 +233,7 @@ void PairRun::step(Side side, const Instruction& i) {
     result() = table_->sum(at(side, operands.registers[0]), *added);
   else if (is_copy(i, operands))
     result() = at(side, operands.registers[operands.uses - 1]);
-  else if (machine_.rewrite_facts()->is_pure(i))
+  else if (machine_.rewrite->is_pure(i))
     compute(side, i, operands);
   else if (!access_slot(side, i, operands) && !branch(side, i, operands))
     note_event(side, i, operands);
@@ -251,17 +251,17 @@ void PairRun::forget_slots(Side side) {
 std::optional<int64_t> PairRun::constant_added(const Instruction& i,
                                                const Operands& operands) const {
   if (i.has_reference() || operands.uses != 1 || operands.size != 2) return std::nullopt;
-  if (machine_.is_upper_half(i)) return machine_.field(i, ReferenceKind::gp_high);
+  if (machine_.fixups.is_upper_half(i)) return machine_.fixups.field(i, ReferenceKind::gp_high);
   Instruction copy = i;
   copy.immediate = 0;
-  if (!machine_.is_lower_half(i) || machine_.value_source(copy) != ValueSource::copied)
+  if (!machine_.fixups.is_lower_half(i) || machine_.facts(copy).source != ValueSource::copied)
     return std::nullopt;
-  return machine_.field(i, ReferenceKind::gp_low);
+  return machine_.fixups.field(i, ReferenceKind::gp_low);
 }
 
 bool PairRun::is_copy(const Instruction& i, const Operands& operands) const {
   return !i.has_reference() && operands.uses >= 1 && operands.size == operands.uses + 1 &&
-         machine_.value_source(i) == ValueSource::copied;
+         machine_.facts(i).source == ValueSource::copied;
 }
 
 void PairRun::compute(Side side, const Instruction& i, const Operands& operands) {
@@ -274,12 +274,11 @@ void PairRun::compute(Side side, const Instruction& i, const Operands& operands)
   for (unsigned k = operands.uses; k < operands.size; ++k, ++computation.operation)
     at(side, operands.registers[k]) = fits ? table_->compute(computation) : table_->fresh();
   if (operands.size == operands.uses + 1)
-    narrow(at(side, operands.registers[operands.uses]),
-           machine_.rewrite_facts()->possible_results(i));
+    narrow(at(side, operands.registers[operands.uses]), machine_.rewrite->possible_results(i));
 }
 
 bool PairRun::access_slot(Side side, const Instruction& i, const Operands& operands) {
-  if (!machine_.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
+  if (!machine_.fixups.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
   const ValueId base = at(side, operands.registers[operands.uses - 1]);
   const auto from_stack = table_->distance(base, stack_);
   if (!from_stack) {
@@ -287,7 +286,7 @@ bool PairRun::access_slot(Side side, const Instruction& i, const Operands& opera
     expect(!of_frame || before_.slots.empty(), "the stack pointer is not known");
     return false;
   }
-  const int64_t offset = *from_stack + machine_.field(i, ReferenceKind::gp_low);
+  const int64_t offset = *from_stack + machine_.fixups.field(i, ReferenceKind::gp_low);
   const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
   expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
   const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);
@@ -326,7 +325,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
   event.operation = operations_.number(side, procedure(side), i);
   for (unsigned k = 0; k < operands.uses; ++k)
     event.reads.push_back(at(side, operands.registers[k]));
-  if (machine_.is_system_call(i)) event.reads.push_back(at(side, abi_.stack_pointer));
+  if (machine_.facts(i).system_call) event.reads.push_back(at(side, abi_.stack_pointer));
   const std::vector<size_t> seen = slots_seen_by(side, i);
   for (const size_t place : seen) event.reads.push_back(at_[place]);
   const SharedEvent* same = nullptr;
@@ -334,7 +333,7 @@ void PairRun::note_event(Side side, const Instruction& i, const Operands& operan
     if (next_event_ < events_.size()) same = &events_[next_event_++];
     if (same != nullptr && (same->operation != event.operation || same->reads != event.reads))
       same = nullptr;
-    if (same == nullptr) expect(false, "something else is done: " + machine_.print(i, 0));
+    if (same == nullptr) expect(false, "something else is done: " + machine_.text.print(i, 0));
     if (same != nullptr && checks_) compare_unwinding(same->unwinds, unwound_by(side, state_));
   }
   const auto put = [&](ValueId& place) {

@@ -44,7 +44,8 @@ std::optional<ValueId> PairRun::unwound(Side side, uint32_t number, Register r) 
 
 void PairRun::compare_unwinding(const RegisterSet& before, const RegisterSet& after) {
   (before - after).for_each([&](Register r) {
-    expect(false, "unwind information does not find the caller's " + machine_.register_name(r));
+    expect(false,
+           "unwind information does not find the caller's " + machine_.text.register_name(r));
   });
 }
 
@@ -99,14 +100,14 @@ void PairRun::compare_end() {
   needed.add(abi_.stack_pointer);
   needed.for_each([&](Register r) {
     if (number_[r] != kNone && !equal(r))
-      expect(false, machine_.register_name(r) + " holds something else at a way out");
+      expect(false, machine_.text.register_name(r) + " holds something else at a way out");
   });
   if (returns) return;
   preserved_.for_each([&](Register r) {
     const ValueId callers = at_[entry_place(r)];
     const bool kept = before_.kept.contains(r) || at(kBefore, r) == callers;
     if (kept && at(kAfter, r) != callers)
-      expect(false, machine_.register_name(r) + " is not preserved");
+      expect(false, machine_.text.register_name(r) + " is not preserved");
   });
 }
 

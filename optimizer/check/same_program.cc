@@ -76,14 +76,14 @@ CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind
 
 /// Equal flags, but for flags that say how the instructions stand in memory.
 bool same_flags(const Machine& machine, const Instruction& a, const Instruction& b) {
-  return ((a.flags ^ b.flags) & ~machine.standing_flags()) == 0;
+  return ((a.flags ^ b.flags) & ~machine.codec.standing_flags) == 0;
 }
 
 /// Whether the number in an instruction is part of a branch's displacement: targets are compared
 /// instead.
 bool is_part_of_branch(const Machine& machine, std::span<const Instruction> list, uint32_t index) {
-  return machine.is_prefix(list[index]) && index + 1 < list.size() &&
-         machine.control_flow(list[index + 1]) != ControlFlow::none;
+  return machine.facts(list[index]).prefix && index + 1 < list.size() &&
+         machine.facts(list[index + 1]).flow != ControlFlow::none;
 }
 
 /// Same operation on the same registers.
@@ -94,8 +94,7 @@ bool same_operation(const Instruction& a, const Instruction& b) {
 
 /// The same branch but for its hint.
 bool same_branch(const Machine& machine, Instruction a, Instruction b) {
-  machine.predict(a, 0, 0);
-  machine.predict(b, 0, 0);
+  if (const auto predict = machine.branches.predict) predict(a, 0, 0), predict(b, 0, 0);
   return same_operation(a, b);
 }
 
@@ -155,12 +154,12 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
       }
       if (instruction.opcode == kInvalid || is_inline_pointer(side, cursor))
         return rest(Rest::instruction);
-      if (side.machine.is_nop(instruction)) {
+      if (side.machine.facts(instruction).nop) {
         ++cost;
         continue;
       }
       if (cursor.at.index + 1 != list.size() ||
-          side.machine.control_flow(instruction) != ControlFlow::branch)
+          side.machine.facts(instruction).flow != ControlFlow::branch)
         return rest(Rest::instruction);
       next = branch_target(*cursor.procedure, cursor.at.procedure, *cursor.block, instruction);
       if (is_absent(next)) return rest(Rest::instruction);
@@ -221,7 +220,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
   const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
     return index + 1 == list.size() && list[index].opcode != kInvalid
-               ? side.machine.control_flow(list[index])
+               ? side.machine.facts(list[index]).flow
                : ControlFlow::none;
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
@@ -238,10 +237,10 @@ bool Comparison::step(Cursor& x, Cursor& y) {
                        (!i.has_reference() && i.immediate != j.immediate)))
         return differ(x, y, "the operands differ"), false;
       if (i.has_reference() && !partial) references(x, y);
-      const SequenceRole role = before_.machine.sequence_role(i);
+      const SequenceRole role = before_.machine.facts(i).role;
       if (role != SequenceRole::none) sequence(x, y, role);
       if (x.at.index + 1 == x_list.size() && y.at.index + 1 == y_list.size() &&
-          before_.machine.is_get_pc(i))
+          before_.machine.facts(i).get_pc)
         remember_call(x, y);
       ++x.at.index;
       ++y.at.index;
@@ -278,7 +277,7 @@ bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cu
 /// but opaque code stays, so the next place has the same address in both programs.
 void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
-  const uint64_t next = before_.machine.grid().next(place);
+  const uint64_t next = before_.program.map.next(place);
   const auto from = before_.find(next), to = after_.find(next);
   if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
 }
@@ -291,7 +290,7 @@ bool Comparison::is_dropped(const Cursor& x, const Cursor& y) {
   if (load == nullptr ||
       (load->kind != ReferenceKind::gp_load_high && load->kind != ReferenceKind::gp_load_low))
     return false;
-  if (!before_.machine.is_upper_half(i)) {
+  if (!before_.machine.fixups.is_upper_half(i)) {
     if (i.immediate != dropped_load_) return false;
     dropped_load_ = -1;
     return true;
@@ -330,7 +329,8 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   if (!same_branch(before_.machine, i, j)) {
     Instruction inverse = j;
     const auto before_branch = y.block->instructions.span().first(y.at.index);
-    if (!after_.machine.invert(inverse, before_branch) || !same_branch(before_.machine, i, inverse))
+    if (!after_.machine.branches.invert(inverse, before_branch) ||
+        !same_branch(before_.machine, i, inverse))
       return differ(x, y, "the instructions differ");
     std::swap(y_taken, y_next);
   }
@@ -374,7 +374,7 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
   remember_call(x, y);
-  if (before_.machine.control_flow(i) == ControlFlow::call) {
+  if (before_.machine.facts(i).flow == ControlFlow::call) {
     const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
     const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
     if (is_absent(x_target) && is_absent(y_target) && i.immediate != j.immediate)
@@ -489,18 +489,18 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
       }
       const Instruction& instruction = block->instructions[at.index];
       if (instruction.opcode == kInvalid) return false;
-      if (!instruction.is_pseudo() && !side.machine.is_nop(instruction)) return true;
+      if (!instruction.is_pseudo() && !side.machine.facts(instruction).nop) return true;
     }
   };
   std::vector<CodeCursor> path;
   for (;;) {
     if (!advance(before_, a, a_blocks)) return;
     const Instruction& instruction = before_.block(a).instructions[a.index];
-    const ControlFlow flow = before_.machine.control_flow(instruction);
+    const ControlFlow flow = before_.machine.facts(instruction).flow;
     if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
     path.push_back(a);
-    if (before_.machine.sequence_role(instruction) == role && reservation) return;
-    if (before_.machine.sequence_role(instruction) == end) break;
+    if (before_.machine.facts(instruction).role == role && reservation) return;
+    if (before_.machine.facts(instruction).role == end) break;
   }
   for (const CodeCursor& at : path)
     if (!advance(after_, b, b_blocks) || !same_operation(before_.block(at).instructions[at.index],

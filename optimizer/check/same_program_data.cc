@@ -111,7 +111,7 @@ void Comparison::pinned_blocks() {
       if (block.origin == kNone) continue;
       const auto list = block.instructions.span();
       const bool padding = std::all_of(list.begin(), list.end(), [&](const Instruction& i) {
-        return i.is_pseudo() || (i.opcode != kInvalid && before_.machine.is_nop(i));
+        return i.is_pseudo() || (i.opcode != kInvalid && before_.machine.facts(i).nop);
       });
       const auto partner = after_.find(before_.program.address_of(block));
       if (partner)

@@ -148,8 +148,7 @@ bool ComparedProgram::describes_return(const CodeCursor& call) const {
   const Instruction& instruction = block(call).instructions[call.index];
   if (block(call).origin == kNone) return true;  // a call that hot-cold optimization made
   const uint64_t place = program.origin_base + instruction.origin;
-  const CodeGrid grid = machine.grid();
-  return regions_.start_of(place) == regions_.start_of(grid.group(place) + grid.bytes);
+  return regions_.start_of(place) == regions_.start_of(program.map.group_end(place));
 }
 
 std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
@@ -192,7 +191,7 @@ void ComparedProgram::find_returns() {
     for (const BasicBlock& block : procedure.blocks)
       for (const Instruction& instruction : block.instructions) {
         if (instruction.is_pseudo()) continue;
-        const ControlFlow flow = machine.control_flow(instruction);
+        const ControlFlow flow = machine.facts(instruction).flow;
         if (flow == ControlFlow::return_jump) returns = true;
         if (flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr)
           returns = true;
@@ -237,7 +236,7 @@ std::string ComparedProgram::describe(const CodeCursor& at) const {
   if (instruction.has_reference()) instruction.immediate = 0;  // it is an index
   std::string text = instruction.opcode == kInvalid
                          ? fmt::format("{:#010x}", static_cast<uint32_t>(instruction.immediate))
-                         : machine.print(instruction, address);
+                         : machine.text.print(instruction, address);
   std::ranges::replace(text, '\t', ' ');
   return fmt::format("{:#x} in {} ({})", address, procedure.name, text);
 }

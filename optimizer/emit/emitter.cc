@@ -93,15 +93,16 @@ uint8_t* Emitter::code_bytes(uint64_t address, uint64_t size) {
 }
 
 void Emitter::put(uint64_t address, const Instruction& instruction) {
-  const CodeGrid grid = machine_.grid();
-  uint8_t* group = code_bytes(grid.group(address), grid.bytes);
-  machine_.replace({group, grid.bytes}, static_cast<unsigned>(address % grid.bytes), instruction);
+  const CodeMap& map = program_.map;
+  const uint64_t start = map.group(address), size = map.group_end(address) - start;
+  machine_.codec.replace({code_bytes(start, size), size}, map.slot(address), instruction);
 }
 
 void Emitter::fill_free_ranges() {
   const auto fill = [&](uint64_t start, uint64_t end) {
-    const uint64_t size = (end - start) / machine_.code_alignment() * machine_.code_alignment();
-    machine_.fill({code_bytes(start, end - start), size});
+    const unsigned unit = machine_.codec.groups.alignment();
+    const uint64_t size = (end - start) / unit * unit;
+    machine_.codec.fill({code_bytes(start, end - start), size});
   };
   for (const auto& [start, end] : placement_.free_ranges()) fill(start, end);
   if (added_text_ != kNone) fill(placement_.added_start(), placement_.added_end());
@@ -122,12 +123,13 @@ Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, ui
   result.immediate = 0;
   ReferenceKind kind = reference.kind;
   uint64_t to = resolve(reference.target);
-  if (kind == ReferenceKind::branch) to = placement_.branch_target(place, reference.target);
-  if (kind == ReferenceKind::gp_load_high && !machine_.is_upper_half(instruction)) {
+  if (kind == ReferenceKind::branch)
+    to = placement_.branch_target(place, instruction, reference.target);
+  if (kind == ReferenceKind::gp_load_high && !machine_.fixups.is_upper_half(instruction)) {
     kind = ReferenceKind::gp_load_low;
     gp_load_low(id, index) = place;
   }
-  if (!machine_.apply(result, kind, place, to, procedure.gp.value_or(0)))
+  if (!machine_.fixups.apply(result, kind, place, to, procedure.gp.value_or(0)))
     throw Error(fmt::format("{} cannot refer to {:#x} from {:#x}", procedure.name, to, place),
                 image_.path);
   return result;
@@ -168,7 +170,7 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
-  machine_.encode_before(run_.code, following, bytes_);
+  machine_.codec.encode_before(run_.code, following, bytes_);
   if (bytes_.size() != run_.size)
     throw Error("internal error: code is not as large as it was measured", image_.path);
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
@@ -203,12 +205,12 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
   const bool longer = appends_branch(how) || how == BlockEnd::padded;
   const size_t own_end = end - (longer ? 1 : 0);
   const bool ends_in_branch =
-      own_end != begin && machine_.control_flow(code[own_end - 1]) != ControlFlow::none;
+      own_end != begin && machine_.facts(code[own_end - 1]).flow != ControlFlow::none;
   const auto branch_along = [&](size_t index, Edge::Kind side) {
     const uint64_t place = start + run_.places[index];
     const CodeLocation location{.procedure = id, .block = block.edge(side)->target};
-    if (!machine_.apply(code[index], ReferenceKind::branch, place,
-                        placement_.branch_target(place, location), 0))
+    if (!machine_.fixups.apply(code[index], ReferenceKind::branch, place,
+                               placement_.branch_target(place, code[index], location), 0))
       throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
     return placement_.resolve(location);
   };
@@ -216,14 +218,15 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
     // Part of the branch at the end, which may have two parts.
-    const bool last =
-        ends_in_branch && (i + 1 == own_end || (i + 2 == own_end && machine_.is_prefix(code[i])));
+    const bool last = ends_in_branch &&
+                      (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
     if (last && instruction.has_reference())
       branch_target = resolve(reference_of(procedure, instruction)->target);
     if (last && has_branch) {
-      if (is_inverted(how)) machine_.invert(code[i], std::span(code).subspan(begin, i - begin));
+      if (is_inverted(how))
+        machine_.branches.invert(code[i], std::span(code).subspan(begin, i - begin));
       branch_target = branch_along(i, side_of_own_branch(how));
     }
     carry_relocations(id, instruction, place, branch_target);
@@ -251,8 +254,8 @@ void Emitter::write_pinned(ProcedureId id) {
 void Emitter::write_far_stubs() {
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live) continue;
-    const auto bytes = stub.departure ? machine_.far_departure(stub.address, stub.leads_to)
-                                      : machine_.far_landing(stub.address, stub.leads_to);
+    const auto bytes = stub.departure ? machine_.stubs->departure(stub.address, stub.leads_to)
+                                      : machine_.stubs->landing(stub.address, stub.leads_to);
     std::copy(bytes.begin(), bytes.end(), code_bytes(stub.address, bytes.size()));
   }
 }

@@ -304,7 +304,7 @@ void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<
   const Procedure& procedure = program_[fragment.procedure];
   for (size_t i = 0; i + 1 < fragment.blocks.size(); ++i) {
     const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
-    const ControlFlow flow = machine_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.facts(block.instructions.back()).flow;
     if (!is_call(flow) || block.edge(Edge::Kind::fall_through) != nullptr) continue;
     const uint64_t end = program_.address_of(block) + block.origin_size;
     if (program_.address_of(procedure.blocks[fragment.blocks[i + 1]]) != end ||
@@ -350,7 +350,7 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
             [](const auto& a, const auto& b) { return a.start < b.start; });
   for (const FarStub& stub : placement_.stubs()) {
     const uint64_t size =
-        stub.departure ? machine_.far_departure_size() : machine_.far_landing_size();
+        stub.departure ? machine_.stubs->departure_size : machine_.stubs->landing_size;
     provenance.far_stubs.push_back({stub.address, stub.address + size});
   }
   auto& stubs = provenance.far_stubs;

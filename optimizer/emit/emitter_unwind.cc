@@ -102,20 +102,20 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
 
 /// Adds the ranges of stubs: a stub that uses the stack has a state with a deeper frame.
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
-  const unsigned unit = machine_.code_alignment();
+  const unsigned unit = machine_.codec.groups.alignment();
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
     if (state != kNone && unwind_.states[state].opaque) continue;  // of an entry of its own
-    const uint32_t deep = deeper_.find(unwind_.states, state, machine_.abi().stack_pointer,
-                                       machine_.far_stub_frame());
+    const uint32_t deep =
+        deeper_.find(unwind_.states, state, machine_.abi.stack_pointer, machine_.stubs->frame);
     UnwindRange range;
     range.owner = ++unwind_owner_;
     const uint64_t size =
-        stub.departure ? machine_.far_departure_size() : machine_.far_landing_size();
-    const uint64_t change = stub.address + (machine_.far_stub_frame() == 0 ? 0
-                                            : stub.departure               ? unit
-                                                                           : size - unit);
+        stub.departure ? machine_.stubs->departure_size : machine_.stubs->landing_size;
+    const uint64_t change = stub.address + (machine_.stubs->frame == 0 ? 0
+                                            : stub.departure           ? unit
+                                                                       : size - unit);
     range.start = stub.address;
     range.end = change;
     range.state = stub.departure ? state : deep;

@@ -47,7 +47,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     high = std::max(high, range.end);
   }
   for (const PlacedFragment& placed : placed_) high = std::max(high, placed.address + placed.size);
-  if (high > low && high - low >= machine_.branch_reach()) place_with_stubs(layout);
+  if (high > low && high - low >= machine_.branches.reach) place_with_stubs(layout);
 }
 
 uint64_t Placement::return_point(ProcedureId procedure, BlockId block) const {
@@ -90,7 +90,7 @@ void Placement::find_free_ranges(const Program& program) {
     if (!procedure.movable())
       for (const BasicBlock& block : procedure.blocks)
         if (block.origin != kNone && machine_.is_signal_return(block.instructions.span()))
-          taken.emplace_back(program.address_of(block) - machine_.code_alignment(),
+          taken.emplace_back(program.address_of(block) - machine_.codec.groups.alignment(),
                              program.address_of(block));
   // Bytes that control runs through on its way from one staying range to the next stay, too.
   std::vector<std::pair<ProcedureId, uint64_t>> ends;  // procedure, end of a range of it
@@ -108,12 +108,12 @@ void Placement::find_free_ranges(const Program& program) {
     for (const Reference& reference : procedure.references)
       if (reference.target.where == CodeLocation::Where::address)
         taken.emplace_back(reference.target.address,
-                           reference.target.address + machine_.code_alignment());
+                           reference.target.address + machine_.codec.groups.alignment());
   std::sort(taken.begin(), taken.end());
   std::sort(sections.begin(), sections.end(),
             [](const Section* a, const Section* b) { return a->address < b->address; });
   sections.erase(std::unique(sections.begin(), sections.end()), sections.end());
-  const uint64_t unit = machine_.code_alignment();
+  const uint64_t unit = machine_.codec.groups.alignment();
   auto next = taken.begin();
   uint64_t at = 0;
   for (const Section* section : sections) {
@@ -160,7 +160,7 @@ void Placement::place(const Layout& layout) {
     uint64_t total = 0;
     for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
     const uint64_t start =
-        take(total, std::max<uint64_t>(fragment.alignment, machine_.code_alignment()));
+        take(total, std::max<uint64_t>(fragment.alignment, machine_.codec.groups.alignment()));
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
@@ -181,7 +181,7 @@ uint64_t Placement::key_of(const CodeLocation& location) {
 
 /// Splits fragments that are not much smaller than the reach: no pool could be near their middle.
 void Placement::split_large(Layout& layout) {
-  const uint64_t largest = machine_.branch_reach() / 8;
+  const uint64_t largest = machine_.branches.reach / 8;
   std::vector<Layout::Fragment> result;
   for (Layout::Fragment& fragment : layout.fragments) {
     uint64_t size_so_far = 0;
@@ -204,7 +204,7 @@ void Placement::split_large(Layout& layout) {
   layout.fragments = std::move(result);
 }
 
-/// Calls f(place, target) for the direct branches of all code.
+/// Calls f(place, reach, target) for the direct branches of all code.
 template <typename F>
 void Placement::for_each_branch(const Layout&, F f) const {
   BlockRun run;
@@ -212,8 +212,9 @@ void Placement::for_each_branch(const Layout&, F f) const {
     const Procedure& procedure = program_[id];
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
+      const Instruction& last = block.instructions.back();
       const BlockEnd how = packing_.end(id, b);
-      uint64_t last_place = machine_.grid().previous(return_point(id, b));
+      uint64_t last_place = machine_.codec.group_of_last(return_point(id, b), last);
       uint64_t appended_place = 0;
       if (appends_branch(how)) {
         packing_.arrange(id, b, run);
@@ -224,10 +225,12 @@ void Placement::for_each_branch(const Layout&, F f) const {
         return CodeLocation{.procedure = id, .block = block.edge(side)->target};
       };
       if (block.edge(Edge::Kind::taken) != nullptr && how != BlockEnd::branch_dropped)
-        f(last_place, target_of(side_of_own_branch(how)));
-      if (appends_branch(how)) f(appended_place, target_of(side_of_appended_branch(how)));
-      const Instruction& last = block.instructions.back();
-      if (const Reference* reference = branch_of(procedure, last)) f(last_place, reference->target);
+        f(last_place, machine_.branches.reach_of(last), target_of(side_of_own_branch(how)));
+      if (appends_branch(how))
+        f(appended_place, machine_.branches.reach_of(machine_.branches.branch),
+          target_of(side_of_appended_branch(how)));
+      if (const Reference* reference = branch_of(procedure, last))
+        f(last_place, machine_.branches.reach_of(last), reference->target);
     }
   }
 }
@@ -246,7 +249,7 @@ uint32_t Placement::pool_near(uint64_t address) const {
 
 /// The first and the end of the pools that may lie within reach of `address`.
 std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
-  const uint64_t reach = machine_.branch_reach();
+  const uint64_t reach = machine_.branches.reach;
   const auto before = [](const Pool& pool, uint64_t a) { return pool.address < a; };
   // A pool may start out of reach and end within it, but is much smaller than the reach.
   const auto first = std::lower_bound(pools_.begin(), pools_.end(),
@@ -256,24 +259,25 @@ std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
           static_cast<uint32_t>(last - pools_.begin())};
 }
 
-/// Adds stubs for every branch that spans more than `reach`; true when there is a new stub.
-bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
+/// Adds stubs for every branch that spans nearly as much as its form reaches; true when a stub is
+/// new.
+bool Placement::collect_stubs(const Layout& layout) {
   bool grown = false;
-  for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
+  for_each_branch(layout, [&](uint64_t place, uint64_t reach, const CodeLocation& to) {
     const uint64_t target = resolve(to);
     const uint64_t distance = target > place ? target - place : place - target;
-    if (distance <= reach) return;
+    if (distance <= reach - reach / 8) return;
     const uint32_t from = pool_near(place), near = pool_near(target);
     const uint64_t key = key_of(to);
     if (departures_.emplace(StubKey{from, key}, 0).second) {
-      pools_[from].size += machine_.far_departure_size();
+      pools_[from].size += machine_.stubs->departure_size;
       stubs_.push_back({0, 0, to, true});
       departures_[{from, key}] = static_cast<uint32_t>(stubs_.size() - 1);
       stubs_.back().address = from;  // the pool, until addresses are given out
       grown = true;
     }
-    if (machine_.far_landing_size() != 0 && landings_.emplace(StubKey{near, key}, 0).second) {
-      pools_[near].size += machine_.far_landing_size();
+    if (machine_.stubs->landing_size != 0 && landings_.emplace(StubKey{near, key}, 0).second) {
+      pools_[near].size += machine_.stubs->landing_size;
       stubs_.push_back({0, 0, to, false});
       landings_[{near, key}] = static_cast<uint32_t>(stubs_.size() - 1);
       stubs_.back().address = near;
@@ -285,7 +289,7 @@ bool Placement::collect_stubs(const Layout& layout, uint64_t reach) {
 
 /// Whether every far branch has a departure and a landing within reach.
 bool Placement::all_reach(const Layout& layout) const {
-  const uint64_t reach = machine_.branch_reach();
+  const uint64_t reach = machine_.branches.reach;
   const auto has = [&](const auto& stubs, uint64_t near, uint64_t key) {
     const auto [first, last] = pools_around(near);
     for (uint32_t i = first; i < last; ++i) {
@@ -296,22 +300,27 @@ bool Placement::all_reach(const Layout& layout) const {
     return false;
   };
   bool reached = true;
-  for_each_branch(layout, [&](uint64_t place, const CodeLocation& to) {
+  for_each_branch(layout, [&](uint64_t place, uint64_t own_reach, const CodeLocation& to) {
     const uint64_t target = resolve(to);
     const uint64_t distance = target > place ? target - place : place - target;
-    if (reached && distance > reach)
+    if (reached && distance > own_reach)
       reached = has(departures_, place, key_of(to)) &&
-                (machine_.far_landing_size() == 0 || has(landings_, target, key_of(to)));
+                (machine_.stubs->landing_size == 0 || has(landings_, target, key_of(to)));
   });
   return reached;
 }
 
 void Placement::place_with_stubs(Layout& layout) {
+  if (machine_.stubs == nullptr)
+    throw Error(fmt::format("its code spans more than branches of {} reach, and there are no stubs "
+                            "for that machine yet",
+                            machine_.name),
+                program_.image->path);
   far_ = true;
   split_large(layout);
   pack(layout);
   place(layout);
-  const uint64_t reach = machine_.branch_reach();
+  const uint64_t reach = machine_.branches.reach;
   const uint64_t spacing = reach / 4;
   uint64_t last = 0;
   std::vector<std::pair<uint64_t, size_t>> spots;
@@ -326,7 +335,7 @@ void Placement::place_with_stubs(Layout& layout) {
   // A pool keeps its place in the order of fragments, and stubs keep their pool, while both grow.
   constexpr int kMostRounds = 16;
   for (int round = 0;; ++round) {
-    const bool grown = collect_stubs(layout, reach - reach / 8);
+    const bool grown = collect_stubs(layout);
     place(layout);
     if (!grown && all_reach(layout)) break;
     if (round == kMostRounds)
@@ -339,14 +348,14 @@ void Placement::place_with_stubs(Layout& layout) {
   for (FarStub& stub : stubs_) {
     const size_t pool = stub.address;
     stub.address = next[pool];
-    next[pool] += stub.departure ? machine_.far_departure_size() : machine_.far_landing_size();
+    next[pool] += stub.departure ? machine_.stubs->departure_size : machine_.stubs->landing_size;
   }
   for (FarStub& stub : stubs_) {
     stub.leads_to = resolve(stub.target);
     const uint64_t distance =
         stub.leads_to > stub.address ? stub.leads_to - stub.address : stub.address - stub.leads_to;
     if (!stub.departure) {
-      stub.live = distance + machine_.far_landing_size() < reach;
+      stub.live = distance + machine_.stubs->landing_size < reach;
       continue;
     }
     uint64_t best = ~uint64_t{0};
@@ -364,10 +373,11 @@ void Placement::place_with_stubs(Layout& layout) {
   }
 }
 
-uint64_t Placement::branch_target(uint64_t place, const CodeLocation& location) const {
+uint64_t Placement::branch_target(uint64_t place, const Instruction& branch,
+                                  const CodeLocation& location) const {
   const uint64_t target = resolve(location);
   const uint64_t distance = target > place ? target - place : place - target;
-  if (!far_ || distance <= machine_.branch_reach()) return target;
+  if (!far_ || distance <= machine_.branches.reach_of(branch)) return target;
   uint64_t best = ~uint64_t{0}, result = target;
   const auto [first, last] = pools_around(place);
   for (uint32_t pool = first; pool < last; ++pool) {

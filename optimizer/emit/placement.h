@@ -21,7 +21,7 @@ struct PlacedFragment {
   uint64_t size = 0;
 };
 
-/// One half of the way to a far target, see Machine::far_departure_size().
+/// One half of the way to a far target, see Stubs.
 struct FarStub {
   uint64_t address = 0;
   uint64_t leads_to = 0;  // of a landing: the target; of a departure: its landing
@@ -43,8 +43,10 @@ class Placement {
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
   uint64_t resolve(const CodeLocation& location) const;
 
-  /// The address to which a direct branch at `place` to `location` has to go: its own, or a stub's.
-  uint64_t branch_target(uint64_t place, const CodeLocation& location) const;
+  /// The address to which the direct branch `branch` at `place` to `location` has to go: its own,
+  /// or a stub's.
+  uint64_t branch_target(uint64_t place, const Instruction& branch,
+                         const CodeLocation& location) const;
 
   const std::vector<PlacedFragment>& fragments() const { return placed_; }
   const std::vector<FarStub>& stubs() const { return stubs_; }
@@ -77,7 +79,7 @@ class Placement {
   template <typename F>
   void for_each_branch(const Layout& layout, F f) const;
   bool all_reach(const Layout& layout) const;
-  bool collect_stubs(const Layout& layout, uint64_t reach);
+  bool collect_stubs(const Layout& layout);
 
   const Program& program_;
   const Machine& machine_;

@@ -35,7 +35,9 @@ unsigned select(uint64_t word, uint64_t n) {
 CodeMap::CodeMap(std::span<const Lengths> sections) : groups_{.bytes = 0, .slots = 1} {
   uint64_t count = 0;
   for (const Lengths& from : sections) {
-    Section section{.start = from.start, .end = from.start, .first = count};
+    Section section;
+    section.start = section.end = from.start;
+    section.first = count;
     for (const uint8_t length : from.lengths) {
       section.end += length;
       largest_ = std::max<unsigned>(largest_, length);

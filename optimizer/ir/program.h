@@ -23,12 +23,13 @@
 #include <vector>
 
 #include "optimizer/base/arena.h"
+#include "optimizer/ir/code_map.h"
 #include "optimizer/ir/unwind.h"
 
 namespace respike {
 
 class Image;
-class Machine;
+struct Machine;
 
 using ProcedureId = uint32_t;
 using BlockId = uint32_t;  // within its procedure
@@ -213,6 +214,7 @@ struct ObservedCall {
 struct Program {
   const Image* image = nullptr;
   const Machine* machine = nullptr;
+  CodeMap map;                             // where the input's instructions stand
   uint64_t origin_base = 0;                // lowest address of executable code
   std::vector<Procedure> procedures;       // in the order of their entries' addresses
   std::vector<CodeRange> ranges;           // in address order

@@ -62,8 +62,7 @@ Nodes nodes_of(const Machine& machine, const Procedure& procedure,
       const uint32_t to = node_of[edge.target];
       if (to != kNone && nodes.runs[to].front() == edge.target)
         nodes.edges.push_back(
-            {node, to,
-             whole(gain_of_following(block, edge, machine.execution_costs().added_branch))});
+            {node, to, whole(gain_of_following(block, edge, machine.costs.added_branch))});
     }
   }
   return nodes;

@@ -8,7 +8,7 @@
 namespace respike {
 
 uint64_t code_size(const Machine& machine, const BasicBlock& block) {
-  return machine.size(block.instructions.span());
+  return machine.codec.size(block.instructions.span());
 }
 
 uint64_t hot_threshold(const Program& program, double share, uint64_t most) {

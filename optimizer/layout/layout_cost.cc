@@ -32,10 +32,10 @@ double as_weight(const Edge* edge) {
 
 /// `in_input`: without branches that the lifter added where control falls into another procedure.
 double count_instructions(const Machine& machine, const BasicBlock& block, bool in_input) {
-  const bool counts_nops = machine.grid().slots == 1;
+  const bool counts_nops = machine.codec.groups.slots == 1;
   size_t number = 0;
   for (const Instruction& instruction : block.instructions)
-    number += !instruction.is_pseudo() && (counts_nops || !machine.is_nop(instruction)) &&
+    number += !instruction.is_pseudo() && (counts_nops || !machine.facts(instruction).nop) &&
               (!in_input || instruction.origin != kNone);
   return static_cast<double>(number);
 }
@@ -87,7 +87,7 @@ LinesOfBlocks lines_in_input(const Program& program, uint32_t line) {
       if (origin == kNone) {
         for (const Instruction& instruction : block.instructions)
           origin = std::min(origin, instruction.origin);
-        size = program.machine->size(block.instructions.span());
+        size = program.machine->codec.size(block.instructions.span());
       }
       lines.push_back(origin == kNone ? std::pair{0u, 0u} : lines_of(origin, size, line));
     }

@@ -67,7 +67,7 @@ class Builder {
         kept_(program.procedures.size()),
         calls_(find_calls(program)),
         threshold_(options.split ? hot_threshold(program, options.cold_share,
-                                                 program.machine->branch_reach() / 4)
+                                                 program.machine->branches.reach / 4)
                                  : 1),
         packing_(program) {}
 
@@ -144,9 +144,9 @@ class Builder {
   double costs_more(ProcedureId id) const {
     constexpr double kNextToNothing = 0.01;  // of the procedure's cycles
     const ExecutedCode now = executed_in(program_, id, packing_);
-    const ExecutionCosts costs = program_.machine->execution_costs();
+    const ExecutionCosts costs = program_.machine->costs;
     const double before = input_[id].cycles(costs), more = now.cycles(costs) - before;
-    if (program_.machine->grid().slots != 1) return more > kNextToNothing * before ? more : 0;
+    if (program_.machine->codec.groups.slots != 1) return more > kNextToNothing * before ? more : 0;
     return std::max(more, (now.instructions - input_[id].instructions) * costs.instruction);
   }
 
@@ -245,7 +245,7 @@ class Builder {
       if (piece.part != Part::idle) ran[piece.procedure] = true;
     }
     for (const uint32_t p : others) size += pieces_[p].size;
-    const uint64_t first_half = all < program_.machine->branch_reach() / 2 ? 0 : size / 2;
+    const uint64_t first_half = all < program_.machine->branches.reach / 2 ? 0 : size / 2;
     std::vector<std::pair<int, uint32_t>> places;  // below 0: in front of hot code
     uint64_t seen = 0;
     size_t before = 0;
@@ -294,7 +294,7 @@ class Builder {
   /// The order of the pieces of `hot` as indices of `hot`.
   std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
                                        const std::vector<Affinity>& affinities) {
-    const CacheShape cache = program_.machine->instruction_cache();
+    const CacheShape cache = program_.machine->icache;
     std::vector<CodePiece> pieces;
     for (const uint32_t p : hot) {
       const Piece& piece = pieces_[p];
@@ -361,7 +361,7 @@ class Builder {
 
   Forecast forecast(const Layout& layout) {
     Forecast result;
-    const ExecutionCosts costs = program_.machine->execution_costs();
+    const ExecutionCosts costs = program_.machine->costs;
     if (trace_.empty()) trace_ = make_trace();
     double blocks = 0;  // executed
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
@@ -377,7 +377,7 @@ class Builder {
     for (const CodeCall& call : calls_)
       if (!call.known() && program_[call.caller].movable())
         result.unknown_calls += static_cast<double>(call.count);
-    const CacheShape cache = program_.machine->instruction_cache();
+    const CacheShape cache = program_.machine->icache;
     result.input.misses = blocks * fetch_cost(trace_, lines_in_input(program_, cache.line), cache);
     result.output.misses =
         blocks * fetch_cost(trace_, lines_in_layout(program_, layout, packing_, cache.line), cache);

@@ -80,7 +80,7 @@ class BlockBuilder {
     range.first_block = static_cast<BlockId>(procedure_.blocks.size());
     blocks_.clear();
     const CodeSection& code = *lifter_.code_at(range.start);
-    const CodeGrid grid = lifter_.grid;
+    const unsigned largest_group = lifter_.map().largest_group();
     const Machine& machine = lifter_.machine;
     const size_t begin = code.index(range.start), stop = code.index(range.end);
     const size_t end = without_padding(code, begin, stop);
@@ -89,19 +89,19 @@ class BlockBuilder {
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
       const auto goes_on_at = [&](size_t at) {
-        if (machine.is_prefix(code.instructions[at - 1])) return true;
+        if (machine.facts(code.instructions[at - 1]).prefix) return true;
         return (code.marks[at] & kLeader) == 0 &&
-               (at + 1 - i) * grid.bytes <= BasicBlock::kLargest &&
-               machine.control_flow(code.instructions[at - 1]) == ControlFlow::none;
+               (at + 1 - i) * largest_group <= BasicBlock::kLargest &&
+               machine.facts(code.instructions[at - 1]).flow == ControlFlow::none;
       };
       while (j < end && goes_on_at(j)) ++j;
       const size_t covered = skip_behind_call(code, j, stop);
       const bool padding = !reached && (code.marks[i] & kReferenced) == 0 &&
                            std::all_of(&code.instructions[i], &code.instructions[j],
-                                       [&](const Instruction& x) { return machine.is_nop(x); });
+                                       [&](const Instruction& x) { return machine.facts(x).nop; });
       if (!padding) {
         add(code, i, j, covered, cursor);
-        reached = machine.may_fall_through(code.instructions[j - 1]);
+        reached = machine.facts(code.instructions[j - 1]).falls_through;
       }
       i = covered;
     }
@@ -117,19 +117,20 @@ class BlockBuilder {
   size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {
     size_t last = end;
     while (last > begin && (code.marks[last - 1] & kReferenced) == 0 &&
-           lifter_.machine.is_nop(code.instructions[last - 1]))
+           lifter_.machine.facts(code.instructions[last - 1]).nop)
       --last;
     if (last == begin) return end;
     const Instruction& instruction = code.instructions[last - 1];
-    const bool call = is_call(lifter_.machine.control_flow(instruction));
-    return call || !lifter_.machine.may_fall_through(instruction) ? last : end;
+    const bool call = is_call(lifter_.machine.facts(instruction).flow);
+    return call || !lifter_.machine.facts(instruction).falls_through ? last : end;
   }
 
   /// A call returns to the next group; no-ops up to there belong to the call. `at`: behind a block.
   size_t skip_behind_call(const CodeSection& code, size_t at, size_t stop) const {
-    if (!is_call(lifter_.machine.control_flow(code.instructions[at - 1]))) return at;
-    for (; at < stop && !lifter_.grid.starts_group(code.address(at)); ++at)
-      if (!lifter_.machine.is_nop(code.instructions[at]) || (code.marks[at] & kReferenced) != 0) {
+    if (!is_call(lifter_.machine.facts(code.instructions[at - 1]).flow)) return at;
+    for (; at < stop && !lifter_.map().starts_group(code.address(at)); ++at)
+      if (!lifter_.machine.facts(code.instructions[at]).nop ||
+          (code.marks[at] & kReferenced) != 0) {
         lifter_.make_opaque(procedure_, fmt::format("it does not return from a call to what is "
                                                     "behind it at {:#x}",
                                                     code.address(at)));

@@ -69,7 +69,7 @@ std::string_view callee_name(const Lifter& lifter, const Procedure& procedure,
 
 Survivors::Survivors(const Lifter& lifter, const Procedure& procedure, const BasicBlock& block,
                      Effort& effort)
-    : abi_(lifter.machine.abi()) {
+    : abi_(lifter.machine.abi) {
   const Operands operands = lifter.machine.operands(block.instructions.back());
   if (operands.size != operands.uses + 1) return;
   const Register link = operands.registers[operands.uses];

@@ -87,7 +87,7 @@ class Connector {
     if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0 ||
         lifter_.is_entry_anchor(anchor, gp_load))
       return location_of(anchor);
-    const uint64_t call = lifter_.grid.previous(anchor);
+    const uint64_t call = lifter_.map().previous(anchor);
     const auto& range = program_.ranges[lifter_.range_at(call)];
     const uint32_t origin = static_cast<uint32_t>(call - program_.origin_base);
     auto block = std::upper_bound(procedure_.blocks.begin() + range.first_block,
@@ -132,11 +132,11 @@ class Connector {
   void add_edges(const CodeRange& range, BlockId id) {
     BasicBlock& block = procedure_.blocks[id];
     Instruction& last = block.instructions.back();
-    const ControlFlow flow = lifter_.machine.control_flow(last);
+    const ControlFlow flow = lifter_.machine.facts(last).flow;
     if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
     const bool call = is_call(flow) && last.predicate == 0;
-    if (lifter_.machine.may_fall_through(last)) fall_through(range, id, call);
+    if (lifter_.machine.facts(last).falls_through) fall_through(range, id, call);
     if (is_call(flow) && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
@@ -145,7 +145,7 @@ class Connector {
 
   void pin_target(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    if (!is_direct(lifter_.machine.control_flow(last))) return;
+    if (!is_direct(lifter_.machine.facts(last).flow)) return;
     const auto where = lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure != id_)
@@ -175,7 +175,7 @@ class Connector {
                  : CodeLocation{.where = CodeLocation::Where::address, .address = target};
     refer(last, ReferenceKind::branch, to);
     const uint32_t count = block.instructions.size();
-    if (count > 1 && lifter_.machine.is_prefix(block.instructions[count - 2]))
+    if (count > 1 && lifter_.machine.facts(block.instructions[count - 2]).prefix)
       refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
@@ -186,12 +186,12 @@ class Connector {
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
-    if (link == lifter_.machine.abi().return_address) return false;
+    if (link == lifter_.machine.abi.return_address) return false;
     if (callee.procedure == id_) return true;
     for (const BasicBlock& block : program_[callee.procedure].blocks) {
       if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
       for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo() || lifter_.machine.control_flow(i) != ControlFlow::none) continue;
+        if (i.is_pseudo() || lifter_.machine.facts(i).flow != ControlFlow::none) continue;
         const Operands used = lifter_.machine.operands(i);
         if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
       }
@@ -223,8 +223,8 @@ class Connector {
       // Code behind a trap is not reached either. But somebody may catch the trap and go on: then
       // control must not run into the code that a layout puts there.
       if (block.cfi_state != kNone &&
-          lifter_.machine.control_flow(block.instructions.back()) == ControlFlow::none)
-        return append(block, lifter_.machine.stop());
+          lifter_.machine.facts(block.instructions.back()).flow == ControlFlow::none)
+        return append(block, lifter_.machine.branches.stop);
       lifter_.make_opaque(procedure_, "control runs off its end");
       return;
     }
@@ -241,9 +241,9 @@ class Connector {
 
   /// Appends a branch to `next`, other code into which control falls from this block.
   void append_branch(BlockId id, const CodeLocation& next) {
-    Instruction branch = lifter_.machine.branch();
+    Instruction branch = lifter_.machine.branches.branch;
     BasicBlock& block = procedure_.blocks[id];
-    if (lifter_.machine.control_flow(block.instructions.back()) == ControlFlow::none &&
+    if (lifter_.machine.facts(block.instructions.back()).flow == ControlFlow::none &&
         next.procedure != id_) {
       refer(branch, ReferenceKind::branch, next);
       append(block, branch);
@@ -281,7 +281,7 @@ void mark_branch_targets(Lifter& lifter) {
   for (const CodeSection& code : lifter.code)
     for (size_t i = 0; i < code.marks.size(); ++i) {
       const Instruction& instruction = code.instructions[i];
-      if (!is_direct(lifter.machine.control_flow(instruction))) continue;
+      if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
       const uint64_t target = lifter.branch_target(code.address(i), instruction);
       if (const auto where = lifter.resolve_flow(target)) {
         lifter.mark(*where, kLeader | kReferenced);

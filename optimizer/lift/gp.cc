@@ -36,8 +36,8 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
     return std::nullopt;
   const Instruction* high = lifter.instruction_at(relocation.address);
   const Instruction* low = lifter.instruction_at(low_place(relocation));
-  return lifter.machine.field(*high, ReferenceKind::gp_load_high) +
-         lifter.machine.field(*low, ReferenceKind::gp_load_low);
+  return lifter.machine.fixups.field(*high, ReferenceKind::gp_load_high) +
+         lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
@@ -46,14 +46,14 @@ bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor
   if (anchor == procedure.address) return true;
   const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
-  const uint32_t range = lifter.range_at(start ? anchor : lifter.grid.previous(anchor));
+  const uint32_t range = lifter.range_at(start ? anchor : lifter.map().previous(anchor));
   if (range == kNone) return false;
   if (&lifter.program[lifter.program.ranges[range].procedure] != &procedure) return false;
   if (start) return true;
-  const Instruction* before = lifter.instruction_at(lifter.grid.previous(anchor));
+  const Instruction* before = lifter.instruction_at(lifter.map().previous(anchor));
   if (before == nullptr) return false;
-  const ControlFlow flow = lifter.machine.control_flow(*before);
-  return is_call(flow) || lifter.machine.is_get_pc(*before);
+  const ControlFlow flow = lifter.machine.facts(*before).flow;
+  return is_call(flow) || lifter.machine.facts(*before).get_pc;
 }
 
 /// False when the gp load is not understood.
@@ -107,7 +107,7 @@ void count_gp_values(Lifter& lifter) {
     if (place == lifter.program[r.procedure].address)
       ++votes[gp].first;
     else if (place > r.start &&
-             lifter.machine.is_get_pc(*lifter.instruction_at(lifter.grid.previous(place))))
+             lifter.machine.facts(*lifter.instruction_at(lifter.map().previous(place))).get_pc)
       ++votes[gp].second;
   });
   std::vector<std::pair<size_t, uint64_t>> ranked;
@@ -162,7 +162,7 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 
 std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   std::vector<uint64_t> entries;
-  const DescriptorTable table = lifter.machine.descriptors();
+  const DescriptorTable table = lifter.machine.abi.descriptors;
   const Section* section = lifter.image.section_named(table.section);
   if (section == nullptr) return entries;
   for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size)
@@ -174,7 +174,7 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
 /// the dynamic linker makes the descriptors, as of shared libraries, the loader's entries tell it
 /// gp.
 void find_gp_in_descriptors(Lifter& lifter) {
-  const DescriptorTable table = lifter.machine.descriptors();
+  const DescriptorTable table = lifter.machine.abi.descriptors;
   const Section* section = lifter.image.section_named(table.section);
   const size_t count = section == nullptr ? 0 : section->contents.size() / table.size;
   uint64_t gp = 0;
@@ -189,7 +189,7 @@ void find_gp_in_descriptors(Lifter& lifter) {
 
 void find_gp_values(Lifter& lifter) {
   auto& procedures = lifter.program.procedures;
-  if (!lifter.machine.descriptors().section.empty()) {
+  if (!lifter.machine.abi.descriptors.section.empty()) {
     lifter.gp_unknown.resize(procedures.size());
     return find_gp_in_descriptors(lifter);
   }

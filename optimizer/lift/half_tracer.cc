@@ -48,12 +48,12 @@ HalfTracer::HalfTracer(const Lifter& lifter, ProcedureId procedure,
   for (const uint32_t index : ranges) {
     const CodeRange& range = lifter.program.ranges[index];
     uint64_t last = range.start;
-    for (uint64_t at = range.start; at < range.end; at = lifter.grid.next(at)) {
+    for (uint64_t at = range.start; at < range.end; at = lifter.map().next(at)) {
       note_flow(at, *lifter.instruction_at(at));
       last = at;
     }
     const auto next = lifter.resolve_flow(range.end);
-    if (next && lifter.machine.may_fall_through(*lifter.instruction_at(last)))
+    if (next && lifter.machine.facts(*lifter.instruction_at(last)).falls_through)
       branches_.emplace_back(*next, last);
   }
   std::sort(branches_.begin(), branches_.end());
@@ -65,7 +65,7 @@ bool HalfTracer::in_procedure(uint64_t address) const {
 }
 
 void HalfTracer::note_flow(uint64_t place, const Instruction& instruction) {
-  const ControlFlow flow = lifter_.machine.control_flow(instruction);
+  const ControlFlow flow = lifter_.machine.facts(instruction).flow;
   if (flow == ControlFlow::indirect_jump) jumps_.push_back(place);
   if (is_call(flow)) calls_.push_back(place);
   if (flow != ControlFlow::branch && flow != ControlFlow::conditional_branch &&
@@ -79,8 +79,8 @@ std::vector<uint64_t> HalfTracer::before(uint64_t address) const {
   std::vector<uint64_t> result;
   const uint32_t range = lifter_.range_at(address);
   if (address != lifter_.program.ranges[range].start) {
-    const uint64_t previous = lifter_.grid.previous(address);
-    if (lifter_.machine.may_fall_through(*lifter_.instruction_at(previous)))
+    const uint64_t previous = lifter_.map().previous(address);
+    if (lifter_.machine.facts(*lifter_.instruction_at(previous)).falls_through)
       result.push_back(previous);
   }
   auto branch =
@@ -98,7 +98,7 @@ std::vector<uint64_t> HalfTracer::before(uint64_t address) const {
 
 /// Whether the call may enter a part of its own procedure, which may change any register.
 bool HalfTracer::may_call_itself(uint64_t place, const Instruction& call) const {
-  if (lifter_.machine.control_flow(call) != ControlFlow::call) return false;
+  if (lifter_.machine.facts(call).flow != ControlFlow::call) return false;
   const auto callee = lifter_.resolve_flow(lifter_.branch_target(place, call));
   return callee && *callee != lifter_.program[procedure_].address && in_procedure(*callee);
 }
@@ -108,9 +108,9 @@ bool HalfTracer::step_back(uint64_t place, Register wanted, std::span<const uint
   const Instruction& instruction = *lifter_.instruction_at(place);
   const Machine& machine = lifter_.machine;
   const Operands operands = machine.operands(instruction);
-  if (is_call(machine.control_flow(instruction))) {
+  if (is_call(machine.facts(instruction).flow)) {
     if (may_call_itself(place, instruction)) return false;
-    const Abi& abi = machine.abi();
+    const Abi& abi = machine.abi;
     const bool kept = std::ranges::find(abi.preserved, wanted) != abi.preserved.end();
     if (!kept && defines(operands, abi.return_address)) return true;
   }
@@ -123,7 +123,7 @@ bool HalfTracer::step_back(uint64_t place, Register wanted, std::span<const uint
     return true;
   }
   if (instruction.predicate != 0 || operands.uses == 0 ||
-      machine.value_source(instruction) != ValueSource::copied)
+      machine.facts(instruction).source != ValueSource::copied)
     return false;
   work.emplace_back(place, operands.registers[operands.uses - 1]);
   return true;

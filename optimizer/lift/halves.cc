@@ -67,8 +67,8 @@ void GpHalves::collect() {
       return;
     }
     const auto value = static_cast<uint64_t>(
-        lifter_.machine.field(*lifter_.instruction_at(relocation.address),
-                              low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
+        lifter_.machine.fixups.field(*lifter_.instruction_at(relocation.address),
+                                     low ? ReferenceKind::gp_low : ReferenceKind::gp_high));
     halves_.push_back(
         {procedure, relocation.symbol, relocation.addend, low, relocation.address, value});
   });

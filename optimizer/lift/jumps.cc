@@ -41,7 +41,7 @@ class JumpConnector {
 
   void run() {
     for (BlockId id = 0; id < procedure_.blocks.size(); ++id)
-      if (lifter_.machine.control_flow(procedure_.blocks[id].instructions.back()) ==
+      if (lifter_.machine.facts(procedure_.blocks[id].instructions.back()).flow ==
           ControlFlow::indirect_jump)
         jumps_.push_back(id);
     if (!jumps_.empty()) {
@@ -111,7 +111,7 @@ class JumpConnector {
 
   bool is_tail_call(const Instruction& jump) const {
     const Operands operands = lifter_.machine.operands(jump);
-    const auto pv = lifter_.machine.abi().procedure_value;
+    const auto pv = lifter_.machine.abi.procedure_value;
     const auto end = operands.registers + operands.uses;
     return pv && std::find(operands.registers, end, *pv) != end;
   }
@@ -178,7 +178,7 @@ class JumpConnector {
       for (BlockId before : predecessors_[id]) {
         Registers kept = wanted;
         const BasicBlock& block = procedure_.blocks[before];
-        if (is_call(lifter_.machine.control_flow(block.instructions.back()))) {
+        if (is_call(lifter_.machine.facts(block.instructions.back()).flow)) {
           const Survivors survivors(lifter_, procedure_, block, effort_);
           std::erase_if(kept, [&](Register r) { return !survivors.contains(r); });
         }
@@ -218,7 +218,7 @@ class JumpConnector {
         return true;
       }
       for (unsigned u = instruction.predicate != 0 ? 1 : 0; u < operands.uses; ++u)
-        if (operands.registers[u] != lifter_.machine.abi().global_pointer)
+        if (operands.registers[u] != lifter_.machine.global_pointer())
           wanted.insert(operands.registers[u]);
     }
     return wanted.empty();
@@ -255,7 +255,7 @@ class JumpConnector {
   /// where the table's address comes through memory.
   bool adds_gp(const BasicBlock& block) const {
     const Operands jump = lifter_.machine.operands(block.instructions.back());
-    const auto gp = lifter_.machine.abi().global_pointer;
+    const auto gp = lifter_.machine.global_pointer();
     if (jump.uses != 1 || !gp) return false;
     for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
       const Instruction& instruction = block.instructions[i];
@@ -324,7 +324,7 @@ class JumpConnector {
         std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
                          [](const CodePointer& p, uint64_t a) { return p.address < a; });
     JumpTable table{.address = address};
-    const bool wide = lifter_.machine.jump_table_entry() == RelocationRole::pc_relative64;
+    const bool wide = lifter_.machine.abi.jump_table_entry == RelocationRole::pc_relative64;
     for (uint64_t at = address; word != lifter_.table_words.end() && *word == at;
          ++word, at += wide ? 8 : 4) {
       if (at != address && is_table_start(at)) break;

@@ -78,7 +78,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
       if (open.erase(operands.registers[d]) == 0) continue;
       if (instruction.predicate != 0) open.insert(operands.registers[d]);  // or it keeps its value
       if (is_label(instruction)) continue;
-      switch (lifter_.machine.value_source(instruction)) {
+      switch (lifter_.machine.facts(instruction).source) {
         case ValueSource::computed:
         case ValueSource::equality:
           return false;
@@ -99,7 +99,7 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   for (const BlockId before : predecessors_[wanted.block]) {
     const auto& list = procedure_.blocks[before].instructions;
     std::optional<Survivors> survivors;
-    if (is_call(lifter_.machine.control_flow(list.back())))
+    if (is_call(lifter_.machine.facts(list.back()).flow))
       survivors.emplace(lifter_, procedure_, procedure_.blocks[before], effort_);
     for (const Register source : open)
       if (survivors && !survivors->contains(source))
@@ -126,7 +126,7 @@ bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sourc
     if (!Effort::spend(effort_.instructions, list.size())) return false;
     for (uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].is_pseudo() || list[i].has_reference() ||
-          lifter_.machine.control_flow(list[i]) != ControlFlow::none)
+          lifter_.machine.facts(list[i]).flow != ControlFlow::none)
         continue;
       const Operands stored = lifter_.machine.operands(list[i]);
       if (stored.uses != 2 || stored.size != 2) continue;
@@ -182,7 +182,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
         next.push_back({from.block, i + 1, operands.registers[d]});
     if (defines(operands, from.value)) return true;
   }
-  const ControlFlow flow = lifter_.machine.control_flow(list.back());
+  const ControlFlow flow = lifter_.machine.facts(list.back()).flow;
   // What a call does with its arguments is not looked at, but its result is (see from_call()).
   if (is_call(flow) && !Survivors(lifter_, procedure_, block, effort_).contains(from.value))
     return true;
@@ -198,7 +198,7 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
 /// same address.
 bool LabelTracer::use(const Instruction& instruction, const Operands& operands, Register value,
                       bool& copies, std::vector<Place>& next) {
-  switch (lifter_.machine.control_flow(instruction)) {
+  switch (lifter_.machine.facts(instruction).flow) {
     case ControlFlow::none:
       break;
     case ControlFlow::conditional_branch:
@@ -212,7 +212,7 @@ bool LabelTracer::use(const Instruction& instruction, const Operands& operands, 
     if (operands.uses != 2 || operands.registers[1] == value) return false;
     return find_loads(instruction, operands.registers[1], next);
   }
-  switch (lifter_.machine.value_source(instruction)) {
+  switch (lifter_.machine.facts(instruction).source) {
     case ValueSource::copied:
       return copies = true;
     case ValueSource::selected:
@@ -236,8 +236,8 @@ bool LabelTracer::find_loads(const Instruction& store, Register base, std::vecto
     if (!Effort::spend(effort_.instructions, list.size())) return false;
     for (uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].is_pseudo() || list[i].has_reference() ||
-          lifter_.machine.control_flow(list[i]) != ControlFlow::none ||
-          lifter_.machine.value_source(list[i]) != ValueSource::loaded)
+          lifter_.machine.facts(list[i]).flow != ControlFlow::none ||
+          lifter_.machine.facts(list[i]).source != ValueSource::loaded)
         continue;
       const Operands loaded = lifter_.machine.operands(list[i]);
       if (loaded.uses != 1 || loaded.size != 2) continue;
@@ -256,10 +256,10 @@ bool LabelTracer::is_frame_register(Register r) {
     // too.
     if (!Effort::spend(effort_.instructions, procedure_.blocks.front().instructions.size()))
       return true;
-    const Register sp = lifter_.machine.abi().stack_pointer;
+    const Register sp = lifter_.machine.abi.stack_pointer;
     frame_registers_ = {sp};
     for (const Instruction& i : procedure_.blocks.front().instructions) {
-      if (i.is_pseudo() || lifter_.machine.value_source(i) != ValueSource::copied) continue;
+      if (i.is_pseudo() || lifter_.machine.facts(i).source != ValueSource::copied) continue;
       const Operands operands = lifter_.machine.operands(i);
       if (operands.size > operands.uses && operands.uses != 0 &&
           operands.registers[operands.uses - 1] == sp)
@@ -277,7 +277,7 @@ bool LabelTracer::frame_is_known() {
   for (const BasicBlock& block : procedure_.blocks) {
     if (!Effort::spend(effort_.instructions, block.instructions.size())) return false;
     for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo() || lifter_.machine.control_flow(instruction) != ControlFlow::none)
+      if (instruction.is_pseudo() || lifter_.machine.facts(instruction).flow != ControlFlow::none)
         continue;
       const Operands operands = lifter_.machine.operands(instruction);
       const auto first = operands.registers, end = operands.registers + operands.uses;
@@ -286,7 +286,7 @@ bool LabelTracer::frame_is_known() {
         if (operands.uses == 2 && !is_frame_register(operands.registers[0])) continue;
         return false;
       }
-      if (lifter_.machine.value_source(instruction) == ValueSource::loaded) continue;
+      if (lifter_.machine.facts(instruction).source == ValueSource::loaded) continue;
       if (!std::all_of(end, first + operands.size,
                        [&](Register r) { return is_frame_register(r); }))
         return false;

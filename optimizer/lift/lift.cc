@@ -33,13 +33,13 @@ CodeSection* Lifter::code_at(uint64_t address) {
 
 const Instruction* Lifter::instruction_at(uint64_t address) const {
   const CodeSection* section = code_at(address);
-  if (section == nullptr || !grid.holds(address)) return nullptr;
+  if (section == nullptr || !map().holds(address)) return nullptr;
   return &section->instructions[section->index(address)];
 }
 
 std::span<const Instruction> Lifter::code_from(uint64_t address) const {
   const CodeSection* section = code_at(address);
-  if (section == nullptr || !grid.holds(address)) return {};
+  if (section == nullptr || !map().holds(address)) return {};
   return std::span<const Instruction>(section->instructions, section->marks.size())
       .subspan(section->index(address));
 }
@@ -54,11 +54,12 @@ uint8_t Lifter::marks_at(uint64_t address) const {
 }
 
 bool Lifter::is_padding(uint64_t start, uint64_t end) const {
-  for (uint64_t address = start; address < end; address = grid.next(address)) {
+  for (uint64_t address = start; address < end; address = map().next(address)) {
     const Instruction* instruction = instruction_at(address);
     if (instruction == nullptr) return false;
-    if (machine.is_nop(*instruction)) continue;
-    const auto bytes = image.bytes_at(grid.group(address), grid.bytes);
+    if (machine.facts(*instruction).nop) continue;
+    const auto bytes =
+        image.bytes_at(map().group(address), map().group_end(address) - map().group(address));
     if (!bytes || std::any_of(bytes->begin(), bytes->end(), [](uint8_t b) { return b != 0; }))
       return false;
   }
@@ -79,9 +80,9 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
   for (int stubs = 0; stubs <= 2; ++stubs) {  // a departure, then a landing
     if (range_at(address) != kNone) return address;
     section = code_at(address);
-    if (section == nullptr || !grid.starts_group(address)) return std::nullopt;
-    if (!provenance || provenance->far_stubs.empty()) break;
-    const auto leads_to = machine.far_stub_target(code_from(address), address);
+    if (section == nullptr || !map().starts_group(address)) return std::nullopt;
+    if (!provenance || provenance->far_stubs.empty() || machine.stubs == nullptr) break;
+    const auto leads_to = machine.stubs->target(code_from(address), address);
     if (!leads_to) break;
     address = *leads_to;
   }
@@ -104,7 +105,7 @@ bool Lifter::is_code_symbol(uint32_t symbol) const {
 bool Lifter::is_entry_anchor(uint64_t anchor, uint64_t gp_load) const {
   if ((marks_at(anchor) & kEntryMark) == 0 || range_at(anchor) == kNone) return false;
   const Operands operands = machine.operands(*instruction_at(gp_load));
-  return operands.uses != 0 && operands.registers[0] == machine.abi().procedure_value;
+  return operands.uses != 0 && operands.registers[0] == machine.abi.procedure_value;
 }
 
 const Relocation* Lifter::relocation_at(uint64_t address, RelocationRole role) const {
@@ -136,7 +137,8 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
 }
 
 void decode_code(Lifter& lifter) {
-  const CodeGrid grid = lifter.grid;
+  const CodeMap& map = lifter.map();
+  const unsigned unit = map.groups().alignment();
   std::vector<const std::vector<Relocation>*> relocations_of(lifter.image.sections.size());
   for (const RelocationTable& table : lifter.image.relocations)
     relocations_of[table.target] = &table.relocations;
@@ -146,14 +148,15 @@ void decode_code(Lifter& lifter) {
     const std::vector<Relocation>* relocations = relocations_of[index];
     // Linker-made code (the procedure linkage table) has no relocations and is left alone.
     if (relocations == nullptr) continue;
-    const size_t size = section.contents.size() / grid.bytes * grid.bytes;
-    if (size == 0 || !grid.starts_group(section.address)) continue;
+    const size_t size = section.contents.size() / unit * unit;
+    if (size == 0 || section.address % unit != 0) continue;
     CodeSection code;
     code.section = index;
     code.start = section.address;
     code.end = section.address + size;
-    code.grid = grid;
-    code.marks.resize(size / grid.bytes * grid.slots);
+    code.map = &map;
+    code.first = map.index(code.start);
+    code.marks.resize(map.index(code.end) - code.first);
     code.relocations = relocations;
     lifter.code.push_back(std::move(code));
   }
@@ -167,9 +170,9 @@ void decode_code(Lifter& lifter) {
       throw Error("its code spans more than 4 GB", lifter.image.path);
     const size_t count = code.marks.size();
     code.instructions = program.arena->allocate<Instruction>(count);
-    lifter.machine.decode(lifter.image.sections[code.section].contents.first(code.end - code.start),
-                          static_cast<uint32_t>(code.start - program.origin_base),
-                          code.instructions);
+    lifter.machine.codec.decode(
+        lifter.image.sections[code.section].contents.first(code.end - code.start),
+        static_cast<uint32_t>(code.start - program.origin_base), code.instructions);
   }
 }
 

@@ -18,18 +18,19 @@
 
 namespace respike {
 
-/// One executable section, decoded. Instructions and marks are numbered as Machine::grid() says.
+/// One executable section, decoded. Instructions and marks are numbered as in Program::map, from 0.
 struct CodeSection {
   uint32_t section = 0;
   uint64_t start = 0;  // addresses, half-open; start and end are borders of groups
   uint64_t end = 0;
-  CodeGrid grid;
+  const CodeMap* map = nullptr;
+  uint64_t first = 0;  // number in `map` of the first instruction
   Instruction* instructions = nullptr;
   std::vector<uint8_t> marks;
   const std::vector<Relocation>* relocations = nullptr;
 
-  size_t index(uint64_t address) const { return grid.index(address) - grid.index(start); }
-  uint64_t address(size_t index) const { return grid.address(grid.index(start) + index); }
+  size_t index(uint64_t address) const { return map->index(address) - first; }
+  uint64_t address(size_t index) const { return map->address(first + index); }
 };
 
 enum Mark : uint8_t {
@@ -57,12 +58,12 @@ struct TableReference {
 };
 
 struct Lifter {
-  Lifter(const Image& i, const Machine& t, Diagnostics& d)
-      : image(i), machine(t), grid(t.grid()), diagnostics(d) {}
+  Lifter(const Image& i, const Machine& t, Diagnostics& d) : image(i), machine(t), diagnostics(d) {
+    program.map = CodeMap(t.codec.groups);
+  }
 
   const Image& image;
   const Machine& machine;
-  const CodeGrid grid;
   Diagnostics& diagnostics;
   Program program;
   std::vector<CodeSection> code;  // by address
@@ -83,6 +84,7 @@ struct Lifter {
   std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
+  const CodeMap& map() const { return program.map; }
   CodeSection* code_at(uint64_t address);
   const CodeSection* code_at(uint64_t address) const {
     return const_cast<Lifter*>(this)->code_at(address);
@@ -94,7 +96,7 @@ struct Lifter {
   std::span<const Instruction> code_from(uint64_t address) const;
   /// Where a direct branch at `place` leads, as decoded.
   uint64_t branch_target(uint64_t place, const Instruction& branch) const {
-    return grid.group(place) + static_cast<uint64_t>(int64_t{branch.immediate});
+    return map().group(place) + static_cast<uint64_t>(int64_t{branch.immediate});
   }
   void mark(uint64_t address, unsigned marks);
   uint8_t marks_at(uint64_t address) const;
@@ -121,8 +123,8 @@ struct Lifter {
   /// Whether the instruction at `address` is a lower half (or, not `low`, an upper half) of a pair.
   bool is_half(uint64_t address, bool low) const {
     const Instruction* instruction = instruction_at(address);
-    return instruction != nullptr &&
-           (low ? machine.is_lower_half(*instruction) : machine.is_upper_half(*instruction));
+    return instruction != nullptr && (low ? machine.fixups.is_lower_half(*instruction)
+                                          : machine.fixups.is_upper_half(*instruction));
   }
 };
 

@@ -67,7 +67,7 @@ class PadChecker {
 
   /// The landing pad from whose address an instruction computes gp, or kNone.
   BlockId pad_of_load(const Instruction& i) const {
-    if (!i.has_reference() || !machine_.is_upper_half(i)) return kNone;
+    if (!i.has_reference() || !machine_.fixups.is_upper_half(i)) return kNone;
     const Reference& reference = *reference_of(procedure_, i);
     const CodeLocation& to = reference.target;
     const bool pad = reference.kind == ReferenceKind::gp_load_high && to.procedure == id_ &&
@@ -101,14 +101,14 @@ class PadChecker {
   }
 
   bool calls(BlockId block) const {
-    return is_call(machine_.control_flow(procedure_.blocks[block].instructions.back()));
+    return is_call(machine_.facts(procedure_.blocks[block].instructions.back()).flow);
   }
 
   /// Whether a block has nothing but no-ops and branches.
   bool is_padding(BlockId block) const {
     for (const Instruction& i : procedure_.blocks[block].instructions)
-      if (!i.is_pseudo() && !machine_.is_nop(i) &&
-          (machine_.control_flow(i) != ControlFlow::branch || i.has_reference()))
+      if (!i.is_pseudo() && !machine_.facts(i).nop &&
+          (machine_.facts(i).flow != ControlFlow::branch || i.has_reference()))
         return false;
     return true;
   }

@@ -56,9 +56,9 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     if (symbol.type != Symbol::Type::procedure && !data) continue;
     if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
-    if (code == nullptr || !lifter.grid.starts_group(symbol.value)) continue;
-    const uint64_t size =
-        align_up(std::min(symbol.size, code->end - symbol.value), lifter.grid.bytes);
+    if (code == nullptr || !lifter.map().starts_group(symbol.value)) continue;
+    const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value),
+                                   lifter.map().groups().alignment());
     const uint64_t end = std::min(symbol.value + size, code->end);
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
@@ -100,10 +100,11 @@ void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
   for (const auto& [start, end] : candidates) {
     const CodeSection* code = lifter.code_at(start);
     if (code == nullptr || end > code->end || end <= start) continue;
-    if (!lifter.grid.starts_group(start)) continue;
+    if (!lifter.map().starts_group(start)) continue;
     if (covered(pieces, start, end)) continue;
     if (!added.empty() && start < added.back().end) continue;
-    added.push_back({start, align_up(end - code->start, lifter.grid.bytes) + code->start});
+    added.push_back(
+        {start, align_up(end - code->start, lifter.map().groups().alignment()) + code->start});
   }
   const auto middle = static_cast<ptrdiff_t>(pieces.size());
   pieces.insert(pieces.end(), added.begin(), added.end());
@@ -121,7 +122,7 @@ void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
 std::vector<Piece> pieces_of_fragments(const Lifter& lifter) {
   std::vector<Provenance::Range> ranges;
   for (const auto& [start, end, owner] : lifter.provenance->fragments) {
-    const bool cut = owner > start && owner < end && lifter.grid.starts_group(owner);
+    const bool cut = owner > start && owner < end && lifter.map().starts_group(owner);
     ranges.push_back({start, cut ? owner : end});
     if (cut) ranges.push_back({owner, end});
   }
@@ -181,10 +182,19 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
 /// Whether control cannot come from the code before `address`. Where only padding lies between
 /// `start` and `address`, the answer for `start`.
 bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uint64_t address) {
-  while (address > start && lifter.is_padding(lifter.grid.previous(address), address))
-    address = lifter.grid.previous(address);
+  while (address > start && lifter.is_padding(lifter.map().previous(address), address))
+    address = lifter.map().previous(address);
   if (address == start) return start_is_cut_off;
-  return !lifter.machine.may_fall_through(*lifter.instruction_at(lifter.grid.previous(address)));
+  return !lifter.machine.facts(*lifter.instruction_at(lifter.map().previous(address)))
+              .falls_through;
+}
+
+/// Takes groups of padding off the end, but for the first group.
+void trim_padding(const Lifter& lifter, Piece& piece) {
+  uint64_t last = lifter.map().previous_group(piece.end);
+  for (; last > piece.start && lifter.is_padding(last, piece.end);
+       last = lifter.map().previous_group(last))
+    piece.end = last;
 }
 
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
@@ -192,18 +202,18 @@ bool is_cut_off(const Lifter& lifter, uint64_t start, bool start_is_cut_off, uin
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   size_t i = 0;
-  const CodeGrid grid = lifter.grid;
+  const CodeMap& map = lifter.map();
   const std::vector<uint64_t> untyped = untyped_symbols(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
-      const auto is_nop = [&](const Instruction& x) { return lifter.machine.is_nop(x); };
+      const auto is_nop = [&](const Instruction& x) { return lifter.machine.facts(x).nop; };
       const auto all_nops = [&](uint64_t group) {
-        const auto code_there = lifter.code_from(group).first(grid.slots);
+        const auto code_there = lifter.code_from(group).first(map.groups().slots);
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
-      while (start < end && all_nops(start)) start += grid.bytes;
-      if (lifter.machine.zeros_pad() && lifter.is_padding(start, end)) return;
+      while (start < end && all_nops(start)) start = map.group_end(start);
+      if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end)) return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {
@@ -211,7 +221,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       uint64_t known = at;  // cut_off is for this place, so that no padding is read twice
       bool cut_off = true;
       for (; symbol != untyped.end() && *symbol < end; ++symbol) {
-        if (!grid.starts_group(*symbol)) continue;
+        if (!map.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
         if (!cut_off) continue;
@@ -225,9 +235,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       gap(piece.start);
       if (piece.end == piece.start) {
         piece.end = i + 1 < pieces.size() ? std::min(pieces[i + 1].start, code.end) : code.end;
-        while (piece.end > piece.start + grid.bytes &&
-               lifter.is_padding(piece.end - grid.bytes, piece.end))
-          piece.end -= grid.bytes;
+        trim_padding(lifter, piece);
       }
       at = piece.end;
       if (piece.end > piece.start) result.push_back(piece);
@@ -344,7 +352,7 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
     if (range == kNone) continue;
     Procedure& procedure = program[program.ranges[range].procedure];
     procedure.symbols.push_back(i);
-    if (!lifter.grid.starts_group(symbols[i].value))
+    if (!lifter.map().starts_group(symbols[i].value))
       lifter.make_opaque(procedure, fmt::format("the symbol {} names the middle of an instruction",
                                                 symbols[i].name));
     const bool entry =
@@ -386,8 +394,9 @@ class EnteredGaps {
   /// An entry is the start of a gap, or behind the two instructions at its start that load gp.
   void enter(uint64_t address) {
     const uint32_t index = piece_at(gaps_, address);
-    if (index == kNone || entered_[index] || address - gaps_[index].start > 2 * lifter_.grid.bytes)
-      return;
+    if (index == kNone || entered_[index]) return;
+    const CodeMap& map = lifter_.map();
+    if (address > map.group_end(map.group_end(gaps_[index].start))) return;
     entered_[index] = true;
     work_.push_back(index);
   }
@@ -395,20 +404,20 @@ class EnteredGaps {
   /// Whether control runs into the address. Calls do not count: anything may be behind the last
   /// call.
   bool runs_into(uint64_t address) const {
-    const CodeGrid grid = lifter_.grid;
+    const CodeMap& map = lifter_.map();
     const uint64_t first = lifter_.code_at(address)->start;
-    while (address > first && lifter_.is_padding(grid.previous(address), address))
-      address = grid.previous(address);
+    while (address > first && lifter_.is_padding(map.previous(address), address))
+      address = map.previous(address);
     if (address == first) return false;
-    const Instruction& before = *lifter_.instruction_at(grid.previous(address));
-    return lifter_.machine.may_fall_through(before) &&
-           !is_call(lifter_.machine.control_flow(before));
+    const Instruction& before = *lifter_.instruction_at(map.previous(address));
+    return lifter_.machine.facts(before).falls_through &&
+           !is_call(lifter_.machine.facts(before).flow);
   }
 
   void follow(const Piece& piece) {
-    for (uint64_t at = piece.start; at < piece.end; at = lifter_.grid.next(at)) {
+    for (uint64_t at = piece.start; at < piece.end; at = lifter_.map().next(at)) {
       const Instruction& instruction = *lifter_.instruction_at(at);
-      const ControlFlow flow = lifter_.machine.control_flow(instruction);
+      const ControlFlow flow = lifter_.machine.facts(instruction).flow;
       if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
           flow == ControlFlow::call)
         enter(lifter_.branch_target(at, instruction));
@@ -467,9 +476,7 @@ void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
     if (!piece.is_gap) continue;
     piece.is_data = !known.is_entered(gap++);
     if (piece.is_data) continue;
-    const uint64_t group = lifter.grid.bytes;
-    while (piece.end > piece.start + group && lifter.is_padding(piece.end - group, piece.end))
-      piece.end -= group;
+    trim_padding(lifter, piece);
   }
 }
 
@@ -500,13 +507,13 @@ void pin_delimited_sections(Lifter& lifter) {
 
 /// Finds for each range where the no-ops in front of it start.
 void find_nops(Lifter& lifter) {
-  const CodeGrid grid = lifter.grid;
+  const CodeMap& map = lifter.map();
   uint64_t end = 0;  // of the range before
   for (const CodeRange& range : lifter.program.ranges) {
     const uint64_t first = std::max(end, lifter.code_at(range.start)->start);
     uint64_t at = range.start;
-    while (at > first && lifter.machine.is_nop(*lifter.instruction_at(grid.previous(at))))
-      at = grid.previous(at);
+    while (at > first && lifter.machine.facts(*lifter.instruction_at(map.previous(at))).nop)
+      at = map.previous(at);
     lifter.nops_before.push_back(at);
     end = range.end;
   }

@@ -43,7 +43,7 @@ class ReturnAnalysis {
 
   void look_at(ProcedureId id, const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    const ControlFlow flow = machine_.control_flow(last);
+    const ControlFlow flow = machine_.facts(last).flow;
     if (flow == ControlFlow::return_jump ||
         (flow == ControlFlow::indirect_jump &&
          (block.successors.empty() || block.has(BasicBlock::kMayLeave))))
@@ -67,7 +67,7 @@ void drop_returns(Program& program, const Machine& machine) {
   for (Procedure& procedure : program.procedures)
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
-      if (!last.has_reference() || machine.control_flow(last) != ControlFlow::call) continue;
+      if (!last.has_reference() || machine.facts(last).flow != ControlFlow::call) continue;
       if (last.predicate != 0) continue;  // it may be skipped
       const CodeLocation& to = reference_of(procedure, last)->target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
@@ -88,7 +88,7 @@ class SequenceGluer {
       bool reserved = false, shadow = false;
       for (const Instruction& instruction : procedure_.blocks[id].instructions) {
         if (instruction.is_pseudo()) continue;
-        switch (machine_.sequence_role(instruction)) {
+        switch (machine_.facts(instruction).role) {
           case SequenceRole::none:
             break;
           case SequenceRole::reservation_begin:
@@ -124,7 +124,7 @@ class SequenceGluer {
     for (int length = 0; length < kLongest; ++length) {
       const BasicBlock& block = procedure_.blocks[id];
       const Instruction& last = block.instructions.back();
-      const ControlFlow flow = machine_.control_flow(last);
+      const ControlFlow flow = machine_.facts(last).flow;
       if (last.origin == kNone)
         return stay(kCrosses);  // runs into another procedure, see append_branch
       if (flow != ControlFlow::none && flow != ControlFlow::conditional_branch) return;
@@ -136,7 +136,7 @@ class SequenceGluer {
       id = next->target;
       const auto& instructions = procedure_.blocks[id].instructions;
       if (std::none_of(instructions.begin(), instructions.end(), [&](const Instruction& i) {
-            return !i.is_pseudo() && machine_.sequence_role(i) == end;
+            return !i.is_pseudo() && machine_.facts(i).role == end;
           }))
         continue;
       if (crosses) return stay(kCrosses);
@@ -152,7 +152,7 @@ class SequenceGluer {
   enum class Passage { begins, ends, goes_on };
   Passage passage(const BasicBlock& block) const {
     for (const Instruction& i : block.instructions) {
-      const SequenceRole role = i.is_pseudo() ? SequenceRole::none : machine_.sequence_role(i);
+      const SequenceRole role = i.is_pseudo() ? SequenceRole::none : machine_.facts(i).role;
       if (role == SequenceRole::reservation_begin) return Passage::begins;
       if (role == SequenceRole::reservation_end) return Passage::ends;
     }
@@ -164,7 +164,7 @@ class SequenceGluer {
   bool reservation_branches(BlockId id) const {
     for (;;) {
       const BasicBlock& block = procedure_.blocks[id];
-      if (is_call(machine_.control_flow(block.instructions.back()))) return false;
+      if (is_call(machine_.facts(block.instructions.back()).flow)) return false;
       const Edge* glued =
           block.has(BasicBlock::kGluedToNext) ? block.edge(Edge::Kind::fall_through) : nullptr;
       for (const Edge& edge : block.successors)
@@ -185,7 +185,7 @@ class SequenceGluer {
       const Passage passes = passage(block);
       if (passes == Passage::ends) return true;
       if (passes == Passage::begins) continue;
-      if (is_call(machine_.control_flow(block.instructions.back()))) continue;
+      if (is_call(machine_.facts(block.instructions.back()).flow)) continue;
       for (const Edge& edge : block.successors)
         if (edge.kind != Edge::Kind::landing_pad && seen.size() < kMost &&
             std::find(seen.begin(), seen.end(), edge.target) == seen.end())

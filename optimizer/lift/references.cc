@@ -51,7 +51,7 @@ void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint6
     const Section* section = lifter.image.section_at(target);
     // Borders of code never move; the unwind tables do.
     if (section == nullptr || !is_unwind_section(section->name)) return;
-  } else if (!lifter.grid.starts_group(target)) {
+  } else if (!lifter.map().starts_group(target)) {
     lifter.make_opaque(procedure,
                        fmt::format("it refers into the middle of an instruction at {:#x}", target));
     return;
@@ -104,14 +104,14 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
     return;
   }
   if (range == kNone) return;  // a border symbol such as etext: stays where it is
-  if (!lifter.grid.starts_group(target)) {
+  if (!lifter.map().starts_group(target)) {
     lifter.make_opaque(
         lifter.program[lifter.program.ranges[range].procedure],
         fmt::format("data at {:#x} refers into the middle of an instruction", address));
     return;
   }
   unsigned marks = kLeader | kReferenced | kAddressTakenMark;
-  if (data_kind(lifter.machine.jump_table_entry()) != kind) marks |= kLabelMark;
+  if (data_kind(lifter.machine.abi.jump_table_entry) != kind) marks |= kLabelMark;
   lifter.mark(target, marks);
   CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
   pointer.target.where = CodeLocation::Where::address;
@@ -163,8 +163,8 @@ void find_data_words(Lifter& lifter, WordGps& gps) {
 /// The offset that the instruction of a relocation adds to gp.
 std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& relocation) {
   const auto code = lifter.code_from(relocation.address);
-  if (code.empty()) return std::nullopt;
-  const auto offset = lifter.machine.gp_offset(code);
+  if (code.empty() || lifter.machine.gp == nullptr) return std::nullopt;
+  const auto offset = lifter.machine.gp->offset(code);
   return offset ? std::optional(static_cast<uint64_t>(*offset)) : std::nullopt;
 }
 
@@ -180,8 +180,8 @@ void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relo
   const uint64_t target = lifter.gp_of(procedure) + *offset;
   if (is_border(lifter, relocation.symbol, target)) return;
   add_gp_relative(lifter, procedure, relocation.address, target, ReferenceKind::gp_offset);
-  if (lifter.machine.is_prefix(*lifter.instruction_at(relocation.address)))
-    add_gp_relative(lifter, procedure, lifter.grid.next(relocation.address), target,
+  if (lifter.machine.facts(*lifter.instruction_at(relocation.address)).prefix)
+    add_gp_relative(lifter, procedure, lifter.map().next(relocation.address), target,
                     ReferenceKind::gp_offset);
 }
 
@@ -238,7 +238,7 @@ void keep_distance(Lifter& lifter, const Symbol& symbol, const Relocation& reloc
   keep(target);
   if (symbol.type != Symbol::Type::section) keep(symbol.value);
   const uint32_t range = lifter.range_at(target);
-  if (range != kNone && lifter.grid.starts_group(target))
+  if (range != kNone && lifter.map().starts_group(target))
     lifter.mark(target, kLeader | kReferenced | kEntryMark);
 }
 
@@ -262,7 +262,7 @@ void find_dynamic_words(Lifter& lifter) {
 
 /// Descriptors are made by the linker and have no relocations where addresses are fixed.
 void find_descriptors(Lifter& lifter) {
-  const DescriptorTable table = lifter.machine.descriptors();
+  const DescriptorTable table = lifter.machine.abi.descriptors;
   const Section* section = lifter.image.section_named(table.section);
   if (section == nullptr) return;
   for (size_t at = 0; at + table.size <= section->contents.size(); at += table.size) {
@@ -277,7 +277,7 @@ void collect_table_words(Lifter& lifter) {
   for (const RelocationTable& table : lifter.image.relocations) {
     if (lifter.image.sections[table.target].executable()) continue;
     for (const Relocation& relocation : table.relocations)
-      if (relocation.role == lifter.machine.jump_table_entry())
+      if (relocation.role == lifter.machine.abi.jump_table_entry)
         lifter.table_words.push_back(relocation.address);
   }
   auto& words = lifter.table_words;
@@ -338,9 +338,9 @@ void check_get_pc(Lifter& lifter) {
     if (found.kind == ReferenceKind::gp_load_high) anchors.push_back(found.target);
   std::sort(anchors.begin(), anchors.end());
   for (const CodeRange& range : lifter.program.ranges)
-    for (uint64_t at = range.start; at < range.end; at = lifter.grid.next(at))
-      if (lifter.machine.is_get_pc(*lifter.instruction_at(at)) &&
-          !std::binary_search(anchors.begin(), anchors.end(), lifter.grid.next(at)))
+    for (uint64_t at = range.start; at < range.end; at = lifter.map().next(at))
+      if (lifter.machine.facts(*lifter.instruction_at(at)).get_pc &&
+          !std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));
 }

@@ -12,6 +12,8 @@
 
 namespace respike {
 
+struct Machine;
+
 /// One line: what objdump prints on one.
 struct ListedLine {
   uint64_t address = 0;
@@ -31,7 +33,19 @@ class Listing {
                     std::vector<ListedLine>& lines) const = 0;
 };
 
+/// Code of a machine whose groups hold one instruction each: a line for each group.
+class PlainListing final : public Listing {
+ public:
+  explicit PlainListing(const Machine& machine) : machine_(machine) {}
+  unsigned unit() const override;
+  void list(std::span<const uint8_t> code, uint64_t address,
+            std::vector<ListedLine>& lines) const override;
+
+ private:
+  const Machine& machine_;
+};
+
 /// Null when Respike cannot list code of the machine.
-const Listing* find_listing(MachineId machine);
+const Listing* find_listing(MachineId id);
 
 }  // namespace respike

@@ -1,10 +1,12 @@
 #pragma once
-// What the optimizer asks of a machine. One implementation per folder of machine/, made by the
-// factories of machine/machines.h.
+// What the optimizer asks of a machine: a struct of facets, of which each folder of machine/ has
+// one constant (machines.h). A facet is data where the answer is data, functions where the answer
+// is code. Facets behind a pointer may be absent: the machine has no such thing, or nobody has
+// written it yet, and what needs the facet says so in one sentence.
 //
-// It must serve fixed-size instructions (Alpha), bundles with stops and predicates (IA-64: a
-// procedure is a list of slots, encode() packs them) and variable length (x86-64), so sizes are
-// asked for and code is decoded and encoded in runs, never word by word outside machine/.
+// Code may stand in memory as words (Alpha), as bundles with stops (IA-64: a procedure is a list of
+// slots, the codec packs them) or with variable length (x86-64). So code is decoded and encoded in
+// runs, sizes are asked for, and instructions are found through a CodeMap (ir/code_map.h).
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/base/machine_id.h"
 #include "optimizer/image/relocation_role.h"
+#include "optimizer/ir/code_map.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/probes.h"
 #include "optimizer/machine/rewrite_facts.h"
@@ -41,11 +43,11 @@ enum class ControlFlow : uint8_t {
   stop,         // control never goes on: halt, a trap that does not return
 };
 
-inline bool is_call(ControlFlow flow) {
+constexpr bool is_call(ControlFlow flow) {
   return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
 }
 /// Whether the instruction itself says where control goes.
-inline bool is_direct(ControlFlow flow) {
+constexpr bool is_direct(ControlFlow flow) {
   return flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
          flow == ControlFlow::call;
 }
@@ -84,19 +86,24 @@ struct RegisterRange {
   bool operator==(const RegisterRange&) const = default;
 };
 
+/// Procedures that are called through descriptors, which hold their entry and gp, 64 bits each.
+struct DescriptorTable {
+  std::string_view section;  // of those that the linker made; empty: there are none
+  unsigned size = 16;        // bytes of one
+};
+
 /// The calling standard's registers, as data.
 struct Abi {
-  Register stack_pointer;
-  Register return_address;
-  std::optional<Register> global_pointer;
-  bool callers_set_gp = false;  // to the callee's; code behind calls puts its own back by a copy
-  RegisterRange windowed;       // named by way of a frame that moves along at calls
-  std::optional<Register> procedure_value;  // holds the entry's address at a call
-  std::vector<Register> arguments;
-  std::vector<Register> results;
-  std::vector<Register> preserved;
-  std::vector<Register> scratch;
-  std::vector<SupportCall> support_calls;
+  Register stack_pointer = 0;
+  Register return_address = 0;
+  std::optional<Register> procedure_value = {};  // holds the entry's address at a call
+  std::vector<Register> arguments = {};
+  std::vector<Register> results = {};
+  std::vector<Register> preserved = {};
+  std::vector<Register> scratch = {};
+  std::vector<SupportCall> support_calls = {};
+  RelocationRole jump_table_entry = RelocationRole::address64;  // what entries of jump tables are
+  DescriptorTable descriptors = {};
 };
 
 /// Of the instruction cache that layouts avoid conflicts in.
@@ -117,160 +124,164 @@ struct ExecutionCosts {
   double added_branch = 0;
 };
 
-/// How instructions are numbered in memory. They stand in groups of `bytes` bytes, at multiples of
-/// that; each holds `slots` of them, whose addresses are that of the group plus their number.
-struct CodeGrid {
-  unsigned bytes = 4;
-  unsigned slots = 1;
-
-  bool operator==(const CodeGrid&) const = default;
-  /// Whether an instruction can stand there, or a group.
-  constexpr bool holds(uint64_t address) const { return address % bytes < slots; }
-  constexpr bool starts_group(uint64_t address) const { return address % bytes == 0; }
-  constexpr uint64_t group(uint64_t address) const { return address - address % bytes; }
-  /// Instructions below `address`, counted from 0, and back. Rounds down to one.
-  constexpr uint64_t index(uint64_t address) const {
-    const uint64_t slot = address % bytes;
-    return address / bytes * slots + (slot < slots ? slot : slots - 1);
-  }
-  constexpr uint64_t address(uint64_t index) const { return index / slots * bytes + index % slots; }
-  constexpr uint64_t next(uint64_t at) const { return address(index(at) + 1); }
-  constexpr uint64_t previous(uint64_t at) const { return address(index(at) - 1); }
+/// What an instruction does, but for registers: those are operands(), which take longer to find and
+/// which half of the questions never need.
+struct InstructionFacts {
+  ControlFlow flow = ControlFlow::none;
+  SequenceRole role = SequenceRole::none;
+  ValueSource source = ValueSource::computed;
+  /// Control can reach what comes next, be it by a return; predicates may skip a jump.
+  bool falls_through : 1 = true;
+  bool nop : 1 = false;
+  /// Only a part of an instruction, whose rest is the next one: the two are never parted.
+  bool prefix : 1 = false;
+  /// Enters the operating system, which may go on in another process or thread, too, or never.
+  bool system_call : 1 = false;
+  /// Leaves the address of the next group in a register and goes on there: no change of control.
+  bool get_pc : 1 = false;
+  /// Leaves a mark instead of a fault (a speculative load). Conditions computed from what is marked
+  /// have no opposite.
+  bool defers_faults : 1 = false;
 };
+static_assert(sizeof(InstructionFacts) == 4);
 
-/// Procedures that are called through descriptors, which hold their entry and gp, 64 bits each.
-struct DescriptorTable {
-  std::string_view section;  // of those that the linker made; empty: there are none
-  unsigned size = 16;        // bytes of one
-};
+/// Bytes to instructions and back. Functions take whole groups.
+struct Codec {
+  CodeGroups groups;
+  Instruction nop;
+  bool drops_nops = false;     // arrange() leaves out no-ops, so that nobody else has to
+  bool zeros_pad = false;      // zero bytes between procedures are padding; elsewhere perhaps data
+  uint8_t standing_flags = 0;  // bits of Instruction::flags that say how an instruction stands in
+                               // memory, not what it does
 
-class Machine {
- public:
-  virtual ~Machine() = default;
-
-  virtual std::string_view name() const = 0;
-  virtual MachineId machine() const = 0;
-  virtual CodeGrid grid() const = 0;
-  unsigned code_alignment() const { return grid().bytes; }
-
-  // Code. `code` is a whole number of groups for decode; what does not decode becomes kInvalid with
-  // its bits in `immediate`. origin of the first instruction is `origin`, later ones follow in the
-  // grid. decode never sets kHasReference: direct branches have their displacement in bytes,
-  // relative to the branch's own group, in `immediate`.
-  virtual void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const = 0;
-  virtual size_t decoded_count(std::span<const uint8_t> code) const = 0;
+  /// What does not decode becomes kInvalid with its bits in `immediate`. The first instruction has
+  /// the origin `origin`, later ones follow as CodeMap numbers them. kHasReference is never set:
+  /// direct branches have their displacement in bytes, relative to the branch's own group, in
+  /// `immediate`.
+  void (*decode)(std::span<const uint8_t> code, uint32_t origin, Instruction* out);
   /// How a run of instructions stands in memory, from the start of a group on, padded to a whole
   /// one: its size in bytes. places, if not null: for each the distance of its address from the
   /// start of the run; for one that takes no room that of the next one. Depends neither on
   /// references nor on immediates. Behind a call comes the start of a group.
-  virtual uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const = 0;
-  uint64_t size(std::span<const Instruction> run) const { return arrange(run, nullptr); }
+  uint64_t (*arrange)(std::span<const Instruction> run, uint32_t* places);
   /// Appends the bytes of a run (no pseudo-instructions, no references left). `following`: what
   /// comes behind it in memory, if that is what came there in the input; otherwise nothing, and
   /// then the run may not depend on what comes.
-  virtual void encode_before(std::span<const Instruction> run,
-                             std::span<const Instruction> following,
-                             std::vector<uint8_t>& out) const = 0;
+  void (*encode_before)(std::span<const Instruction> run, std::span<const Instruction> following,
+                        std::vector<uint8_t>& out);
+  /// Replaces the instruction in slot `slot` of a group; the others stay.
+  void (*replace)(std::span<uint8_t> group, unsigned slot, const Instruction& instruction);
+  /// Overwrites whole groups with no-ops.
+  void (*fill)(std::span<uint8_t> groups);
+
+  uint64_t size(std::span<const Instruction> run) const { return arrange(run, nullptr); }
+  /// Where the group of the last instruction of code that ends at `end` starts.
+  uint64_t group_of_last(uint64_t end, const Instruction& last) const {
+    return end - (groups.fixed() ? groups.bytes : size({&last, 1}));
+  }
   void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const {
     encode_before(run, {}, out);
   }
-  /// Replaces the instruction in slot `slot` of a group; the others stay.
-  virtual void replace(std::span<uint8_t> group, unsigned slot,
-                       const Instruction& instruction) const = 0;
-  /// Overwrites whole groups with no-ops.
-  virtual void fill(std::span<uint8_t> groups) const = 0;
-  /// Whether arrange() leaves out no-ops, so that nobody else has to.
-  virtual bool drops_nops() const = 0;
-  /// Whether zero bytes between procedures are padding; elsewhere they may be data.
-  virtual bool zeros_pad() const = 0;
-  /// Only a part of an instruction, whose rest is the next one: the two are never parted.
-  virtual bool is_prefix(const Instruction&) const = 0;
-  /// Bits of Instruction::flags that say how the instruction stands in memory, not what it does.
-  virtual uint8_t standing_flags() const = 0;
+};
 
-  // Text. print writes GNU assembler syntax as objdump does, without the symbol part after an
-  // address. parse accepts what print writes; throws Error.
-  virtual std::string print(const Instruction&, uint64_t address) const = 0;
-  virtual Instruction parse(std::string_view text, uint64_t address) const = 0;
-  virtual std::string register_name(Register) const = 0;
-  virtual unsigned register_count() const = 0;
+/// Instructions as text. print writes GNU assembler syntax as objdump does, without the symbol part
+/// after an address; parse accepts what print writes, and throws Error.
+struct InstructionText {
+  std::string (*print)(const Instruction& instruction, uint64_t address);
+  Instruction (*parse)(std::string_view text, uint64_t address);
+  std::string (*register_name)(Register r);
+};
 
-  // Meaning.
-  virtual ControlFlow control_flow(const Instruction&) const = 0;
-  /// Whether control can reach what comes next, be it by a return; predicates may skip a jump.
-  virtual bool may_fall_through(const Instruction&) const = 0;
-  virtual Operands operands(const Instruction&) const = 0;
-  virtual bool is_nop(const Instruction&) const = 0;
-  virtual SequenceRole sequence_role(const Instruction&) const = 0;
-  /// Leaves a mark instead of a fault (a speculative load). Conditions computed from what is marked
-  /// have no opposite.
-  virtual bool defers_faults(const Instruction&) const = 0;
-  /// Enters the operating system, which may go on in another process or thread, too, or never.
-  virtual bool is_system_call(const Instruction&) const = 0;
-  /// Leaves the address of the next unit in a register and goes on there: no change of control.
-  virtual bool is_get_pc(const Instruction&) const = 0;
-  virtual ValueSource value_source(const Instruction&) const = 0;
-  /// Takes what the register holds for the address of something small: reads or writes memory
-  /// there, or adds a number to it that no linker filled in. For machines with callers_set_gp.
-  virtual bool uses_as_pointer(const Instruction&, Register) const = 0;
-  /// Of an instruction that gives the procedure a new frame of registers: those of Abi::windowed
-  /// that keep name and contents over calls and loops. nullopt: it does no such thing.
-  virtual std::optional<RegisterRange> kept_registers(const Instruction&) const = 0;
-  virtual const Abi& abi() const = 0;
-  virtual CacheShape instruction_cache() const = 0;
-  virtual ExecutionCosts execution_costs() const = 0;
-  /// Code that kernels' signal delivery relies on and unwinders match by bytes.
-  virtual bool is_signal_return(std::span<const Instruction> instructions) const = 0;
-
-  // Branches.
-  virtual Instruction branch() const = 0;  // unconditional, direct
-  virtual Instruction stop() const = 0;    // control never goes on
-  virtual Instruction nop() const = 0;
+/// Direct branches, each form of which may have a reach of its own.
+struct BranchForms {
+  Instruction branch;  // unconditional
+  Instruction stop;    // control never goes on
+  uint64_t reach = 0;  // bytes, either way, of the weakest form: stubs stand that close
+  /// Bytes, either way, that a direct branch or call reaches; from a table of the machine's forms.
+  uint64_t (*reach_of)(const Instruction& branch);
   /// Makes it the branch with the opposite condition; false when there is none. `before`: what
   /// comes right before it, as far as is known; the condition may be computed there.
-  virtual bool invert(Instruction& conditional_branch,
-                      std::span<const Instruction> before) const = 0;
-  /// Tells the processor where the branch mostly went, `taken` of `executed` times, if its code has
-  /// a place for that.
-  virtual void predict(Instruction& conditional_branch, uint64_t taken, uint64_t executed) const {
-    static_cast<void>(conditional_branch), static_cast<void>(taken), static_cast<void>(executed);
-  }
-  virtual uint64_t branch_reach() const = 0;  // bytes, either way, of the weakest branch
+  bool (*invert)(Instruction& conditional_branch, std::span<const Instruction> before);
+  /// Tells the processor where the branch mostly went, `taken` of `executed` times. nullptr: no
+  /// branch has a place for that.
+  void (*predict)(Instruction& conditional_branch, uint64_t taken, uint64_t executed) = nullptr;
+};
 
-  // References. `field` is what an instruction's field of this kind holds: the half of a gp offset
-  // (already shifted: high and low add up), the displacement, ... apply() writes a field; false
-  // when the value does not fit. place: the instruction's own address; target: the address referred
-  // to (gp_load_*: the anchor).
-  virtual bool is_upper_half(const Instruction&) const = 0;  // of a pair that forms an address
-  virtual bool is_lower_half(const Instruction&) const = 0;
-  virtual int64_t field(const Instruction&, ReferenceKind) const = 0;
+/// Fields of instructions that depend on addresses.
+struct Fixups {
+  /// What the field of this kind holds: the half of an offset (already shifted: high and low add
+  /// up), the displacement, ...
+  int64_t (*field)(const Instruction& instruction, ReferenceKind kind);
+  /// Writes a field; false when the value does not fit, or the machine has no field of this kind.
+  /// place: the instruction's own address; target: the address referred to (gp_load_*: the anchor).
+  bool (*apply)(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
+                uint64_t gp);
+  /// The halves of a pair that forms an address.
+  bool (*is_upper_half)(const Instruction& instruction);
+  bool (*is_lower_half)(const Instruction& instruction);
+};
+
+/// A register that all code of an image finds data and code by.
+struct GlobalPointer {
+  Register base;
+  bool callers_set = false;  // to the callee's; code behind calls puts its own back by a copy
   /// What the instruction that `code` starts with adds to gp; nullopt when it does nothing like it.
-  virtual std::optional<int64_t> gp_offset(std::span<const Instruction> code) const = 0;
-  /// What entries of jump tables are.
-  virtual RelocationRole jump_table_entry() const = 0;
-  virtual DescriptorTable descriptors() const = 0;
-  virtual bool apply(Instruction&, ReferenceKind, uint64_t place, uint64_t target,
-                     uint64_t gp) const = 0;
+  std::optional<int64_t> (*offset)(std::span<const Instruction> code);
+  /// Takes what the register holds for the address of something small: reads or writes memory
+  /// there, or adds a number to it that no linker filled in. nullptr unless callers_set.
+  bool (*uses_as_pointer)(const Instruction& instruction, Register r) = nullptr;
+};
 
-  // Far branches. A direct branch or call whose target is out of reach goes to a departure stub in
-  // its reach, which jumps to a landing stub within reach of the target, which branches to it. Both
-  // change no register and no flag. Between the two the stack is far_stub_frame() bytes deeper:
-  // from behind the first unit of the departure to before the last unit of the landing. Size:
-  // fixed, in bytes; a landing of size 0 means that a departure reaches every target by itself.
-  virtual unsigned far_departure_size() const = 0;
-  virtual unsigned far_landing_size() const = 0;
-  virtual unsigned far_stub_frame() const = 0;
-  virtual std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const = 0;
-  virtual std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const = 0;
+/// Registers that are named by way of a frame, which moves along at calls.
+struct RegisterWindow {
+  RegisterRange registers;
+  /// Of an instruction that gives the procedure a new frame: the registers of the window that keep
+  /// name and contents over calls and loops. nullopt: it does no such thing.
+  std::optional<RegisterRange> (*kept)(const Instruction& instruction);
+};
+
+/// Code by which branches reach further than their form does. A direct branch or call whose target
+/// is out of reach goes to a departure stub in its reach, which jumps to a landing stub within
+/// reach of the target, which branches to it. Both change no register and no flag. Between the two
+/// the stack is `frame` bytes deeper: from behind the first group of the departure to before the
+/// last group of the landing. Sizes in bytes; a landing of size 0 means that a departure reaches
+/// every target by itself.
+struct Stubs {
+  unsigned departure_size = 0;
+  unsigned landing_size = 0;
+  unsigned frame = 0;
+  std::vector<uint8_t> (*departure)(uint64_t place, uint64_t landing);
+  std::vector<uint8_t> (*landing)(uint64_t place, uint64_t target);
   /// Where the departure or landing stub that starts `code` leads to; nullopt when it is neither.
-  virtual std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
-                                                  uint64_t place) const = 0;
+  std::optional<uint64_t> (*target)(std::span<const Instruction> code, uint64_t place);
+};
 
-  /// Code for instrumentation; nullptr when this machine cannot be instrumented yet.
-  virtual const Probes* probes() const = 0;
+struct Machine {
+  std::string_view name;
+  unsigned register_count = 0;
+  Codec codec;
+  InstructionText text;
 
-  /// For hot-cold optimization; nullptr when this machine's code cannot be optimized so yet.
-  virtual const RewriteFacts* rewrite_facts() const = 0;
+  InstructionFacts (*facts)(const Instruction& instruction);
+  Operands (*operands)(const Instruction& instruction);
+  /// Code that kernels' signal delivery relies on and unwinders match by bytes.
+  bool (*is_signal_return)(std::span<const Instruction> instructions);
+
+  Abi abi;
+  CacheShape icache;
+  ExecutionCosts costs;
+  BranchForms branches;
+  Fixups fixups;
+
+  const GlobalPointer* gp = nullptr;       // absent: addresses are formed in other ways
+  const RegisterWindow* window = nullptr;  // absent: registers are always the same
+  const Stubs* stubs = nullptr;            // absent: code that is further apart cannot be placed
+  const Probes* probes = nullptr;          // absent: images cannot be instrumented yet
+  const RewriteFacts* rewrite = nullptr;   // absent: hot-cold optimization leaves images alone
+
+  std::optional<Register> global_pointer() const {
+    return gp != nullptr ? std::optional(gp->base) : std::nullopt;
+  }
 };
 
 }  // namespace respike

@@ -1,24 +1,53 @@
-// The one place that knows which machines Respike has a target for.
+// The one place that knows which machines there are: a row for each.
 
 #include "optimizer/machine/machines.h"
 
+#include <algorithm>
+
 #include "optimizer/base/error.h"
+#include "optimizer/machine/ia64/listing.h"
+#include "optimizer/machine/listing.h"
 
 namespace respike {
+namespace {
 
-bool has_machine(MachineId machine) {
-  return machine == MachineId::alpha || machine == MachineId::ia64;
+struct KnownMachine {
+  MachineId id;
+  const Machine& (*machine)();
+  const Listing& (*listing)();
+};
+
+template <const Machine& (*machine)()>
+const Listing& plain_listing() {
+  static const PlainListing listing(machine());
+  return listing;
 }
 
-const Machine& machine_for(MachineId machine) {
-  switch (machine) {
-    case MachineId::alpha:
-      return alpha_machine();
-    case MachineId::ia64:
-      return ia64_machine();
-    default:
-      throw Error("no target for this machine yet");
-  }
+constexpr KnownMachine kMachines[] = {
+    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>},
+    {MachineId::ia64, ia64_machine, ia64_listing},
+};
+
+const KnownMachine* find(MachineId id) {
+  const auto row = std::ranges::find(kMachines, id, &KnownMachine::id);
+  return row == std::end(kMachines) ? nullptr : row;
+}
+
+}  // namespace
+
+bool has_machine(MachineId id) {
+  return find(id) != nullptr;
+}
+
+const Machine& machine_for(MachineId id) {
+  const KnownMachine* known = find(id);
+  if (known == nullptr) throw Error("it is for a machine that Respike cannot rewrite yet");
+  return known->machine();
+}
+
+const Listing* find_listing(MachineId id) {
+  const KnownMachine* known = find(id);
+  return known == nullptr ? nullptr : &known->listing();
 }
 
 }  // namespace respike

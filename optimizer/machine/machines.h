@@ -1,6 +1,7 @@
 #pragma once
-// Factories: the only way to get a Machine.
+// The machines that there are: the only way to get a Machine.
 
+#include "optimizer/base/machine_id.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -9,9 +10,9 @@ const Machine& alpha_machine();
 const Machine& ia64_machine();
 
 /// Whether there is one: images of other machines can only be looked at (listing.h).
-bool has_machine(MachineId machine);
+bool has_machine(MachineId id);
 
-/// The target of a machine; throws Error when Respike has none for it.
-const Machine& machine_for(MachineId machine);
+/// Throws Error when Respike does not have the machine.
+const Machine& machine_for(MachineId id);
 
 }  // namespace respike

@@ -10,7 +10,7 @@
 
 namespace respike {
 
-/// A register in the target's flat numbering, 0 .. Machine::register_count() - 1. Registers that
+/// A register in the machine's flat numbering, 0 .. Machine::register_count - 1. Registers that
 /// always read as zero are not numbered: they are neither used nor defined.
 using Register = uint16_t;
 

@@ -50,7 +50,7 @@ class RewriteFacts {
   virtual std::optional<ValueClasses> taken_for(const Instruction& branch) const = 0;
 
   /// Whether an instruction does nothing but to load or store all bits of a register, 8 bytes, at
-  /// the register it reads last plus its lower half (Machine::field()).
+  /// the register it reads last plus its lower half (Fixups::field).
   virtual WholeAccess whole_access(const Instruction&) const = 0;
 
   /// Puts `to` where `from` is read (`uses`), written (`defs`) or both. False, and the instruction

@@ -71,7 +71,7 @@ void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile
     if (chosen == nullptr) continue;
     const auto at = block_at(program, chosen->target);
     if (at && at->block == 0 &&
-        is_call(program.machine->control_flow(program[id].blocks[block].instructions.back())))
+        is_call(program.machine->facts(program[id].blocks[block].instructions.back()).flow))
       program.observed_calls.push_back({id, block, at->procedure});
   }
 }
@@ -82,7 +82,7 @@ std::optional<uint64_t> way_out(const Program& program, const Procedure& procedu
                                 const BasicBlock& block) {
   if (block.instructions.empty()) return std::nullopt;
   const Instruction& last = block.instructions.back();
-  const ControlFlow flow = program.machine->control_flow(last);
+  const ControlFlow flow = program.machine->facts(last).flow;
   const Reference* reference = branch_of(procedure, last);
   const bool jumps_out = reference != nullptr ||
                          (flow == ControlFlow::indirect_jump && block.has(BasicBlock::kMayLeave));

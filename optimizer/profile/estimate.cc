@@ -161,7 +161,7 @@ class Estimator {
   Look look(uint32_t node) const {
     if (node >= graph_.outside()) return Look::plain;
     const BasicBlock& block = procedure_.blocks[graph_.block_of(node)];
-    switch (program_.machine->control_flow(block.instructions.back())) {
+    switch (program_.machine->facts(block.instructions.back()).flow) {
       case ControlFlow::return_jump:
         return Look::returns;
       case ControlFlow::stop:

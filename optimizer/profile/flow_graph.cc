@@ -106,7 +106,7 @@ class Builder {
   void add_ways_out(BlockId b) {
     const BasicBlock& block = procedure_.blocks[b];
     const uint32_t out = graph_.out(b);
-    const ControlFlow flow = machine_.control_flow(block.instructions.back());
+    const ControlFlow flow = machine_.facts(block.instructions.back()).flow;
     const bool call = is_call(flow);
     const bool cut = call && (options_.cut_all_calls ||
                               (b < options_.cut_calls.size() && options_.cut_calls[b]));
@@ -136,7 +136,7 @@ class Builder {
     // Conditional branches and jumps that a predicate may skip lead to two places; the block has no
     // edge for a place outside of the procedure.
     const bool skipped = (flow == ControlFlow::return_jump || flow == ControlFlow::indirect_jump) &&
-                         machine_.may_fall_through(block.instructions.back());
+                         machine_.facts(block.instructions.back()).falls_through;
     if (ways < (flow == ControlFlow::conditional_branch || skipped ? 2u : 1u)) {
       add(out, graph_.outside(), Kind::exit);
       leaves = true;
@@ -144,7 +144,7 @@ class Builder {
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
     if (leaves) return;  // a leak could not be told from the edge to outside()
     for (const Instruction& instruction : block.instructions)
-      if (!instruction.is_pseudo() && machine_.is_system_call(instruction)) {
+      if (!instruction.is_pseudo() && machine_.facts(instruction).system_call) {
         add(graph_.outside(), out, Kind::leak);
         break;
       }
@@ -168,7 +168,7 @@ FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
 }
 
 bool is_returning_call(const Program& program, const BasicBlock& block) {
-  const ControlFlow flow = program.machine->control_flow(block.instructions.back());
+  const ControlFlow flow = program.machine->facts(block.instructions.back()).flow;
   return is_call(flow) && block.edge(Edge::Kind::fall_through) != nullptr;
 }
 

@@ -49,7 +49,7 @@ uint64_t NodeHasher::mnemonic(uint16_t opcode) {
   uint64_t& hash = mnemonics_[opcode];
   if (hash == 0) {
     const Instruction bare{.opcode = opcode};
-    const std::string text = program_.machine->print(bare, 0);
+    const std::string text = program_.machine->text.print(bare, 0);
     hash = hash_of(text.substr(0, text.find_first_of(" \t")));
   }
   return hash;
@@ -104,8 +104,8 @@ void NodeHasher::add_target(const Procedure& procedure, const Instruction& instr
 void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
   const Machine& machine = *program_.machine;
   for (const Instruction& instruction : block.instructions) {
-    if (instruction.is_pseudo() || machine.is_nop(instruction)) continue;
-    const ControlFlow flow = machine.control_flow(instruction);
+    if (instruction.is_pseudo() || machine.facts(instruction).nop) continue;
+    const ControlFlow flow = machine.facts(instruction).flow;
     if (flow != ControlFlow::none) {
       if (is_call(flow) || block.successors.empty()) add_target(procedure, instruction);
       continue;

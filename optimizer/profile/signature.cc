@@ -79,7 +79,7 @@ class Context {
     if (fresh) {
       entry->second.mnemonic = mnemonic(branch);
       Instruction inverse = branch;
-      if (machine_.invert(inverse, {}) && mnemonic(inverse) < entry->second.mnemonic)
+      if (machine_.branches.invert(inverse, {}) && mnemonic(inverse) < entry->second.mnemonic)
         entry->second = {mnemonic(inverse), true};
     }
     return entry->second;
@@ -88,7 +88,7 @@ class Context {
   std::string mnemonic(Instruction instruction) const {
     instruction.flags = 0;
     instruction.immediate = 0;
-    const std::string text = machine_.print(instruction, 0);
+    const std::string text = machine_.text.print(instruction, 0);
     return text.substr(0, text.find_first_of(" \t"));
   }
 
@@ -143,7 +143,7 @@ class Signer {
   }
   ControlFlow flow_of(const BasicBlock& block) const {
     const Instruction* last = last_of(block);
-    return last == nullptr ? ControlFlow::none : context_.machine().control_flow(*last);
+    return last == nullptr ? ControlFlow::none : context_.machine().facts(*last).flow;
   }
 
   // ---- empty blocks ----
@@ -155,11 +155,10 @@ class Signer {
     if (edge.kind != Edge::Kind::fall_through && edge.kind != Edge::Kind::taken) return kNone;
     const Instruction* last = last_of(block(b));
     for (const Instruction& instruction : block(b).instructions) {
-      if (instruction.is_pseudo() || context_.machine().is_nop(instruction) ||
+      if (instruction.is_pseudo() || context_.machine().facts(instruction).nop ||
           is_gp_load(procedure_, instruction))
         continue;
-      if (&instruction == last &&
-          context_.machine().control_flow(instruction) == ControlFlow::branch)
+      if (&instruction == last && context_.machine().facts(instruction).flow == ControlFlow::branch)
         continue;
       return kNone;
     }
@@ -197,7 +196,7 @@ class Signer {
     const Instruction* last = last_of(block(b));
     return std::all_of(block(b).instructions.begin(), block(b).instructions.end(),
                        [&](const Instruction& i) {
-                         return i.is_pseudo() || &i == last || context_.machine().is_nop(i);
+                         return i.is_pseudo() || &i == last || context_.machine().facts(i).nop;
                        });
   }
 
@@ -263,8 +262,8 @@ class Signer {
     if (!fresh) return entry->second;
     ByteWriter text;
     for (const Instruction& i : block(b).instructions)
-      if (!i.is_pseudo() && !context_.machine().is_nop(i) &&
-          context_.machine().control_flow(i) == ControlFlow::none)
+      if (!i.is_pseudo() && !context_.machine().facts(i).nop &&
+          context_.machine().facts(i).flow == ControlFlow::none)
         text.c_string(context_.mnemonic(i));
     return entry->second = hash64(text.bytes());
   }

@@ -17,8 +17,8 @@ bool does_something(const Machine& machine, const BasicBlock& block,
                     std::span<const GpLoad> loads) {
   for (uint32_t i = 0; i < block.instructions.size(); ++i) {
     const Instruction& instruction = block.instructions[i];
-    if (instruction.is_pseudo() || machine.is_nop(instruction) ||
-        machine.control_flow(instruction) == ControlFlow::branch)
+    if (instruction.is_pseudo() || machine.facts(instruction).nop ||
+        machine.facts(instruction).flow == ControlFlow::branch)
       continue;
     if (std::none_of(loads.begin(), loads.end(), [&](const GpLoad& l) { return is_in(l, i); }))
       return true;

@@ -9,7 +9,7 @@ namespace {
 
 uint64_t drop_from(const Machine& machine, BasicBlock& block) {
   const auto is_nop = [&](const Instruction& i) {
-    return !i.is_pseudo() && !i.has_reference() && machine.is_nop(i);
+    return !i.is_pseudo() && !i.has_reference() && machine.facts(i).nop;
   };
   const auto begin = block.instructions.begin();
   const auto end = block.instructions.end();
@@ -30,7 +30,7 @@ std::vector<bool> untouchable_blocks(const Machine& machine, const Procedure& pr
     const BasicBlock& block = procedure.blocks[b];
     if (std::any_of(block.instructions.begin(), block.instructions.end(),
                     [&](const Instruction& i) {
-                      return !i.is_pseudo() && machine.sequence_role(i) != SequenceRole::none;
+                      return !i.is_pseudo() && machine.facts(i).role != SequenceRole::none;
                     }))
       result[b] = true;
     if (!block.has(BasicBlock::kGluedToNext)) continue;
@@ -42,7 +42,7 @@ std::vector<bool> untouchable_blocks(const Machine& machine, const Procedure& pr
 
 uint64_t drop_nops(Program& program) {
   uint64_t dropped = 0;
-  if (program.machine->drops_nops()) return 0;
+  if (program.machine->codec.drops_nops) return 0;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.movable()) continue;
     const std::vector<bool> untouchable = untouchable_blocks(*program.machine, procedure);

@@ -8,7 +8,7 @@
 
 namespace respike {
 
-class Machine;
+struct Machine;
 
 /// By block: whether it has an untouchable sequence (SequenceRole), or is glued to the next block
 /// or to the one before.

@@ -9,6 +9,8 @@
 namespace respike {
 
 uint64_t predict_branches(Program& program) {
+  const auto predict = program.machine->branches.predict;
+  if (predict == nullptr) return 0;
   uint64_t changed = 0;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.movable()) continue;
@@ -18,12 +20,12 @@ uint64_t predict_branches(Program& program) {
       if (taken == nullptr || fall == nullptr || block.instructions.empty()) continue;
       Instruction& branch = block.instructions.back();
       if (branch.is_pseudo() ||
-          program.machine->control_flow(branch) != ControlFlow::conditional_branch)
+          program.machine->facts(branch).flow != ControlFlow::conditional_branch)
         continue;
       const uint64_t executed = taken->count + fall->count;
       if (executed < taken->count || executed == 0) continue;  // the sum overflowed, or did not run
       const Instruction before = branch;
-      program.machine->predict(branch, taken->count, executed);
+      predict(branch, taken->count, executed);
       changed += !(branch == before);
     }
   }

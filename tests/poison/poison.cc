@@ -68,11 +68,11 @@ class Poisoner {
         registers_(program, calls_),
         gp_(program, calls_),
         needless_loads_(find_needless_gp_loads(program)) {
-    for (Register r = 0; r < machine_.register_count(); ++r) {
-      const std::string name = machine_.register_name(r);
+    for (Register r = 0; r < machine_.register_count; ++r) {
+      const std::string name = machine_.text.register_name(r);
       floating_.push_back(name.starts_with("$f"));
-      data_.push_back(name != "fpcr" && name != "lock" && r != machine_.abi().stack_pointer &&
-                      !(checks_gp_ && r == machine_.abi().global_pointer));
+      data_.push_back(name != "fpcr" && name != "lock" && r != machine_.abi.stack_pointer &&
+                      !(checks_gp_ && r == machine_.global_pointer()));
     }
   }
 
@@ -124,7 +124,7 @@ class Poisoner {
         if (checks_gp_ && gp[i] && happens(0.3)) check_gp(program_[p], live[i], result);
         overwrite(live[i], result);
       }
-      open &= instruction.is_pseudo() || machine_.sequence_role(instruction) == SequenceRole::none;
+      open &= instruction.is_pseudo() || machine_.facts(instruction).role == SequenceRole::none;
       result.push_back(instruction);
     }
     return result;
@@ -141,7 +141,7 @@ class Poisoner {
       place_ = {p, b, i};
       if (open && is_load_behind_call(program_[p], instruction) && is_needless() != options_.wrong)
         check_gp(program_[p], live[i], result);
-      open &= instruction.is_pseudo() || machine_.sequence_role(instruction) == SequenceRole::none;
+      open &= instruction.is_pseudo() || machine_.facts(instruction).role == SequenceRole::none;
       result.push_back(instruction);
     }
     return result;
@@ -149,7 +149,7 @@ class Poisoner {
 
   bool is_load_behind_call(const Procedure& procedure, const Instruction& instruction) const {
     if (instruction.is_pseudo() || !instruction.has_reference() ||
-        !machine_.is_upper_half(instruction))
+        !machine_.fixups.is_upper_half(instruction))
       return false;
     const Reference& reference = procedure.references[instruction.immediate];
     return reference.kind == ReferenceKind::gp_load_high &&
@@ -165,7 +165,7 @@ class Poisoner {
   void overwrite(const RegisterSet& live, std::vector<Instruction>& code) {
     for (Register r = 0; r < data_.size(); ++r) {
       if (!data_[r] || live.contains(r) != options_.wrong || happens(0.5)) continue;
-      const std::string name = machine_.register_name(r);
+      const std::string name = machine_.text.register_name(r);
       const uint64_t value = random_();
       if (!is_due("overwrites", name)) continue;
       if (floating_[r])  // 2.0 or -2.0
@@ -181,7 +181,7 @@ class Poisoner {
     Register free = 0;
     while (free < data_.size() && (!data_[free] || floating_[free] || live.contains(free))) ++free;
     if (free == data_.size()) return;
-    const std::string r = machine_.register_name(free);
+    const std::string r = machine_.text.register_name(free);
     if (!is_due("checks gp by", r)) return;
     add(code, fmt::format("br {},0x4", r));
     refer(procedure, ReferenceKind::pc_high, add(code, fmt::format("ldah {0},0({0})", r)));
@@ -200,7 +200,7 @@ class Poisoner {
   }
 
   Instruction& add(std::vector<Instruction>& code, const std::string& text) {
-    code.push_back(machine_.parse(text, 0));
+    code.push_back(machine_.text.parse(text, 0));
     return code.back();
   }
 

@@ -75,15 +75,15 @@ std::vector<Line> disassemble(const std::vector<uint32_t>& words) {
 
 Instruction decode(uint32_t word) {
   Instruction instruction;
-  uint8_t bytes[4];
-  store(bytes, word);
-  alpha_machine().decode(bytes, 0, &instruction);
+  std::array<uint8_t, 4> bytes;
+  store(bytes.data(), word);
+  alpha_machine().codec.decode(bytes, 0, &instruction);
   return instruction;
 }
 
 uint32_t encode(const Instruction& instruction) {
   std::vector<uint8_t> bytes;
-  alpha_machine().encode({&instruction, 1}, bytes);
+  alpha_machine().codec.encode({&instruction, 1}, bytes);
   return load<uint32_t>(bytes.data());
 }
 
@@ -127,7 +127,7 @@ void compare(const std::vector<Line>& lines) {
   size_t differences = 0;
   for (const Line& line : lines) {
     const Instruction instruction = decode(line.word);
-    const std::string text = alpha_machine().print(instruction, line.address);
+    const std::string text = alpha_machine().text.print(instruction, line.address);
     if (text != line.text || encode(instruction) != line.word) {
       ADD_FAILURE() << std::hex << line.word << " at " << line.address << ": objdump \""
                     << line.text << "\", Respike \"" << text << "\", encoded "
@@ -171,10 +171,9 @@ TEST(AlphaCodec, RoundTripsEveryWord) {
   words.insert(words.end(), more.begin(), more.end());
   std::vector<Instruction> instructions(words.size());
   const std::span bytes(reinterpret_cast<const uint8_t*>(words.data()), 4 * words.size());
-  ASSERT_EQ(alpha_machine().decoded_count(bytes), words.size());
-  alpha_machine().decode(bytes, 0x100, instructions.data());
+  alpha_machine().codec.decode(bytes, 0x100, instructions.data());
   std::vector<uint8_t> encoded = {1, 2};  // encode appends
-  alpha_machine().encode(instructions, encoded);
+  alpha_machine().codec.encode(instructions, encoded);
   ASSERT_EQ(encoded.size(), bytes.size() + 2);
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), encoded.begin() + 2));
   EXPECT_EQ(instructions[3].origin, 0x10cu);
@@ -199,9 +198,9 @@ TEST(AlphaCodec, ParsesWhatItPrints) {
     Instruction instruction = decode(word);
     instruction.origin = kNone;
     const uint64_t address = 0x120001000;
-    const std::string text = alpha_machine().print(instruction, address);
-    const Instruction parsed = alpha_machine().parse(text, address);
-    if (alpha_machine().print(parsed, address) != text ||
+    const std::string text = alpha_machine().text.print(instruction, address);
+    const Instruction parsed = alpha_machine().text.parse(text, address);
+    if (alpha_machine().text.print(parsed, address) != text ||
         (parsed != instruction && !loses_bits(instruction, text))) {
       ADD_FAILURE() << std::hex << word << " \"" << text << "\" became " << encode(parsed);
       if (++differences == 20) return;
@@ -211,7 +210,7 @@ TEST(AlphaCodec, ParsesWhatItPrints) {
 
 TEST(AlphaCodec, ParsesWhatPeopleWrite) {
   const auto word = [](std::string_view text) {
-    return encode(alpha_machine().parse(text, 0x1000));
+    return encode(alpha_machine().text.parse(text, 0x1000));
   };
   EXPECT_EQ(word("  addq  a0, 16 , v0"), 0x42021400u);
   EXPECT_EQ(word("addq a0,0x10,v0"), 0x42021400u);
@@ -227,7 +226,7 @@ TEST(AlphaCodec, RefusesWhatIsNoInstruction) {
   for (const char* text : {"", "frobnicate t0", "addq t0,t1", "addq t0,256,t1", "lda t0,32768(t1)",
                            "beq t0,1002", "beq t0,1000000", "addq $f1,t0,t1", "nop nop",
                            ".long 123456789", "addt t0,t1,t2", "lda t0,99999999999(t1)"}) {
-    EXPECT_THROW(alpha_machine().parse(text, 0x1000), Error) << text;
+    EXPECT_THROW(alpha_machine().text.parse(text, 0x1000), Error) << text;
   }
 }
 

@@ -30,9 +30,9 @@ class AlphaMachine {
   /// Puts code at an address, by encoding and decoding it.
   void load(uint64_t address, const std::vector<Instruction>& code) {
     std::vector<uint8_t> bytes;
-    alpha_machine().encode(code, bytes);
+    alpha_machine().codec.encode(code, bytes);
     std::vector<Instruction> decoded(code.size());
-    alpha_machine().decode(bytes, 0, decoded.data());
+    alpha_machine().codec.decode(bytes, 0, decoded.data());
     for (size_t i = 0; i < code.size(); ++i) code_[address + 4 * i] = decoded[i];
   }
 
@@ -178,7 +178,7 @@ class AlphaMachine {
         c = static_cast<int64_t>(a) < static_cast<int64_t>(b);
         break;
       default:
-        ADD_FAILURE() << "the machine does not know " << alpha_machine().print(i, 0);
+        ADD_FAILURE() << "the machine does not know " << alpha_machine().text.print(i, 0);
     }
   }
 

@@ -20,12 +20,12 @@ const Machine& machine() {
 }
 
 Instruction parse(std::string_view text, uint64_t address = kPlace) {
-  return machine().parse(text, address);
+  return machine().text.parse(text, address);
 }
 
 std::vector<Instruction> decode(const std::vector<uint8_t>& code) {
   std::vector<Instruction> instructions(code.size() / 4);
-  machine().decode(code, 0, instructions.data());
+  machine().codec.decode(code, 0, instructions.data());
   return instructions;
 }
 
@@ -41,7 +41,7 @@ std::string effect(const Instruction& instruction) {
   std::string text;
   for (unsigned i = 0; i < operands.size; ++i) {
     if (i == operands.uses) text += "-> ";
-    text += machine().register_name(operands.registers[i]) + " ";
+    text += machine().text.register_name(operands.registers[i]) + " ";
   }
   if (operands.uses == operands.size) text += "-> ";
   text.pop_back();
@@ -54,18 +54,18 @@ std::string effect(std::string_view text) {
 
 TEST(AlphaMachine, Factory) {
   EXPECT_EQ(&machine_for(MachineId::alpha), &machine());
-  EXPECT_EQ(machine_for(MachineId::ia64).machine(), MachineId::ia64);
+  EXPECT_EQ(machine_for(MachineId::ia64).name, "ia64");
   EXPECT_THROW(machine_for(MachineId::x86_64), Error);
-  EXPECT_EQ(machine().name(), "alpha");
+  EXPECT_EQ(machine().name, "alpha");
 }
 
 TEST(AlphaMachine, RegisterNames) {
-  EXPECT_EQ(machine().register_name(0), "v0");
-  EXPECT_EQ(machine().register_name(30), "sp");
-  EXPECT_EQ(machine().register_name(31), "$f0");
-  EXPECT_EQ(machine().register_name(61), "$f30");
-  EXPECT_EQ(machine().register_name(62), "fpcr");
-  EXPECT_EQ(machine().register_count(), 64u);
+  EXPECT_EQ(machine().text.register_name(0), "v0");
+  EXPECT_EQ(machine().text.register_name(30), "sp");
+  EXPECT_EQ(machine().text.register_name(31), "$f0");
+  EXPECT_EQ(machine().text.register_name(61), "$f30");
+  EXPECT_EQ(machine().text.register_name(62), "fpcr");
+  EXPECT_EQ(machine().register_count, 64u);
 }
 
 TEST(AlphaMachine, OperandsOfMemoryInstructions) {
@@ -118,7 +118,7 @@ TEST(AlphaMachine, OperandsOfBranchesAndPalcode) {
 }
 
 TEST(AlphaMachine, ControlFlow) {
-  const auto flow = [](std::string_view text) { return machine().control_flow(parse(text)); };
+  const auto flow = [](std::string_view text) { return machine().facts(parse(text)).flow; };
   EXPECT_EQ(flow("beq t0,120010020"), ControlFlow::conditional_branch);
   EXPECT_EQ(flow("fbgt $f0,120010020"), ControlFlow::conditional_branch);
   EXPECT_EQ(flow("blbc t0,120010020"), ControlFlow::conditional_branch);
@@ -150,14 +150,14 @@ TEST(AlphaMachine, InvertsExactlyConditionalBranches) {
     const Instruction a = parse(std::string(left) + ",120010020");
     const Instruction b = parse(std::string(right) + ",120010020");
     Instruction inverted = a;
-    EXPECT_TRUE(machine().invert(inverted, {}));
+    EXPECT_TRUE(machine().branches.invert(inverted, {}));
     EXPECT_EQ(inverted, b) << left;
-    EXPECT_TRUE(machine().invert(inverted, {}));
+    EXPECT_TRUE(machine().branches.invert(inverted, {}));
     EXPECT_EQ(inverted, a) << right;
   }
   for (const char* text : {"br 120010020", "bsr ra,120010020", "nop", "ret"}) {
     Instruction instruction = parse(text);
-    EXPECT_FALSE(machine().invert(instruction, {})) << text;
+    EXPECT_FALSE(machine().branches.invert(instruction, {})) << text;
     EXPECT_EQ(instruction, parse(text));
   }
 }
@@ -165,18 +165,18 @@ TEST(AlphaMachine, InvertsExactlyConditionalBranches) {
 TEST(AlphaMachine, Nops) {
   for (const char* text : {"nop", "unop", "fnop", "lda zero,5(t0)", "ldah zero,0(t0)",
                            "ldq_u zero,8(sp)", "addq t0,t1,zero", "cmoveq t0,t1,zero"}) {
-    EXPECT_TRUE(machine().is_nop(parse(text))) << text;
+    EXPECT_TRUE(machine().facts(parse(text)).nop) << text;
   }
   for (const char* text : {"ldl zero,0(t0)", "lds $f31,0(t0)", "addq/v t0,t1,zero", "mf_fpcr $f31",
                            "addt $f1,$f2,$f31", "trapb", "mov t0,t0", "stq zero,0(t0)", "halt",
                            ".long 0x4000000", "br 120010004"}) {
-    EXPECT_FALSE(machine().is_nop(parse(text))) << text;
+    EXPECT_FALSE(machine().facts(parse(text)).nop) << text;
   }
-  EXPECT_TRUE(machine().is_nop(machine().nop()));
+  EXPECT_TRUE(machine().facts(machine().codec.nop).nop);
 }
 
 TEST(AlphaMachine, SequenceRoles) {
-  const auto role = [](std::string_view text) { return machine().sequence_role(parse(text)); };
+  const auto role = [](std::string_view text) { return machine().facts(parse(text)).role; };
   EXPECT_EQ(role("ldl_l t0,0(t1)"), SequenceRole::reservation_begin);
   EXPECT_EQ(role("ldq_l t0,0(t1)"), SequenceRole::reservation_begin);
   EXPECT_EQ(role("stl_c t0,0(t1)"), SequenceRole::reservation_end);
@@ -207,37 +207,38 @@ TEST(AlphaMachine, SignalReturn) {
 }
 
 TEST(AlphaMachine, Abi) {
-  const Abi& abi = machine().abi();
+  const Abi& abi = machine().abi;
   EXPECT_EQ(abi.stack_pointer, 30);
   EXPECT_EQ(abi.return_address, 26);
-  EXPECT_EQ(abi.global_pointer, 29);
+  EXPECT_EQ(machine().global_pointer(), 29);
   EXPECT_EQ(abi.procedure_value, 27);
   EXPECT_EQ(abi.arguments.size(), 12u);
   EXPECT_EQ(abi.results, (std::vector<Register>{0, 31, 32}));
-  EXPECT_EQ(abi.preserved.size() + abi.scratch.size(), machine().register_count());
+  EXPECT_EQ(abi.preserved.size() + abi.scratch.size(), machine().register_count);
   for (Register r : abi.preserved) {
     EXPECT_EQ(std::ranges::count(abi.scratch, r), 0) << r;
   }
 }
 
 TEST(AlphaMachine, BranchFields) {
-  Instruction branch = machine().branch();
-  EXPECT_EQ(machine().control_flow(branch), ControlFlow::branch);
-  const auto reach = static_cast<int64_t>(machine().branch_reach());
+  Instruction branch = machine().branches.branch;
+  EXPECT_EQ(machine().facts(branch).flow, ControlFlow::branch);
+  const auto reach = static_cast<int64_t>(machine().branches.reach);
   for (int64_t distance : {int64_t{0}, int64_t{4}, int64_t{-4}, reach, -reach}) {
     branch.flags = Instruction::kHasReference;
     const uint64_t destination = kPlace + static_cast<uint64_t>(distance);
-    ASSERT_TRUE(machine().apply(branch, ReferenceKind::branch, kPlace, destination, 0)) << distance;
+    ASSERT_TRUE(machine().fixups.apply(branch, ReferenceKind::branch, kPlace, destination, 0))
+        << distance;
     EXPECT_FALSE(branch.has_reference());
-    EXPECT_EQ(machine().field(branch, ReferenceKind::branch), distance);
+    EXPECT_EQ(machine().fixups.field(branch, ReferenceKind::branch), distance);
     std::vector<uint8_t> code;
-    machine().encode({&branch, 1}, code);
+    machine().codec.encode({&branch, 1}, code);
     EXPECT_EQ(decode(code)[0].immediate, distance);
   }
   const Instruction before = branch;
   for (int64_t distance : {reach + 8, -reach - 4, int64_t{6}, int64_t{1} << 32}) {
     const uint64_t destination = kPlace + static_cast<uint64_t>(distance);
-    EXPECT_FALSE(machine().apply(branch, ReferenceKind::branch, kPlace, destination, 0))
+    EXPECT_FALSE(machine().fixups.apply(branch, ReferenceKind::branch, kPlace, destination, 0))
         << distance;
     EXPECT_EQ(branch, before);
   }
@@ -245,10 +246,11 @@ TEST(AlphaMachine, BranchFields) {
 
 TEST(AlphaMachine, BranchHints) {
   Instruction call = parse("jsr ra,(t12),120010004");
-  EXPECT_TRUE(machine().apply(call, ReferenceKind::branch_hint, kPlace, kPlace - 0x100, 0));
-  EXPECT_EQ(machine().print(call, kPlace), "jsr\tra,(t12),12000ff00");
-  EXPECT_TRUE(machine().apply(call, ReferenceKind::branch_hint, kPlace, kPlace + 0x10000004, 0));
-  EXPECT_EQ(machine().field(call, ReferenceKind::branch_hint), 0);
+  EXPECT_TRUE(machine().fixups.apply(call, ReferenceKind::branch_hint, kPlace, kPlace - 0x100, 0));
+  EXPECT_EQ(machine().text.print(call, kPlace), "jsr\tra,(t12),12000ff00");
+  EXPECT_TRUE(
+      machine().fixups.apply(call, ReferenceKind::branch_hint, kPlace, kPlace + 0x10000004, 0));
+  EXPECT_EQ(machine().fixups.field(call, ReferenceKind::branch_hint), 0);
 }
 
 TEST(AlphaMachine, GpFields) {
@@ -258,32 +260,33 @@ TEST(AlphaMachine, GpFields) {
     const uint64_t address = kGp + static_cast<uint64_t>(offset);
     Instruction high = parse("ldah t0,0(gp)");
     Instruction low = parse("ldq t0,0(t0)");
-    ASSERT_TRUE(machine().apply(high, ReferenceKind::gp_high, kPlace, address, kGp)) << offset;
-    ASSERT_TRUE(machine().apply(low, ReferenceKind::gp_low, kPlace, address, kGp)) << offset;
-    EXPECT_EQ(
-        machine().field(high, ReferenceKind::gp_high) + machine().field(low, ReferenceKind::gp_low),
-        offset);
+    ASSERT_TRUE(machine().fixups.apply(high, ReferenceKind::gp_high, kPlace, address, kGp))
+        << offset;
+    ASSERT_TRUE(machine().fixups.apply(low, ReferenceKind::gp_low, kPlace, address, kGp)) << offset;
+    EXPECT_EQ(machine().fixups.field(high, ReferenceKind::gp_high) +
+                  machine().fixups.field(low, ReferenceKind::gp_low),
+              offset);
     // If gp is `address` and the anchor is kGp, gp - anchor is `offset`.
-    ASSERT_TRUE(machine().apply(high, ReferenceKind::gp_load_high, kPlace, kGp, address));
-    ASSERT_TRUE(machine().apply(low, ReferenceKind::gp_load_low, kPlace, kGp, address));
-    EXPECT_EQ(machine().field(high, ReferenceKind::gp_load_high) +
-                  machine().field(low, ReferenceKind::gp_load_low),
+    ASSERT_TRUE(machine().fixups.apply(high, ReferenceKind::gp_load_high, kPlace, kGp, address));
+    ASSERT_TRUE(machine().fixups.apply(low, ReferenceKind::gp_load_low, kPlace, kGp, address));
+    EXPECT_EQ(machine().fixups.field(high, ReferenceKind::gp_load_high) +
+                  machine().fixups.field(low, ReferenceKind::gp_load_low),
               offset);
   }
-  EXPECT_TRUE(machine().is_upper_half(parse("ldah t0,1")));
-  EXPECT_FALSE(machine().is_upper_half(parse("lda t0,1(gp)")));
+  EXPECT_TRUE(machine().fixups.is_upper_half(parse("ldah t0,1")));
+  EXPECT_FALSE(machine().fixups.is_upper_half(parse("lda t0,1(gp)")));
   Instruction high = parse("ldah t0,0(gp)");
   for (int64_t offset : {int64_t{0x7fff8000}, -int64_t{0x80008001}}) {
     const uint64_t address = kGp + static_cast<uint64_t>(offset);
-    EXPECT_FALSE(machine().apply(high, ReferenceKind::gp_high, kPlace, address, kGp));
+    EXPECT_FALSE(machine().fixups.apply(high, ReferenceKind::gp_high, kPlace, address, kGp));
   }
-  EXPECT_EQ(machine().print(high, 0), "ldah\tt0,0(gp)");
+  EXPECT_EQ(machine().text.print(high, 0), "ldah\tt0,0(gp)");
 }
 
 std::string listing(const std::vector<uint8_t>& code, uint64_t address) {
   std::string text;
   for (const Instruction& instruction : decode(code)) {
-    text += machine().print(instruction, address) + "\n";
+    text += machine().text.print(instruction, address) + "\n";
     address += 4;
   }
   return text;
@@ -291,37 +294,37 @@ std::string listing(const std::vector<uint8_t>& code, uint64_t address) {
 
 TEST(AlphaMachine, FarStubs) {
   const uint64_t landing = kPlace + 0x10008010;
-  const auto departure = machine().far_departure(kPlace, landing);
-  EXPECT_EQ(departure.size(), machine().far_departure_size());
+  const auto departure = machine().stubs->departure(kPlace, landing);
+  EXPECT_EQ(departure.size(), machine().stubs->departure_size);
   EXPECT_EQ(listing(departure, kPlace),
             "lda\tsp,-16(sp)\nstq\tat,0(sp)\nbr\tat,12001000c\nldah\tat,4097(at)\n"
             "lda\tat,-32764(at)\njmp\t(at)\n");
-  EXPECT_EQ(machine().far_stub_target(decode(departure), kPlace), landing);
+  EXPECT_EQ(machine().stubs->target(decode(departure), kPlace), landing);
 
-  const auto arrival = machine().far_landing(landing, landing + 0x1000);
-  EXPECT_EQ(arrival.size(), machine().far_landing_size());
+  const auto arrival = machine().stubs->landing(landing, landing + 0x1000);
+  EXPECT_EQ(arrival.size(), machine().stubs->landing_size);
   EXPECT_EQ(listing(arrival, landing), "ldq\tat,0(sp)\nlda\tsp,16(sp)\nbr\t130019010\n");
-  EXPECT_EQ(machine().far_stub_target(decode(arrival), landing), landing + 0x1000);
+  EXPECT_EQ(machine().stubs->target(decode(arrival), landing), landing + 0x1000);
 
   auto other = decode(departure);
   other[0] = parse("lda sp,-32(sp)");
-  EXPECT_EQ(machine().far_stub_target(other, kPlace), std::nullopt);
-  EXPECT_EQ(machine().far_stub_target(std::span(other).first(2), kPlace), std::nullopt);
-  EXPECT_THROW(machine().far_departure(kPlace, kPlace + (uint64_t{1} << 32)), Error);
-  EXPECT_THROW(machine().far_landing(kPlace, kPlace + (uint64_t{1} << 23)), Error);
+  EXPECT_EQ(machine().stubs->target(other, kPlace), std::nullopt);
+  EXPECT_EQ(machine().stubs->target(std::span(other).first(2), kPlace), std::nullopt);
+  EXPECT_THROW(machine().stubs->departure(kPlace, kPlace + (uint64_t{1} << 32)), Error);
+  EXPECT_THROW(machine().stubs->landing(kPlace, kPlace + (uint64_t{1} << 23)), Error);
 }
 
 TEST(AlphaMachine, InvalidWordsKeepTheirBits) {
   const Instruction instruction = decode_word(0x0456789a);
   EXPECT_EQ(instruction.opcode, kInvalid);
-  EXPECT_EQ(machine().print(instruction, 0), ".long 0x456789a");
-  EXPECT_EQ(machine().size({&instruction, 1}), 4u);
+  EXPECT_EQ(machine().text.print(instruction, 0), ".long 0x456789a");
+  EXPECT_EQ(machine().codec.size({&instruction, 1}), 4u);
   Instruction state;
   state.opcode = kCfiState;
-  EXPECT_EQ(machine().size({&state, 1}), 0u);
+  EXPECT_EQ(machine().codec.size({&state, 1}), 0u);
   EXPECT_EQ(machine().operands(state).size, 0u);
-  EXPECT_EQ(machine().control_flow(state), ControlFlow::none);
-  EXPECT_FALSE(machine().is_nop(state));
+  EXPECT_EQ(machine().facts(state).flow, ControlFlow::none);
+  EXPECT_FALSE(machine().facts(state).nop);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr uint64_t kCode = 0x120000000, kCounter = 0x140012348, kStack = 0x11ff0
 constexpr Register kGp = 29, kSp = 30;
 
 const Probes& probes() {
-  return *alpha_machine().probes();
+  return *alpha_machine().probes;
 }
 
 /// The value of gp relative to the counter: not known, near, and far in both directions.
@@ -38,8 +38,8 @@ std::vector<Instruction> placed(const ProbeCode& code, uint64_t place) {
   for (size_t i = 0; i < result.size(); ++i) {
     if (!result[i].has_reference()) continue;
     const Reference& reference = code.references[static_cast<size_t>(result[i].immediate)];
-    EXPECT_TRUE(alpha_machine().apply(result[i], reference.kind, place + 4 * i,
-                                      reference.target.address, 0));
+    EXPECT_TRUE(alpha_machine().fixups.apply(result[i], reference.kind, place + 4 * i,
+                                             reference.target.address, 0));
   }
   if (!code.retry.empty())  // the last instruction branches to the first
     result.back().immediate = -4 * static_cast<int32_t>(code.retry.size() - 1);
@@ -92,10 +92,10 @@ TEST(AlphaProbes, RetriesAreNothingButTheLoop) {
   const Machine& machine = alpha_machine();
   const auto check = [&](const std::vector<Instruction>& retry) {
     ASSERT_EQ(retry.size(), 4u);
-    EXPECT_EQ(machine.sequence_role(retry[0]), SequenceRole::reservation_begin);
-    EXPECT_EQ(machine.sequence_role(retry[1]), SequenceRole::none);
-    EXPECT_EQ(machine.sequence_role(retry[2]), SequenceRole::reservation_end);
-    EXPECT_EQ(machine.control_flow(retry[3]), ControlFlow::conditional_branch);
+    EXPECT_EQ(machine.facts(retry[0]).role, SequenceRole::reservation_begin);
+    EXPECT_EQ(machine.facts(retry[1]).role, SequenceRole::none);
+    EXPECT_EQ(machine.facts(retry[2]).role, SequenceRole::reservation_end);
+    EXPECT_EQ(machine.facts(retry[3]).flow, ControlFlow::conditional_branch);
   };
   check(probes()
             .probe(ProbeKind::count_atomic,
@@ -142,8 +142,8 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
       code.insert(code.end(), routine.after.begin(), routine.after.end());
       for (const uint32_t number : {0u, 1u, 32767u, 32768u, Probes::kRoutineCounters - 1}) {
         auto call = probes().routine_call(number, shared);
-        ASSERT_TRUE(alpha_machine().apply(call.back(), ReferenceKind::branch,
-                                          kCode + 4 * (call.size() - 1), kRoutine, 0));
+        ASSERT_TRUE(alpha_machine().fixups.apply(call.back(), ReferenceKind::branch,
+                                                 kCode + 4 * (call.size() - 1), kRoutine, 0));
         AlphaMachine m = machine(3, gp);
         const AlphaMachine before = m;
         m.load(kCode, call);
@@ -162,7 +162,8 @@ TEST(AlphaProbes, SavedRegistersComeBack) {
        {std::vector<Register>{4}, {4, 28}, {26, 27, 28}, {0, 1, 2}}) {
     std::vector<Instruction> code = probes().save(saved);
     for (const Register r : saved)
-      code.push_back(alpha_machine().parse("lda " + alpha_machine().register_name(r) + ",7", 0));
+      code.push_back(
+          alpha_machine().text.parse("lda " + alpha_machine().text.register_name(r) + ",7", 0));
     const auto restore = probes().restore(saved);
     code.insert(code.end(), restore.begin(), restore.end());
     AlphaMachine m = machine(4, std::nullopt);

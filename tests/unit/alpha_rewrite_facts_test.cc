@@ -19,7 +19,7 @@ namespace {
 /// Renames the registers of every decodable word one by one; uses and defs must follow.
 TEST(AlphaCodeMotion, RenamesRegisters) {
   const Machine& machine = alpha_machine();
-  const RewriteFacts& motion = *machine.rewrite_facts();
+  const RewriteFacts& motion = *machine.rewrite;
   std::mt19937_64 random(1);
   size_t renamed = 0;
   for (int round = 0; round < 200'000; ++round) {
@@ -39,14 +39,14 @@ TEST(AlphaCodeMotion, RenamesRegisters) {
       ASSERT_EQ(after.size, before.size);
       for (unsigned n = 0; n < before.size; ++n) {
         const bool meant = before.registers[n] == from && (n < before.uses ? uses : defs);
-        ASSERT_EQ(after.registers[n], meant ? to : before.registers[n]) << machine.print(i, 0);
+        ASSERT_EQ(after.registers[n], meant ? to : before.registers[n]) << machine.text.print(i, 0);
       }
       std::vector<uint8_t> bytes;
-      machine.encode({&changed, 1}, bytes);
+      machine.codec.encode({&changed, 1}, bytes);
       uint32_t word;
       std::memcpy(&word, bytes.data(), sizeof word);
       Instruction decoded = alpha::decode_word(word);
-      ASSERT_EQ(decoded, changed) << machine.print(i, 0);
+      ASSERT_EQ(decoded, changed) << machine.text.print(i, 0);
       renamed += uses || defs;
     }
   }
@@ -54,22 +54,22 @@ TEST(AlphaCodeMotion, RenamesRegisters) {
 }
 
 TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
-  const RewriteFacts& motion = *alpha_machine().rewrite_facts();
+  const RewriteFacts& motion = *alpha_machine().rewrite;
   for (const char* text : {"addq a0,a1,v0", "lda t0,8(sp)", "ldah t0,1(gp)", "mov a0,s0",
                            "cmoveq a0,a1,v0", "extbl t0,t1,t2", "mulq t0,t1,t2"})
-    EXPECT_TRUE(motion.is_pure(alpha_machine().parse(text, 0))) << text;
+    EXPECT_TRUE(motion.is_pure(alpha_machine().text.parse(text, 0))) << text;
   for (const char* text :
        {"ldq t0,8(sp)", "stq t0,8(sp)", "addq/v a0,a1,v0", "addt $f1,$f2,$f3", "callsys", "rpcc t0",
         "ret", "beq t0,0", "bsr ra,0", "mb", "ldq_l t0,0(a0)", "mf_fpcr $f0"})
-    EXPECT_FALSE(motion.is_pure(alpha_machine().parse(text, 0))) << text;
+    EXPECT_FALSE(motion.is_pure(alpha_machine().text.parse(text, 0))) << text;
   for (const char* text : {"ldq t0,8(sp)", "ldt $f1,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().parse(text, 0)), WholeAccess::load) << text;
+    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::load) << text;
   for (const char* text : {"stq t0,8(sp)", "stt $f1,8(sp)", "stq zero,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().parse(text, 0)), WholeAccess::store) << text;
+    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::store) << text;
   for (const char* text : {"ldl t0,8(sp)", "lds $f1,8(sp)", "ldq_u t0,8(sp)", "stl t0,8(sp)",
                            "ldq_l t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)", "lda t0,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().parse(text, 0)), WholeAccess::none) << text;
-  EXPECT_EQ(alpha_machine().print(*motion.copy(8, 9), 0), "mov\tt7,s0");
+    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::none) << text;
+  EXPECT_EQ(alpha_machine().text.print(*motion.copy(8, 9), 0), "mov\tt7,s0");
   EXPECT_FALSE(motion.copy(8, 40));
 }
 
@@ -80,15 +80,14 @@ TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
     for (const int64_t value : {INT64_MIN, INT64_MIN + 1, int64_t{-2}, int64_t{-1}, int64_t{0},
                                 int64_t{1}, int64_t{2}, INT64_MAX - 1, INT64_MAX}) {
       AlphaMachine machine;
-      const Instruction branch = alpha.parse(std::string(name) + " t0,0x10018", 0x10000);
+      const Instruction branch = alpha.text.parse(std::string(name) + " t0,0x10018", 0x10000);
       machine.load(0x10000, {branch});
       machine.registers[1] = static_cast<uint64_t>(value);
       machine.run(0x10000);
-      EXPECT_EQ((*alpha.rewrite_facts()->taken_for(branch) & class_of(value)) != 0,
-                machine.pc == 0x10018)
+      EXPECT_EQ((*alpha.rewrite->taken_for(branch) & class_of(value)) != 0, machine.pc == 0x10018)
           << name << " " << value;
     }
-  EXPECT_FALSE(alpha.rewrite_facts()->taken_for(alpha.parse("fbeq $f1,0", 0)));
+  EXPECT_FALSE(alpha.rewrite->taken_for(alpha.text.parse("fbeq $f1,0", 0)));
 }
 
 /// Results must be in the classes that are possible; a constant has only one class.
@@ -97,13 +96,13 @@ TEST(AlphaCodeMotion, KnowsWhatResultsArePossible) {
   std::mt19937_64 random(1);
   const auto run = [&](const std::string& text) {
     AlphaMachine machine;
-    const Instruction i = alpha.parse(text, 0x10000);
+    const Instruction i = alpha.text.parse(text, 0x10000);
     machine.load(0x10000, {i});
     for (Register r = 0; r < 31; ++r)
       machine.registers[r] = random() % 2 == 0 ? random() % 5 - 2 : random();
     machine.registers[31] = 0;
     machine.run(0x10000);
-    const ValueClasses possible = alpha.rewrite_facts()->possible_results(i);
+    const ValueClasses possible = alpha.rewrite->possible_results(i);
     EXPECT_NE(possible & class_of(static_cast<int64_t>(machine.registers[1])), 0) << text;
     return possible;
   };

@@ -222,9 +222,9 @@ procedure 2 "knows"
     ret
 code_pointer 0x100 address64 1#0
 )");
-  EXPECT_EQ(a.flow.live_before(0, 0, 1).count() + 1, alpha_machine().register_count());
+  EXPECT_EQ(a.flow.live_before(0, 0, 1).count() + 1, alpha_machine().register_count);
   EXPECT_FALSE(a.is_live("t9", 0, 0, 1));
-  EXPECT_EQ(a.flow.live_before(1, 0, 1).count(), alpha_machine().register_count());
+  EXPECT_EQ(a.flow.live_before(1, 0, 1).count(), alpha_machine().register_count);
   EXPECT_EQ(a.used(2), "t0 t11 ra");
   EXPECT_FALSE(a.is_live("t3", 2, 0));
 }
@@ -269,9 +269,9 @@ procedure 2 "g"
   block 0 entry
     ret
 )");
-  EXPECT_EQ(a.flow.live_before(0, 0, 0).count() + 1, alpha_machine().register_count());
-  EXPECT_EQ(a.flow.live_before(1, 1, 0).count(), alpha_machine().register_count());
-  EXPECT_EQ(a.flow.live_at_exit(2).count(), alpha_machine().register_count());
+  EXPECT_EQ(a.flow.live_before(0, 0, 0).count() + 1, alpha_machine().register_count);
+  EXPECT_EQ(a.flow.live_before(1, 1, 0).count(), alpha_machine().register_count);
+  EXPECT_EQ(a.flow.live_at_exit(2).count(), alpha_machine().register_count);
   EXPECT_EQ(a.calls.outside(2), CallGraph::Outside::anything);
 }
 
@@ -449,13 +449,13 @@ class Walk {
  public:
   Walk(const Program& program, const CallGraph& calls, const RegisterFlow& flow, Random& random)
       : program_(program), calls_(calls), flow_(flow), random_(random) {
-    const Abi& abi = alpha_machine().abi();
+    const Abi& abi = alpha_machine().abi;
+    const Register gp = alpha_machine().gp->base;
     scratch_ = RegisterSet(std::span(abi.scratch));
     caller_reads_ = RegisterSet(std::span(abi.results)) | RegisterSet(std::span(abi.preserved));
-    caller_reads_.add(*abi.global_pointer);
+    caller_reads_.add(gp);
     callee_reads_ = RegisterSet(std::span(abi.arguments));
-    for (const Register r :
-         {abi.stack_pointer, abi.return_address, *abi.global_pointer, *abi.procedure_value})
+    for (const Register r : {abi.stack_pointer, abi.return_address, gp, *abi.procedure_value})
       callee_reads_.add(r);
   }
 
@@ -487,7 +487,7 @@ class Walk {
   bool step() {
     const BasicBlock& block = program_[p_].blocks[b_];
     const auto live = flow_.live_points(p_, b_);
-    const RegisterSet all = RegisterSet::first(alpha_machine().register_count());
+    const RegisterSet all = RegisterSet::first(alpha_machine().register_count);
     EXPECT_EQ(flow_.live_in(p_, b_), live[0]);
     for (uint32_t i = 0; i < block.instructions.size(); ++i) {
       EXPECT_EQ(flow_.live_before(p_, b_, i), live[i]);
@@ -509,7 +509,7 @@ class Walk {
       if (!call->known()) stack_.push_back({kNone, 0, true});
       return enter(*call);
     }
-    if (alpha_machine().control_flow(block.instructions.back()) == ControlFlow::return_jump)
+    if (alpha_machine().facts(block.instructions.back()).flow == ControlFlow::return_jump)
       return leave();
     b_ = block.successors[random_() % block.successors.size()].target;
     return true;
@@ -553,7 +553,7 @@ class Walk {
 
   static bool returns_oddly(const BasicBlock& block) {
     const Instruction& last = block.instructions.back();
-    return alpha_machine().control_flow(last) == ControlFlow::return_jump &&
+    return alpha_machine().facts(last).flow == ControlFlow::return_jump &&
            !uses_of(alpha_machine().operands(last)).contains(reg("ra"));
   }
 

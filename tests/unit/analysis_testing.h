@@ -68,15 +68,15 @@ inline std::string names(const RegisterSet& set) {
   std::string result;
   set.for_each([&](Register r) {
     if (!result.empty()) result += ' ';
-    result += alpha_machine().register_name(r);
+    result += alpha_machine().text.register_name(r);
   });
   return result;
 }
 
 /// The register of a name.
 inline Register reg(std::string_view name) {
-  for (Register r = 0; r < alpha_machine().register_count(); ++r)
-    if (alpha_machine().register_name(r) == name) return r;
+  for (Register r = 0; r < alpha_machine().register_count; ++r)
+    if (alpha_machine().text.register_name(r) == name) return r;
   throw std::out_of_range(std::string(name));
 }
 

@@ -20,6 +20,7 @@ TEST(CodeMap, CountsWords) {
   EXPECT_EQ(map.group_end(0x120000002), 0x120000004u);
   EXPECT_TRUE(map.holds(0x120000004));
   EXPECT_FALSE(map.holds(0x120000002));
+  EXPECT_EQ(map.index(0x120000007), map.index(0x120000004));
 }
 
 TEST(CodeMap, CountsSlots) {
@@ -90,7 +91,9 @@ TEST(CodeMap, AgreesWithAList) {
         EXPECT_EQ(map.index(address) - map.index(start), number);
         EXPECT_EQ(map.address(map.index(start) + number), *(next - 1));
         EXPECT_EQ(map.next(address), *next);
-        if (number != 0) EXPECT_EQ(map.previous(address), *(next - 2));
+        if (number != 0) {
+          EXPECT_EQ(map.previous(address), *(next - 2));
+        }
       }
       EXPECT_EQ(map.holds(end), s == 0);  // where the second section starts
     }

@@ -126,7 +126,7 @@ TEST(CompareImages, CodeBehindACallIsLost) {
     for (Procedure& procedure : program->procedures)
       for (BasicBlock& block : procedure.blocks)
         for (uint32_t i = 0; i < block.successors.size(); ++i)
-          if (program->machine->control_flow(block.instructions.back()) == ControlFlow::call &&
+          if (program->machine->facts(block.instructions.back()).flow == ControlFlow::call &&
               block.successors[i].kind == Edge::Kind::fall_through) {
             block.successors.erase(i--);
             ++calls;

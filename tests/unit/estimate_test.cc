@@ -212,7 +212,7 @@ Program random_procedure(Random& random, bool forward) {
   for (BlockId b = 0; b < size; ++b) {
     const bool last = b + 1 == size;
     const char* const end = last ? "ret" : random() % 3 != 0 ? "beq t0,0" : "addq t0,t1,t0";
-    procedure.blocks[b].instructions.push_back(*program.arena, alpha_machine().parse(end, 0));
+    procedure.blocks[b].instructions.push_back(*program.arena, alpha_machine().text.parse(end, 0));
     const auto any = [&] {
       return static_cast<BlockId>(forward ? b + 1 + random() % (size - b - 1) : random() % size);
     };

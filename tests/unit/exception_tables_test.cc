@@ -99,7 +99,7 @@ class BehindCalls : public testing::Test {
       const BasicBlock& block = procedure.blocks[id];
       const Edge* fall = block.edge(Edge::Kind::fall_through);
       if (fall != nullptr && fall->target == id + 1 &&
-          is_call(program_.machine->control_flow(block.instructions.back())))
+          is_call(program_.machine->facts(block.instructions.back()).flow))
         return id;
     }
     ADD_FAILURE() << "there is no call";

@@ -20,8 +20,7 @@ struct FakeRow {
   SequenceRole role = SequenceRole::none;
 };
 
-class FakeMachine final : public Machine {
- public:
+struct FakeMachine {
   static constexpr std::array<FakeRow, 20> kRows = {{
       {"nop"},
       {"add"},
@@ -44,7 +43,8 @@ class FakeMachine final : public Machine {
       {"blt", ControlFlow::conditional_branch},
       {"sub"},
   }};
-  explicit FakeMachine(uint64_t reach = 0x8000) : reach_(reach) {}
+  static constexpr uint64_t kReach = 0x8000;
+  static inline uint64_t reach = kReach;  // bytes, either way, of the machine made last
 
   static constexpr uint16_t opcode(std::string_view name) {
     for (uint16_t i = 0; i < kRows.size(); ++i)
@@ -52,11 +52,7 @@ class FakeMachine final : public Machine {
     return kInvalid;
   }
 
-  std::string_view name() const override { return "fake"; }
-  MachineId machine() const override { return MachineId::alpha; }
-  CodeGrid grid() const override { return {.bytes = 4, .slots = 1}; }
-
-  void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override {
+  static void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
     for (size_t i = 0; i + 4 <= code.size(); i += 4, ++out, origin += 4) {
       const auto word = load<uint32_t>(&code[i]);
       *out = {};
@@ -71,8 +67,7 @@ class FakeMachine final : public Machine {
       out->immediate = static_cast<int16_t>(word);
     }
   }
-  size_t decoded_count(std::span<const uint8_t> code) const override { return code.size() / 4; }
-  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override {
+  static uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
     uint32_t size = 0;
     for (const Instruction& i : run) {
       if (places != nullptr) *places++ = size;
@@ -80,20 +75,16 @@ class FakeMachine final : public Machine {
     }
     return size;
   }
-  void replace(std::span<uint8_t> group, unsigned, const Instruction& i) const override {
+  static void replace(std::span<uint8_t> group, unsigned, const Instruction& i) {
     std::vector<uint8_t> bytes;
-    encode({&i, 1}, bytes);
+    encode_before({&i, 1}, {}, bytes);
     std::copy(bytes.begin(), bytes.end(), group.begin());
   }
-  void fill(std::span<uint8_t> groups) const override {
-    for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, nop());
+  static void fill(std::span<uint8_t> groups) {
+    for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, of("nop"));
   }
-  bool drops_nops() const override { return false; }
-  bool zeros_pad() const override { return false; }
-  bool is_prefix(const Instruction&) const override { return false; }
-  uint8_t standing_flags() const override { return 0; }
-  void encode_before(std::span<const Instruction> list, std::span<const Instruction>,
-                     std::vector<uint8_t>& out) const override {
+  static void encode_before(std::span<const Instruction> list, std::span<const Instruction>,
+                            std::vector<uint8_t>& out) {
     for (const Instruction& i : list) {
       uint32_t word = static_cast<uint32_t>(i.immediate);
       if (i.opcode != kInvalid)
@@ -106,13 +97,13 @@ class FakeMachine final : public Machine {
   }
 
   /// "add r1,r2,5"; "beq r1,r2,120000040" with the address branched to.
-  std::string print(const Instruction& i, uint64_t address) const override {
+  static std::string print(const Instruction& i, uint64_t address) {
     const FakeRow& row = kRows[i.opcode - kFirstMachineOpcode];
     const std::string head = fmt::format("{} r{},r{},", row.name, i.registers[0], i.registers[1]);
     if (!is_direct(row.flow)) return head + fmt::format("{}", i.immediate);
     return head + fmt::format("{:x}", address + static_cast<uint64_t>(int64_t{i.immediate}));
   }
-  Instruction parse(std::string_view text, uint64_t address) const override {
+  static Instruction parse(std::string_view text, uint64_t address) {
     Instruction i;
     i.opcode = opcode(text.substr(0, text.find(' ')));
     if (i.opcode == kInvalid) throw Error(fmt::format("unknown instruction '{}'", text));
@@ -131,38 +122,19 @@ class FakeMachine final : public Machine {
                                                                : number(text, 10));
     return i;
   }
-  std::string register_name(Register r) const override { return fmt::format("r{}", r); }
-  unsigned register_count() const override { return 16; }
+  static std::string register_name(Register r) { return fmt::format("r{}", r); }
 
-  ControlFlow control_flow(const Instruction& i) const override {
-    return i.opcode < kFirstMachineOpcode ? ControlFlow::none : row(i).flow;
+  static InstructionFacts facts(const Instruction& i) {
+    InstructionFacts facts;
+    if (i.opcode < kFirstMachineOpcode) return facts;
+    facts.flow = row(i).flow;
+    facts.role = row(i).role;
+    facts.falls_through = facts.flow == ControlFlow::none ||
+                          facts.flow == ControlFlow::conditional_branch || is_call(facts.flow);
+    facts.nop = i.opcode == opcode("nop");
+    return facts;
   }
-  bool may_fall_through(const Instruction& i) const override {
-    const ControlFlow flow = control_flow(i);
-    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
-  }
-  Operands operands(const Instruction&) const override { return {}; }
-  bool is_get_pc(const Instruction&) const override { return false; }
-  bool is_nop(const Instruction& i) const override { return i.opcode == opcode("nop"); }
-  ValueSource value_source(const Instruction&) const override { return ValueSource::computed; }
-  bool uses_as_pointer(const Instruction&, Register) const override { return false; }
-  std::optional<RegisterRange> kept_registers(const Instruction&) const override { return {}; }
-  SequenceRole sequence_role(const Instruction& i) const override {
-    return i.opcode < kFirstMachineOpcode ? SequenceRole::none : row(i).role;
-  }
-  CacheShape instruction_cache() const override { return {.line = 16, .sets = 8}; }
-  ExecutionCosts execution_costs() const override { return {.instruction = 1, .taken = 1}; }
-  const Abi& abi() const override {
-    static const Abi abi{};
-    return abi;
-  }
-  bool is_signal_return(std::span<const Instruction>) const override { return false; }
-
-  Instruction branch() const override { return of("br"); }
-  Instruction stop() const override { return of("halt"); }
-  Instruction nop() const override { return of("nop"); }
-  bool defers_faults(const Instruction&) const override { return false; }
-  bool invert(Instruction& i, std::span<const Instruction>) const override {
+  static bool invert(Instruction& i, std::span<const Instruction>) {
     if (i.opcode == opcode("beq"))
       i.opcode = opcode("bne");
     else if (i.opcode == opcode("bne"))
@@ -171,17 +143,12 @@ class FakeMachine final : public Machine {
       return false;  // blt has no inverse
     return true;
   }
-  uint64_t branch_reach() const override { return reach_; }
+  static bool is_upper_half(const Instruction& i) { return i.opcode == opcode("high"); }
+  static bool is_lower_half(const Instruction& i) { return i.opcode == opcode("low"); }
 
-  bool is_upper_half(const Instruction& i) const override { return i.opcode == opcode("high"); }
-  bool is_lower_half(const Instruction& i) const override { return i.opcode == opcode("low"); }
-  int64_t field(const Instruction& i, ReferenceKind) const override { return i.immediate; }
-  std::optional<int64_t> gp_offset(std::span<const Instruction>) const override { return {}; }
-  RelocationRole jump_table_entry() const override { return RelocationRole::gp_relative32; }
-  DescriptorTable descriptors() const override { return {}; }
   /// Halves as Alpha has them: the lower one counts as signed, the upper one makes up for that.
-  bool apply(Instruction& i, ReferenceKind kind, uint64_t place, uint64_t target,
-             uint64_t gp) const override {
+  static bool apply(Instruction& i, ReferenceKind kind, uint64_t place, uint64_t target,
+                    uint64_t gp) {
     using Kind = ReferenceKind;
     if (kind == Kind::branch_hint) return true;
     int64_t value = static_cast<int64_t>(target - place);
@@ -194,41 +161,27 @@ class FakeMachine final : public Machine {
       value = (value + 0x8000) >> 16;
     if (kind == Kind::gp_low || kind == Kind::gp_load_low || kind == Kind::pc_low)
       value = static_cast<int16_t>(value);
-    const auto reach = static_cast<int64_t>(reach_);
-    if (kind == Kind::branch && (value > reach || value < -reach)) return false;
+    const auto most = static_cast<int64_t>(reach);
+    if (kind == Kind::branch && (value > most || value < -most)) return false;
     if (!fits_signed(value, 16)) return false;
     i.immediate = static_cast<int32_t>(value);
     return true;
   }
-  unsigned far_departure_size() const override { return 8; }
-  unsigned far_landing_size() const override { return 4; }
-  unsigned far_stub_frame() const override { return 0; }
-  std::vector<uint8_t> far_departure(uint64_t, uint64_t landing) const override {
+  static std::vector<uint8_t> far_departure(uint64_t, uint64_t landing) {
     Instruction address = of("low"), jump = of("jmp");
     address.registers[0] = jump.registers[0] = 15;
     address.immediate = static_cast<int32_t>(landing);
     return bytes_of({address, jump});
   }
-  std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const override {
+  static std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) {
     Instruction branch = of("br");
     branch.immediate = static_cast<int32_t>(target - place);
     return bytes_of({branch});
   }
-  bool is_system_call(const Instruction&) const override { return false; }
-  const Probes* probes() const override { return nullptr; }
-  const RewriteFacts* rewrite_facts() const override { return nullptr; }
-  std::optional<uint64_t> far_stub_target(std::span<const Instruction>, uint64_t) const override {
-    return std::nullopt;
-  }
 
- private:
-  static bool is_direct(ControlFlow flow) {
-    return flow == ControlFlow::conditional_branch || flow == ControlFlow::branch ||
-           flow == ControlFlow::call;
-  }
-  std::vector<uint8_t> bytes_of(const std::vector<Instruction>& code) const {
+  static std::vector<uint8_t> bytes_of(const std::vector<Instruction>& code) {
     std::vector<uint8_t> bytes;
-    encode(code, bytes);
+    encode_before(code, {}, bytes);
     return bytes;
   }
   static const FakeRow& row(const Instruction& i) { return kRows[i.opcode - kFirstMachineOpcode]; }
@@ -244,12 +197,49 @@ class FakeMachine final : public Machine {
       throw Error(fmt::format("'{}' is not a number", text));
     return value;
   }
-
-  uint64_t reach_;  // bytes, either way
 };
 
-inline const FakeMachine& fake_machine() {
-  static const FakeMachine machine;
+/// No probes, no facts for rewriting, no global pointer.
+inline Machine make_fake_machine(uint64_t reach = FakeMachine::kReach) {
+  using Fake = FakeMachine;
+  Fake::reach = reach;
+  static const Stubs stubs = {
+      .departure_size = 8,
+      .landing_size = 4,
+      .departure = Fake::far_departure,
+      .landing = Fake::far_landing,
+      .target = [](std::span<const Instruction>, uint64_t) { return std::optional<uint64_t>(); }};
+  return {
+      .name = "fake",
+      .register_count = 16,
+      .codec = {.groups = {.bytes = 4, .slots = 1},
+                .nop = Fake::of("nop"),
+                .decode = Fake::decode,
+                .arrange = Fake::arrange,
+                .encode_before = Fake::encode_before,
+                .replace = Fake::replace,
+                .fill = Fake::fill},
+      .text = {.print = Fake::print, .parse = Fake::parse, .register_name = Fake::register_name},
+      .facts = Fake::facts,
+      .operands = [](const Instruction&) { return Operands(); },
+      .is_signal_return = [](std::span<const Instruction>) { return false; },
+      .abi = {.jump_table_entry = RelocationRole::gp_relative32},
+      .icache = {.line = 16, .sets = 8},
+      .costs = {.instruction = 1, .taken = 1},
+      .branches = {.branch = Fake::of("br"),
+                   .stop = Fake::of("halt"),
+                   .reach = reach,
+                   .reach_of = [](const Instruction&) { return Fake::reach; },
+                   .invert = Fake::invert},
+      .fixups = {.field = [](const Instruction& i, ReferenceKind) { return int64_t{i.immediate}; },
+                 .apply = Fake::apply,
+                 .is_upper_half = Fake::is_upper_half,
+                 .is_lower_half = Fake::is_lower_half},
+      .stubs = &stubs};
+}
+
+inline const Machine& fake_machine() {
+  static const Machine machine = make_fake_machine();
   return machine;
 }
 

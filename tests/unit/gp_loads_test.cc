@@ -381,7 +381,7 @@ class Execution {
     for (uint32_t i = 0; i < end; ++i) plain(procedure, b.instructions[i], i);
     const Instruction* last = end == 0 ? nullptr : &b.instructions.back();
     const ControlFlow flow =
-        last == nullptr ? ControlFlow::none : program_.machine->control_flow(*last);
+        last == nullptr ? ControlFlow::none : program_.machine->facts(*last).flow;
     const auto callee = [&] { return procedure.references[last->immediate].target.procedure; };
     switch (flow) {
       case ControlFlow::none:
@@ -405,7 +405,7 @@ class Execution {
   void go(const Edge& edge) { at_.block = edge.target; }
 
   void plain(const Procedure& procedure, const Instruction& i, uint32_t index) {
-    const std::string text = program_.machine->print(bare(i), 0);
+    const std::string text = program_.machine->text.print(bare(i), 0);
     if (text.starts_with("ldah")) {
       before_ = gp_;
       gp_ = kOther + 1 + static_cast<uint64_t>(i.immediate);  // half a sum
@@ -452,7 +452,7 @@ class Execution {
     at_ = {.procedure = frame.caller, .block = frame.block};
     const BasicBlock& b = program_[frame.caller].blocks[frame.block];
     // Unknown code may have called, and changes gp when it returns.
-    if (program_.machine->control_flow(b.instructions.back()) == ControlFlow::indirect_call)
+    if (program_.machine->facts(b.instructions.back()).flow == ControlFlow::indirect_call)
       gp_ = kOther;
     go(*b.edge(Edge::Kind::fall_through));
   }
@@ -519,7 +519,7 @@ TEST(GpLoads, OfRandomProgramsAreMissedIfNeeded) {
       for (BlockId b = 1; b < after[p].blocks.size(); ++b) {
         auto& list = after[p].blocks[b].instructions;
         if (!reached[b] || !list[0].has_reference() || list.size() < 2) continue;
-        if (!after.machine->is_upper_half(list[0]) || random() % 3 != 0) continue;
+        if (!after.machine->fixups.is_upper_half(list[0]) || random() % 3 != 0) continue;
         fine &= std::count(found.begin(), found.end(), GpLoad{p, b, 0, 1, list[0].immediate}) != 0;
         list.erase(0);
         list.erase(0);

@@ -241,7 +241,7 @@ class Loaded {
     uint32_t state = block.cfi_state;
     uint64_t address = starts_[p][b];
     const auto branch_to = [&](Instruction branch, uint64_t target) {
-      EXPECT_TRUE(alpha_machine().apply(branch, ReferenceKind::branch, address, target, 0));
+      EXPECT_TRUE(alpha_machine().fixups.apply(branch, ReferenceKind::branch, address, target, 0));
       return branch;
     };
     const auto put = [&](const Instruction& i) {
@@ -267,7 +267,7 @@ class Loaded {
         pads_[address] = starts_[p][pad];
     if (const Edge* next = block.edge(Edge::Kind::fall_through)) {
       state = program_[p].blocks[next->target].cfi_state;
-      put(branch_to(alpha_machine().branch(), starts_[p][next->target]));
+      put(branch_to(alpha_machine().branches.branch, starts_[p][next->target]));
     }
     machine_.load(starts_[p][b], code);
   }
@@ -277,7 +277,7 @@ class Loaded {
     auto& registers = machine_.registers;
     const auto pad = pads_.find(registers[kRa]);
     if (pad == pads_.end() || ((registers[16] + registers[17]) & 1) == 0) return false;
-    for (const Register r : alpha_machine().abi().scratch)
+    for (const Register r : alpha_machine().abi.scratch)
       if (r < 24) registers[r] = r % 5;
     registers[kRa] = machine_.pc = pad->second;
     return true;
@@ -380,16 +380,15 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
     switch (random() % 5) {
       case 4:
         // Now the branch seems to go only one way.
-        if (block.successors.size() != 2 ||
-            alpha_machine().control_flow(block.instructions.back()) !=
-                ControlFlow::conditional_branch)
+        if (block.successors.size() != 2 || alpha_machine().facts(block.instructions.back()).flow !=
+                                                ControlFlow::conditional_branch)
           continue;
         block.instructions.erase(block.instructions.size() - 1);
         block.successors.erase(static_cast<uint32_t>(random() % 2));
         block.successors.front().kind = Edge::Kind::fall_through;
         return;
       case 0:
-        if (alpha_machine().control_flow(i) != ControlFlow::none) continue;
+        if (alpha_machine().facts(i).flow != ControlFlow::none) continue;
         block.instructions.erase(at);
         return;
       case 1:
@@ -397,7 +396,7 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
         i.registers[random() % 2] = static_cast<uint8_t>(random() % 31);
         return;
       case 2:
-        if (i.has_reference() || alpha_machine().control_flow(i) != ControlFlow::none) continue;
+        if (i.has_reference() || alpha_machine().facts(i).flow != ControlFlow::none) continue;
         i.immediate = i.is_pseudo() ? static_cast<int32_t>(random() % 3) : i.immediate ^ 8;
         return;
       default:
@@ -561,7 +560,7 @@ std::string fault_of(bool calls, Change change) {
 }
 
 Instruction parsed(const char* text) {
-  return alpha_machine().parse(text, 0);
+  return alpha_machine().text.parse(text, 0);
 }
 
 TEST(HotCold, ProvesChangesOfPrivateSlots) {

@@ -30,35 +30,15 @@ std::vector<Instruction> list(const std::vector<std::string>& lines) {
 
 std::vector<uint32_t> places(const std::vector<Instruction>& code, uint64_t& size) {
   std::vector<uint32_t> result(code.size());
-  size = machine().arrange(code, result.data());
-  EXPECT_EQ(size, machine().size(code));
+  size = machine().codec.arrange(code, result.data());
+  EXPECT_EQ(size, machine().codec.size(code));
   return result;
 }
 
 std::vector<Instruction> decoded(const std::vector<uint8_t>& bytes) {
-  std::vector<Instruction> result(machine().decoded_count(bytes));
-  machine().decode(bytes, 0, result.data());
+  std::vector<Instruction> result(bytes.size() / 16 * 3);
+  machine().codec.decode(bytes, 0, result.data());
   return result;
-}
-
-TEST(CodeGrid, CountsSlots) {
-  const CodeGrid grid = machine().grid();
-  EXPECT_EQ(grid, (CodeGrid{.bytes = 16, .slots = 3}));
-  constexpr uint64_t kBase = 0x4000000000000000;
-  for (uint64_t index = grid.index(kBase), i = 0; i < 30; ++i) {
-    const uint64_t address = kBase + i / 3 * 16 + i % 3;
-    EXPECT_EQ(grid.index(address), index + i);
-    EXPECT_EQ(grid.address(index + i), address);
-    EXPECT_TRUE(grid.holds(address));
-    EXPECT_EQ(grid.starts_group(address), i % 3 == 0);
-    EXPECT_EQ(grid.next(grid.previous(address)), address);
-  }
-  EXPECT_FALSE(grid.holds(kBase + 3));
-  EXPECT_EQ(grid.index(kBase + 15), grid.index(kBase + 2));
-  EXPECT_EQ(grid.next(kBase + 2), kBase + 16);
-  const CodeGrid words{.bytes = 4, .slots = 1};
-  EXPECT_EQ(words.next(0x120000000), 0x120000004u);
-  EXPECT_EQ(words.index(0x120000007), words.index(0x120000004));
 }
 
 TEST(Ia64Machine, PacksRuns) {
@@ -66,7 +46,7 @@ TEST(Ia64Machine, PacksRuns) {
   auto code = list({"nop.m 0", "add r14=r2,r3;;", "nop.i 0", "add r15=r14,r3", "movl r16=5"});
   EXPECT_EQ(places(code, size), (std::vector<uint32_t>{0, 0, 16, 16, 17, 18}));
   EXPECT_EQ(size, 32u);
-  EXPECT_EQ(machine().size(list({"nop.m 0", "nop.i 0"})), 0u);
+  EXPECT_EQ(machine().codec.size(list({"nop.m 0", "nop.i 0"})), 0u);
 
   Instruction state;
   state.opcode = kCfiState;
@@ -90,12 +70,12 @@ TEST(Ia64Machine, EncodesWhatItArranges) {
   uint64_t size = 0;
   const auto at = places(code, size);
   std::vector<uint8_t> bytes;
-  machine().encode(code, bytes);
+  machine().codec.encode(code, bytes);
   ASSERT_EQ(bytes.size(), size);
   const auto again = decoded(bytes);
   for (size_t i = 0; i < code.size(); ++i) {
-    if (machine().is_nop(code[i])) continue;
-    const Instruction& other = again[machine().grid().index(at[i])];
+    if (machine().facts(code[i]).nop) continue;
+    const Instruction& other = again[CodeMap(machine().codec.groups).index(at[i])];
     EXPECT_EQ(other.opcode, code[i].opcode) << i;
     EXPECT_EQ(other.immediate, code[i].immediate) << i;
     EXPECT_EQ(other.predicate, code[i].predicate) << i;
@@ -106,11 +86,11 @@ TEST(Ia64Machine, EncodesWhatItArranges) {
 TEST(Ia64Machine, WritesFields) {
   const auto field = [](Instruction instruction, ReferenceKind kind, uint64_t place, uint64_t to,
                         uint64_t gp) -> std::optional<int32_t> {
-    if (!machine().apply(instruction, kind, place, to, gp)) return std::nullopt;
+    if (!machine().fixups.apply(instruction, kind, place, to, gp)) return std::nullopt;
     return instruction.immediate;
   };
   constexpr uint64_t kHere = 0x4000000000001000;
-  const Instruction branch = machine().branch(), check = list({"chk.s.m r14,0"})[0];
+  const Instruction branch = machine().branches.branch, check = list({"chk.s.m r14,0"})[0];
   for (const Instruction& near : {branch, check}) {
     EXPECT_EQ(field(near, ReferenceKind::branch, kHere + 2, kHere + 0x40, 0), 0x40);
     EXPECT_EQ(field(near, ReferenceKind::branch, kHere, kHere - 0x1000000, 0), -0x1000000);
@@ -126,18 +106,19 @@ TEST(Ia64Machine, WritesFields) {
   EXPECT_EQ(field(add[0], ReferenceKind::gp_offset, 0, kHere + 0x200000, kHere), std::nullopt);
   EXPECT_EQ(field(move[0], ReferenceKind::gp_offset, 1, kHere, kHere + 0x10), -1);
   EXPECT_EQ(field(move[1], ReferenceKind::gp_offset, 2, kHere, kHere + 0x10), -0x10);
-  EXPECT_EQ(machine().gp_offset(list({"addl r14=-8,r1"})), -8);
-  EXPECT_EQ(machine().gp_offset(list({"movl r14=0x123456789a"})), 0x123456789a);
-  EXPECT_EQ(machine().gp_offset(list({"ld8 r14=[r1]"})), std::nullopt);
+  EXPECT_EQ(machine().gp->offset(list({"addl r14=-8,r1"})), -8);
+  EXPECT_EQ(machine().gp->offset(list({"movl r14=0x123456789a"})), 0x123456789a);
+  EXPECT_EQ(machine().gp->offset(list({"ld8 r14=[r1]"})), std::nullopt);
 }
 
 TEST(Ia64Machine, ReplacesOneSlot) {
   std::vector<uint8_t> bytes;
-  machine().encode(list({"add r14=r2,r3", "add r15=r2,r3", "br.call.sptk.many b0=0x40"}), bytes);
+  machine().codec.encode(list({"add r14=r2,r3", "add r15=r2,r3", "br.call.sptk.many b0=0x40"}),
+                         bytes);
   const auto before = decoded(bytes);
   Instruction call = before[2];
   call.immediate = 0x80;
-  machine().replace(bytes, 2, call);
+  machine().codec.replace(bytes, 2, call);
   const auto after = decoded(bytes);
   EXPECT_EQ(after[0], before[0]);
   EXPECT_EQ(after[1], before[1]);
@@ -149,11 +130,11 @@ TEST(Ia64Machine, InvertsByTheCompare) {
     auto code = list(lines);
     Instruction branch = code.back();
     code.pop_back();
-    if (!machine().invert(branch, code)) return std::string("no");
+    if (!machine().branches.invert(branch, code)) return std::string("no");
     Instruction back = branch;
-    EXPECT_TRUE(machine().invert(back, code));
+    EXPECT_TRUE(machine().branches.invert(back, code));
     EXPECT_EQ(back, list(lines).back());
-    return machine().print(branch, 0);
+    return machine().text.print(branch, 0);
   };
   const std::string on_p6 = "(p6) br.cond.dptk.few 0x40", on_p7 = "(p07) br.cond.dpnt.few 40";
   EXPECT_EQ(inverted({"cmp.eq p6,p7=r14,r15;;", on_p6}), on_p7);
@@ -176,15 +157,15 @@ TEST(Ia64Machine, InvertsByTheCompare) {
 
 TEST(Ia64Machine, FarStubsReachEverything) {
   constexpr uint64_t kPlace = 0x4000000000001000;
-  EXPECT_EQ(machine().far_landing_size(), 0u);
+  EXPECT_EQ(machine().stubs->landing_size, 0u);
   for (const uint64_t to : {kPlace + 0x1000000, kPlace - 0x7fffffe0, kPlace + 0x10}) {
-    const auto bytes = machine().far_departure(kPlace, to);
-    ASSERT_EQ(bytes.size(), machine().far_departure_size());
-    EXPECT_EQ(machine().far_stub_target(decoded(bytes), kPlace), to);
+    const auto bytes = machine().stubs->departure(kPlace, to);
+    ASSERT_EQ(bytes.size(), machine().stubs->departure_size);
+    EXPECT_EQ(machine().stubs->target(decoded(bytes), kPlace), to);
   }
   std::vector<uint8_t> bytes;
-  machine().encode(list({"br.cond.sptk.few 0x40"}), bytes);
-  EXPECT_EQ(machine().far_stub_target(decoded(bytes), kPlace), std::nullopt);
+  machine().codec.encode(list({"br.cond.sptk.few 0x40"}), bytes);
+  EXPECT_EQ(machine().stubs->target(decoded(bytes), kPlace), std::nullopt);
 }
 
 TEST(Ia64Machine, ReadsLongInstructions) {
@@ -196,19 +177,20 @@ TEST(Ia64Machine, ReadsLongInstructions) {
     return decoded(bytes);
   };
   const auto none = bundle("nop.x 0x0;;");
-  EXPECT_TRUE(machine().is_nop(none[1]) && machine().is_nop(none[2]));
+  EXPECT_TRUE(machine().facts(none[1]).nop && machine().facts(none[2]).nop);
   EXPECT_FALSE(has_stop(none[1]));
   EXPECT_TRUE(has_stop(none[2]));
   EXPECT_EQ(none[1].origin, 1u);
   EXPECT_EQ(bundle("brl.cond.sptk.few 0x7fffffe0")[2].immediate, 0x7fffffe0);
   EXPECT_EQ(bundle("brl.cond.sptk.few 0x123456780")[2].opcode, kInvalid);
-  EXPECT_TRUE(machine().is_prefix(bundle("movl r14=5")[1]));
+  EXPECT_TRUE(machine().facts(bundle("movl r14=5")[1]).prefix);
 }
 
 TEST(Ia64Machine, FillsWithNoOps) {
   std::vector<uint8_t> bytes(48, 0xff);
-  machine().fill(bytes);
-  for (const Instruction& instruction : decoded(bytes)) EXPECT_TRUE(machine().is_nop(instruction));
+  machine().codec.fill(bytes);
+  for (const Instruction& instruction : decoded(bytes))
+    EXPECT_TRUE(machine().facts(instruction).nop);
 }
 
 }  // namespace

@@ -72,10 +72,10 @@ TEST(Ia64Meaning, ValuesMaySurviveAPredicate) {
 TEST(Ia64Meaning, KnowsSpeculativeLoads) {
   for (const char* text :
        {"ld8.s r14=[r2]", "ld4.sa r14=[r2],4", "ldfd.s f8=[r2]", "ldfps.sa f8,f9=[r2]"})
-    EXPECT_TRUE(defers_faults(one(text))) << text;
+    EXPECT_TRUE(facts(one(text)).defers_faults) << text;
   for (const char* text : {"ld8 r14=[r2]", "ld8.a r14=[r2]", "ld8.c.clr r14=[r2]",
                            "ld8.acq r14=[r2]", "st8 [r2]=r3", "add r14=r2,r3"})
-    EXPECT_FALSE(defers_faults(one(text))) << text;
+    EXPECT_FALSE(facts(one(text)).defers_faults) << text;
 }
 
 TEST(Ia64Meaning, FollowsTheFlowOfControl) {
@@ -90,12 +90,12 @@ TEST(Ia64Meaning, FollowsTheFlowOfControl) {
   EXPECT_EQ(control_flow(one("br.ret.sptk.many b0")), ControlFlow::return_jump);
   EXPECT_EQ(control_flow(one("break.f 0x0")), ControlFlow::stop);
   EXPECT_EQ(control_flow(one("add r1=r2,r3")), ControlFlow::none);
-  EXPECT_FALSE(may_fall_through(one("br.ret.sptk.many b0")));
-  EXPECT_TRUE(may_fall_through(one("(p6) br.ret.sptk.many b0")));
-  EXPECT_TRUE(may_fall_through(one("br.call.sptk.many b0=40")));
-  EXPECT_TRUE(is_system_call(one("break.i 0x100000")));
-  EXPECT_TRUE(is_system_call(one("br.call.sptk.many b6=b7")));
-  EXPECT_FALSE(is_system_call(one("br.call.sptk.many b0=b7")));
+  EXPECT_FALSE(facts(one("br.ret.sptk.many b0")).falls_through);
+  EXPECT_TRUE(facts(one("(p6) br.ret.sptk.many b0")).falls_through);
+  EXPECT_TRUE(facts(one("br.call.sptk.many b0=40")).falls_through);
+  EXPECT_TRUE(facts(one("break.i 0x100000")).system_call);
+  EXPECT_TRUE(facts(one("br.call.sptk.many b6=b7")).system_call);
+  EXPECT_FALSE(facts(one("br.call.sptk.many b0=b7")).system_call);
   EXPECT_TRUE(is_nop(one("nop.x 0x5")));
   EXPECT_FALSE(is_nop(one("hint.m 0")));
 }

@@ -245,7 +245,7 @@ std::string run_addressed(const Command& command, const std::string& first,
 
 std::string run_text_command(const Command& command, const std::string& first,
                              const std::string& second) {
-  const FakeMachine& fake = fake_machine();
+  const Machine& fake = fake_machine();
   const auto parse = [&](const std::string& text) {
     return parse_program(text, machine_of(text, fake));
   };

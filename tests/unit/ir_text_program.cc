@@ -51,14 +51,14 @@ std::string_view name_of(RelocationRole role) {
   return kRoleNames[static_cast<size_t>(role)];
 }
 
-const Machine& machine_of(const std::string& text, const FakeMachine& fake) {
+const Machine& machine_of(const std::string& text, const Machine& fake) {
   if (text.find("program alpha") != std::string::npos) return alpha_machine();
   if (text.find("program ia64") != std::string::npos) return ia64_machine();
   return fake;
 }
 
 TextProgram::TextProgram(const std::string& text, uint64_t reach)
-    : fake_(reach), program(parse_program(text, machine_of(text, fake_))) {
+    : fake_(make_fake_machine(reach)), program(parse_program(text, machine_of(text, fake_))) {
   if (program.ranges.empty()) give_addresses();
   image.path = "case";
   image.sections.emplace_back();
@@ -161,7 +161,7 @@ void TextProgram::give_addresses(ProcedureId id) {
     if (own.empty()) continue;
     ++blocks;
     places.resize(own.size());
-    const uint64_t size = machine.arrange(own, places.data());
+    const uint64_t size = machine.codec.arrange(own, places.data());
     block.origin = static_cast<uint32_t>(at);
     block.origin_size = static_cast<uint32_t>(size);
     auto place = places.begin();
@@ -228,10 +228,10 @@ void TextProgram::write_code() {
       if (code.empty()) continue;
       if (const Edge* taken = block.edge(Edge::Kind::taken)) {
         const uint64_t to = program.address_of(procedure.blocks[taken->target]);
-        machine.apply(code.back(), ReferenceKind::branch, code.back().origin, to, 0);
+        machine.fixups.apply(code.back(), ReferenceKind::branch, code.back().origin, to, 0);
       }
       std::vector<uint8_t> bytes;
-      machine.encode(code, bytes);
+      machine.codec.encode(code, bytes);
       const auto offset = image.offset_of(program.address_of(block));
       if (!offset || *offset + bytes.size() > file_.size()) throw Error("no section holds a block");
       std::ranges::copy(bytes, file_.begin() + static_cast<ptrdiff_t>(*offset));
@@ -308,7 +308,8 @@ class Lister {
                         section.address + section.size);
     std::vector<ListedLine> lines;
     if (&machine_ == &alpha_machine() || &machine_ == &ia64_machine())
-      find_listing(machine_.machine())->list(section.contents, section.address, lines);
+      find_listing(&machine_ == &alpha_machine() ? MachineId::alpha : MachineId::ia64)
+          ->list(section.contents, section.address, lines);
     else
       list_fake(section, lines);
     for (const ListedLine& line : lines) {
@@ -322,12 +323,12 @@ class Lister {
 
   void list_fake(const Section& section, std::vector<ListedLine>& lines) const {
     std::vector<Instruction> code(section.contents.size() / 4);
-    machine_.decode(section.contents.first(4 * code.size()), 0, code.data());
+    machine_.codec.decode(section.contents.first(4 * code.size()), 0, code.data());
     for (size_t i = 0; i < code.size(); ++i) {
       const uint64_t at = section.address + 4 * i;
       const std::string text = code[i].opcode == kInvalid
                                    ? fmt::format("{:08x}", static_cast<uint32_t>(code[i].immediate))
-                                   : machine_.print(code[i], at);
+                                   : machine_.text.print(code[i], at);
       lines.push_back({.address = at, .code = "", .text = text, .target = {}});
     }
   }

@@ -18,12 +18,12 @@ namespace respike {
 std::string_view name_of(RelocationRole role);
 
 /// The machine that the line `program MACHINE` of a case names; `fake` unless that is a real one.
-const Machine& machine_of(const std::string& text, const FakeMachine& fake);
+const Machine& machine_of(const std::string& text, const Machine& fake);
 
 /// A program that stands somewhere in an image. Blocks without an address follow each other,
 /// procedures without one start at the next multiple of 16, the first at 0x1000.
 class TextProgram {
-  const FakeMachine fake_;  // before `program`, which refers to it
+  const Machine fake_;  // before `program`, which refers to it
 
  public:
   explicit TextProgram(const std::string& text, uint64_t reach = 0x8000);

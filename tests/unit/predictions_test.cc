@@ -22,7 +22,7 @@ class Branching {
     for (const char* last : {branch.c_str(), "br.ret.sptk.many b0", "br.ret.sptk.many b0"}) {
       p_.add_block(0, "");
       p_.program[0].blocks.back().instructions.push_back(*p_.program.arena,
-                                                         ia64_machine().parse(last, 0));
+                                                         ia64_machine().text.parse(last, 0));
     }
     p_.connect(0, 2, Edge::Kind::taken);
     p_.connect(0, 1, Edge::Kind::fall_through);
@@ -32,7 +32,7 @@ class Branching {
 
   Program& program() { return p_.program; }
   std::string branch() {
-    return ia64_machine().print(p_.program[0].blocks[0].instructions.back(), 0);
+    return ia64_machine().text.print(p_.program[0].blocks[0].instructions.back(), 0);
   }
 
  private:
@@ -74,11 +74,11 @@ TEST(Predictions, OfWhatStaysAreNotTouched) {
 /// An inverted branch predicts the opposite.
 TEST(Predictions, TurnWithTheBranch) {
   const Machine& machine = ia64_machine();
-  const Instruction compare = machine.parse("cmp.eq p6,p7=r2,r3", 0);
-  Instruction branch = machine.parse("(p06) br.cond.spnt.few 0x40", 0);
-  machine.predict(branch, 9, 10);
-  ASSERT_TRUE(machine.invert(branch, {&compare, 1}));
-  EXPECT_NE(machine.print(branch, 0).find("(p07) br.cond.dpnt"), std::string::npos);
+  const Instruction compare = machine.text.parse("cmp.eq p6,p7=r2,r3", 0);
+  Instruction branch = machine.text.parse("(p06) br.cond.spnt.few 0x40", 0);
+  machine.branches.predict(branch, 9, 10);
+  ASSERT_TRUE(machine.branches.invert(branch, {&compare, 1}));
+  EXPECT_NE(machine.text.print(branch, 0).find("(p07) br.cond.dpnt"), std::string::npos);
 }
 
 }  // namespace

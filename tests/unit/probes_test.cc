@@ -36,7 +36,9 @@ std::string procedure_of(uint64_t blocks, const std::string& text, bool gp) {
 std::string random_procedure(Random& random, bool gp) {
   const auto below = [&](uint64_t limit) { return random() % limit; };
   // A register other than gp, sp, the jump's target, and the address of data.
-  const auto any = [&] { return alpha_machine().register_name(static_cast<Register>(below(27))); };
+  const auto any = [&] {
+    return alpha_machine().text.register_name(static_cast<Register>(below(27)));
+  };
   std::string text;
   const uint64_t blocks = 3 + below(below(3) == 0 ? 30 : 6);
   for (uint64_t b = 0; b < blocks; ++b) {
@@ -80,8 +82,8 @@ std::string random_procedure(Random& random, bool gp) {
       const uint64_t one_in = 1 + below(4);  // 1: all registers are overwritten
       for (int i = 0; i < 27; ++i)
         if (below(one_in) == 0)
-          text +=
-              "    lda " + alpha_machine().register_name(static_cast<Register>(i)) + ",5(zero)\n";
+          text += "    lda " + alpha_machine().text.register_name(static_cast<Register>(i)) +
+                  ",5(zero)\n";
       text += "    jmp (at)\n";
     } else if (below(5) == 0) {
       text += "    br 120000000\n";
@@ -128,18 +130,18 @@ class Assembler {
         if (i.has_reference()) {
           const Reference& to = program_[p].references[static_cast<size_t>(i.immediate)];
           const bool inside = to.target.procedure != kNone;
-          EXPECT_TRUE(alpha.apply(
+          EXPECT_TRUE(alpha.fixups.apply(
               i, to.kind, place,
               inside ? address(to.target.procedure, to.target.block) : to.target.address, 0));
         } else if (const Edge* taken = block(p, b).edge(Edge::Kind::taken);
-                   taken != nullptr && alpha.control_flow(i) != ControlFlow::none) {
+                   taken != nullptr && alpha.facts(i).flow != ControlFlow::none) {
           i.immediate = static_cast<int32_t>(address(p, taken->target) - place);
         }
         code.push_back(i);
         place += 4;
       }
       if (branch_to != kNone) {
-        code.push_back(alpha.branch());
+        code.push_back(alpha.branches.branch);
         code.back().immediate = static_cast<int32_t>(address(p, branch_to) - place);
       }
       machine.load(address(p, b), code);
@@ -211,7 +213,7 @@ struct Tally {
 void expect_same_effect(const AlphaMachine& plain, const AlphaMachine& counted) {
   EXPECT_EQ(counted.pc, plain.pc);
   for (Register r = 0; r < 31; ++r)
-    EXPECT_EQ(counted.registers[r], plain.registers[r]) << alpha_machine().register_name(r);
+    EXPECT_EQ(counted.registers[r], plain.registers[r]) << alpha_machine().text.register_name(r);
   const auto data = [](const AlphaMachine& machine) {
     return std::map<uint64_t, uint64_t>(machine.memory.lower_bound(kData), machine.memory.end());
   };

@@ -372,7 +372,7 @@ TEST(ProfiledLayout, PutsCallersBesideTheirCallees) {
 /// parts of hot procedures are next to it.
 TEST(ProfiledLayout, PutsHotCodeIntoTheMiddleOfVeryMuchCode) {
   LayoutProgram p;
-  const uint64_t reach = p.program.machine->branch_reach();
+  const uint64_t reach = p.program.machine->branches.reach;
   constexpr int kProcedures = 40;
   const size_t plain = reach / kProcedures / 4;
   for (int id = 0; id < kProcedures; ++id) {
@@ -411,7 +411,7 @@ TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
   const Layout layout = profiled_layout(p.program, {.blocks = LayoutOptions::Blocks::ext_tsp,
                                                     .split = true,
                                                     .pieces = LayoutOptions::Pieces::colour});
-  const uint32_t line = p.program.machine->instruction_cache().line;
+  const uint32_t line = p.program.machine->icache.line;
   const auto aligned =
       std::count_if(layout.fragments.begin(), layout.fragments.end(),
                     [&](const auto& fragment) { return fragment.alignment == line; });

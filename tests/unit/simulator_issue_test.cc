@@ -26,8 +26,8 @@ std::vector<IssueInstruction> assemble(const std::string& text) {
     if (line.empty()) continue;
     const size_t blank = line.find(' ');
     if (blank != std::string::npos) line[blank] = '\t';
-    const Instruction instruction = alpha_machine().parse(line, 0);
-    alpha_machine().encode({&instruction, 1}, bytes);
+    const Instruction instruction = alpha_machine().text.parse(line, 0);
+    alpha_machine().codec.encode({&instruction, 1}, bytes);
   }
   return read_for_issue(bytes);
 }

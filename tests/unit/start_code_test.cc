@@ -27,10 +27,10 @@ class AlphaStartCode : public testing::Test {
       GTEST_SKIP() << error.what();
     }
     code_.resize(start_.code.size() / 4);
-    machine_.decode(start_.code, 0, code_.data());
+    machine_.codec.decode(start_.code, 0, code_.data());
   }
 
-  std::string text(size_t index) const { return machine_.print(code_[index], index * 4); }
+  std::string text(size_t index) const { return machine_.text.print(code_[index], index * 4); }
 
   const Machine& machine_ = machine_for(MachineId::alpha);
   StartCode start_;
@@ -56,10 +56,10 @@ TEST_F(AlphaStartCode, IsAllInstructions) {
 }
 
 TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
-  const Register gp = machine_.abi().global_pointer.value();
+  const Register gp = machine_.global_pointer().value();
   for (size_t i = 0; i < code_.size(); ++i) {
     // For all that the target knows, a system call may use and change anything.
-    if (machine_.is_system_call(code_[i])) continue;
+    if (machine_.facts(code_[i]).system_call) continue;
     const Operands operands = machine_.operands(code_[i]);
     for (unsigned k = 0; k < operands.size; ++k) {
       EXPECT_NE(operands.registers[k], gp) << i * 4 << ": " << text(i);
@@ -71,7 +71,7 @@ TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
 TEST_F(AlphaStartCode, BranchesStayInside) {
   size_t jumps = 0, returns = 0, calls = 0;
   for (size_t i = 0; i < code_.size(); ++i) {
-    switch (machine_.control_flow(code_[i])) {
+    switch (machine_.facts(code_[i]).flow) {
       case ControlFlow::none:
         break;
       case ControlFlow::call:
@@ -113,9 +113,9 @@ TEST_F(AlphaStartCode, NeedsLittleStack) {
   int64_t down = 0, up = 0;
   for (const Instruction& instruction : code_) {
     const Operands operands = machine_.operands(instruction);
-    if (machine_.is_system_call(instruction) || operands.size == operands.uses) continue;
+    if (machine_.facts(instruction).system_call || operands.size == operands.uses) continue;
     if (operands.registers[operands.uses] != kStackPointer) continue;
-    EXPECT_TRUE(machine_.print(instruction, 0).starts_with("lda\tsp,"));
+    EXPECT_TRUE(machine_.text.print(instruction, 0).starts_with("lda\tsp,"));
     (instruction.immediate < 0 ? down : up) += instruction.immediate;
   }
   EXPECT_GT(down, -1024);

@@ -96,7 +96,7 @@ void Printer::put_number(std::string_view key, uint64_t value, uint64_t absent) 
 }
 
 void Printer::program() {
-  put("program {}\norigin_base {:#x}\n", program_.machine->name(), program_.origin_base);
+  put("program {}\norigin_base {:#x}\n", program_.machine->name, program_.origin_base);
   for (const uint64_t gp : program_.gp_values) put("gp {:#x}\n", gp);
   unwind_tables();
   for (const CodeRange& range : program_.ranges)
@@ -300,11 +300,11 @@ void Printer::instruction(const Procedure& procedure, const Instruction& instruc
 }
 
 void Printer::machine_instruction(const Instruction& instruction, uint64_t address) {
-  const std::string text = program_.machine->print(instruction, address);
+  const std::string text = program_.machine->text.print(instruction, address);
   put("{}", text);
   Instruction read;
   try {
-    read = program_.machine->parse(text, address);
+    read = program_.machine->text.parse(text, address);
   } catch (const Error&) {
     return;  // parse_program() will say so
   }

@@ -69,7 +69,10 @@ class ReferenceList {
 
 class Parser {
  public:
-  explicit Parser(const Machine& machine) { program_.machine = &machine; }
+  explicit Parser(const Machine& machine) {
+    program_.machine = &machine;
+    program_.map = CodeMap(machine.codec.groups);
+  }
 
   Program parse(std::string_view text);
 
@@ -128,8 +131,8 @@ void Parser::line(std::string_view raw) {
   Words words(text);
   const std::string_view first = words.next();
   if (!has_header_) {
-    if (first != "program" || words.next() != program_.machine->name())
-      fail(fmt::format("the line 'program {}' is missing", program_.machine->name()));
+    if (first != "program" || words.next() != program_.machine->name)
+      fail(fmt::format("the line 'program {}' is missing", program_.machine->name));
     has_header_ = true;
   } else if (!header_line(first, words) && !procedure_line(first, words)) {
     if (block_ == nullptr) fail(fmt::format("'{}' is not known here", first));
@@ -409,13 +412,12 @@ void Parser::instruction(std::string_view text) {
   } else if (body.starts_with(".invalid ")) {
     result.immediate = static_cast<int32_t>(number<uint32_t>(trim(body.substr(8))));
   } else {
-    result = program_.machine->parse(body, address);
+    result = program_.machine->text.parse(body, address);
     if (registers != std::string_view::npos) override_registers(fields, result);
   }
   if (mark != std::string_view::npos) reference_suffix(text.substr(mark + 2), result);
   result.origin = synthesized ? kNone : origin_of(address);
-  if (!synthesized)
-    next_address_ = result.is_pseudo() ? address : program_.machine->grid().next(address);
+  if (!synthesized) next_address_ = result.is_pseudo() ? address : program_.map.next(address);
   instructions_.push_back(result);
 }
 

@@ -1,4 +1,5 @@
-// The Alpha as a Machine: branches, references and stubs; the rest is in codec, text and meaning.
+// The Alpha as a Machine: its facets, of which branches, references and stubs are written here; the
+// rest is in codec, text and meaning.
 //
 // References. gp offsets are split as the assembler does: ldah adds its displacement shifted by 16,
 // the instruction with the lower half adds a signed 16-bit displacement, so the upper half is
@@ -94,132 +95,64 @@ std::vector<uint8_t> encode_all(std::span<const Instruction> instructions) {
   return code;
 }
 
-class AlphaMachine final : public Machine {
- public:
-  std::string_view name() const override { return "alpha"; }
-  MachineId machine() const override { return MachineId::alpha; }
-  CodeGrid grid() const override { return {.bytes = 4, .slots = 1}; }
+// ---- codec ----
 
-  void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override {
-    decode_words(code.data(), code.size() / 4, origin, out);
-  }
-  size_t decoded_count(std::span<const uint8_t> code) const override { return code.size() / 4; }
-  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override {
-    uint32_t size = 0;
-    for (const Instruction& instruction : run) {
-      if (places != nullptr) *places++ = size;
-      size += instruction.is_pseudo() ? 0 : 4;
-    }
-    return size;
-  }
-  void encode_before(std::span<const Instruction> instructions, std::span<const Instruction>,
-                     std::vector<uint8_t>& out) const override {
-    const size_t start = out.size();
-    out.resize(start + 4 * instructions.size());
-    encode_words(instructions.data(), instructions.size(), out.data() + start);
-  }
-  void replace(std::span<uint8_t> group, unsigned, const Instruction& instruction) const override {
-    encode_words(&instruction, 1, group.data());
-  }
-  void fill(std::span<uint8_t> groups) const override {
-    const Instruction none = nop();
-    for (size_t at = 0; at + 4 <= groups.size(); at += 4) encode_words(&none, 1, &groups[at]);
-  }
-  bool drops_nops() const override { return false; }
-  bool zeros_pad() const override { return false; }
-  bool is_prefix(const Instruction&) const override { return false; }
-  uint8_t standing_flags() const override { return 0; }
+void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
+  decode_words(code.data(), code.size() / 4, origin, out);
+}
 
-  std::string print(const Instruction& instruction, uint64_t address) const override {
-    return alpha::print(instruction, address);
+uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
+  uint32_t size = 0;
+  for (const Instruction& instruction : run) {
+    if (places != nullptr) *places++ = size;
+    size += instruction.is_pseudo() ? 0 : 4;
   }
-  Instruction parse(std::string_view text, uint64_t address) const override {
-    return alpha::parse(text, address);
-  }
-  std::string register_name(Register r) const override;
-  unsigned register_count() const override { return kRegisterCount; }
+  return size;
+}
 
-  ControlFlow control_flow(const Instruction& instruction) const override {
-    return alpha::control_flow(instruction);
-  }
-  bool may_fall_through(const Instruction& instruction) const override {
-    const ControlFlow flow = control_flow(instruction);
-    return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
-  }
-  Operands operands(const Instruction& instruction) const override {
-    return alpha::operands(instruction);
-  }
-  bool is_nop(const Instruction& instruction) const override { return alpha::is_nop(instruction); }
-  bool is_get_pc(const Instruction& instruction) const override {
-    return alpha::is_get_pc(instruction);
-  }
-  ValueSource value_source(const Instruction& instruction) const override {
-    return alpha::value_source(instruction);
-  }
-  bool uses_as_pointer(const Instruction&, Register) const override { return false; }
-  std::optional<RegisterRange> kept_registers(const Instruction&) const override { return {}; }
-  SequenceRole sequence_role(const Instruction& instruction) const override {
-    return alpha::sequence_role(instruction);
-  }
-  bool defers_faults(const Instruction&) const override { return false; }
-  const Abi& abi() const override { return alpha::abi(); }
-  /// Of the 21164: 8 KB (Hardware Reference Manual, 2.1.1).
-  CacheShape instruction_cache() const override {
-    return {.line = 32, .sets = 256, .prefetched = 4};
-  }
-  /// Model C (simulator/README.md).
-  ExecutionCosts execution_costs() const override {
-    return {.instruction = 1.1, .taken = 1.0, .added_branch = 0.25};
-  }
-  bool is_system_call(const Instruction& instruction) const override {
-    return alpha::is_system_call(instruction);
-  }
-  bool is_signal_return(std::span<const Instruction> instructions) const override {
-    return alpha::is_signal_return(instructions);
-  }
+void encode_before(std::span<const Instruction> instructions, std::span<const Instruction>,
+                   std::vector<uint8_t>& out) {
+  const size_t start = out.size();
+  out.resize(start + 4 * instructions.size());
+  encode_words(instructions.data(), instructions.size(), out.data() + start);
+}
 
-  Instruction branch() const override { return branch_instruction(kZero, 4); }
-  Instruction stop() const override { return decode_word(0); }          // halt
-  Instruction nop() const override { return decode_word(0x2ffe0000); }  // unop
-  bool invert(Instruction& instruction, std::span<const Instruction>) const override {
-    return alpha::invert(instruction);
-  }
-  uint64_t branch_reach() const override { return kBranchReach; }
+void replace(std::span<uint8_t> group, unsigned, const Instruction& instruction) {
+  encode_words(&instruction, 1, group.data());
+}
 
-  bool is_upper_half(const Instruction& instruction) const override {
-    return instruction.opcode == opcode("ldah");
-  }
-  bool is_lower_half(const Instruction& instruction) const override {
-    return encoding_of(instruction).format == Format::memory && !is_upper_half(instruction);
-  }
-  int64_t field(const Instruction& instruction, ReferenceKind kind) const override;
-  std::optional<int64_t> gp_offset(std::span<const Instruction> code) const override {
-    return field(code.front(), ReferenceKind::gp_low);
-  }
-  RelocationRole jump_table_entry() const override { return RelocationRole::gp_relative32; }
-  DescriptorTable descriptors() const override { return {}; }
-  bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
-             uint64_t gp) const override;
+Instruction unop() {
+  return decode_word(0x2ffe0000);
+}
 
-  unsigned far_departure_size() const override { return 4 * kDepartureLength; }
-  unsigned far_landing_size() const override { return 4 * kLandingLength; }
-  unsigned far_stub_frame() const override { return 16; }
-  std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const override;
-  std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) const override;
-  std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
-                                          uint64_t place) const override;
-  const Probes* probes() const override { return &alpha_probes(); }
-  const RewriteFacts* rewrite_facts() const override { return &alpha_rewrite_facts(); }
-};
+void fill(std::span<uint8_t> groups) {
+  const Instruction nop = unop();
+  for (size_t at = 0; at + 4 <= groups.size(); at += 4) encode_words(&nop, 1, &groups[at]);
+}
 
-std::string AlphaMachine::register_name(Register r) const {
+std::string register_name(Register r) {
   assert(r < kRegisterCount);
   if (r == kFpcr) return "fpcr";
   if (r == kLockFlag) return "lock";
   return std::string(field_name(r < kFloating ? r : r + 1u));
 }
 
-int64_t AlphaMachine::field(const Instruction& instruction, ReferenceKind kind) const {
+// ---- branches and references ----
+
+/// All direct branches and calls have a displacement of 21 bits, which counts words.
+uint64_t reach_of(const Instruction&) {
+  return kBranchReach;
+}
+
+bool is_upper_half(const Instruction& instruction) {
+  return instruction.opcode == opcode("ldah");
+}
+
+bool is_lower_half(const Instruction& instruction) {
+  return encoding_of(instruction).format == Format::memory && !is_upper_half(instruction);
+}
+
+int64_t field(const Instruction& instruction, ReferenceKind kind) {
   switch (kind) {
     case ReferenceKind::gp_high:
     case ReferenceKind::gp_load_high:
@@ -230,8 +163,8 @@ int64_t AlphaMachine::field(const Instruction& instruction, ReferenceKind kind) 
   }
 }
 
-bool AlphaMachine::apply(Instruction& instruction, ReferenceKind kind, uint64_t place,
-                         uint64_t target, uint64_t gp) const {
+bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
+           uint64_t gp) {
   const auto write = [&](int64_t value) {
     instruction.immediate = static_cast<int32_t>(value);
     instruction.flags &= ~Instruction::kHasReference;
@@ -266,21 +199,26 @@ bool AlphaMachine::apply(Instruction& instruction, ReferenceKind kind, uint64_t 
   }
 }
 
-std::vector<uint8_t> AlphaMachine::far_departure(uint64_t place, uint64_t landing) const {
+std::optional<int64_t> gp_offset(std::span<const Instruction> code) {
+  return field(code.front(), ReferenceKind::gp_low);
+}
+
+// ---- stubs ----
+
+std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) {
   const auto code = departure(place, landing);
   if (!code) throw Error(fmt::format("code at {:#x} is too far from {:#x}", landing, place));
   return encode_all(*code);
 }
 
-std::vector<uint8_t> AlphaMachine::far_landing(uint64_t place, uint64_t target) const {
+std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) {
   const auto code = landing(place, target);
   if (!code) throw Error(fmt::format("{:#x} is out of reach of a branch at {:#x}", target, place));
   return encode_all(*code);
 }
 
 /// Reads the target where a stub has it and compares the code with the stub for that target.
-std::optional<uint64_t> AlphaMachine::far_stub_target(std::span<const Instruction> code,
-                                                      uint64_t place) const {
+std::optional<uint64_t> far_stub_target(std::span<const Instruction> code, uint64_t place) {
   const auto equal = [](const Instruction& left, const Instruction& right) {
     return !right.is_pseudo() && !right.has_reference() && encode_word(left) == encode_word(right);
   };
@@ -297,11 +235,57 @@ std::optional<uint64_t> AlphaMachine::far_stub_target(std::span<const Instructio
   return std::nullopt;
 }
 
+const GlobalPointer kGlobalPointer = {.base = kGp, .offset = gp_offset};
+
+const Stubs kStubs = {.departure_size = 4 * kDepartureLength,
+                      .landing_size = 4 * kLandingLength,
+                      .frame = 16,
+                      .departure = far_departure,
+                      .landing = far_landing,
+                      .target = far_stub_target};
+
+Machine make_machine() {
+  return {
+      .name = "alpha",
+      .register_count = kRegisterCount,
+      .codec = {.groups = {.bytes = 4, .slots = 1},
+                .nop = unop(),
+                .decode = decode,
+                .arrange = arrange,
+                .encode_before = encode_before,
+                .replace = replace,
+                .fill = fill},
+      .text = {.print = alpha::print, .parse = alpha::parse, .register_name = register_name},
+      .facts = alpha::facts,
+      .operands = alpha::operands,
+      .is_signal_return = alpha::is_signal_return,
+      .abi = make_abi(),
+      // Of the 21164: 8 KB (Hardware Reference Manual, 2.1.1).
+      .icache = {.line = 32, .sets = 256, .prefetched = 4},
+      // Model C (simulator/README.md).
+      .costs = {.instruction = 1.1, .taken = 1.0, .added_branch = 0.25},
+      .branches = {.branch = branch_instruction(kZero, 4),
+                   .stop = decode_word(0),  // halt
+                   .reach = kBranchReach,
+                   .reach_of = reach_of,
+                   .invert = [](Instruction& branch,
+                                std::span<const Instruction>) { return alpha::invert(branch); }},
+      .fixups = {.field = field,
+                 .apply = apply,
+                 .is_upper_half = is_upper_half,
+                 .is_lower_half = is_lower_half},
+      .gp = &kGlobalPointer,
+      .stubs = &kStubs,
+      .probes = &alpha_probes(),
+      .rewrite = &alpha_rewrite_facts(),
+  };
+}
+
 }  // namespace
 
 const Machine& alpha_machine() {
-  static const AlphaMachine target;
-  return target;
+  static const Machine machine = make_machine();
+  return machine;
 }
 
 }  // namespace respike

@@ -91,11 +91,10 @@ struct OperandPlace {
 /// What can be told from the row alone, in few bytes: analyses ask for it all the time.
 struct Meaning {
   std::array<OperandPlace, 6> places;
-  uint8_t uses = 0, size = 0;            // of places, reads first
-  ControlFlow flow = ControlFlow::none;  // if the fields do not matter
-  bool flow_depends = false;             // on fields
-  bool software_completion = false;
-  bool may_be_nop = false;  // if the register in field `result` is 31
+  uint8_t uses = 0, size = 0;  // of places, reads first
+  InstructionFacts facts;      // if the fields do not matter
+  bool depends = false;        // some fact depends on fields: dependent_facts()
+  bool may_be_nop = false;     // if the register in field `result` is 31
   uint8_t result = 0;
 };
 
@@ -109,13 +108,38 @@ constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields,
   if (lock) add({0, 0, kLockFlag});
 }
 
-constexpr void set_flow(Meaning& meaning, unsigned major) {
-  meaning.flow_depends = major == kBr || major == kJump || major == kCallPal;
-  if (major == kPal1e) meaning.flow = ControlFlow::stop;  // jumps of PALmode
-  if (major > kBr)
-    meaning.flow = major == kBsr ? ControlFlow::call : ControlFlow::conditional_branch;
+constexpr bool goes_on(ControlFlow flow) {
+  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
 }
 
+constexpr void set_flow(InstructionFacts& facts, ControlFlow flow) {
+  facts.flow = flow;
+  facts.falls_through = goes_on(flow);
+}
+
+constexpr ControlFlow flow_of(unsigned major) {
+  if (major == kPal1e) return ControlFlow::stop;  // jumps of PALmode
+  if (major > kBr) return major == kBsr ? ControlFlow::call : ControlFlow::conditional_branch;
+  return ControlFlow::none;
+}
+
+constexpr SequenceRole role_of(const Encoding& encoding) {
+  const std::string_view name = encoding.name;
+  if (name == "ldl_l" || name == "ldq_l") return SequenceRole::reservation_begin;
+  if (name == "stl_c" || name == "stq_c") return SequenceRole::reservation_end;
+  if (name == "trapb" || name == "excb") return SequenceRole::shadow_end;
+  return encoding.software_completion ? SequenceRole::shadow_begin : SequenceRole::none;
+}
+
+constexpr ValueSource source_of(const Encoding& encoding) {
+  const std::string_view name = encoding.name;
+  if (name == "ldq") return ValueSource::loaded;
+  if (encoding.format == Format::literal) return ValueSource::computed;
+  if (name == "cmpeq") return ValueSource::equality;
+  return name.starts_with("cmov") ? ValueSource::selected : ValueSource::computed;
+}
+
+/// Loads to register 31 are no no-ops: but for ldq_u they prefetch.
 constexpr void set_nop(Meaning& meaning, const Encoding& encoding) {
   const Roles& roles = encoding.roles;
   const std::string_view name = encoding.name;
@@ -143,15 +167,21 @@ consteval std::array<Meaning, kEncodingCount> make_meanings() {
     add_places(meaning, roles, roles.reads, roles.reads_fpcr, roles.reads_lock);
     meaning.uses = meaning.size;
     add_places(meaning, roles, roles.writes, roles.writes_fpcr, roles.writes_lock);
-    set_flow(meaning, encoding.codec.match >> 26);
+    const unsigned major = encoding.codec.match >> 26;
+    set_flow(meaning.facts, flow_of(major));
+    meaning.facts.role = role_of(encoding);
+    meaning.facts.source = source_of(encoding);
+    const std::string_view name = encoding.name;
+    meaning.depends = major == kBr || major == kJump || major == kCallPal || name == "lda" ||
+                      (name == "bis" && encoding.format != Format::literal);
     set_nop(meaning, encoding);
-    meaning.software_completion = encoding.software_completion;
   }
   return meanings;
 }
 
 constexpr std::array<Meaning, kEncodingCount> kMeanings = make_meanings();
 
+/// Row 0, which means nothing, is that of pseudo-instructions, too.
 const Meaning& meaning_of(const Instruction& instruction) {
   return kMeanings[row_of(instruction.opcode)];
 }
@@ -179,6 +209,41 @@ ControlFlow jump_flow(const Instruction& instruction) {
   }
 }
 
+/// br with a register for the return address calls, but for one to the next instruction.
+InstructionFacts branch_facts(const Instruction& instruction, InstructionFacts facts) {
+  if (instruction.registers[0] == kZero) {
+    set_flow(facts, ControlFlow::branch);
+  } else {
+    facts.get_pc = !instruction.has_reference() && instruction.immediate == 4;
+    set_flow(facts, facts.get_pc ? ControlFlow::none : ControlFlow::call);
+  }
+  return facts;
+}
+
+bool is_copy(const Instruction& instruction) {
+  if (instruction.opcode == opcode("lda"))
+    return instruction.immediate == 0 && !instruction.has_reference();
+  const auto [a, b] = std::pair(instruction.registers[0], instruction.registers[1]);
+  return a == kZero || b == kZero || a == b;
+}
+
+InstructionFacts dependent_facts(const Instruction& instruction, InstructionFacts facts) {
+  switch (major_opcode(instruction)) {
+    case kBr:
+      return branch_facts(instruction, facts);
+    case kJump:
+      set_flow(facts, jump_flow(instruction));
+      return facts;
+    case kCallPal:
+      if (instruction.immediate == kHalt) set_flow(facts, ControlFlow::stop);
+      facts.system_call = encode_word(instruction) == static_cast<uint32_t>(kCallsys);
+      return facts;
+    default:
+      if (is_copy(instruction)) facts.source = ValueSource::copied;
+      return facts;
+  }
+}
+
 std::vector<Register> register_range(Register first, Register last) {
   std::vector<Register> range;
   for (Register r = first; r <= last; ++r) range.push_back(r);
@@ -190,51 +255,13 @@ std::vector<Register> join(std::vector<Register> left, const std::vector<Registe
   return left;
 }
 
-/// The control register belongs to the preserved ones: it holds the caller's modes, live forever.
-Abi make_abi() {
-  const auto floating = [](Register first, Register last) {
-    return register_range(kFloating + first, kFloating + last);
-  };
-  Abi abi;
-  abi.stack_pointer = kSp;
-  abi.return_address = kRa;
-  abi.global_pointer = kGp;
-  abi.procedure_value = kPv;
-  abi.arguments = join(register_range(kA0, kA5), floating(16, 21));
-  abi.results = join({kV0}, floating(0, 1));
-  abi.preserved = join(join(register_range(kS0, kFp), {kSp}), join(floating(2, 9), {kFpcr}));
-  for (Register r = 0; r < kRegisterCount; ++r) {
-    if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
-  }
-  // GCC's alpha.md, pattern divmoddi_internal; glibc's sysdeps/alpha/div_libc.h.
-  abi.support_calls.push_back({.link = kT9,
-                               .names = {"__divl", "__divlu", "__divq", "__divqu", "__reml",
-                                         "__remlu", "__remq", "__remqu"},
-                               .changed = {kT9, kT10, kT11, kPv, kAt}});
-  return abi;
-}
-
 }  // namespace
 
-bool is_get_pc(const Instruction& instruction) {
-  return instruction.opcode >= kFirstMachineOpcode && major_opcode(instruction) == kBr &&
-         instruction.registers[0] != kZero && !instruction.has_reference() &&
-         instruction.immediate == 4;
-}
-
-ControlFlow control_flow(const Instruction& instruction) {
-  if (instruction.opcode < kFirstMachineOpcode) return ControlFlow::none;
+InstructionFacts facts(const Instruction& instruction) {
   const Meaning& meaning = meaning_of(instruction);
-  if (!meaning.flow_depends) return meaning.flow;
-  switch (major_opcode(instruction)) {
-    case kBr:
-      if (instruction.registers[0] == kZero) return ControlFlow::branch;
-      return is_get_pc(instruction) ? ControlFlow::none : ControlFlow::call;
-    case kJump:
-      return jump_flow(instruction);
-    default:
-      return instruction.immediate == kHalt ? ControlFlow::stop : ControlFlow::none;
-  }
+  InstructionFacts facts = meaning.facts;
+  if (meaning.may_be_nop) facts.nop = instruction.registers[meaning.result] == kZero;
+  return meaning.depends ? dependent_facts(instruction, facts) : facts;
 }
 
 Operands operands(const Instruction& instruction) {
@@ -255,55 +282,6 @@ Operands operands(const Instruction& instruction) {
   return result;
 }
 
-/// Loads to register 31 are not among them: but for ldq_u they prefetch.
-bool is_system_call(const Instruction& instruction) {
-  return instruction.opcode >= kFirstMachineOpcode &&
-         encoding_of(instruction).format == Format::palcode &&
-         encode_word(instruction) == static_cast<uint32_t>(kCallsys);
-}
-
-bool is_nop(const Instruction& instruction) {
-  if (instruction.opcode < kFirstMachineOpcode) return false;
-  const Meaning& meaning = meaning_of(instruction);
-  return meaning.may_be_nop && instruction.registers[meaning.result] == kZero;
-}
-
-ValueSource value_source(const Instruction& instruction) {
-  const uint16_t op = instruction.opcode;
-  if (op == opcode("ldq")) return ValueSource::loaded;
-  if (op == opcode("cmpeq")) return ValueSource::equality;
-  if (op == opcode("lda") && instruction.immediate == 0 && !instruction.has_reference())
-    return ValueSource::copied;
-  const auto is_zero = [&](unsigned field) { return instruction.registers[field] == kZero; };
-  if (op == opcode("bis") &&
-      (is_zero(0) || is_zero(1) || instruction.registers[0] == instruction.registers[1]))
-    return ValueSource::copied;
-  for (const uint16_t select :
-       {opcode("cmoveq"), opcode("cmovne"), opcode("cmovlt"), opcode("cmovge"), opcode("cmovle"),
-        opcode("cmovgt"), opcode("cmovlbs"), opcode("cmovlbc")})
-    if (op == select) return ValueSource::selected;
-  return ValueSource::computed;
-}
-
-SequenceRole sequence_role(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case opcode("ldl_l"):
-    case opcode("ldq_l"):
-      return SequenceRole::reservation_begin;
-    case opcode("stl_c"):
-    case opcode("stq_c"):
-      return SequenceRole::reservation_end;
-    case opcode("trapb"):
-    case opcode("excb"):
-      return SequenceRole::shadow_end;
-    case kCfiState:
-      return SequenceRole::none;
-    default:
-      return meaning_of(instruction).software_completion ? SequenceRole::shadow_begin
-                                                         : SequenceRole::none;
-  }
-}
-
 /// mov sp,a0; lda v0,103 (sigreturn) or 351 (rt_sigreturn); callsys.
 bool is_signal_return(std::span<const Instruction> instructions) {
   for (size_t i = 0; i + 3 <= instructions.size(); ++i) {
@@ -318,8 +296,27 @@ bool is_signal_return(std::span<const Instruction> instructions) {
   return false;
 }
 
-const Abi& abi() {
-  static const Abi abi = make_abi();
+/// The control register belongs to the preserved ones: it holds the caller's modes, live forever.
+Abi make_abi() {
+  const auto floating = [](Register first, Register last) {
+    return register_range(kFloating + first, kFloating + last);
+  };
+  Abi abi;
+  abi.stack_pointer = kSp;
+  abi.return_address = kRa;
+  abi.procedure_value = kPv;
+  abi.arguments = join(register_range(kA0, kA5), floating(16, 21));
+  abi.results = join({kV0}, floating(0, 1));
+  abi.preserved = join(join(register_range(kS0, kFp), {kSp}), join(floating(2, 9), {kFpcr}));
+  for (Register r = 0; r < kRegisterCount; ++r) {
+    if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
+  }
+  // GCC's alpha.md, pattern divmoddi_internal; glibc's sysdeps/alpha/div_libc.h.
+  abi.support_calls.push_back({.link = kT9,
+                               .names = {"__divl", "__divlu", "__divq", "__divqu", "__reml",
+                                         "__remlu", "__remq", "__remqu"},
+                               .changed = {kT9, kT10, kT11, kPv, kAt}});
+  abi.jump_table_entry = RelocationRole::gp_relative32;
   return abi;
 }
 

@@ -37,15 +37,13 @@ enum : Register {
 };
 inline constexpr uint8_t kZero = 31;  // the field's value; not a Register
 
-ControlFlow control_flow(const Instruction& instruction);
+InstructionFacts facts(const Instruction& instruction);
 Operands operands(const Instruction& instruction);
-bool is_nop(const Instruction& instruction);
-bool is_get_pc(const Instruction& instruction);  // br rN, .+4
-ValueSource value_source(const Instruction& instruction);
-SequenceRole sequence_role(const Instruction& instruction);
-bool is_system_call(const Instruction& instruction);  // callsys
+inline ControlFlow control_flow(const Instruction& instruction) {
+  return facts(instruction).flow;
+}
 bool is_signal_return(std::span<const Instruction> instructions);
-const Abi& abi();
+Abi make_abi();
 
 /// Replaces a conditional branch by the one with the opposite condition; false for others.
 bool invert(Instruction& instruction);

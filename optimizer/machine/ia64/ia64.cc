@@ -1,7 +1,7 @@
 // The Itanium as a Machine: bundles, references, stubs; the rest is in codec, text, meaning and
 // bundling.
 //
-// Code. A group of the grid is a bundle; instructions have the address of their bundle plus their
+// Code. A group is a bundle; instructions have the address of their bundle plus their
 // slot. A list of instructions does what it says in any packing: within an instruction group no
 // instruction reads what another one before it wrote, and those that read before another one writes
 // see the old value wherever the stops are. So bundles may be packed anew as long as the order is
@@ -38,6 +38,7 @@ namespace {
 using namespace ia64;
 
 constexpr uint64_t kBranchReach = (uint64_t{1} << 24) - kBundleSize;
+constexpr uint64_t kLongBranchReach = (uint64_t{1} << 31) - kBundleSize;
 constexpr unsigned kBranchBits = 25;  // of a displacement: 21 of bundles
 constexpr unsigned kAddBits = 22;
 
@@ -95,9 +96,6 @@ Abi make_abi() {
   Abi abi;
   abi.stack_pointer = kGeneral + 12;
   abi.return_address = kBranch + 0;
-  abi.global_pointer = kGeneral + 1;
-  abi.callers_set_gp = true;
-  abi.windowed = kStacked;
   const auto add = [](std::vector<Register>& to, unsigned first, unsigned last) {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
@@ -119,121 +117,20 @@ Abi make_abi() {
     abi.preserved.push_back(static_cast<Register>(kApplication + application));
   for (Register r = 0; r < kRegisterCount; ++r)
     if (std::ranges::find(abi.preserved, r) == abi.preserved.end()) abi.scratch.push_back(r);
+  abi.jump_table_entry = RelocationRole::pc_relative64;
+  abi.descriptors = {.section = ".opd", .size = 16};
   return abi;
 }
 
-class Ia64Machine final : public Machine {
- public:
-  std::string_view name() const override { return "ia64"; }
-  MachineId machine() const override { return MachineId::ia64; }
-  CodeGrid grid() const override { return {.bytes = kBundleSize, .slots = 3}; }
-
-  void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const override;
-  size_t decoded_count(std::span<const uint8_t> code) const override {
-    return code.size() / kBundleSize * 3;
-  }
-  uint64_t arrange(std::span<const Instruction> run, uint32_t* places) const override;
-  void encode_before(std::span<const Instruction> run, std::span<const Instruction> following,
-                     std::vector<uint8_t>& out) const override;
-  void replace(std::span<uint8_t> group, unsigned slot,
-               const Instruction& instruction) const override;
-  void fill(std::span<uint8_t> groups) const override;
-  bool drops_nops() const override { return true; }
-  bool zeros_pad() const override { return true; }
-  bool is_prefix(const Instruction& instruction) const override {
-    return op_of(instruction) == Op::long_half;
-  }
-  uint8_t standing_flags() const override { return kStop | kUnitMask; }
-
-  std::string print(const Instruction& instruction, uint64_t address) const override {
-    return ia64::print(instruction, {}, address);
-  }
-  Instruction parse(std::string_view text, uint64_t address) const override {
-    return ia64::parse(text, address).instruction;
-  }
-  std::string register_name(Register r) const override { return ia64::register_name(r); }
-  unsigned register_count() const override { return kRegisterCount; }
-
-  ControlFlow control_flow(const Instruction& instruction) const override {
-    return ia64::control_flow(instruction);
-  }
-  bool may_fall_through(const Instruction& instruction) const override {
-    return ia64::may_fall_through(instruction);
-  }
-  Operands operands(const Instruction& instruction) const override {
-    return ia64::operands(instruction);
-  }
-  bool is_nop(const Instruction& instruction) const override { return ia64::is_nop(instruction); }
-  SequenceRole sequence_role(const Instruction&) const override { return SequenceRole::none; }
-  bool is_system_call(const Instruction& instruction) const override {
-    return ia64::is_system_call(instruction);
-  }
-  bool is_get_pc(const Instruction& instruction) const override {
-    return op_of(instruction) == Op::mov_ip;
-  }
-  ValueSource value_source(const Instruction& instruction) const override {
-    return ia64::value_source(instruction);
-  }
-  bool uses_as_pointer(const Instruction& instruction, Register r) const override {
-    return ia64::uses_as_pointer(instruction, r);
-  }
-  std::optional<RegisterRange> kept_registers(const Instruction& instruction) const override {
-    return ia64::kept_registers(instruction);
-  }
-  bool defers_faults(const Instruction& instruction) const override {
-    return ia64::defers_faults(instruction);
-  }
-  const Abi& abi() const override {
-    static const Abi abi = make_abi();
-    return abi;
-  }
-  /// Of the Itanium 2: 16 KB.
-  CacheShape instruction_cache() const override { return {.line = 64, .sets = 64, .ways = 4}; }
-  /// Up to six instructions issue in a cycle; a taken branch ends the group that issues.
-  ExecutionCosts execution_costs() const override { return {.instruction = 0.2, .taken = 0.5}; }
-  /// Linux returns from handlers through a page of the kernel's own.
-  bool is_signal_return(std::span<const Instruction>) const override { return false; }
-
-  Instruction branch() const override { return parsed("br.cond.sptk.few 0x0"); }
-  Instruction stop() const override { return parsed("break.m 0x0"); }
-  Instruction nop() const override { return parsed("nop.m 0x0"); }
-  bool invert(Instruction& branch, std::span<const Instruction> before) const override {
-    return ia64::invert(branch, before);
-  }
-  void predict(Instruction& branch, uint64_t taken, uint64_t executed) const override {
-    ia64::predict(branch, taken, executed);
-  }
-  uint64_t branch_reach() const override { return kBranchReach; }
-
-  bool is_upper_half(const Instruction&) const override { return false; }
-  bool is_lower_half(const Instruction&) const override { return false; }
-  int64_t field(const Instruction& instruction, ReferenceKind) const override {
-    return instruction.immediate;
-  }
-  std::optional<int64_t> gp_offset(std::span<const Instruction> code) const override;
-  RelocationRole jump_table_entry() const override { return RelocationRole::pc_relative64; }
-  DescriptorTable descriptors() const override { return {.section = ".opd", .size = 16}; }
-  bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
-             uint64_t gp) const override;
-
-  unsigned far_departure_size() const override { return kBundleSize; }
-  unsigned far_landing_size() const override { return 0; }
-  unsigned far_stub_frame() const override { return 0; }
-  std::vector<uint8_t> far_departure(uint64_t place, uint64_t landing) const override;
-  std::vector<uint8_t> far_landing(uint64_t, uint64_t) const override { return {}; }
-  std::optional<uint64_t> far_stub_target(std::span<const Instruction> code,
-                                          uint64_t place) const override;
-  const Probes* probes() const override { return &ia64_probes(); }
-  const RewriteFacts* rewrite_facts() const override { return nullptr; }
-};
+// ---- codec ----
 
 /// A long no-op becomes two short ones, and a branch that leads further than displacements here go
 /// no instruction at all.
-void Ia64Machine::decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) const {
+void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
   const size_t count = code.size() / kBundleSize;
   decode_bundles(code.data(), count, origin, out);
   for (Instruction* slots = out; slots != out + 3 * count; slots += 3) {
-    if (!is_prefix(slots[1])) continue;
+    if (op_of(slots[1]) != Op::long_half) continue;
     if (op_of(slots[2]) == Op::nop_x) {
       for (Instruction* slot : {&slots[1], &slots[2]}) {
         const bool stop = has_stop(*slot);
@@ -249,7 +146,7 @@ void Ia64Machine::decode(std::span<const uint8_t> code, uint32_t origin, Instruc
   }
 }
 
-uint64_t Ia64Machine::arrange(std::span<const Instruction> run, uint32_t* places) const {
+uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
   uint64_t size = 0;
   for_each_part(run, [&](size_t first, size_t behind, std::span<const Instruction> part) {
     if (places == nullptr) {
@@ -268,9 +165,8 @@ uint64_t Ia64Machine::arrange(std::span<const Instruction> run, uint32_t* places
   return size;
 }
 
-void Ia64Machine::encode_before(std::span<const Instruction> run,
-                                std::span<const Instruction> following,
-                                std::vector<uint8_t>& out) const {
+void encode_before(std::span<const Instruction> run, std::span<const Instruction> following,
+                   std::vector<uint8_t>& out) {
   for_each_part(run, [&](size_t, size_t behind, std::span<const Instruction> part) {
     const bool group_goes_on = behind == run.size() && !starts_group(following);
     const Bundled bundled = bundle(part, !group_goes_on);
@@ -282,8 +178,7 @@ void Ia64Machine::encode_before(std::span<const Instruction> run,
   });
 }
 
-void Ia64Machine::replace(std::span<uint8_t> group, unsigned slot,
-                          const Instruction& instruction) const {
+void replace(std::span<uint8_t> group, unsigned slot, const Instruction& instruction) {
   Instruction slots[3];
   decode_bundle(group.data(), 0, slots);
   slots[slot] = instruction;
@@ -291,7 +186,7 @@ void Ia64Machine::replace(std::span<uint8_t> group, unsigned slot,
     throw Error("internal error: an instruction does not fit its slot");
 }
 
-void Ia64Machine::fill(std::span<uint8_t> groups) const {
+void fill(std::span<uint8_t> groups) {
   Instruction slots[] = {parsed("nop.m 0x0"), parsed("nop.i 0x0"), parsed("nop.i 0x0")};
   set_stop(slots[2], true);
   uint8_t bytes[kBundleSize];
@@ -300,15 +195,27 @@ void Ia64Machine::fill(std::span<uint8_t> groups) const {
     std::copy(bytes, bytes + kBundleSize, &groups[at]);
 }
 
-std::optional<int64_t> Ia64Machine::gp_offset(std::span<const Instruction> code) const {
+// ---- branches and references ----
+
+bool is_prefix(const Instruction& instruction) {
+  return op_of(instruction) == Op::long_half;
+}
+
+/// Branches, calls and checks have a displacement of 21 bits, which counts bundles; brl has 60
+/// bits, of which an Instruction holds what 32 bits of bytes can say. Both its halves are asked.
+uint64_t reach_of(const Instruction& branch) {
+  return is_prefix(branch) || is_long_branch(branch) ? kLongBranchReach : kBranchReach;
+}
+
+std::optional<int64_t> gp_offset(std::span<const Instruction> code) {
   if (op_of(code[0]) == Op::addl) return code[0].immediate;
   if (code.size() > 1 && is_prefix(code[0]) && op_of(code[1]) == Op::movl)
     return expand(code[1], code[0]).immediate;
   return std::nullopt;
 }
 
-bool Ia64Machine::apply(Instruction& instruction, ReferenceKind kind, uint64_t place,
-                        uint64_t target, uint64_t gp) const {
+bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
+           uint64_t gp) {
   int64_t value = 0;
   unsigned bits = 64;
   if (kind == ReferenceKind::branch) {
@@ -329,7 +236,9 @@ bool Ia64Machine::apply(Instruction& instruction, ReferenceKind kind, uint64_t p
   return true;
 }
 
-std::vector<uint8_t> Ia64Machine::far_departure(uint64_t place, uint64_t target) const {
+// ---- stubs ----
+
+std::vector<uint8_t> far_departure(uint64_t place, uint64_t target) {
   const Parsed jump = ia64::parse(fmt::format("brl.cond.sptk.few {:#x};;", target), place);
   const Instruction slots[] = {parsed("nop.m 0x0"), jump.high, jump.instruction};
   std::vector<uint8_t> bytes(kBundleSize);
@@ -337,19 +246,74 @@ std::vector<uint8_t> Ia64Machine::far_departure(uint64_t place, uint64_t target)
   return bytes;
 }
 
-std::optional<uint64_t> Ia64Machine::far_stub_target(std::span<const Instruction> code,
-                                                     uint64_t place) const {
-  if (code.size() < 3 || !is_nop(code[0]) || op_of(code[2]) != Op::brl_cond ||
+std::optional<uint64_t> far_stub_target(std::span<const Instruction> code, uint64_t place) {
+  if (code.size() < 3 || !ia64::is_nop(code[0]) || op_of(code[2]) != Op::brl_cond ||
       code[2].predicate != 0 || code[2].has_reference())
     return std::nullopt;
   return place + static_cast<uint64_t>(expand(code[2], code[1]).immediate);
 }
 
+const GlobalPointer kGlobalPointer = {.base = kGeneral + 1,
+                                      .callers_set = true,
+                                      .offset = gp_offset,
+                                      .uses_as_pointer = ia64::uses_as_pointer};
+
+const RegisterWindow kWindow = {.registers = kStacked, .kept = kept_registers};
+
+const Stubs kStubs = {.departure_size = kBundleSize,
+                      .departure = far_departure,
+                      .landing = [](uint64_t, uint64_t) { return std::vector<uint8_t>(); },
+                      .target = far_stub_target};
+
+Machine make_machine() {
+  return {
+      .name = "ia64",
+      .register_count = kRegisterCount,
+      .codec = {.groups = {.bytes = kBundleSize, .slots = 3},
+                .nop = parsed("nop.m 0x0"),
+                .drops_nops = true,
+                .zeros_pad = true,
+                .standing_flags = kStop | kUnitMask,
+                .decode = decode,
+                .arrange = arrange,
+                .encode_before = encode_before,
+                .replace = replace,
+                .fill = fill},
+      .text = {.print = [](const Instruction& i, uint64_t at) { return ia64::print(i, {}, at); },
+               .parse = [](std::string_view text,
+                           uint64_t at) { return ia64::parse(text, at).instruction; },
+               .register_name = ia64::register_name},
+      .facts = ia64::facts,
+      .operands = ia64::operands,
+      // Linux returns from handlers through a page of the kernel's own.
+      .is_signal_return = [](std::span<const Instruction>) { return false; },
+      .abi = make_abi(),
+      // Of the Itanium 2: 16 KB.
+      .icache = {.line = 64, .sets = 64, .ways = 4},
+      // Up to six instructions issue in a cycle; a taken branch ends the group that issues.
+      .costs = {.instruction = 0.2, .taken = 0.5},
+      .branches = {.branch = parsed("br.cond.sptk.few 0x0"),
+                   .stop = parsed("break.m 0x0"),
+                   .reach = kBranchReach,
+                   .reach_of = reach_of,
+                   .invert = ia64::invert,
+                   .predict = ia64::predict},
+      .fixups = {.field = [](const Instruction& i, ReferenceKind) { return int64_t{i.immediate}; },
+                 .apply = apply,
+                 .is_upper_half = [](const Instruction&) { return false; },
+                 .is_lower_half = [](const Instruction&) { return false; }},
+      .gp = &kGlobalPointer,
+      .window = &kWindow,
+      .stubs = &kStubs,
+      .probes = &ia64_probes(),
+  };
+}
+
 }  // namespace
 
 const Machine& ia64_machine() {
-  static const Ia64Machine target;
-  return target;
+  static const Machine machine = make_machine();
+  return machine;
 }
 
 }  // namespace respike

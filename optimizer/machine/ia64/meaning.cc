@@ -69,16 +69,140 @@ void append_implicit(Operands& operands, unsigned set) {
     if ((set >> i & 1) != 0) append(operands, kImplicitRegisters[i]);
 }
 
+/// Whether the completer %t or %u gives a load a type.
+constexpr bool has_load_type(const Encoding& encoding) {
+  return encoding.name.find("%t") != std::string_view::npos ||
+         encoding.name.find("%u") != std::string_view::npos;
+}
+
 /// The type of a load (the completer %t or %u); nullopt: it has none.
 std::optional<unsigned> load_type(const Instruction& instruction, const Encoding& encoding) {
-  const bool has_type = encoding.name.find("%t") != std::string_view::npos ||
-                        encoding.name.find("%u") != std::string_view::npos;
-  return has_type ? std::optional(instruction.registers[3] >> 4u) : std::nullopt;
+  return has_load_type(encoding) ? std::optional(instruction.registers[3] >> 4u) : std::nullopt;
 }
 
 /// Loads that leave their registers alone when the ALAT still knows them.
 bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
   return load_type(instruction, encoding).value_or(0) >= 8;
+}
+
+// ---- facts ----
+
+/// What can be told from the Op alone.
+struct OpFacts {
+  InstructionFacts facts;
+  bool depends = false;  // some fact depends on fields or the predicate: dependent_facts()
+};
+
+constexpr bool is_nop_op(Op op) {
+  return op == Op::nop_m || op == Op::nop_i || op == Op::nop_f || op == Op::nop_b ||
+         op == Op::nop_x;
+}
+
+/// Of instructions that are not skipped. Branches on a predicate are conditional, and breaks that
+/// stop are those with the number 0: dependent_facts().
+constexpr ControlFlow flow_of(Op op) {
+  if (is_check(op) || is_loop_branch(op)) return ControlFlow::conditional_branch;
+  switch (op) {
+    case Op::br_cond:
+    case Op::brl_cond:
+      return ControlFlow::branch;
+    case Op::br_call:
+    case Op::brl_call:
+      return ControlFlow::call;
+    case Op::br_call_ind:
+      return ControlFlow::indirect_call;
+    case Op::br_cond_ind:
+    case Op::br_ia:
+      return ControlFlow::indirect_jump;
+    case Op::br_ret:
+      return ControlFlow::return_jump;
+    case Op::rfi:
+      return ControlFlow::stop;
+    default:
+      return ControlFlow::none;
+  }
+}
+
+constexpr bool is_break(Op op) {
+  return op == Op::break_m || op == Op::break_i || op == Op::break_f || op == Op::break_x;
+}
+
+constexpr bool is_plain_load(Op op) {
+  return op == Op::ld || op == Op::ld_reg || op == Op::ld_imm;
+}
+
+constexpr bool goes_on(ControlFlow flow) {
+  return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
+}
+
+consteval std::array<OpFacts, kOpCount> make_facts() {
+  std::array<OpFacts, kOpCount> all;
+  all[opcode(Op::long_half)].facts.prefix = true;
+  for (size_t i = kFirstRow; i < kOpCount; ++i) {
+    const auto op = static_cast<Op>(i);
+    InstructionFacts& facts = all[i].facts;
+    facts.flow = flow_of(op);
+    facts.falls_through = goes_on(facts.flow);
+    facts.nop = is_nop_op(op);
+    facts.get_pc = op == Op::mov_ip;
+    if (op == Op::mov_to_br_sptk || op == Op::mov_to_br || op == Op::mov_to_br_dptk ||
+        op == Op::mov_from_br)
+      facts.source = ValueSource::copied;
+    all[i].depends = facts.flow == ControlFlow::branch ||
+                     facts.flow == ControlFlow::indirect_jump ||
+                     facts.flow == ControlFlow::return_jump || op == Op::br_call_ind ||
+                     is_break(op) || op == Op::adds || has_load_type(kEncodings[i]);
+  }
+  return all;
+}
+
+constexpr std::array<OpFacts, kOpCount> kFacts = make_facts();
+
+/// A break is what compilers put where control never comes, with the number 0, and how programs
+/// call Linux, with 0x100000; break.b ignores the number.
+void add_facts_of_break(const Instruction& instruction, InstructionFacts& facts) {
+  const Op op = op_of(instruction);
+  if (instruction.immediate == 0 && instruction.predicate == 0) {
+    facts.flow = ControlFlow::stop;
+    facts.falls_through = false;
+  }
+  facts.system_call = (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
+}
+
+/// Of a load that moves its base register, too, the source is that of the loaded register alone.
+void add_facts_of_load(const Instruction& instruction, InstructionFacts& facts) {
+  constexpr unsigned kSpeculative = 1, kSpeculativeAdvanced = 3;
+  const unsigned type = instruction.registers[3] >> 4u;
+  facts.defers_faults = type == kSpeculative || type == kSpeculativeAdvanced;
+  if (is_plain_load(op_of(instruction)) && completer_value(instruction, completer('z')) == 3)
+    facts.source = ValueSource::loaded;
+}
+
+InstructionFacts dependent_facts(const Instruction& instruction, InstructionFacts facts) {
+  const Op op = op_of(instruction);
+  switch (facts.flow) {
+    case ControlFlow::branch:
+      if (instruction.predicate != 0) facts.flow = ControlFlow::conditional_branch;
+      facts.falls_through = instruction.predicate != 0;
+      return facts;
+    case ControlFlow::indirect_jump:
+    case ControlFlow::return_jump:
+      facts.falls_through = instruction.predicate != 0;
+      return facts;
+    case ControlFlow::indirect_call:  // through b7, back through b6: a page of the kernel's
+      facts.system_call = instruction.registers[0] == 6 && instruction.registers[1] == 7;
+      return facts;
+    default:
+      break;
+  }
+  if (op == Op::adds) {
+    if (instruction.immediate == 0) facts.source = ValueSource::copied;
+  } else if (is_break(op)) {
+    add_facts_of_break(instruction, facts);
+  } else {
+    add_facts_of_load(instruction, facts);
+  }
+  return facts;
 }
 
 }  // namespace
@@ -118,56 +242,13 @@ Operands operands(const Instruction& instruction) {
   return result;
 }
 
-bool is_loop_branch(Op op) {
-  return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
-         op == Op::br_wexit;
-}
-
 bool is_unconditional_compare(Op op) {
   return kEncodings[static_cast<size_t>(op)].name.find(".unc") != std::string_view::npos;
 }
 
-ControlFlow control_flow(const Instruction& instruction) {
-  const Op op = op_of(instruction);
-  if (is_check(op) || is_loop_branch(op)) return ControlFlow::conditional_branch;
-  switch (op) {
-    case Op::br_cond:
-    case Op::brl_cond:
-      return instruction.predicate == 0 ? ControlFlow::branch : ControlFlow::conditional_branch;
-    case Op::br_call:
-    case Op::brl_call:
-      return ControlFlow::call;
-    case Op::br_call_ind:
-      return ControlFlow::indirect_call;
-    case Op::br_cond_ind:
-    case Op::br_ia:
-      return ControlFlow::indirect_jump;
-    case Op::br_ret:
-      return ControlFlow::return_jump;
-    case Op::rfi:
-      return ControlFlow::stop;
-    case Op::break_m:  // what compilers put where control never comes; break.b ignores the number
-    case Op::break_i:
-    case Op::break_f:
-    case Op::break_x:
-      return instruction.immediate == 0 && instruction.predicate == 0 ? ControlFlow::stop
-                                                                      : ControlFlow::none;
-    default:
-      return ControlFlow::none;
-  }
-}
-
-bool may_fall_through(const Instruction& instruction) {
-  switch (control_flow(instruction)) {
-    case ControlFlow::branch:
-    case ControlFlow::stop:
-      return false;
-    case ControlFlow::indirect_jump:
-    case ControlFlow::return_jump:
-      return instruction.predicate != 0;
-    default:
-      return true;
-  }
+InstructionFacts facts(const Instruction& instruction) {
+  const OpFacts& facts = kFacts[instruction.opcode];
+  return facts.depends ? dependent_facts(instruction, facts.facts) : facts.facts;
 }
 
 bool invert(Instruction& branch, std::span<const Instruction> before) {
@@ -211,53 +292,6 @@ void predict(Instruction& branch, uint64_t taken, uint64_t executed) {
   const bool mostly_taken = taken > executed - taken;
   uint8_t& field = branch.registers[completer('w').field];
   field = static_cast<uint8_t>((field & ~kBoth) | (mostly_taken ? 0 : kNotTaken) | kDynamic);
-}
-
-bool defers_faults(const Instruction& instruction) {
-  constexpr unsigned kSpeculative = 1, kSpeculativeAdvanced = 3;
-  if (instruction.opcode < kFirstRow) return false;
-  const unsigned type = load_type(instruction, encoding_of(instruction)).value_or(0);
-  return type == kSpeculative || type == kSpeculativeAdvanced;
-}
-
-bool is_nop(const Instruction& instruction) {
-  switch (op_of(instruction)) {
-    case Op::nop_m:
-    case Op::nop_i:
-    case Op::nop_f:
-    case Op::nop_b:
-    case Op::nop_x:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Linux: break 0x100000, or a call through b7 that returns through b6, of a page of the kernel's.
-bool is_system_call(const Instruction& instruction) {
-  const Op op = op_of(instruction);
-  if (op == Op::br_call_ind) return instruction.registers[0] == 6 && instruction.registers[1] == 7;
-  return (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
-}
-
-/// Of a load that moves its base register, too, what is said is true of the loaded one alone.
-ValueSource value_source(const Instruction& instruction) {
-  switch (op_of(instruction)) {
-    case Op::adds:
-      return instruction.immediate == 0 ? ValueSource::copied : ValueSource::computed;
-    case Op::mov_to_br_sptk:
-    case Op::mov_to_br:
-    case Op::mov_to_br_dptk:
-    case Op::mov_from_br:
-      return ValueSource::copied;
-    case Op::ld:
-    case Op::ld_reg:
-    case Op::ld_imm:
-      return completer_value(instruction, completer('z')) == 3 ? ValueSource::loaded
-                                                               : ValueSource::computed;
-    default:
-      return ValueSource::computed;
-  }
 }
 
 bool uses_as_pointer(const Instruction& instruction, Register r) {

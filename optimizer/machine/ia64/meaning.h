@@ -29,23 +29,26 @@ std::string register_name(Register r);
 /// of type unc define their predicates in any case. Check loads use what they define, too.
 Operands operands(const Instruction& instruction);
 
-/// An instruction under a predicate may do nothing; of a call, jump or return the kind is that of
-/// one that does: ask may_fall_through(), too.
-ControlFlow control_flow(const Instruction& instruction);
-bool may_fall_through(const Instruction& instruction);
+/// An instruction under a predicate may do nothing; of a call, jump or return `flow` is that of one
+/// that does: ask `falls_through`, too. `source` says what general and branch registers get.
+InstructionFacts facts(const Instruction& instruction);
+inline ControlFlow control_flow(const Instruction& instruction) {
+  return facts(instruction).flow;
+}
+inline bool is_nop(const Instruction& instruction) {  // nop.m, .i, .f, .b, .x
+  return facts(instruction).nop;
+}
 
 /// Makes a branch one on the opposite predicate, when the last compare in `before` that sets its
 /// predicate sets another one to the opposite; false otherwise. For code in which no compare sees a
 /// NaT: then both would be 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
-/// Sets the completer .sptk, .spnt, .dptk or .dpnt; see Machine::predict().
+/// Sets the completer .sptk, .spnt, .dptk or .dpnt; see BranchForms::predict().
 void predict(Instruction& branch, uint64_t taken, uint64_t executed);
-/// ld.s, ld.sa and their kin.
-bool defers_faults(const Instruction& instruction);
 
 /// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit. Inline, since
 /// plugins of emulators have no part of this library.
-inline bool is_check(Op op) {
+constexpr bool is_check(Op op) {
   switch (op) {
     case Op::chk_s_i:
     case Op::chk_s_m:
@@ -61,15 +64,12 @@ inline bool is_check(Op op) {
   }
 }
 /// br.cloop and those of modulo-scheduled loops: the last of their bundle.
-bool is_loop_branch(Op op);
+constexpr bool is_loop_branch(Op op) {
+  return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
+         op == Op::br_wexit;
+}
 /// Compares of type unc, which write 0 to their predicates when their own predicate is false.
 bool is_unconditional_compare(Op op);
-
-bool is_nop(const Instruction& instruction);  // nop.m, .i, .f, .b, .x
-bool is_system_call(const Instruction& instruction);
-
-/// Of what general and branch registers get; of whole addresses when loaded.
-ValueSource value_source(const Instruction& instruction);
 
 /// Reads or writes memory at what a general register holds, or adds a short immediate to it: longer
 /// ones are what linkers fill in.

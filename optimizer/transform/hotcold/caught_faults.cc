@@ -30,7 +30,7 @@ uint32_t landing_pad_of(const Procedure& procedure, const BasicBlock& block) {
 /// the call in front of them.
 bool only_loads_gp(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   return std::ranges::all_of(block.instructions, [&](const Instruction& i) {
-    return i.is_pseudo() || machine.is_nop(i) ||
+    return i.is_pseudo() || machine.facts(i).nop ||
            (i.has_reference() &&
             procedure.references[i.immediate].kind == ReferenceKind::gp_load_high);
   });
@@ -47,7 +47,7 @@ CaughtFaults::CaughtFaults(const Program& program) {
       const BasicBlock& block = procedure.blocks[b];
       if (block.instructions.empty()) continue;
       if (!only_loads_gp(machine, procedure, block))
-        calls = is_call(machine.control_flow(block.instructions.back()));
+        calls = is_call(machine.facts(block.instructions.back()).flow);
       const bool ends =
           b + 1 == range.end_block || procedure.blocks[b + 1].call_site != block.call_site;
       if (ends && landing_pad_of(procedure, block) != kNone && !calls) {

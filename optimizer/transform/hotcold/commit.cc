@@ -267,7 +267,7 @@ class Committer {
     }
     if (!hot.code.empty() && !ends_in_jump(hot))
       put(list, state, states_.find(hot.end_state, false));
-    if (hot.code.empty()) list.push_back(program_.machine->nop());
+    if (hot.code.empty()) list.push_back(program_.machine->codec.nop);
     for (const Instruction& i : block.instructions)
       result_.copied_instructions += i.is_pseudo() ? 0 : 1;
     block.instructions.assign(arena(), list);
@@ -297,7 +297,7 @@ class Committer {
   }
 
   bool ends_in_jump(const HotBlock& hot) const {
-    return program_.machine->control_flow(hot.code.back().instruction) != ControlFlow::none;
+    return program_.machine->facts(hot.code.back().instruction).flow != ControlFlow::none;
   }
 
   /// Makes edges to empty blocks lead to the block behind. An empty block stays in use if it is an

@@ -35,7 +35,7 @@ class CopyPropagation {
   /// The copy that an instruction is, if each of the two registers may take the other's place.
   std::optional<Copy> copy_in(const HotInstruction& i) const {
     const auto copy = i.role ? std::nullopt : as_copy(machine_, i.instruction);
-    const RegisterSet fixed = registers_with_a_role(machine_.abi());
+    const RegisterSet fixed = registers_with_a_role(machine_);
     if (!copy || fixed.contains(copy->from) || fixed.contains(copy->to)) return std::nullopt;
     return copy;
   }
@@ -52,7 +52,7 @@ class CopyPropagation {
       for (size_t i = 0; i < code.size(); ++i) {
         if (state == ValueWays::kReady && !code[i].role && may_read_other(code[i].instruction) &&
             uses_of(machine_.operands(code[i].instruction)).contains(to))
-          machine_.rewrite_facts()->rename(code[i].instruction, to, from, true, false);
+          machine_.rewrite->rename(code[i].instruction, to, from, true, false);
         state = ways.behind(b, i, state);
       }
     }
@@ -61,7 +61,7 @@ class CopyPropagation {
   /// False for calls and jumps: the code that they lead to may rely on the register with its
   /// address.
   bool may_read_other(const Instruction& instruction) const {
-    const ControlFlow flow = machine_.control_flow(instruction);
+    const ControlFlow flow = machine_.facts(instruction).flow;
     return flow == ControlFlow::none || flow == ControlFlow::conditional_branch;
   }
 

@@ -50,7 +50,7 @@ class BranchDecisions {
  private:
   void follow() {
     for (const uint32_t entry : procedure_.entries)
-      before_[entry].assign(machine_.register_count(), kAnyClass);
+      before_[entry].assign(machine_.register_count, kAnyClass);
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
     while (!work.empty()) {
       const uint32_t b = work.back();
@@ -90,10 +90,9 @@ class BranchDecisions {
     const Operands operands = machine_.operands(i);
     ValueClasses result = kAnyClass;
     const bool computes = i.predicate == 0 && !i.has_reference() &&
-                          operands.size == operands.uses + 1 &&
-                          machine_.rewrite_facts()->is_pure(i);
-    if (computes) result = machine_.rewrite_facts()->possible_results(i);
-    if (computes && operands.uses != 0 && machine_.value_source(i) == ValueSource::copied)
+                          operands.size == operands.uses + 1 && machine_.rewrite->is_pure(i);
+    if (computes) result = machine_.rewrite->possible_results(i);
+    if (computes && operands.uses != 0 && machine_.facts(i).source == ValueSource::copied)
       result &= known[operands.registers[operands.uses - 1]];
     for (unsigned k = operands.uses; k < operands.size; ++k) known[operands.registers[k]] = result;
   }
@@ -108,10 +107,10 @@ class BranchDecisions {
     if (block.code.empty() || block.successors.size() != 2 || procedure_.calls[b])
       return std::nullopt;
     const Instruction& last = block.code.back().instruction;
-    if (machine_.control_flow(last) != ControlFlow::conditional_branch || last.predicate != 0)
+    if (machine_.facts(last).flow != ControlFlow::conditional_branch || last.predicate != 0)
       return std::nullopt;
     const Operands operands = machine_.operands(last);
-    const auto taken = machine_.rewrite_facts()->taken_for(last);
+    const auto taken = machine_.rewrite->taken_for(last);
     if (!taken || operands.uses > 1 || operands.size != operands.uses) return std::nullopt;
     Branch branch{std::nullopt, *taken};
     if (operands.uses == 1) branch.reads = operands.registers[0];

@@ -335,7 +335,7 @@ std::string_view name_of(HotColdNote::Category category) {
 
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options,
                                 std::optional<CallGraph> calls) {
-  if (program.machine->rewrite_facts() == nullptr) return {};
+  if (program.machine->rewrite == nullptr) return {};
   HotColdResult result;
   HotColdOptimizer optimizer(program, options, std::move(calls));
   for (size_t round = 0; round < options.cold_shares.size(); ++round)
@@ -346,8 +346,8 @@ HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options,
 
 std::optional<std::string> split_alike(Program& program, const HotParts& parts,
                                        std::optional<CallGraph> calls) {
-  if (!parts.empty() && program.machine->rewrite_facts() == nullptr)
-    return fmt::format("{} images have no hot parts", program.machine->name());
+  if (!parts.empty() && program.machine->rewrite == nullptr)
+    return fmt::format("{} images have no hot parts", program.machine->name);
   if (parts.empty()) return std::nullopt;
   HotColdOptimizer optimizer(program, {}, std::move(calls));
   for (const std::vector<HotPart>& round : parts)

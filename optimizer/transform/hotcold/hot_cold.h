@@ -79,7 +79,7 @@ struct HotColdResult {
 
 /// Optimizes the movable procedures where that pays; needs counts. A procedure without a proof that
 /// it does the same (check/hot_cold_proof.h) stays as it is. Old blocks keep their numbers; new
-/// blocks come behind them. Does nothing on machines without Machine::rewrite_facts(). Linear in
+/// blocks come behind them. Does nothing on machines without Machine::rewrite. Linear in
 /// the program, quadratic in hot procedures. `calls`: the call graph of the program, if there is
 /// one already.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {},

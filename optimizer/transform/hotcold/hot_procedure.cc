@@ -36,8 +36,8 @@ class HotProcedureBuilder {
         region_(region),
         calls_(calls),
         flow_(flow),
-        preserved_(std::span(program.machine->abi().preserved)),
-        scratch_(std::span(program.machine->abi().scratch)) {
+        preserved_(std::span(program.machine->abi.preserved)),
+        scratch_(std::span(program.machine->abi.scratch)) {
     result_.program = &program;
     result_.id = region.procedure;
     result_.shape = find_frame_shape(program, region.procedure, calls.calls_of(region.procedure),
@@ -127,7 +127,7 @@ class HotProcedureBuilder {
     for (const Edge& edge : procedure_.blocks[id].successors)
       behind |= flow_.live_in(region_.procedure, edge.target);
     RegisterSet kept = preserved_;
-    kept.remove(program_.machine->abi().stack_pointer);
+    kept.remove(program_.machine->abi.stack_pointer);
     const RegisterSet read =
         call->known() ? flow_.summary(call->callee, call->entry).used : flow_.unknown_uses();
     return (live - kept) | (live - behind) | (live & read);
@@ -136,7 +136,7 @@ class HotProcedureBuilder {
   RegisterSet changed_by(const Call* call) const {
     if (call == nullptr) return {};
     if (!call->known())
-      return call->standard ? scratch_ : RegisterSet::first(program_.machine->register_count());
+      return call->standard ? scratch_ : RegisterSet::first(program_.machine->register_count);
     return scratch_ | flow_.summary(call->callee, call->entry).killed;
   }
 
@@ -179,8 +179,8 @@ HotProcedure make_hot_procedure(const Program& program, const Region& region,
 
 /// Registers that are not preserved count as used by the call, see used_at_end().
 RegisterSet HotProcedure::kept_at_end(uint32_t block) const {
-  if (is_stub(block) || !calls_at_end(block)) return RegisterSet::first(machine().register_count());
-  return RegisterSet(std::span(machine().abi().preserved));
+  if (is_stub(block) || !calls_at_end(block)) return RegisterSet::first(machine().register_count);
+  return RegisterSet(std::span(machine().abi.preserved));
 }
 
 void step_back(const HotProcedure& procedure, const HotInstruction& instruction,
@@ -188,18 +188,18 @@ void step_back(const HotProcedure& procedure, const HotInstruction& instruction,
   step_back(procedure.machine(), instruction.instruction, live);
 }
 
-RegisterSet registers_with_a_role(const Abi& abi) {
+RegisterSet registers_with_a_role(const Machine& machine) {
   RegisterSet registers;
-  registers.add(abi.stack_pointer);
-  registers.add(abi.return_address);
-  if (abi.global_pointer) registers.add(*abi.global_pointer);
+  registers.add(machine.abi.stack_pointer);
+  registers.add(machine.abi.return_address);
+  if (machine.gp != nullptr) registers.add(machine.gp->base);
   return registers;
 }
 
 std::optional<Copy> as_copy(const Machine& machine, const Instruction& instruction) {
   if (instruction.predicate != 0 || instruction.has_reference() ||
-      !machine.rewrite_facts()->is_pure(instruction) ||
-      machine.value_source(instruction) != ValueSource::copied)
+      !machine.rewrite->is_pure(instruction) ||
+      machine.facts(instruction).source != ValueSource::copied)
     return std::nullopt;
   const Operands operands = machine.operands(instruction);
   if (operands.uses != 1 || operands.size != 2) return std::nullopt;

@@ -73,7 +73,7 @@ HotProcedure make_hot_procedure(const Program& program, const Region& region,
                                 const CallGraph& calls, const RegisterFlow& flow);
 
 /// The stack pointer, the return address and gp, for which no other register can stand in.
-RegisterSet registers_with_a_role(const Abi& abi);
+RegisterSet registers_with_a_role(const Machine& machine);
 
 /// An instruction that copies one whole register and does nothing else.
 struct Copy {

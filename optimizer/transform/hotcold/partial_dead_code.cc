@@ -35,11 +35,11 @@ class Sinker {
   explicit Sinker(HotProcedure& procedure)
       : procedure_(procedure),
         machine_(procedure.machine()),
-        fixed_(registers_with_a_role(machine_.abi())) {
+        fixed_(registers_with_a_role(machine_)) {
     const auto& states = procedure.program->unwind.states;
     for (const HotBlock& block : procedure.blocks)
       if (block.end_state < states.size() &&
-          states[block.end_state].cfa_register < machine_.register_count())
+          states[block.end_state].cfa_register < machine_.register_count)
         fixed_.add(static_cast<Register>(states[block.end_state].cfa_register));
   }
 
@@ -58,7 +58,7 @@ class Sinker {
   std::optional<Register> result_of(const HotInstruction& moved) const {
     const Instruction& instruction = moved.instruction;
     if (moved.role || instruction.predicate != 0 || instruction.has_reference() ||
-        !machine_.rewrite_facts()->is_pure(instruction))
+        !machine_.rewrite->is_pure(instruction))
       return std::nullopt;
     const Operands operands = machine_.operands(instruction);
     if (operands.size != operands.uses + 1) return std::nullopt;

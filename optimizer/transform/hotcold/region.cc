@@ -159,7 +159,7 @@ class GpAnchors {
   }
 
   bool calls(BlockId block) const {
-    return is_call(machine_.control_flow(procedure_.blocks[block].instructions.back()));
+    return is_call(machine_.facts(procedure_.blocks[block].instructions.back()).flow);
   }
 
   const Machine& machine_;
@@ -354,8 +354,8 @@ BlockId pad_behind(const Machine& machine, const Procedure& procedure, BlockId b
     const BasicBlock& b = procedure.blocks[block];
     if (b.has(BasicBlock::kLandingPad)) return block;
     const bool padding = std::ranges::all_of(b.instructions, [&](const Instruction& i) {
-      return i.is_pseudo() || machine.is_nop(i) ||
-             (machine.control_flow(i) == ControlFlow::branch && !i.has_reference());
+      return i.is_pseudo() || machine.facts(i).nop ||
+             (machine.facts(i).flow == ControlFlow::branch && !i.has_reference());
     });
     if (!padding || b.successors.size() != 1) return kNone;
     block = b.successors.front().target;

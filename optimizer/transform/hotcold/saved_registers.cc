@@ -88,7 +88,7 @@ class SaveElimination {
   bool follow() {
     for (const uint32_t entry : procedure_.entries) before_[entry] = kIntact | kUnsaved;
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());
-    const bool is_return_address = reg_ == machine_.abi().return_address;
+    const bool is_return_address = reg_ == machine_.abi.return_address;
     while (!work.empty()) {
       const uint32_t b = work.back();
       work.pop_back();
@@ -118,7 +118,7 @@ class SaveElimination {
   }
 
   bool check_code() {
-    const Register sp = machine_.abi().stack_pointer;
+    const Register sp = machine_.abi.stack_pointer;
     return for_all_code([&](uint32_t b, const HotInstruction& i, uint8_t state) {
              const Operands operands = machine_.operands(i.instruction);
              const bool reads = uses_of(operands).contains(reg_);
@@ -133,14 +133,15 @@ class SaveElimination {
              if (reads && (state & kIntact) != 0) reads_intact_ = true;
              return i.role || !uses_of(operands).contains(sp) || !touches_slot(i.instruction);
            }) &&
-           !(changed_ && (reads_intact_ || reg_ == machine_.abi().return_address));
+           !(changed_ && (reads_intact_ || reg_ == machine_.abi.return_address));
   }
 
   /// Whether an access relative to the stack pointer overlaps the slot. Accesses that are not
   /// understood do not: unwind information says that the slot holds the caller's value.
   bool touches_slot(const Instruction& instruction) const {
-    if (!machine_.is_lower_half(instruction)) return false;
-    const int64_t at = machine_.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
+    if (!machine_.fixups.is_lower_half(instruction)) return false;
+    const int64_t at =
+        machine_.fixups.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
     return at > slot_ - kWidest && at < slot_ + kWidest;
   }
 
@@ -188,13 +189,13 @@ class SaveElimination {
   }
 
   bool rename() {
-    for (const Register other : machine_.rewrite_facts()->replacements())
+    for (const Register other : machine_.rewrite->replacements())
       if (is_free(other) && rename_to(other)) return true;
     return false;
   }
 
   bool rename_to(Register other) {
-    const RewriteFacts& motion = *machine_.rewrite_facts();
+    const RewriteFacts& motion = *machine_.rewrite;
     const auto copy = motion.copy(other, reg_);
     if (!copy) return false;
     const std::vector<HotBlock> before = procedure_.blocks;
@@ -270,8 +271,8 @@ RemovedSaves eliminate_saves(HotProcedure& procedure) {
   std::reverse(order.begin(), order.end());
   for (const Register reg : order) {
     const Removed now = SaveElimination(procedure, reg).run();
-    (reg == procedure.machine().abi().return_address ? removed.return_address
-                                                     : removed.preserved) += now;
+    (reg == procedure.machine().abi.return_address ? removed.return_address : removed.preserved) +=
+        now;
   }
   return removed;
 }

@@ -33,7 +33,7 @@ struct SlotAccess {
 std::optional<SlotAccess> slot_access(const HotProcedure& procedure, const HotInstruction& i) {
   if (i.role || procedure.slots.offsets.empty()) return std::nullopt;
   const auto access = whole_register_access(procedure.machine(), i.instruction);
-  if (!access || access->base != procedure.machine().abi().stack_pointer) return std::nullopt;
+  if (!access || access->base != procedure.machine().abi.stack_pointer) return std::nullopt;
   const auto slot = procedure.slots.find(access->displacement - procedure.shape.size);
   if (!slot) return std::nullopt;
   return SlotAccess{*slot, access->store, access->value};
@@ -119,8 +119,8 @@ class RedundantLoads {
 
   std::optional<Instruction> copy_from(const RegisterSet& held, Register to) const {
     std::optional<Instruction> copy;
-    (held - registers_with_a_role(machine_.abi())).for_each([&](Register r) {
-      if (!copy) copy = machine_.rewrite_facts()->copy(r, to);
+    (held - registers_with_a_role(machine_)).for_each([&](Register r) {
+      if (!copy) copy = machine_.rewrite->copy(r, to);
     });
     return copy;
   }
@@ -153,7 +153,7 @@ class StoreSinker {
       for (const HotInstruction& i : procedure_.blocks[b].code) {
         if (!enters_other_code(machine_, i.instruction)) continue;
         work.push_back(b);
-        if (!is_call(machine_.control_flow(i.instruction))) called_[b] = true;  // not at the end
+        if (!is_call(machine_.facts(i.instruction).flow)) called_[b] = true;  // not at the end
       }
     while (!work.empty()) {
       const uint32_t b = work.back();

@@ -48,7 +48,7 @@ class AdjustElimination {
 
  private:
   bool check_code() {
-    const Register sp = machine_.abi().stack_pointer;
+    const Register sp = machine_.abi.stack_pointer;
     const auto& states = procedure_.program->unwind.states;
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       const HotBlock& block = procedure_.blocks[b];

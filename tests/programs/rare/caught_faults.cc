@@ -1,6 +1,6 @@
-/* Loads of bad addresses that throw: a handler of SIGSEGV throws, and landing pads find the registers as they were at
-   the load. Moving values between calls would lose values that destructors read. hot_cold_test.py uses a profile of its own.
-   build: -O1 -fnon-call-exceptions
+/* Loads of bad addresses that throw: a handler of SIGSEGV throws, and landing pads find the
+   registers as they were at the load. Moving values between calls would lose values that
+   destructors read. hot_cold_test.py uses a profile of its own. build: -O1 -fnon-call-exceptions
    build: -O1 -fnon-call-exceptions STATIC */
 #include <csignal>
 #include <cstdio>

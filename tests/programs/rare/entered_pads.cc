@@ -1,9 +1,7 @@
-/* Landing pads that load gp from their own address, and other ways into these pads. In `entered` another pad runs into
-   the pad, with a wrong address; in `padded` two calls that throw seem to return to padding in front of the pad.
-   build: -O2
-   build: -O2 -Wl,--no-relax
-   expect: entered: it may compute gp from the address of another landing pad
-   rewritten: padded */
+/* Landing pads that load gp from their own address, and other ways into these pads. In `entered`
+   another pad runs into the pad, with a wrong address; in `padded` two calls that throw seem to
+   return to padding in front of the pad. build: -O2 build: -O2 -Wl,--no-relax expect: entered: it
+   may compute gp from the address of another landing pad rewritten: padded */
 #include <cstdio>
 #include <stdexcept>
 extern "C" {
@@ -11,19 +9,27 @@ long may_throw(long v) {
   if (v > 100) throw std::runtime_error("large");
   return v / 3;
 }
-[[noreturn]] void throws(long v) { throw v; }
+[[noreturn]] void throws(long v) {
+  throw v;
+}
 long entered(long v);
 long padded(long v);
 }
-#define HEAD(name, n) \
-  ".align 4\n.globl " name "\n.ent " name "\n" name ":\n.frame $30,16,$26,0\n.mask 0x4000200,-16\n" \
-  ".cfi_startproc\n.cfi_personality 0x9b,DW.ref.__gxx_personality_v0\n.cfi_lsda 0x1b,$lsda_" name "\n" \
-  "ldah $29,0($27) !gpdisp!" n "\nlda $29,0($29) !gpdisp!" n "\n" \
-  "lda $30,-16($30)\n.cfi_def_cfa_offset 16\nstq $26,0($30)\n.cfi_offset 26,-16\nstq $9,8($30)\n.cfi_offset 9,-8\n.prologue 1\n"
-#define TAIL(name) \
-  "ldq $26,0($30)\nldq $9,8($30)\n.cfi_remember_state\n.cfi_restore 9\n.cfi_restore 26\nlda $30,16($30)\n" \
+#define HEAD(name, n)                                                                             \
+  ".align 4\n.globl " name "\n.ent " name "\n" name                                               \
+  ":\n.frame $30,16,$26,0\n.mask 0x4000200,-16\n"                                                 \
+  ".cfi_startproc\n.cfi_personality 0x9b,DW.ref.__gxx_personality_v0\n.cfi_lsda 0x1b,$lsda_" name \
+  "\n"                                                                                            \
+  "ldah $29,0($27) !gpdisp!" n "\nlda $29,0($29) !gpdisp!" n                                      \
+  "\n"                                                                                            \
+  "lda $30,-16($30)\n.cfi_def_cfa_offset 16\nstq $26,0($30)\n.cfi_offset 26,-16\nstq "            \
+  "$9,8($30)\n.cfi_offset 9,-8\n.prologue 1\n"
+#define TAIL(name)                                                                            \
+  "ldq $26,0($30)\nldq $9,8($30)\n.cfi_remember_state\n.cfi_restore 9\n.cfi_restore 26\nlda " \
+  "$30,16($30)\n"                                                                             \
   ".cfi_def_cfa_offset 0\nret $31,($26),1\n.cfi_restore_state\n"
-#define CALL(name, n) "ldq $27," name "($29) !literal!" n "\njsr $26,($27)," name " !lituse_jsr!" n "\n"
+#define CALL(name, n) \
+  "ldq $27," name "($29) !literal!" n "\njsr $26,($27)," name " !lituse_jsr!" n "\n"
 #define RELOAD(n) "ldah $29,0($26) !gpdisp!" n "\nlda $29,0($29) !gpdisp!" n "\n"
 asm(".set noreorder\n.set volatile\n.set noat\n.set nomacro\n.text\n"
     // Two calls, two pads; the first pad runs into the second.
