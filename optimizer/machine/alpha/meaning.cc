@@ -88,14 +88,19 @@ struct OperandPlace {
   uint8_t field = 0, mask = 0, base = 0;
 };
 
-/// What can be told from the row alone, in few bytes: analyses ask for it all the time.
+/// The operands of a row, in few bytes: analyses ask for them all the time.
 struct Meaning {
   std::array<OperandPlace, 6> places;
   uint8_t uses = 0, size = 0;  // of places, reads first
-  InstructionFacts facts;      // if the fields do not matter
-  bool depends = false;        // some fact depends on fields: dependent_facts()
-  bool may_be_nop = false;     // if the register in field `result` is 31
+};
+
+/// What can be told from the opcode alone. Analyses ask for facts more often than for anything
+/// else, so that the way without a branch is the usual one: facts[1] holds when the register in
+/// field `result` is 31.
+struct OpcodeFacts {
+  std::array<InstructionFacts, 2> facts;
   uint8_t result = 0;
+  bool depends = false;  // some fact depends on other fields: dependent_facts()
 };
 
 constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
@@ -139,24 +144,51 @@ constexpr ValueSource source_of(const Encoding& encoding) {
   return name.starts_with("cmov") ? ValueSource::selected : ValueSource::computed;
 }
 
+/// The field whose register says that the instruction is a no-op, by being 31; nullopt: none does.
 /// Loads to register 31 are no no-ops: but for ldq_u they prefetch.
-constexpr void set_nop(Meaning& meaning, const Encoding& encoding) {
+constexpr std::optional<uint8_t> nop_field(const Encoding& encoding) {
   const Roles& roles = encoding.roles;
   const std::string_view name = encoding.name;
   switch (encoding.format) {
     case Format::memory:
-      meaning.may_be_nop = name == "lda" || name == "ldah" || name == "ldq_u";
-      break;
+      if (name == "lda" || name == "ldah" || name == "ldq_u") return uint8_t{0};
+      return std::nullopt;
     case Format::operate:
     case Format::literal:
     case Format::floating:
-      meaning.result = 2;
-      meaning.may_be_nop = !encoding.qualified && !roles.reads_fpcr && !roles.writes_fpcr;
-      break;
+      if (encoding.qualified || roles.reads_fpcr || roles.writes_fpcr) return std::nullopt;
+      return uint8_t{2};
     default:
-      break;
+      return std::nullopt;
   }
 }
+
+constexpr OpcodeFacts make_facts(const Encoding& encoding) {
+  const unsigned major = encoding.codec.match >> 26;
+  const std::string_view name = encoding.name;
+  InstructionFacts facts;
+  set_flow(facts, flow_of(major));
+  facts.role = role_of(encoding);
+  facts.source = source_of(encoding);
+  OpcodeFacts result{.facts = {facts, facts}};
+  if (const auto field = nop_field(encoding)) {
+    result.result = *field;
+    result.facts[1].nop = true;
+  }
+  result.depends = major == kBr || major == kJump || major == kCallPal || name == "lda" ||
+                   (name == "bis" && encoding.format != Format::literal);
+  return result;
+}
+
+/// By opcode; pseudo-instructions and what does not decode have no facts.
+consteval std::array<OpcodeFacts, kEncodingCount + 1> make_all_facts() {
+  std::array<OpcodeFacts, kEncodingCount + 1> all;
+  for (size_t row = 1; row < kEncodingCount; ++row)
+    all[opcode_of_row(row)] = make_facts(kEncodings[row]);
+  return all;
+}
+
+constexpr std::array<OpcodeFacts, kEncodingCount + 1> kFacts = make_all_facts();
 
 consteval std::array<Meaning, kEncodingCount> make_meanings() {
   std::array<Meaning, kEncodingCount> meanings;
@@ -167,14 +199,6 @@ consteval std::array<Meaning, kEncodingCount> make_meanings() {
     add_places(meaning, roles, roles.reads, roles.reads_fpcr, roles.reads_lock);
     meaning.uses = meaning.size;
     add_places(meaning, roles, roles.writes, roles.writes_fpcr, roles.writes_lock);
-    const unsigned major = encoding.codec.match >> 26;
-    set_flow(meaning.facts, flow_of(major));
-    meaning.facts.role = role_of(encoding);
-    meaning.facts.source = source_of(encoding);
-    const std::string_view name = encoding.name;
-    meaning.depends = major == kBr || major == kJump || major == kCallPal || name == "lda" ||
-                      (name == "bis" && encoding.format != Format::literal);
-    set_nop(meaning, encoding);
   }
   return meanings;
 }
@@ -258,10 +282,9 @@ std::vector<Register> join(std::vector<Register> left, const std::vector<Registe
 }  // namespace
 
 InstructionFacts facts(const Instruction& instruction) {
-  const Meaning& meaning = meaning_of(instruction);
-  InstructionFacts facts = meaning.facts;
-  if (meaning.may_be_nop) facts.nop = instruction.registers[meaning.result] == kZero;
-  return meaning.depends ? dependent_facts(instruction, facts) : facts;
+  const OpcodeFacts& row = kFacts[instruction.opcode];
+  const InstructionFacts facts = row.facts[instruction.registers[row.result] == kZero];
+  return row.depends ? dependent_facts(instruction, facts) : facts;
 }
 
 Operands operands(const Instruction& instruction) {
