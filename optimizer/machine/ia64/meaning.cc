@@ -87,10 +87,14 @@ bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
 
 // ---- facts ----
 
-/// What can be told from the Op alone.
+/// What decides between the facts of an Op.
+enum class Choice : uint8_t { none, predicate, linkage, zero, stop_or_call, load, plain_load };
+
+/// Facts are whole words that nobody changes: compilers are bad at changing bit-fields. facts[0]
+/// holds unless variant_of() says something else.
 struct OpFacts {
-  InstructionFacts facts;
-  bool depends = false;  // some fact depends on fields or the predicate: dependent_facts()
+  std::array<InstructionFacts, 4> facts;
+  Choice choice = Choice::none;
 };
 
 constexpr bool is_nop_op(Op op) {
@@ -135,12 +139,57 @@ constexpr bool goes_on(ControlFlow flow) {
   return flow == ControlFlow::none || flow == ControlFlow::conditional_branch || is_call(flow);
 }
 
+constexpr Choice choice_of(Op op, ControlFlow flow) {
+  switch (flow) {
+    case ControlFlow::branch:
+    case ControlFlow::indirect_jump:
+    case ControlFlow::return_jump:
+      return Choice::predicate;
+    case ControlFlow::indirect_call:
+      return Choice::linkage;
+    default:
+      break;
+  }
+  if (op == Op::adds) return Choice::zero;
+  if (is_break(op)) return Choice::stop_or_call;
+  if (is_plain_load(op)) return Choice::plain_load;
+  return has_load_type(kEncodings[opcode(op)]) ? Choice::load : Choice::none;
+}
+
+/// Of a load that moves its base register, too, the source is that of the loaded register alone.
+constexpr void set_variants(OpFacts& op) {
+  auto& facts = op.facts;
+  switch (op.choice) {
+    case Choice::predicate:
+      facts[1].falls_through = true;
+      if (facts[1].flow == ControlFlow::branch) facts[1].flow = ControlFlow::conditional_branch;
+      break;
+    case Choice::linkage:
+      facts[1].system_call = true;
+      break;
+    case Choice::zero:
+      facts[1].source = ValueSource::copied;
+      break;
+    case Choice::stop_or_call:
+      facts[1].flow = ControlFlow::stop;
+      facts[1].falls_through = false;
+      facts[2].system_call = true;
+      break;
+    case Choice::load:
+    case Choice::plain_load:
+      facts[1].defers_faults = facts[3].defers_faults = true;
+      facts[2].source = facts[3].source = ValueSource::loaded;
+      break;
+    case Choice::none:
+      break;
+  }
+}
+
 consteval std::array<OpFacts, kOpCount> make_facts() {
   std::array<OpFacts, kOpCount> all;
-  all[opcode(Op::long_half)].facts.prefix = true;
   for (size_t i = kFirstRow; i < kOpCount; ++i) {
     const auto op = static_cast<Op>(i);
-    InstructionFacts& facts = all[i].facts;
+    InstructionFacts facts;
     facts.flow = flow_of(op);
     facts.falls_through = goes_on(facts.flow);
     facts.nop = is_nop_op(op);
@@ -148,61 +197,49 @@ consteval std::array<OpFacts, kOpCount> make_facts() {
     if (op == Op::mov_to_br_sptk || op == Op::mov_to_br || op == Op::mov_to_br_dptk ||
         op == Op::mov_from_br)
       facts.source = ValueSource::copied;
-    all[i].depends = facts.flow == ControlFlow::branch ||
-                     facts.flow == ControlFlow::indirect_jump ||
-                     facts.flow == ControlFlow::return_jump || op == Op::br_call_ind ||
-                     is_break(op) || op == Op::adds || has_load_type(kEncodings[i]);
+    all[i].facts.fill(facts);
+    all[i].choice = choice_of(op, facts.flow);
+    set_variants(all[i]);
   }
+  all[opcode(Op::long_half)].facts[0].prefix = true;
   return all;
 }
 
 constexpr std::array<OpFacts, kOpCount> kFacts = make_facts();
 
+bool is_speculative(const Instruction& load) {
+  constexpr unsigned kSpeculative = 1, kSpeculativeAdvanced = 3;
+  const unsigned type = load.registers[3] >> 4u;
+  return type == kSpeculative || type == kSpeculativeAdvanced;
+}
+
 /// A break is what compilers put where control never comes, with the number 0, and how programs
 /// call Linux, with 0x100000; break.b ignores the number.
-void add_facts_of_break(const Instruction& instruction, InstructionFacts& facts) {
+unsigned break_variant(const Instruction& instruction) {
+  if (instruction.immediate == 0) return instruction.predicate == 0 ? 1 : 0;
   const Op op = op_of(instruction);
-  if (instruction.immediate == 0 && instruction.predicate == 0) {
-    facts.flow = ControlFlow::stop;
-    facts.falls_through = false;
-  }
-  facts.system_call = (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000;
+  return (op == Op::break_m || op == Op::break_i) && instruction.immediate == 0x100000 ? 2 : 0;
 }
 
-/// Of a load that moves its base register, too, the source is that of the loaded register alone.
-void add_facts_of_load(const Instruction& instruction, InstructionFacts& facts) {
-  constexpr unsigned kSpeculative = 1, kSpeculativeAdvanced = 3;
-  const unsigned type = instruction.registers[3] >> 4u;
-  facts.defers_faults = type == kSpeculative || type == kSpeculativeAdvanced;
-  if (is_plain_load(op_of(instruction)) && completer_value(instruction, completer('z')) == 3)
-    facts.source = ValueSource::loaded;
-}
-
-InstructionFacts dependent_facts(const Instruction& instruction, InstructionFacts facts) {
-  const Op op = op_of(instruction);
-  switch (facts.flow) {
-    case ControlFlow::branch:
-      if (instruction.predicate != 0) facts.flow = ControlFlow::conditional_branch;
-      facts.falls_through = instruction.predicate != 0;
-      return facts;
-    case ControlFlow::indirect_jump:
-    case ControlFlow::return_jump:
-      facts.falls_through = instruction.predicate != 0;
-      return facts;
-    case ControlFlow::indirect_call:  // through b7, back through b6: a page of the kernel's
-      facts.system_call = instruction.registers[0] == 6 && instruction.registers[1] == 7;
-      return facts;
-    default:
+unsigned variant_of(const Instruction& instruction, Choice choice) {
+  switch (choice) {
+    case Choice::predicate:
+      return instruction.predicate != 0 ? 1 : 0;
+    case Choice::linkage:  // through b7, back through b6: a page of the kernel's
+      return instruction.registers[0] == 6 && instruction.registers[1] == 7 ? 1 : 0;
+    case Choice::zero:
+      return instruction.immediate == 0 ? 1 : 0;
+    case Choice::stop_or_call:
+      return break_variant(instruction);
+    case Choice::plain_load:
+      return (is_speculative(instruction) ? 1 : 0) |
+             (completer_value(instruction, completer('z')) == 3 ? 2 : 0);
+    case Choice::load:
+      return is_speculative(instruction) ? 1 : 0;
+    case Choice::none:
       break;
   }
-  if (op == Op::adds) {
-    if (instruction.immediate == 0) facts.source = ValueSource::copied;
-  } else if (is_break(op)) {
-    add_facts_of_break(instruction, facts);
-  } else {
-    add_facts_of_load(instruction, facts);
-  }
-  return facts;
+  return 0;
 }
 
 }  // namespace
@@ -247,8 +284,9 @@ bool is_unconditional_compare(Op op) {
 }
 
 InstructionFacts facts(const Instruction& instruction) {
-  const OpFacts& facts = kFacts[instruction.opcode];
-  return facts.depends ? dependent_facts(instruction, facts.facts) : facts.facts;
+  const OpFacts& op = kFacts[instruction.opcode];
+  if (op.choice == Choice::none) return op.facts[0];
+  return op.facts[variant_of(instruction, op.choice)];
 }
 
 bool invert(Instruction& branch, std::span<const Instruction> before) {
