@@ -89,10 +89,11 @@ class BlockBuilder {
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
       const auto goes_on_at = [&](size_t at) {
-        if (machine.facts(code.instructions[at - 1]).prefix) return true;
+        const InstructionFacts facts = machine.facts(code.instructions[at - 1]);
+        if (facts.prefix) return true;
         return (code.marks[at] & kLeader) == 0 &&
                (at + 1 - i) * largest_group <= BasicBlock::kLargest &&
-               machine.facts(code.instructions[at - 1]).flow == ControlFlow::none;
+               facts.flow == ControlFlow::none;
       };
       while (j < end && goes_on_at(j)) ++j;
       const size_t covered = skip_behind_call(code, j, stop);

@@ -75,16 +75,6 @@ constexpr bool has_load_type(const Encoding& encoding) {
          encoding.name.find("%u") != std::string_view::npos;
 }
 
-/// The type of a load (the completer %t or %u); nullopt: it has none.
-std::optional<unsigned> load_type(const Instruction& instruction, const Encoding& encoding) {
-  return has_load_type(encoding) ? std::optional(instruction.registers[3] >> 4u) : std::nullopt;
-}
-
-/// Loads that leave their registers alone when the ALAT still knows them.
-bool is_check_load(const Instruction& instruction, const Encoding& encoding) {
-  return load_type(instruction, encoding).value_or(0) >= 8;
-}
-
 // ---- facts ----
 
 /// What decides between the facts of an Op.
@@ -213,6 +203,13 @@ bool is_speculative(const Instruction& load) {
   return type == kSpeculative || type == kSpeculativeAdvanced;
 }
 
+/// Loads that leave their registers alone when the ALAT still knows them.
+bool is_check_load(const Instruction& instruction) {
+  const Choice choice = kFacts[instruction.opcode].choice;
+  return (choice == Choice::load || choice == Choice::plain_load) &&
+         instruction.registers[3] >> 4u >= 8;
+}
+
 /// A break is what compilers put where control never comes, with the number 0, and how programs
 /// call Linux, with 0x100000; break.b ignores the number.
 unsigned break_variant(const Instruction& instruction) {
@@ -261,7 +258,7 @@ Operands operands(const Instruction& instruction) {
   const std::span roles(encoding.operands, encoding.operand_count);
   const bool partial =
       (instruction.predicate != 0 && !is_unconditional_compare(op_of(instruction))) ||
-      is_check_load(instruction, encoding);
+      is_check_load(instruction);
   if (instruction.predicate != 0)
     append(result, static_cast<Register>(kPredicate + instruction.predicate));
   const auto append_operands = [&](auto&& wanted) {
