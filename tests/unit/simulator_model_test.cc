@@ -29,11 +29,11 @@ class ModelledMachine {
     std::unique_ptr<Piece>& piece = pieces_[address];
     if (!piece) {
       std::vector<uint8_t> code;
-      const Instruction nop = alpha_machine().parse("nop", address);
-      for (unsigned i = 0; i < nops; ++i) alpha_machine().encode({&nop, 1}, code);
+      const Instruction nop = alpha_machine().text.parse("nop", address);
+      for (unsigned i = 0; i < nops; ++i) alpha_machine().codec.encode({&nop, 1}, code);
       if (!last.empty()) {
-        const Instruction instruction = alpha_machine().parse(last, address + code.size());
-        alpha_machine().encode({&instruction, 1}, code);
+        const Instruction instruction = alpha_machine().text.parse(last, address + code.size());
+        alpha_machine().codec.encode({&instruction, 1}, code);
       }
       piece = model_->read(address, address + code.size(), code);
       EXPECT_EQ(piece->address, address);
