@@ -21,9 +21,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Levels that this processor has, then the folders of dynamic linkers before glibc 2.37.
-std::vector<std::string_view> x86_64_subfolders() {
-  std::vector<std::string_view> folders;
+/// What glibc's dynamic linker makes of this processor (glibc 2.36, sysdeps/x86/cpu-features.c and
+/// elf/dl-hwcaps.c).
+struct HostProcessor {
+  std::vector<std::string_view> levels;  // folders of levels of x86-64 that it has, highest first
+  std::string_view platform = "x86_64";  // $PLATFORM
+  std::vector<std::string_view> legacy = {  // parts of folders before glibc 2.37
+      "tls", "x86_64", "x86_64"};
+};
+
+HostProcessor host_processor() {
+  HostProcessor host;
 #if defined(__x86_64__)
   // Of each level the features that processors without it lack; clang 14 does not know the levels.
   const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
@@ -32,17 +40,40 @@ std::vector<std::string_view> x86_64_subfolders() {
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
-  if (v4) folders.push_back("glibc-hwcaps/x86-64-v4");
-  if (v3) folders.push_back("glibc-hwcaps/x86-64-v3");
-  if (v2) folders.push_back("glibc-hwcaps/x86-64-v2");
+  if (v4) host.levels.push_back("glibc-hwcaps/x86-64-v4");
+  if (v3) host.levels.push_back("glibc-hwcaps/x86-64-v3");
+  if (v2) host.levels.push_back("glibc-hwcaps/x86-64-v2");
+  // Only Intel's processors have a platform of their own. (That of Xeon Phi is left out: the
+  // family ended with Knights Mill.)
+  if (v3 && __builtin_cpu_is("intel")) {
+    host.platform = "haswell";
+    host.legacy = {"tls", "haswell", "x86_64"};
+    if (v4) host.legacy.insert(host.legacy.begin() + 2, "avx512_1");
+  }
 #endif
-  for (std::string_view folder :
-       {"tls/x86_64/x86_64", "tls/x86_64", "tls", "x86_64/x86_64", "x86_64"})
-    folders.push_back(folder);
+  return host;
+}
+
+/// The folders that the dynamic linker of this host tries first in every folder: one of each level,
+/// then one of each choice of legacy parts, for example tls/haswell/x86_64, tls/haswell,
+/// tls/x86_64, tls, haswell/x86_64, haswell, x86_64.
+std::vector<std::string_view> x86_64_subfolders(const HostProcessor& host) {
+  static std::vector<std::string> names;  // of legacy folders; lives as long as the table
+  const size_t parts = host.legacy.size();
+  for (size_t choice = (size_t{1} << parts) - 1; choice > 0; --choice) {
+    std::string name;
+    for (size_t part = 0; part < parts; ++part)
+      if (choice >> (parts - 1 - part) & 1)
+        name.append(name.empty() ? "" : "/").append(host.legacy[part]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  std::vector<std::string_view> folders = host.levels;
+  folders.insert(folders.end(), names.begin(), names.end());
   return folders;
 }
 
 const std::array<Platform, 3>& platforms() {
+  static const HostProcessor host = host_processor();
   static const std::array<Platform, 3> table = {
       Platform{.machine = MachineId::alpha,
                .name = "Alpha",
@@ -92,10 +123,10 @@ const std::array<Platform, 3>& platforms() {
                .quiet_option = "",
                .library_folders = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib",
                                    "/usr/lib"},
-               .library_subfolders = x86_64_subfolders(),
+               .library_subfolders = x86_64_subfolders(host),
                .cache_flags = 0x0303,
                .lib_token = "lib/x86_64-linux-gnu",
-               .platform_token = "x86_64"},
+               .platform_token = host.platform},
   };
   return table;
 }
