@@ -197,7 +197,7 @@ struct BranchForms {
   Instruction branch;  // unconditional
   Instruction stop;    // control never goes on
   uint64_t reach = 0;  // bytes, either way, of the weakest form: stubs stand that close
-  /// Bytes, either way, that a direct branch or call reaches; from a table of the machine's forms.
+  /// Bytes, either way, that this direct branch or call reaches.
   uint64_t (*reach_of)(const Instruction& branch);
   /// Makes it the branch with the opposite condition; false when there is none. `before`: what
   /// comes right before it, as far as is known; the condition may be computed there.
