@@ -7,8 +7,8 @@ For changes that must not change outputs.
 BEFORE and AFTER are `respike` commands. Every image of the manifest and every IMAGE is written as
 it is, in random order, scattered, by estimates, instrumented in two ways, and by a profile with and
 without hot-cold optimization. If an image has no PROFILE and an emulator can run it, the script
-makes a profile of a short run. .note.respike and the build-id name the Respike that wrote an image;
-they are not compared.
+makes a profile of a short run. The build-id and the fingerprint of Respike in .note.respike are not
+compared: they name the Respike that wrote an image.
 """
 
 import argparse
@@ -67,7 +67,8 @@ def make_profile(respike, image, runs, folder):
 
 
 def without_author(image):
-    """An ELF64 image whose notes of provenance are zeroed: they name the Respike that wrote the image."""
+    """An ELF64 image without what names the Respike that wrote it: its build-id is zeroed, and so is the
+    fingerprint, the last text of .note.respike (32 digits behind their number; optimizer/image/provenance.cc)."""
     if image is None or image[:4] != b"\x7fELF":
         return image
     masked = bytearray(image)
@@ -76,8 +77,11 @@ def without_author(image):
     sections = [struct.unpack_from("<IIQQQQ", image, table + 64 * i) for i in range(count)]
     for name, _, _, _, offset, size in sections:
         start = sections[names][4] + name
-        if image[start:image.index(0, start)] in (b".note.respike", b".note.gnu.build-id"):
+        title, contents = image[start:image.index(0, start)], image[offset:offset + size]
+        if title == b".note.gnu.build-id":
             masked[offset:offset + size] = bytes(size)
+        elif title == b".note.respike":
+            masked[offset:offset + size] = re.sub(rb"\x20[0-9a-f]{32}(\0*)$", rb"\x20" + bytes(32) + rb"\1", contents)
     return bytes(masked)
 
 

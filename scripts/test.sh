@@ -9,6 +9,7 @@ cmake -S . -B build -G Ninja
 # The first test needs Debian's sources: they are fetched while the compiler works. When that fails,
 # the test tries again and says so.
 scripts/fetch-sources.sh build/programs/sources > /dev/null 2>&1 &
+trap 'kill $! 2> /dev/null || true' EXIT
 cmake --build build
 wait
 ctest --test-dir build --parallel 2 --output-on-failure "$@"

@@ -2,7 +2,7 @@
 """The folders depend on each other as their CMake files say; no machine and no container is named where none may be.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
-others. Only profiledb/database* know SOCI. Names of machines belong to target/, host/, the runtime
+others. Only profiledb/database* know SOCI. Names of machines belong to machine/, host/, the runtime
 folders, simulator/, the readers of containers, the interface's list of machines, the list and the folders of unwind
 formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one. Numbers
 and headers of ELF belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer
@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MACHINE = re.compile(r"\b(alpha|ia64|ia_64|x86_64|itanium)\b|\b(isAlpha|isIA64|EM_ALPHA|EM_IA_64)\b", re.IGNORECASE)
+MACHINE = re.compile(r"alpha(?!bet)|ia_?64|x86_64|itanium", re.IGNORECASE)
 MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
                     "tests/", "optimizer/image/elf/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")

@@ -1,5 +1,5 @@
 #pragma once
-// Sets of registers in the target's flat numbering.
+// Sets of registers in the machine's flat numbering.
 //
 // Analyses keep sets for every block of an image, millions of sets. So they work with the smallest
 // size that holds the machine's registers: one word for 64 registers, eight words for 459. Their

@@ -28,7 +28,8 @@ class BlockNumbers {
   std::vector<uint32_t> first_ = {0};  // per procedure: the number of its block 0; and the end
 };
 
-/// What an instruction refers to; nullptr when it has no reference.
+/// What an instruction refers to; nullptr when it has no reference. The index of the reference has
+/// to be right: a program that lift() did not make is checked by find_violation() first.
 inline const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
   if (!instruction.has_reference()) return nullptr;
   return &procedure.references[static_cast<uint32_t>(instruction.immediate)];

@@ -72,7 +72,7 @@ class IssueState {
   uint32_t issue(std::span<const IssueInstruction> code, uint64_t address);
 
  private:
-  static constexpr unsigned kRegisters = 64;  // as target/alpha/meaning.h numbers them
+  static constexpr unsigned kRegisters = 64;  // as machine/alpha/meaning.h numbers them
   static constexpr uint64_t kNoGroup = ~uint64_t{0};
 
   bool slot(const IssueInstruction& instruction, uint64_t group, bool only_e0_follows);

@@ -22,7 +22,7 @@ from layouts_test import check_images, choose_images, is_heavy
 
 BLOCKS = ("", "chain", "ext-tsp")
 SPLIT = ("", "split")
-PIECES = ("", "place", "segments", "colour", "cdsort")
+PIECES = ("", "place", "colour", "cdsort")
 COMBINED = [
     "calls.static",
     "exceptions.dynamic",

@@ -1,4 +1,4 @@
-// Decoder, encoder, printer and parser of the Alpha target against GNU objdump.
+// Decoder, encoder, printer and parser of Alpha against GNU objdump.
 //
 // RESPIKE_CODEC_IMAGES, a list of ELF images separated by colons, adds real programs.
 

@@ -1,4 +1,4 @@
-// What the Alpha target says about instructions: registers, control flow, fields, stubs.
+// What the facets of Alpha say about instructions: registers, control flow, fields, stubs.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Instruction decode_word(uint32_t word) {
   return decode(code).front();
 }
 
-/// "uses -> defs" by name, in the target's order.
+/// "uses -> defs" by name, in the machine's order.
 std::string effect(const Instruction& instruction) {
   const Operands operands = machine().operands(instruction);
   std::string text;

@@ -17,7 +17,7 @@ namespace respike {
 namespace {
 
 /// Renames the registers of every decodable word one by one; uses and defs must follow.
-TEST(AlphaCodeMotion, RenamesRegisters) {
+TEST(AlphaRewriteFacts, RenamesRegisters) {
   const Machine& machine = alpha_machine();
   const RewriteFacts& motion = *machine.rewrite;
   std::mt19937_64 random(1);
@@ -53,7 +53,7 @@ TEST(AlphaCodeMotion, RenamesRegisters) {
   EXPECT_GT(renamed, 50'000u);
 }
 
-TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
+TEST(AlphaRewriteFacts, MovesOnlyWhatComputes) {
   const RewriteFacts& motion = *alpha_machine().rewrite;
   for (const char* text : {"addq a0,a1,v0", "lda t0,8(sp)", "ldah t0,1(gp)", "mov a0,s0",
                            "cmoveq a0,a1,v0", "extbl t0,t1,t2", "mulq t0,t1,t2"})
@@ -74,7 +74,7 @@ TEST(AlphaCodeMotion, MovesOnlyWhatComputes) {
 }
 
 /// Compares with the machine where branches go, for values of all classes.
-TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
+TEST(AlphaRewriteFacts, KnowsWhenBranchesAreTaken) {
   const Machine& alpha = alpha_machine();
   for (const char* name : {"beq", "bne", "blt", "bge", "ble", "bgt", "blbc", "blbs"})
     for (const int64_t value : {INT64_MIN, INT64_MIN + 1, int64_t{-2}, int64_t{-1}, int64_t{0},
@@ -91,7 +91,7 @@ TEST(AlphaCodeMotion, KnowsWhenBranchesAreTaken) {
 }
 
 /// Results must be in the classes that are possible; a constant has only one class.
-TEST(AlphaCodeMotion, KnowsWhatResultsArePossible) {
+TEST(AlphaRewriteFacts, KnowsWhatResultsArePossible) {
   const Machine& alpha = alpha_machine();
   std::mt19937_64 random(1);
   const auto run = [&](const std::string& text) {

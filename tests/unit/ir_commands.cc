@@ -251,8 +251,12 @@ std::string run_text_command(const Command& command, const std::string& first,
   };
   if (command.name == "print") return print(parse(first));
   if (command.name == "verify") return find_violation(parse(first)).value_or("valid") + "\n";
-  if (command.name == "compare")
-    return find_difference(parse(first), parse(second)).value_or("same") + "\n";
+  if (command.name == "compare") {
+    const Program before = parse(first), after = parse(second);
+    for (const Program* program : {&before, &after})
+      if (const auto violation = find_violation(*program)) return *violation + "\n";
+    return find_difference(before, after).value_or("same") + "\n";
+  }
   if (command.name == "gp-loads") {
     Program program = parse(first);
     return run_gp_loads(program);

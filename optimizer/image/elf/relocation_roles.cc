@@ -66,8 +66,8 @@ constexpr Row kIa64[] = {
     one(0x43, Role::ignored),                    // FPTR64I
     one(0x45, Role::ignored),                    // FPTR32LSB
     one(0x47, Role::ignored),                    // FPTR64LSB
+    one(0x49, Role::branch),                     // PCREL21B: the first row of a role is asked for
     one(0x48, Role::branch),                     // PCREL60B
-    one(0x49, Role::branch),                     // PCREL21B
     {0x4a, 0x4b, Role::branch},                  // PCREL21M, PCREL21F
     one(0x4d, Role::pc_relative32),              // PCREL32LSB
     one(0x4f, Role::pc_relative64),              // PCREL64LSB

@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<Register, 17> kReplacements = {8, 7, 6,   5,   kT11, kT10, kT9, kT8, 4,
                                                     3, 2, kT0, kA5, kA4,  kA3,  kA2, kA1};
 
-class AlphaCodeMotion final : public RewriteFacts {
+class AlphaRewriteFacts final : public RewriteFacts {
  public:
   bool is_pure(const Instruction& instruction) const override {
     if (instruction.opcode < kFirstMachineOpcode) return false;
@@ -147,8 +147,8 @@ class AlphaCodeMotion final : public RewriteFacts {
 }  // namespace
 
 const RewriteFacts& alpha_rewrite_facts() {
-  static const AlphaCodeMotion motion;
-  return motion;
+  static const AlphaRewriteFacts facts;
+  return facts;
 }
 
 }  // namespace respike

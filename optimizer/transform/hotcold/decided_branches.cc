@@ -2,7 +2,7 @@
 // TOPLAS 13(2), 1991), with classes of values in place of constants.
 //
 // A branch asks only for the sign of a register, its lowest bit, and whether it is zero. These make
-// the classes of values (code_motion.h); the analysis computes, for each register, the set of
+// the classes of values (machine/rewrite_facts.h); the analysis computes, for each register, the set of
 // classes that its value may be in. Constants and results of comparisons have small sets. Along
 // each edge of a branch the set keeps only the classes for which the branch takes the edge. An edge
 // with an empty set is never taken, and code behind it does not count, so that one decided branch

@@ -34,7 +34,7 @@ enum : uint64_t {
   kLengthMask = 0xffffffff,
 };
 
-// ---- Registers in unwind states, in the target's flat numbering.
+// ---- Registers in unwind states, in the machine's flat numbering.
 
 enum : uint32_t {
   kGeneral = 0,  // r0 to r127
