@@ -81,7 +81,9 @@ def without_author(image):
         if title == b".note.gnu.build-id":
             masked[offset:offset + size] = bytes(size)
         elif title == b".note.respike":
-            masked[offset:offset + size] = re.sub(rb"\x20[0-9a-f]{32}(\0*)$", rb"\x20" + bytes(32) + rb"\1", contents)
+            digits = re.search(rb"\x20([0-9a-f]{32})\0*$", contents)
+            if digits:
+                masked[offset + digits.start(1):offset + digits.end(1)] = bytes(32)
     return bytes(masked)
 
 

@@ -12,4 +12,5 @@ scripts/fetch-sources.sh build/programs/sources > /dev/null 2>&1 &
 trap 'kill $! 2> /dev/null || true' EXIT
 cmake --build build
 wait
+trap - EXIT
 ctest --test-dir build --parallel 2 --output-on-failure "$@"
