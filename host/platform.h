@@ -16,7 +16,6 @@ struct Platform {
   MachineId machine{};
   std::string_view name;          // as a message calls it
   std::string_view key;           // as Machine::name has it
-  uint16_t elf_machine = 0;       // e_machine of its images
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
   std::string_view sysroot;       // where its dynamic linker and libraries are; empty: /

@@ -123,11 +123,11 @@ void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeR
   if (profiled) result.changed_hints = predict_branches(program);
 }
 
-/// `unwanted`: procedures that are to stay as they are, since they would cost more.
+/// `unwanted`: procedures that are to stay as they are, since they would cost more. The step "lift"
+/// has begun.
 Draft make_draft(const Image& image, const OptimizeOptions& options,
                  const std::vector<ProcedureId>& unwanted, OptimizeResult& result,
                  Diagnostics& diagnostics, Steps& steps) {
-  steps.begin("lift", 0.0);
   Draft draft{.program = lift(image, diagnostics), .layout = {}, .gp_loads = {}, .left_out = {}};
   Program& program = draft.program;
   require_invariants(program);
@@ -184,11 +184,13 @@ std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Machi
 /// the input as it is.
 Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, OptimizeResult& result,
                          Diagnostics& diagnostics, Steps& steps) {
+  steps.begin("lift", 0.0);
   Draft draft = make_draft(image, options, {}, result, diagnostics, steps);
   if (!options.only_if_gained || result.annotated.entered == 0) return draft;
   const Machine& machine = *draft.program.machine;
   if (const auto losing = losing_procedures(result.forecast, machine); !losing.empty()) {
     Diagnostics ignored;  // said already
+    steps.begin("lift");
     draft = make_draft(image, options, losing, result, ignored, steps);
   }
   return is_worth_it(result.forecast, machine) ? std::move(draft) : make_copy(image, result);

@@ -1,5 +1,6 @@
 #pragma once
-// Where instructions stand in memory: the only place that does arithmetic on their addresses.
+// Where instructions stand in memory. Code that needs the instruction before an address, behind it
+// or at it asks the map, instead of doing arithmetic on addresses.
 
 #include <cstdint>
 #include <span>

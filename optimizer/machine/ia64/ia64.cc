@@ -37,9 +37,9 @@ namespace {
 
 using namespace ia64;
 
-constexpr uint64_t kBranchReach = (uint64_t{1} << 24) - kBundleSize;
-constexpr uint64_t kLongBranchReach = (uint64_t{1} << 31) - kBundleSize;
 constexpr unsigned kBranchBits = 25;  // of a displacement: 21 of bundles
+constexpr uint64_t kBranchReach = (uint64_t{1} << (kBranchBits - 1)) - kBundleSize;
+constexpr uint64_t kLongBranchReach = (uint64_t{1} << 31) - kBundleSize;
 constexpr unsigned kAddBits = 22;
 
 uint64_t bundle_of(uint64_t place) {
