@@ -1,3 +1,6 @@
+# Bundles of three slots: the compare and the branch share one, blocks start at bundles, and the
+# no-ops that only fill a bundle are part of their block.
+# run: lift
 # Each block stands alone: the branch of the first one needs a second one to its fall-through, and
 # the empty slots are no-ops.
 # run: rewrite scatter seed=1

@@ -1,6 +1,9 @@
 # The jump is through a table of two entries that no other code names: its block has an edge for each
 # of them, and the words of the table are pointers to blocks.
 # run: lift
+# The blocks of f change places: each entry of the table, the branches and the symbols follow.
+# run: rewrite scatter seed=3
+# link: -e f --build-id
         .text
         .globl  f
         .ent    f

@@ -1,3 +1,6 @@
+# The load at the entry is relative to the entry, that behind the call to the point of return. Each
+# has two halves, which share one reference. gp is known for f.
+# run: lift
 # g comes in front of f or behind: the halves of each gp load change with the place that they are
 # relative to; the relocations go along.
 # run: rewrite random seed=2
