@@ -163,9 +163,15 @@ class Connector {
       return;
     }
     if (!location && lifter_.code_at(target) != nullptr) {
-      lifter_.make_opaque(procedure_,
-                          fmt::format("it branches out of all procedures at {:#x}", place));
       // Keep the displacement: its target does not move.
+      const char* where_to = lifter_.map().starts_group(target)
+                                 ? "out of all procedures"
+                                 : "into the middle of an instruction";
+      lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
+      if (const uint32_t range = lifter_.range_at(target); range != kNone)
+        lifter_.make_opaque(
+            program_[program_.ranges[range].procedure],
+            fmt::format("the branch at {:#x} leads into the middle of an instruction", place));
     }
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
       lifter_.make_opaque(procedure_,

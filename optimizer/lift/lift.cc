@@ -136,9 +136,25 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
   return program.gp_values.empty() ? 0 : program.gp_values.front();
 }
 
+/// Where the instructions of these sections, which are in the order of their addresses, stand.
+CodeMap make_map(const Lifter& lifter) {
+  const Codec& codec = lifter.machine.codec;
+  if (codec.groups.fixed()) return CodeMap(codec.groups);
+  std::vector<std::vector<uint8_t>> lengths;
+  for (const CodeSection& code : lifter.code) {
+    auto bytes = lifter.image.sections[code.section].contents;
+    lengths.emplace_back();
+    for (; !bytes.empty(); bytes = bytes.subspan(lengths.back().back()))
+      lengths.back().push_back(static_cast<uint8_t>(codec.length(bytes)));
+  }
+  std::vector<CodeMap::Lengths> sections;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    sections.push_back({lifter.code[i].start, lengths[i]});
+  return CodeMap(sections);
+}
+
 void decode_code(Lifter& lifter) {
-  const CodeMap& map = lifter.map();
-  const unsigned unit = map.groups().alignment();
+  const unsigned unit = lifter.machine.codec.groups.alignment();
   std::vector<const std::vector<Relocation>*> relocations_of(lifter.image.sections.size());
   for (const RelocationTable& table : lifter.image.relocations)
     relocations_of[table.target] = &table.relocations;
@@ -154,21 +170,22 @@ void decode_code(Lifter& lifter) {
     code.section = index;
     code.start = section.address;
     code.end = section.address + size;
-    code.map = &map;
-    code.first = map.index(code.start);
-    code.marks.resize(map.index(code.end) - code.first);
     code.relocations = relocations;
     lifter.code.push_back(std::move(code));
   }
   std::sort(lifter.code.begin(), lifter.code.end(),
             [](const CodeSection& a, const CodeSection& b) { return a.start < b.start; });
-  if (lifter.code.empty()) return;
   Program& program = lifter.program;
+  program.map = make_map(lifter);
+  if (lifter.code.empty()) return;
   program.origin_base = lifter.code.front().start;
   for (CodeSection& code : lifter.code) {
     if (code.end - program.origin_base >= kNone)
       throw Error("its code spans more than 4 GB", lifter.image.path);
-    const size_t count = code.marks.size();
+    code.map = &program.map;
+    code.first = program.map.index(code.start);
+    const size_t count = program.map.index(code.end) - code.first;
+    code.marks.resize(count);
     code.instructions = program.arena->allocate<Instruction>(count);
     lifter.machine.codec.decode(
         lifter.image.sections[code.section].contents.first(code.end - code.start),
@@ -187,7 +204,11 @@ void keep_foreign_fdes(Lifter& lifter) {
 }
 
 Program lift(const Image& image, Diagnostics& diagnostics) {
-  Lifter lifter(image, machine_for(image.machine), diagnostics);
+  return lift(image, machine_for(image.machine), diagnostics);
+}
+
+Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostics) {
+  Lifter lifter(image, machine, diagnostics);
   lifter.program.image = &image;
   lifter.program.machine = &lifter.machine;
   lifter.unwind = read_unwind(image, &lifter.unreadable_unwind);

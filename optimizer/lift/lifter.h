@@ -58,9 +58,7 @@ struct TableReference {
 };
 
 struct Lifter {
-  Lifter(const Image& i, const Machine& t, Diagnostics& d) : image(i), machine(t), diagnostics(d) {
-    program.map = CodeMap(t.codec.groups);
-  }
+  Lifter(const Image& i, const Machine& t, Diagnostics& d) : image(i), machine(t), diagnostics(d) {}
 
   const Image& image;
   const Machine& machine;

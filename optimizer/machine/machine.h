@@ -154,6 +154,9 @@ struct Codec {
   uint8_t standing_flags = 0;  // bits of Instruction::flags that say how an instruction stands in
                                // memory, not what it does
 
+  /// Bytes of the instruction that starts `code`: at least 1, at most all; 1 when it does not
+  /// decode. nullptr when groups have a fixed size.
+  unsigned (*length)(std::span<const uint8_t> code) = nullptr;
   /// What does not decode becomes kInvalid with its bits in `immediate`. The first instruction has
   /// the origin `origin`, later ones follow as CodeMap numbers them. kHasReference is never set:
   /// direct branches have their displacement in bytes, relative to the branch's own group, in

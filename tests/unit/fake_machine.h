@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -44,7 +45,13 @@ struct FakeMachine {
       {"sub"},
   }};
   static constexpr uint64_t kReach = 0x8000;
-  static inline uint64_t reach = kReach;  // bytes, either way, of the machine made last
+  // Of the machine made last; bytes, either way.
+  static inline uint64_t reach = kReach;              // of branches and calls
+  static inline uint64_t conditional_reach = kReach;  // of conditional branches
+
+  static uint64_t reach_of(const Instruction& branch) {
+    return row(branch).flow == ControlFlow::conditional_branch ? conditional_reach : reach;
+  }
 
   static constexpr uint16_t opcode(std::string_view name) {
     for (uint16_t i = 0; i < kRows.size(); ++i)
@@ -161,7 +168,7 @@ struct FakeMachine {
       value = (value + 0x8000) >> 16;
     if (kind == Kind::gp_low || kind == Kind::gp_load_low || kind == Kind::pc_low)
       value = static_cast<int16_t>(value);
-    const auto most = static_cast<int64_t>(reach);
+    const auto most = static_cast<int64_t>(reach_of(i));
     if (kind == Kind::branch && (value > most || value < -most)) return false;
     if (!fits_signed(value, 16)) return false;
     i.immediate = static_cast<int32_t>(value);
@@ -200,9 +207,11 @@ struct FakeMachine {
 };
 
 /// No probes, no facts for rewriting, no global pointer.
-inline Machine make_fake_machine(uint64_t reach = FakeMachine::kReach) {
+inline Machine make_fake_machine(uint64_t reach = FakeMachine::kReach,
+                                 uint64_t conditional_reach = FakeMachine::kReach) {
   using Fake = FakeMachine;
   Fake::reach = reach;
+  Fake::conditional_reach = std::min(reach, conditional_reach);
   static const Stubs stubs = {
       .departure_size = 8,
       .landing_size = 4,
@@ -228,8 +237,8 @@ inline Machine make_fake_machine(uint64_t reach = FakeMachine::kReach) {
       .costs = {.instruction = 1, .taken = 1},
       .branches = {.branch = Fake::of("br"),
                    .stop = Fake::of("halt"),
-                   .reach = reach,
-                   .reach_of = [](const Instruction&) { return Fake::reach; },
+                   .reach = Fake::conditional_reach,
+                   .reach_of = Fake::reach_of,
                    .invert = Fake::invert},
       .fixups = {.field = [](const Instruction& i, ReferenceKind) { return int64_t{i.immediate}; },
                  .apply = Fake::apply,

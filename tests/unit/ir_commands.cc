@@ -49,7 +49,8 @@ struct Command {
   std::string name;
   std::string layout;  // layout, rewrite: words as --layout takes them
   uint64_t seed = 1;
-  uint64_t reach = 0x8000;  // of the fake machine's branches
+  uint64_t reach = FakeMachine::kReach;  // of the fake machine's branches
+  uint64_t conditional_reach = FakeMachine::kReach;
   uint64_t added = 0x4000;  // address of the added segment
   bool against_input = false;
 
@@ -59,6 +60,7 @@ struct Command {
     if (name == "layout" || name == "rewrite") layout = words.next();
     words.take_number("seed", seed);
     words.take_number("reach", reach);
+    words.take_number("conditional_reach", conditional_reach);
     words.take_number("added", added);
     against_input = words.take("against_input");
     words.expect_end();
@@ -230,7 +232,7 @@ std::string run_annotate(const TextProgram& first, const std::string& second) {
 
 std::string run_addressed(const Command& command, const std::string& first,
                           const std::string& second) {
-  TextProgram text(first, command.reach);
+  TextProgram text(first, command.reach, command.conditional_reach);
   if (command.name == "layout") return run_layout(text, command);
   if (command.name == "pack") return run_pack(text);
   if (command.name == "place") return run_place(text, command);

@@ -57,8 +57,9 @@ const Machine& machine_of(const std::string& text, const Machine& fake) {
   return fake;
 }
 
-TextProgram::TextProgram(const std::string& text, uint64_t reach)
-    : fake_(make_fake_machine(reach)), program(parse_program(text, machine_of(text, fake_))) {
+TextProgram::TextProgram(const std::string& text, uint64_t reach, uint64_t conditional_reach)
+    : fake_(make_fake_machine(reach, conditional_reach)),
+      program(parse_program(text, machine_of(text, fake_))) {
   if (program.ranges.empty()) give_addresses();
   image.path = "case";
   image.sections.emplace_back();

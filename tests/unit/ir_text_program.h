@@ -26,7 +26,8 @@ class TextProgram {
   const Machine fake_;  // before `program`, which refers to it
 
  public:
-  explicit TextProgram(const std::string& text, uint64_t reach = 0x8000);
+  explicit TextProgram(const std::string& text, uint64_t reach = FakeMachine::kReach,
+                       uint64_t conditional_reach = FakeMachine::kReach);
   TextProgram(const TextProgram&) = delete;
 
   Program program;
