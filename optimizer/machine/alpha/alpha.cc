@@ -1,14 +1,16 @@
-// The Alpha as a Machine: its facets, of which branches, references and stubs are written here; the
-// rest is in codec, text and meaning.
+// The Alpha as a Machine. Branches, references and stubs are written here; the other facets are in
+// codec, text, meaning, probes and rewrite_facts.
 //
-// References. gp offsets are split as the assembler does: ldah adds its displacement shifted by 16,
-// the instruction with the lower half adds a signed 16-bit displacement, so the upper half is
-// rounded: high = (offset + 0x8000) >> 16. A pair reaches from -2 GB - 32 KB to +2 GB - 32 KB.
+// References. An offset from gp is split as the assembler splits it: ldah adds its displacement
+// times 65536, the instruction with the lower half adds a signed 16-bit displacement. So the upper
+// half is rounded: high = (offset + 0x8000) >> 16. A pair reaches from -2 GB - 32 KB to
+// +2 GB - 32 KB. Example: 0x18000 is split into 2 and -0x8000.
 //
 // Far branches. A direct branch reaches 4 MB. The departure stub saves register 28 (at) on the
 // stack, gets its own address by a branch to the next instruction, adds the distance to the landing
-// stub and jumps; the landing stub restores the register. The stack pointer is lowered first, as a
-// signal may arrive between any two instructions and Alpha has no red zone.
+// stub and jumps; the landing stub restores register 28 and branches to the target. The departure
+// lowers the stack pointer before it saves: a signal may arrive between any two instructions, and
+// Alpha has no red zone.
 //
 // Sources: Alpha Architecture Handbook, version 4, sections 3.3 and 4.3.
 
@@ -52,12 +54,12 @@ Instruction branch_instruction(uint8_t ra, int64_t displacement) {
   return instruction;
 }
 
-/// Whether a branch can have a target `distance` bytes from itself.
+/// Whether a branch can have a target `distance` bytes from the branch.
 bool branch_reaches(int64_t distance) {
   return distance % 4 == 0 && fits_signed(distance - 4, 23);
 }
 
-/// A 32-bit offset as the displacements of an ldah and an instruction that adds a low half.
+/// A 32-bit offset as the displacements of an ldah and of the instruction with the lower half.
 struct Halves {
   int32_t high, low;
 };
@@ -139,7 +141,7 @@ std::string register_name(Register r) {
 
 // ---- branches and references ----
 
-/// All direct branches and calls have a displacement of 21 bits, which counts words.
+/// Every direct branch or call has a displacement of 21 bits, which counts words.
 uint64_t reach_of(const Instruction&) {
   return kBranchReach;
 }
@@ -194,7 +196,7 @@ bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_
       const auto halves = split(target - (place - 4));
       return halves && write(halves->low);
     }
-    default:  // words of data
+    default:  // of data, or of other machines
       return false;
   }
 }
@@ -217,7 +219,8 @@ std::vector<uint8_t> far_landing(uint64_t place, uint64_t target) {
   return encode_all(*code);
 }
 
-/// Reads the target where a stub has it and compares the code with the stub for that target.
+/// Reads the target out of the fields that hold a stub's target, and compares the code with the
+/// stub for this target.
 std::optional<uint64_t> far_stub_target(std::span<const Instruction> code, uint64_t place) {
   const auto equal = [](const Instruction& left, const Instruction& right) {
     return !right.is_pseudo() && !right.has_reference() && encode_word(left) == encode_word(right);
@@ -260,7 +263,7 @@ Machine make_machine() {
       .operands = alpha::operands,
       .is_signal_return = alpha::is_signal_return,
       .abi = make_abi(),
-      // Of the 21164: 8 KB (Hardware Reference Manual, 2.1.1).
+      // The 21164's: 8 KB (Hardware Reference Manual, 2.1.1).
       .icache = {.line = 32, .sets = 256, .prefetched = 4},
       // Model C (simulator/README.md).
       .costs = {.instruction = 1.1, .taken = 1.0, .added_branch = 0.25},

@@ -1,13 +1,16 @@
-// Words to instructions and back, at the speed of memory.
+// Words to instructions and back.
 //
-// Problem: images hold tens of millions of instructions; decoding must be no cost worth naming.
-// Idea: a word's major opcode says which other bits select the encoding (a function code of 7, 8 or
-// 11 bits, or none). These bits index a slice of one flat table of row numbers. The row then
-// describes the fields by masks and shifts, so that a single straight line of code extracts them
-// for all formats. A word whose fixed bits do not match its row, for instance because a field that
-// must be 31 is not, belongs to no row: it is kInvalid with all its bits in the immediate.
-// Everything a format lets vary is kept, even bits that should be zero, so encoding returns the
-// same word.
+// Problem: images hold tens of millions of instructions, and each is decoded at least once.
+// Idea: a word's major opcode says which other bits select the encoding: 2, 6, 8 or 11 bits, or no
+// bits. These bits index the opcode's slice of one flat table of row numbers. The row describes the
+// fields by masks and shifts, so that the same straight-line code extracts the fields of all
+// formats. A word whose fixed bits do not match its row, for instance because a field that must be
+// 31 is not, belongs to no row: the word becomes kInvalid with all its bits in the immediate. Bits
+// that a format leaves open are kept, even bits that should be zero, so encoding returns the same
+// word.
+//
+// Example: the major opcode of 0x40203402 is 0x10, for which bits 12:5 select the encoding. These
+// bits are 0xa0, the entry of addq with a literal; masks and shifts give addq t0,0x1,t1.
 //
 // Source: Alpha Architecture Handbook, version 4, section 3.3 and appendix C. All tables are built
 // by the compiler: 32 bytes per encoding and 19 KB of row numbers.
@@ -17,7 +20,7 @@
 namespace respike::alpha {
 namespace {
 
-/// Which bits of a word with a given major opcode select its slice's entry.
+/// Of a major opcode: where its slice starts, and which bits of a word select the slice's entry.
 struct Slice {
   uint16_t start = 0;
   uint16_t mask = 0;

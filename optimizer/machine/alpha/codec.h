@@ -3,9 +3,11 @@
 //
 // Opcode kFirstMachineOpcode + i is kEncodings[i + 1]; kEncodings[0] stands for words that are not
 // instructions. registers[0], [1], [2] of an Instruction are the fields Ra, Rb, Rc; registers[3] is
-// bits 15:13 of an operate instruction, which should be zero. Fields a format lacks are 0.
+// bits 15:13 of an operate instruction, which should be zero. Fields that a format lacks are 0.
 // immediate: literal, displacement, PALcode function or raw jump hint; for direct branches the
 // distance in bytes from the branch itself.
+//
+// Example: 0x40203402, addq t0,0x1,t1, has the registers 1, 0, 2, 0 and the immediate 1.
 
 #include <array>
 #include <cstdint>
@@ -65,11 +67,11 @@ constexpr unsigned major_opcode(const Instruction& instruction) {
   return encoding_of(instruction).codec.match >> 26;
 }
 
-/// Decodes one word. Sets all but `origin`.
+/// Decodes one word; `origin` stays kNone.
 Instruction decode_word(uint32_t word);
 void decode_words(const uint8_t* code, size_t count, uint32_t origin, Instruction* out);
 
-/// The inverse; immediates that do not fit their field lose their high bits.
+/// The inverse of decode_words(); immediates that do not fit their field lose their high bits.
 void encode_words(const Instruction* instructions, size_t count, uint8_t* out);
 
 constexpr uint32_t encode_fields(const Codec& codec, const Instruction& instruction) {

@@ -1,10 +1,12 @@
 #pragma once
-// The language of the instruction table (rows.h) and what a row is turned into, at compile time.
+// The language of the instruction table (rows.h), and the expansion of rows into encodings at
+// compile time.
 //
 // A row gives an instruction as the Alpha Architecture Handbook does: name, "opcode.function" in
 // hexadecimal, instruction format, and one string that is both the assembler syntax and the roles
-// of the operands. A format is a picture of the 32 bits. From these follow masks for the decoder,
-// shifts for the encoder, the text of the printer, the grammar of the parser, and uses and defs.
+// of the operands. A format is a picture of the 32 bits. From row and format follow masks for the
+// decoder, shifts for the encoder, the text of the printer, the grammar of the parser, and uses and
+// defs.
 //
 // Letters of a syntax:
 //   a b c   integer register in field Ra, Rb, Rc        A B C   floating-point register
@@ -12,11 +14,14 @@
 //   @       branch target                               h       predicted target of a jump
 //   u       jump hint as a number                       p       PALcode function
 //   ( ) ,   themselves                                  b|#     register or literal: two encodings
-// Marks before a register: none, it is read; `=` it is written; `+` both; `~` the field is neither
-// printed nor used, but may hold anything. At the end: `&` Ra, Rb and Rc hold the same register;
-// `!1` the immediate must be 1. Marks after a blank: <f, >f: reads, writes the floating-point
-// control register; <l, >l: the lock flag. A register field that the syntax leaves out must hold
-// 31, else the word is invalid.
+// Marks before a register: none, the instruction reads the register; `=` writes the register; `+`
+// does both; `~`: the field is neither printed nor used, but may hold anything. At the end: `&` Ra,
+// Rb and Rc hold the same register; `!1` the immediate must be 1. Marks after a blank: <f, >f:
+// reads, writes the floating-point control register; <l, >l: the lock flag. A register field that
+// the syntax leaves out must hold 31, else the word is invalid.
+//
+// Example: the row {"addq", "10.20", Format::operate, "a,b|#,=c", kOverflow} expands to four
+// encodings: addq and addq/v, each with a register or a literal behind Ra. All read Ra, write Rc.
 
 #include <array>
 #include <bit>
@@ -41,7 +46,8 @@ enum class Format : uint8_t {
   palcode,
 };
 
-/// Letters: o opcode, f function, a b c registers, i immediate, s should be zero but is kept.
+/// Letters: o opcode, f function, a b c registers, i immediate, s should be zero but is kept. 0 and
+/// 1 are fixed bits.
 inline constexpr std::string_view kPatterns[] = {
     "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii",      "oooooo aaaaa bbbbb iiiiiiiiiiiiiiii",
     "oooooo aaaaa bbbbb ffffffffffffffff",   "oooooo aaaaa iiiiiiiiiiiiiiiiiiiii",
@@ -50,13 +56,13 @@ inline constexpr std::string_view kPatterns[] = {
     "oooooo iiiiiiiiiiiiiiiiiiiiiiiiii",
 };
 
-/// A qualifier of a floating-point instruction and what it adds to the function code.
+/// A qualifier of an instruction, such as /su, and what the qualifier adds to the function code.
 struct Qualifier {
   std::string_view suffix;
   uint16_t bits;
 };
 
-/// A row of the instruction table as it is written.
+/// A row of the instruction table as rows.h has it.
 struct Row {
   std::string_view name;
   std::string_view code;  // "opcode.function", hexadecimal
@@ -65,10 +71,10 @@ struct Row {
   std::span<const Qualifier> qualifiers = {};
 };
 
-/// Another way to write an instruction: GNU's name where it differs from the Handbook's, and the
-/// stylized code forms of Handbook appendix A. Conditions, separated by commas: "a=31" field Ra
-/// holds 31, "i=1" the immediate is 1, "a=b" Ra and Rb are the same; "b~30" is not a condition, but
-/// what the parser fills in.
+/// Another way to write an instruction: GNU's name where the Handbook has another name, or a
+/// stylized code form of Handbook appendix A. Conditions, separated by commas: "a=31" field Ra
+/// holds 31, "i=1" the immediate is 1, "a=b" Ra and Rb are the same; "b~30" is no condition: the
+/// parser fills 30 into Rb.
 struct AliasRow {
   std::string_view name;
   std::string_view base;
@@ -98,23 +104,23 @@ struct alignas(32) Codec {
   int8_t add = 0;
   uint32_t keep = 0;
   uint32_t field = 0;               // the immediate's bits in the word
-  uint8_t scale = 0, position = 0;  // the immediate is shifted right, then left
+  uint8_t scale = 0, position = 0;  // encoding shifts the immediate right, then left
 };
 
-/// Sets of the register fields are bits: 1 Ra, 2 Rb, 4 Rc.
+/// What an instruction does to registers. Sets of register fields are bits: 1 Ra, 2 Rb, 4 Rc.
 struct Roles {
   uint8_t reads = 0, writes = 0, floating = 0;
   bool reads_fpcr = false, writes_fpcr = false;
   bool reads_lock = false, writes_lock = false;
 };
 
-/// One encoding: what an opcode of ours stands for.
+/// What an opcode of Respike stands for.
 struct Encoding {
   Text name;
   Text syntax;  // without marks
   Format format = Format::invalid;
-  bool software_completion = false;  // qualifier /s
-  bool qualified = false;            // has any, as addt/su and addq/v have
+  bool software_completion = false;  // a qualifier with /s
+  bool qualified = false;            // has a qualifier, as addt/su and addq/v have
   Roles roles;
   Codec codec;
 };
@@ -137,7 +143,7 @@ constexpr int hexadecimal(std::string_view digits) {
   return value;
 }
 
-/// The bits of a format's pattern that are `letter`.
+/// The bits of a word for which the format's pattern has `letter`.
 constexpr uint32_t pattern_bits(Format format, char letter) {
   uint32_t bits = 0;
   for (char character : kPatterns[static_cast<size_t>(format)]) {
@@ -195,7 +201,8 @@ constexpr void fix_immediate(Encoding& encoding, uint32_t value) {
   codec.keep = codec.field = 0;
 }
 
-/// Splits a syntax into plain text and roles; fields that it leaves out become fixed to 31.
+/// Splits a syntax into plain text and roles; fixes register fields that the syntax leaves out to
+/// 31.
 constexpr void read_syntax(Encoding& encoding, std::string_view syntax) {
   Roles& roles = encoding.roles;
   unsigned named = 0;

@@ -3,16 +3,21 @@
 // Uses and defs of ordinary instructions come from the roles of their rows. Only what a row cannot
 // say is written here: PALcode functions, jumps whose kind is a hint, and the calling standard.
 //
-// The floating-point control register is modelled simply: arithmetic reads it (rounding mode, trap
-// disables), mt_fpcr writes it; that arithmetic also sets sticky status bits is left out, since
-// programs order those by barriers. PALcode functions, loads, stores and barriers have effects
-// beyond registers. PALmode instructions (pal19 to pal1f) trap in a user's image: no operands.
+// Example: addq has the syntax "a,b|#,=c". So addq t0,t1,t2 reads t0 and t1 and writes t2, and
+// addq t0,t1,zero, which writes nothing, is a no-op.
 //
-// A system call writes v0 (the result), a3 (whether it failed) and, for pipe and its like, a4. The
-// kernel reserves the right to treat temporaries as at a procedure call, but restores them; so they
-// are neither used nor defined, and what a program assumes shows in its own code. Other PALcode
-// functions may or may not change what OSF/1 lets its privileged ones change: such registers are
-// both used and defined, so that a value survives in an analysis whichever is true.
+// The floating-point control register is modelled simply: arithmetic reads the register (rounding
+// mode, trap disables), mt_fpcr writes it. Arithmetic also sets sticky status bits; this is left
+// out, since programs put barriers between arithmetic and reads of these bits. PALcode functions,
+// loads, stores and barriers have effects beyond registers. PALmode instructions (pal19 to pal1f)
+// trap in a user's image: no operands.
+//
+// A system call writes v0 (the result), a3 (whether the call failed) and, for pipe and its like,
+// a4. The kernel reserves the right to change temporaries as a procedure call does, but restores
+// temporaries; so a system call neither uses nor defines temporaries, and what a program assumes
+// shows in its own code. Other PALcode functions may or may not change the registers that OSF/1
+// lets privileged functions change: such registers are both used and defined, so that an analysis
+// keeps their values alive whichever is true.
 //
 // Sources: Alpha Architecture Handbook, version 4: sections 4.3 (jumps and their hints), 4.7.7.3
 // (trap shadows), 4.9 (floating-point branches), appendices A (no-ops) and C (PALcode functions);
@@ -29,7 +34,7 @@
 namespace respike::alpha {
 namespace {
 
-// Major opcodes that are asked for.
+// Major opcodes that need code of their own.
 constexpr unsigned kCallPal = 0x00, kJump = 0x1a, kPal1e = 0x1e, kBr = 0x30, kBsr = 0x34;
 
 // PALcode functions of OSF/1 and Linux that unprivileged code may call (Handbook, appendix C).
@@ -82,25 +87,24 @@ void append(Operands& operands, std::span<const Register> registers) {
   for (Register r : registers) operands.registers[operands.size++] = r;
 }
 
-/// Where a register that an instruction reads or writes is found: `base` plus a field. That of one
-/// that no field names is 0.
+/// The number of a register that an instruction reads or writes: base + (registers[field] & mask).
+/// The mask of a register that no field names is 0.
 struct OperandPlace {
   uint8_t field = 0, mask = 0, base = 0;
 };
 
-/// The operands of a row, in few bytes: analyses ask for them all the time.
+/// The operands of a row, in few bytes: analyses ask for operands all the time.
 struct Meaning {
   std::array<OperandPlace, 6> places;
   uint8_t uses = 0, size = 0;  // of places, reads first
 };
 
-/// What can be told from the opcode alone. Analyses ask for facts more often than for anything
-/// else, so that the way without a branch is the usual one: facts[1] holds when the register in
-/// field `result` is 31.
+/// The facts of an opcode: facts[1] when field `result` is 31, else facts[0]. Analyses ask for
+/// facts more often than for anything else, so this choice takes no branch.
 struct OpcodeFacts {
   std::array<InstructionFacts, 2> facts;
   uint8_t result = 0;
-  bool depends = false;  // some fact depends on other fields: dependent_facts()
+  bool depends = false;  // some facts depend on other fields: dependent_facts()
 };
 
 constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
@@ -144,8 +148,8 @@ constexpr ValueSource source_of(const Encoding& encoding) {
   return name.starts_with("cmov") ? ValueSource::selected : ValueSource::computed;
 }
 
-/// The field whose register says that the instruction is a no-op, by being 31; nullopt: none does.
-/// Loads to register 31 are no no-ops: but for ldq_u they prefetch.
+/// The field that makes the instruction a no-op by holding 31; nullopt: no field does. Loads to
+/// register 31, except ldq_u, are no no-ops: such loads prefetch.
 constexpr std::optional<uint8_t> nop_field(const Encoding& encoding) {
   const Roles& roles = encoding.roles;
   const std::string_view name = encoding.name;
@@ -180,7 +184,7 @@ constexpr OpcodeFacts make_facts(const Encoding& encoding) {
   return result;
 }
 
-/// By opcode; pseudo-instructions and what does not decode have no facts.
+/// By opcode; pseudo-instructions and words that do not decode have the default facts.
 consteval std::array<OpcodeFacts, kEncodingCount + 1> make_all_facts() {
   std::array<OpcodeFacts, kEncodingCount + 1> all;
   for (size_t row = 1; row < kEncodingCount; ++row)
@@ -205,12 +209,12 @@ consteval std::array<Meaning, kEncodingCount> make_meanings() {
 
 constexpr std::array<Meaning, kEncodingCount> kMeanings = make_meanings();
 
-/// Row 0, which means nothing, is that of pseudo-instructions, too.
+/// Pseudo-instructions have row 0, which has no operands.
 const Meaning& meaning_of(const Instruction& instruction) {
   return kMeanings[row_of(instruction.opcode)];
 }
 
-/// Appends the registers at some places, but for those that are always zero.
+/// Appends the registers at some places, without registers that are always zero.
 void append(Operands& operands, const Instruction& instruction,
             std::span<const OperandPlace> places) {
   for (const OperandPlace& place : places) {
@@ -220,7 +224,7 @@ void append(Operands& operands, const Instruction& instruction,
   }
 }
 
-/// A jump is what its hint says, unless the register for the return address says otherwise.
+/// A jump that keeps a return address is a call; other jumps are what their hint says.
 ControlFlow jump_flow(const Instruction& instruction) {
   if (instruction.registers[0] != kZero) return ControlFlow::indirect_call;
   switch (instruction.opcode) {
@@ -233,7 +237,7 @@ ControlFlow jump_flow(const Instruction& instruction) {
   }
 }
 
-/// br with a register for the return address calls, but for one to the next instruction.
+/// A br that keeps a return address is a call, unless it leads to the next instruction.
 InstructionFacts branch_facts(const Instruction& instruction, InstructionFacts facts) {
   if (instruction.registers[0] == kZero) {
     set_flow(facts, ControlFlow::branch);
@@ -319,7 +323,8 @@ bool is_signal_return(std::span<const Instruction> instructions) {
   return false;
 }
 
-/// The control register belongs to the preserved ones: it holds the caller's modes, live forever.
+/// The floating-point control register counts as preserved: it holds the caller's modes and is live
+/// everywhere.
 Abi make_abi() {
   const auto floating = [](Register first, Register last) {
     return register_range(kFloating + first, kFloating + last);
@@ -343,8 +348,8 @@ Abi make_abi() {
   return abi;
 }
 
-/// Floating-point branches test sign and zero bits of the register, so opposites are exact for
-/// every value (Handbook, section 4.9).
+/// Floating-point branches test sign and zero bits of the register, so opposite branches are exact
+/// for every value (Handbook, section 4.9).
 bool invert(Instruction& instruction) {
   if (control_flow(instruction) != ControlFlow::conditional_branch) return false;
   const unsigned inverse = (instruction.opcode - opcode("br")) ^ 4;

@@ -35,7 +35,7 @@ enum : Register {
   kGp,
   kSp,
 };
-inline constexpr uint8_t kZero = 31;  // the field's value; not a Register
+inline constexpr uint8_t kZero = 31;  // in a field of an instruction; not a Register
 
 InstructionFacts facts(const Instruction& instruction);
 Operands operands(const Instruction& instruction);
@@ -45,7 +45,7 @@ inline ControlFlow control_flow(const Instruction& instruction) {
 bool is_signal_return(std::span<const Instruction> instructions);
 Abi make_abi();
 
-/// Replaces a conditional branch by the one with the opposite condition; false for others.
+/// Gives a conditional branch the opposite condition; false for other instructions.
 bool invert(Instruction& instruction);
 
 }  // namespace respike::alpha

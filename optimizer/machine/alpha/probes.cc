@@ -2,12 +2,15 @@
 //
 // A counter is reached from gp where gp is known (ldah, ldq, lda, stq), otherwise from the program
 // counter, which a branch to the next instruction leaves in a register: two instructions more.
-// Counting by lda rather than addq touches no trap. A store-conditional fails when another
-// processor wrote the line, or an interrupt came; the branch back is predicted as taken, which
-// costs little beside the memory barrier it stands for.
+// A store-conditional fails when another processor wrote the line, or an interrupt came; then a
+// branch goes back to the load. The branch is predicted as taken, which costs little beside the
+// access to locked memory.
 //
-// A probe of two instructions loads the counter's number and calls a routine. It takes ten
-// instructions to run where the probe in place takes four, and half the room.
+// A probe of two instructions loads the counter's number and calls a routine. With gp, eight
+// instructions run instead of the four of the probe in place, but the probe takes half the room.
+//
+// Example, a counter 0x18008 bytes behind gp: ldah t10,2(gp); ldq t9,-0x7ff8(t10); lda t9,1(t9);
+// stq t9,-0x7ff8(t10).
 
 #include "optimizer/machine/alpha/probes.h"
 
@@ -45,7 +48,7 @@ Instruction operate(uint16_t op, Register ra, Register rb, Register rc) {
   return instruction;
 }
 
-/// Temporaries that compilers use last come first, so that many probes use the same ones.
+/// Temporaries that compilers use last come first, so that many probes use the same registers.
 constexpr Register kUsable[] = {kT10, kT9, kT8, kT11, kAt, 8,   7,   6,  5,  4,  3,  2,  1,  0, 21,
                                 20,   19,  18,  17,   16,  kPv, kRa, 15, 14, 13, 12, 11, 10, 9};
 
@@ -118,7 +121,7 @@ class AlphaProbes final : public Probes {
   Routine routine(ProbeKind kind, const ProbeOperands& operands) const override {
     Routine result;
     const Register value = operands.free[0], link = operands.free[1], address = operands.free[2];
-    ProbeOperands middle = operands;  // reachable from both ends by a signed number
+    ProbeOperands middle = operands;  // a signed number reaches both ends from there
     middle.counter += 8 * uint64_t{kRoutineMiddle};
     const Place at = reach(middle, address, 8, result);
     Instruction scaled = operate(opcode("s8addq"), value, at.base, address);
@@ -167,7 +170,8 @@ class AlphaProbes final : public Probes {
  private:
   static constexpr uint32_t kRoutineMiddle = kRoutineCounters / 2;
 
-  /// Adds what makes `size` bytes at the counter reachable; uses `scratch` where it must.
+  /// Adds instructions that make `size` bytes at the counter reachable, perhaps by way of
+  /// `scratch`.
   static Place reach(const ProbeOperands& operands, Register scratch, int64_t size,
                      ProbeCode& result) {
     if (operands.gp) {

@@ -1,10 +1,14 @@
-// Which Alpha instructions may move, and other registers in their fields.
+// Which Alpha instructions only compute, and how other registers are put into their fields.
 //
-// Integer arithmetic without /v, addresses by lda and ldah, and the moves between registers and of
-// floating-point values do nothing but compute. All other floating-point instructions may trap or
-// read the control register. Registers are fields of their roles (rows.h), so one is replaced by
-// writing the field; that of a conditional move is read and written at once. Branches compare a
-// register with zero or look at its lowest bit, so a value's sign and that bit decide them all.
+// Pure are integer arithmetic without /v, lda and ldah, and copies of floating-point values (cpys,
+// cpysn, cpyse, itoft, ftoit). Other floating-point instructions are not taken for pure, since most
+// may trap or read the control register. An operand's register stands in the field that the row
+// names (rows.h), so a register is replaced by writing this field; a conditional move reads and
+// writes the same field. Branches compare a register with zero or look at its lowest bit, so the
+// value's sign and lowest bit decide all branches.
+//
+// Example: addq t0,t1,t2 is pure and may write t8 instead: addq t0,t1,t8. In cmoveq t0,t1,t2 the
+// result alone cannot be renamed.
 //
 // Source: Alpha Architecture Handbook, version 4, chapter 4; Tru64 UNIX Calling Standard.
 
@@ -21,8 +25,8 @@ using namespace alpha;
 
 namespace {
 
-/// Scratch registers without a role: not v0, which holds a result, nor ra, pv, at and gp. Those
-/// that compilers take last come first.
+/// Temporaries and arguments, except a0; not v0, which holds a result, nor ra, pv, at and gp. The
+/// temporaries that compilers take last come first.
 constexpr std::array<Register, 17> kReplacements = {8, 7, 6,   5,   kT11, kT10, kT9, kT8, 4,
                                                     3, 2, kT0, kA5, kA4,  kA3,  kA2, kA1};
 
@@ -102,7 +106,7 @@ class AlphaRewriteFacts final : public RewriteFacts {
     if (from >= kFpcr || to >= kFpcr || (from < kFloating) != (to < kFloating)) return false;
     if (instruction.opcode < kFirstMachineOpcode) return false;
     const Encoding& encoding = encoding_of(instruction);
-    // Registers that are in no field, or in three.
+    // Their registers are in no field, or in three.
     if (encoding.format == Format::palcode || instruction.opcode == opcode("mt_fpcr") ||
         instruction.opcode == opcode("mf_fpcr"))
       return false;

@@ -42,7 +42,7 @@ inline constexpr Qualifier kLongword[] = {{"", 0x000}, {"/v", 0x100}, {"/sv", 0x
 inline constexpr Qualifier kOverflow[] = {{"", 0x00}, {"/v", 0x40}};
 
 inline constexpr Row kRows[] = {
-    // PALcode. The functions with names of their own are aliases.
+    // PALcode. Functions with names of their own are aliases.
     {"call_pal", "00", Format::palcode, "p"},
     {"pal19", "19", Format::palcode, "p"},
     {"pal1b", "1b", Format::palcode, "p"},
@@ -168,7 +168,7 @@ inline constexpr Row kRows[] = {
     {"insqh", "12.77", Format::operate, "a,b|#,=c"},
     {"extqh", "12.7a", Format::operate, "a,b|#,=c"},
 
-    // Extensions. objdump has no literal forms of those with a register alone.
+    // Extensions. objdump has literal forms of minima and maxima only.
     {"sextb", "1c.00", Format::operate, "b,=c"},
     {"sextw", "1c.01", Format::operate, "b,=c"},
     {"ctpop", "1c.30", Format::operate, "b,=c"},
@@ -267,7 +267,7 @@ inline constexpr Row kRows[] = {
     {"wh64en", "18.fc00", Format::function, "(b)"},
 };
 
-/// In the order of preference for the same instruction.
+/// Of several aliases of the same instruction, the first is preferred.
 inline constexpr AliasRow kAliasRows[] = {
     {"halt", "call_pal", "i=0", ""},
     {"draina", "call_pal", "i=2", ""},

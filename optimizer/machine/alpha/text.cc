@@ -1,12 +1,14 @@
 // Instructions to text and back.
 //
-// Problem: listings must read as the GNU tools' do, which prefer stylized forms: `mov`, `clr`,
-// `unop`, `ret`. And what was printed must be readable again, for tests written in assembler.
+// Problem: listings must read as those of the GNU tools, which prefer stylized forms: `mov`, `clr`,
+// `unop`, `ret`. And the parser must read all printed text, for tests written in assembler.
 // Idea: printer and parser both walk the syntax string of a row or of an alias (encoding.h). The
-// printer takes the first alias of the instruction whose conditions hold for its word, else the
-// row. The parser tries every row and alias with the given mnemonic, in table order, until the
-// operands fit; fields that the syntax does not show come from the row's and the alias's fixed
-// bits.
+// printer takes the first alias of the instruction whose conditions hold for the word, else the
+// row. The parser tries every alias and then every row with the given mnemonic, in table order,
+// until the operands fit; fields that the syntax does not show come from the fixed bits of the row
+// and the alias.
+//
+// Example: bis zero,t0,t1 is printed as `mov t0,t1`; both texts are parsed into the same word.
 //
 // Source: names of registers and aliases are those of GNU objdump for Alpha (binutils 2.40); for
 // the stylized forms see also Alpha Architecture Handbook, version 4, appendix A.
@@ -113,7 +115,7 @@ class OperandReader {
  public:
   OperandReader(std::string_view text, uint64_t address) : rest_(text), address_(address) {}
 
-  /// Fills `instruction` from text of the given syntax; false if the text is something else.
+  /// Fills `instruction` from text of the given syntax; false if the text has another syntax.
   bool read(std::string_view syntax, Instruction& instruction) {
     for (char letter : syntax) {
       skip_blanks();
@@ -222,8 +224,8 @@ class OperandReader {
 struct Form {
   std::string_view syntax;
   uint32_t fixed_bits;
-  bool same_registers;  // Rb and Rc are what Ra is
-  bool same_ab;
+  bool same_registers;  // Rb and Rc are the same as Ra
+  bool same_ab;         // Rb is the same as Ra
 };
 
 const std::vector<Form>& forms_of(std::string_view mnemonic) {
