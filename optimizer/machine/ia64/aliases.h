@@ -1,8 +1,8 @@
 #pragma once
-// Other ways to write instructions, which GNU objdump prefers: pseudo-ops.
+// Pseudo-ops: other ways to write instructions, which GNU objdump prefers.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 3, chapter 2 (pseudo-ops
-// of each instruction); which of them are preferred, and in what order, is GNU objdump's choice.
+// of each instruction); which pseudo-ops are preferred, and in what order, is GNU objdump's choice.
 
 #include <string_view>
 
@@ -10,9 +10,9 @@
 
 namespace respike::ia64 {
 
-/// Conditions, all of which hold: "b=0" a field has a value, "b=c" two fields are the same, "q=0"
-/// no predicate, "d=64-i" a field is what another leaves of 64, "w=0" the lower two bits of d.
-/// Syntax and completers as in encoding.h.
+/// Conditions, all of which must hold: "b=0" field b is 0, "b=c" fields b and c are the same, "q=0"
+/// no predicate, "d=64-i" field d is 64 minus the immediate, "w=0" the lower two bits of d are 0.
+/// Syntax and completers are as in encoding.h.
 struct Alias {
   Op base;
   std::string_view name;
@@ -20,7 +20,7 @@ struct Alias {
   std::string_view syntax;
 };
 
-/// In the order of preference for the same instruction.
+/// Of several aliases of the same instruction, the first is preferred.
 inline constexpr Alias kAliases[] = {
     {Op::adds, "mov", "i=0", "Ra=Rc"},
     {Op::addl, "mov", "c=0", "Ra=$i"},

@@ -1,17 +1,20 @@
 // Packing instructions into bundles.
 //
-// The order stays. How few bundles are possible is found by filling each with as many of the next
-// instructions as any template takes: whoever has packed more of a list never needs more bundles
-// for the rest, since the bundles of a longer rest also hold a shorter one. A template takes
-// instructions from left to right, each into the first slot that fits it. Stops need no choice:
-// every template exists with and without a stop at its end, and those with a stop inside of them
-// exist without it, so that a stop is only ever set where one is asked for.
+// The order stays. The fewest bundles are found by filling each bundle with as many of the next
+// instructions as any template takes: a packing that is further down the list never needs more
+// bundles for the rest, since the bundles of a longer rest also hold a shorter rest. A template
+// takes instructions from left to right, each into the first slot that fits the instruction. Stops
+// need no choice: every template exists with and without a stop at its end, and templates with a
+// stop inside exist without this stop, so that stops are set only where the code has stops.
 //
-// Many packings have the fewest bundles, and some of them issue faster. The processor takes two
+// Example: ld8, ld8;; add, br;; takes two bundles. MMI holds the loads, with a no-op in slot 2 and
+// the stop behind; MIB holds the add in slot 0, a no-op and the branch.
+//
+// Many packings have the fewest bundles, and some of these issue faster. The processor takes two
 // bundles a cycle and has two I units, which no-ops occupy, too. So of all packings with the fewest
-// bundles one is taken that needs the fewest cycles by these two rules, from a fresh start; of
-// those, one with the last bundle as full as can be. The other ports and where a branch comes in
-// are not thought of.
+// bundles, a packing is taken that needs the fewest cycles by these two rules from a fresh start;
+// of several such packings, the packing with the fullest last bundle. Other ports do not count, nor
+// does the place where a branch enters.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.3 (bundles,
 // groups), volume 3, table 4-3 (templates); br.cloop, br.ctop and the like must be in slot 2
@@ -32,7 +35,7 @@ namespace {
 
 struct Shape {
   Unit units[3];
-  int stop;  // behind this slot; none at -1. One at the end comes on top
+  int stop;  // behind this slot; -1: none. A stop at the end of the bundle comes on top
 };
 
 constexpr Unit M = Unit::m, I = Unit::i, F = Unit::f, B = Unit::b, L = Unit::l, X = Unit::x;
@@ -49,12 +52,12 @@ constexpr std::array<Shape, 12> kShapes = {{{{M, M, I}, -1},
                                             {{B, B, B}, -1},
                                             {{M, L, X}, -1}}};
 
-/// An instruction to be packed; of a long one each half.
+/// An instruction to be packed, or half of a long instruction.
 struct Item {
   uint32_t index;     // in the list
-  uint8_t units;      // whose slots it fits, bit by Unit
-  bool in_last_slot;  // fits no other
-  bool stop;          // behind it
+  uint8_t units;      // whose slots the item fits, bit by Unit
+  bool in_last_slot;  // fits no other slot
+  bool stop;          // behind the item
 
   bool fits(Unit unit) const { return (units >> static_cast<unsigned>(unit) & 1) != 0; }
 };
@@ -66,7 +69,7 @@ uint8_t units_of(Op op) {
   return static_cast<uint8_t>(units);
 }
 
-/// Which item each slot of a bundle holds, counted from the bundle's first; -1: a no-op.
+/// Which item each slot of a bundle holds, counted from the bundle's first item; -1: a no-op.
 struct Filling {
   const Shape* shape = nullptr;
   int items[3] = {-1, -1, -1};
@@ -104,12 +107,12 @@ std::vector<Item> items_of(std::span<const Instruction> code, bool stop_at_end) 
   return items;
 }
 
-/// What a bundle of this shape takes of `items`. A stop is wanted behind the bundle's last item or
-/// where the shape has one; a shape whose stop nobody wants takes nothing.
+/// What a bundle of this shape takes of `items`. An item with a stop must be the bundle's last item
+/// or stand before the shape's stop; a shape takes nothing if no item needs the shape's stop.
 Filling fill(const Shape& shape, std::span<const Item> items) {
   Filling filling{.shape = &shape};
-  bool stop = false;            // wanted in front of the next item
-  bool stops = shape.stop < 0;  // that inside of the shape, between two items
+  bool stop = false;            // needed in front of the next item
+  bool stops = shape.stop < 0;  // the shape's stop, if any, has items on both sides
   for (int slot = 0; slot < 3 && filling.taken < static_cast<int>(items.size()); ++slot) {
     if (shape.stop >= 0 && slot == shape.stop + 1) {
       if (!stop) break;
@@ -129,7 +132,7 @@ Filling fill(const Shape& shape, std::span<const Item> items) {
   return filling;
 }
 
-/// The most that a bundle can take.
+/// The filling that takes the most items.
 Filling best_filling(std::span<const Item> items) {
   Filling best;
   for (const Shape& shape : kShapes) {
@@ -145,7 +148,7 @@ Filling best_filling(std::span<const Item> items) {
 
 /// What one cycle has issued so far, at the end of a bundle.
 struct Window {
-  uint8_t bundles = 0;  // 0: nothing, the next cycle has not begun
+  uint8_t bundles = 0;  // 0: the next cycle has not begun
   uint8_t i = 0;        // I ports in use
   static constexpr uint8_t kMostBundles = 2, kMostI = 2;
   static constexpr size_t kCount = (kMostBundles + 1) * (kMostI + 1);
@@ -155,7 +158,7 @@ struct Window {
   }
 };
 
-/// Issues a bundle; returns how many cycles its groups need beyond one each.
+/// Issues a bundle; returns how many cycles the bundle's groups need beyond one cycle each.
 uint32_t issue(const Filling& filling, std::span<const Item> items, Window& window) {
   uint32_t splits = 0;
   const auto next_cycle = [&](bool split) {
@@ -182,21 +185,22 @@ uint32_t issue(const Filling& filling, std::span<const Item> items, Window& wind
   return splits;
 }
 
-/// The last bundle of a way to pack the first items, and the window in front of it.
+/// The last bundle of a way to pack the first items, and the window in front of this bundle.
 struct Step {
   uint8_t shape = 0;  // of kShapes
   uint8_t taken = 0;  // items
   uint8_t window = 0;
 };
 
-/// By dynamic programming over the items that are packed and the window then. Only bundles after
-/// which the fewest are left are looked at, so that all ways to a place have as many.
+/// Dynamic programming over the number of packed items and the window behind them. Only bundles
+/// behind which the rest needs the fewest bundles are tried, so that all ways to a state have the
+/// same number of bundles.
 std::vector<Filling> best_packing(std::span<const Item> items) {
   constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
-  std::vector<uint32_t> left(items.size() + 1);  // bundles, at least, of the items from there on
+  std::vector<uint32_t> left(items.size() + 1);  // the fewest bundles of the items from there on
   for (size_t at = items.size(); at-- > 0;)
     left[at] = 1 + left[at + static_cast<size_t>(best_filling(items.subspan(at)).taken)];
-  std::array<std::array<uint32_t, Window::kCount>, 4> splits;  // of as many items, modulo 4
+  std::array<std::array<uint32_t, Window::kCount>, 4> splits;  // by the number of items, modulo 4
   for (auto& each : splits) each.fill(kNever);
   splits[0][0] = 0;
   std::vector<std::array<Step, Window::kCount>> steps(items.size() + 1);
@@ -209,12 +213,12 @@ std::vector<Filling> best_packing(std::span<const Item> items) {
         const Filling filling = fill(kShapes[shape], rest);
         if (filling.taken == 0) break;
         most = static_cast<size_t>(filling.taken);
-        if (left[at + most] + 1 != left[at]) break;  // nor do fewer leave less
+        if (left[at + most] + 1 != left[at]) break;  // fewer items leave no less
         for (uint8_t w = 0; w < Window::kCount; ++w) {
           if (here[w] == kNever) continue;
           Window window = Window::at(w);
           const uint32_t count = here[w] + issue(filling, rest, window);
-          if (at + most == items.size()) window = {};  // whether a stop is there or not
+          if (at + most == items.size()) window = {};  // with or without a stop there
           uint32_t& least = splits[(at + most) % 4][window.index()];
           if (count >= least) continue;
           least = count;
@@ -247,7 +251,7 @@ Bundled bundle(std::span<const Instruction> code, bool stop_at_end) {
   Bundled result;
   result.slots.reserve(items.size() * 3 / 2);
   result.places.assign(code.size(), kNone);
-  size_t first = 0;  // item of the bundle
+  size_t first = 0;  // the first item of the bundle
   for (const Filling& filling : best_packing(items)) {
     const auto taken = std::span(items).subspan(first, static_cast<size_t>(filling.taken));
     first += taken.size();

@@ -1,14 +1,17 @@
 // Bundles to instructions and back.
 //
-// Problem: 41-bit slots whose opcode bits are spread over the slot and differ from unit to unit, at
-// a speed that does not show; and whatever the bits are, encoding has to give them back.
-// Idea: the unit of the slot and its major opcode (bits 40:37) choose a slice of one flat table;
-// one run of further bits indexes it and gives the row that the slot may be. The few rows that only
-// bits elsewhere tell apart follow in a chain. The row describes fields by shifts and masks, so
-// that one straight line of code takes any slot apart. What only some rows need (ignored bits that
-// are set, counts that are coded by a table) is behind one branch, which is next to never taken. Of
-// the X and L slots of a bundle the number is put together and then halved, so that either half
-// fits an Instruction.
+// Problem: the opcode bits of a slot are spread over its 41 bits and differ from unit to unit;
+// decoding has to be fast, and encoding has to give back every bit.
+// Idea: the unit of the slot and its major opcode (bits 40:37) choose a slice of one flat table; a
+// run of further bits of the slot indexes the slice and gives the row that the slot may be. The few
+// rows that only bits outside of the run tell apart follow in a chain. The row describes fields by
+// shifts and masks, so that the same straight-line code takes any slot apart. What only some rows
+// need (ignored bits that are set, numbers that are coded by a table) is behind two branches, which
+// are hardly ever taken. A number that the X and L slots of a bundle share is put together and then
+// halved, so that either half fits an Instruction.
+//
+// Example: for add r14=r15,r16 in an M slot, the unit and the major opcode 8 choose a slice that
+// bits 36:27 index. These bits are 0, and entry 0 is the row of add.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, revision 2.3, volume 3, section
 // 4.1 and table 4-3 (bundles), 4.8 (immediates). All tables are built by the compiler.
@@ -33,7 +36,7 @@ struct Slice {
   uint8_t shift = 0;
 };
 
-/// A further row that an entry of the table may mean; in a chain that 0 ends.
+/// A further row that an entry of the table may mean, and the next such row; 0 ends the chain.
 struct Candidate {
   uint16_t op = 0;
   uint16_t next = 0;
@@ -55,7 +58,7 @@ constexpr void for_partial_completers(const Encoding& encoding, auto&& visit) {
   }
 }
 
-/// The bits of a slot that decide whether it is of this row.
+/// The bits of a slot, below the major opcode, that decide whether the slot is of this row.
 constexpr uint64_t deciding_bits(const Encoding& encoding) {
   uint64_t bits = encoding.codec.mask & ((uint64_t{1} << kMajorShift) - 1);
   for_partial_completers(encoding, [&](const Completer& partial) {
@@ -75,7 +78,8 @@ constexpr bool completers_are_valid(const Encoding& encoding, uint64_t slot) {
   return valid;
 }
 
-/// The run of bits that the rows of a slice differ in; above bit 20 when there are any.
+/// A run of at most ten bits, from the lowest deciding bit of the rows in this slice on; if bits
+/// from 27 on decide, lower bits do not count.
 constexpr Slice choose_slice(Unit unit, unsigned major) {
   uint64_t bits = 0;
   for (const Encoding& encoding : kEncodings)
@@ -98,7 +102,7 @@ struct Table {
   std::array<uint16_t, kTableSize> first{};
   std::array<uint16_t, kTableSize> more{};
   std::array<Candidate, kCandidateCount> candidates{};
-  size_t size = 1;             // entry 0, where reserved units look, stays empty
+  size_t size = 1;             // entry 0, for units without rows, stays empty
   size_t candidate_count = 1;  // 0 ends chains
 };
 
@@ -114,7 +118,7 @@ constexpr void add_candidate(Table& table, size_t entry, uint16_t op) {
   *link = added;
 }
 
-/// Enters the row at every index that its own bits leave possible.
+/// Enters the row at every index that the row's fixed bits leave possible.
 constexpr void add_row(Table& table, const Slice& slice, uint16_t op) {
   const Encoding& encoding = kEncodings[op];
   const auto fixed = static_cast<unsigned>(encoding.codec.mask >> slice.shift & slice.mask);
@@ -181,7 +185,7 @@ uint16_t find_op(uint64_t slot, Unit unit) {
 constexpr int32_t kCounts[] = {0, 7, 15, 16};
 constexpr int32_t kIncrements[] = {16, 8, 4, 1, -16, -8, -4, -1};
 
-/// The bits of `value` at the places of `mask`, close together; and back.
+/// The bits of `value` at the places of `mask`, close together. scatter() puts such bits back.
 uint32_t gather(uint64_t value, uint64_t mask) {
   uint32_t bits = 0;
   for (unsigned position = 0; mask != 0; mask &= mask - 1, ++position)
@@ -225,7 +229,7 @@ void convert(Instruction& instruction, Conversion conversion) {
     instruction.immediate = kIncrements[instruction.immediate];
 }
 
-/// The code of the value; 0 for one that has none.
+/// The code of the value; 0 for a value without a code.
 uint32_t converted(int32_t value, Conversion conversion) {
   const auto code_in = [&](const auto& table) {
     const auto found = std::ranges::find(table, value);
@@ -245,7 +249,7 @@ uint64_t raw(const Instruction& instruction) {
   return high << 32 | static_cast<uint32_t>(instruction.immediate);
 }
 
-/// All but origin; `flags` are stop and unit.
+/// Does not set the origin; `flags` are stop and unit.
 inline Instruction decode_slot(uint64_t slot, Unit unit, uint8_t flags) {
   const uint16_t op = find_op(slot, unit);
   Instruction instruction;
@@ -316,7 +320,7 @@ void join_halves(uint64_t long_slot, uint64_t slot, Instruction& high, Instructi
   low.immediate = static_cast<int32_t>(number);
 }
 
-/// Both slots; the reverse of join_halves().
+/// The bits of both slots; the reverse of join_halves().
 void split_halves(const Instruction& high, const Instruction& low, uint64_t& long_slot,
                   uint64_t& slot) {
   slot = encode_slot(low);
@@ -375,7 +379,7 @@ consteval std::array<uint8_t, 4096> make_template_codes() {
 
 constexpr std::array<uint8_t, 4096> kTemplateCodes = make_template_codes();
 
-/// Flags of the three slots.
+/// Instruction::flags of the three slots of each template.
 consteval std::array<std::array<uint8_t, 3>, 32> make_template_flags() {
   std::array<std::array<uint8_t, 3>, 32> flags{};
   const std::array<Template, 32> templates = make_templates();
@@ -391,7 +395,7 @@ consteval std::array<std::array<uint8_t, 3>, 32> make_template_flags() {
 
 constexpr std::array<std::array<uint8_t, 3>, 32> kTemplateFlags = make_template_flags();
 
-/// The units that fit, as bits by Op.
+/// The units whose slots can hold an Op, as bits; by Op.
 consteval std::array<uint8_t, kOpCount> make_unit_sets() {
   std::array<uint8_t, kOpCount> sets{};
   for (size_t op = 0; op < kOpCount; ++op)
@@ -403,7 +407,7 @@ consteval std::array<uint8_t, kOpCount> make_unit_sets() {
 
 constexpr std::array<uint8_t, kOpCount> kUnitSets = make_unit_sets();
 
-/// The template of three decoded or made slots.
+/// The template that fits three instructions.
 std::optional<unsigned> template_of(const Instruction* instructions) {
   size_t key = 0;
   bool fit = true;

@@ -6,21 +6,23 @@
 //   predicate     the qualifying predicate (0 where the format has none)
 //   flags         kStop: a stop behind this slot; the unit of the slot (unit(), set_unit())
 //   registers[n]  the fields a, b, c, d of the row's picture: register numbers as the instruction
-//                 names them (r32 is the first stacked one, whatever rotation makes of it),
+//                 names them (r32 is the first stacked register, whatever rotation makes of r32),
 //                 completers and small numbers
-//   immediate     as the assembler writes it, sign-extended; branch targets are bytes relative to
-//                 the bundle. Of numbers longer than 32 bits (movl, brl, break.x, nop.x, hint.x)
-//                 the low half; the high half is the immediate of the L instruction before it.
-//                 mov pr.rot=imm44 holds the number divided by 2^16.
-//                 Floating-point instructions with a status field hold that (0 to 3), but fchkf
-//                 holds it in registers[3].
+//   immediate     the number that the assembler writes, sign-extended; branch targets are bytes
+//                 relative to the bundle. Of numbers longer than 32 bits (movl, brl, break.x,
+//                 nop.x, hint.x) the low half; the high half is the immediate of the instruction
+//                 in the L slot before. mov pr.rot=imm44 holds the number divided by 2^16.
+//                 Floating-point instructions hold their status field (0 to 3) here, except fchkf,
+//                 which holds its status field in registers[3].
 //   origin        place of the bundle plus the number of the slot, 0 to 2
 // Fields that a row lacks are 0. Bits that the processor ignores and objdump does not print are
 // kept where the row has room: in `immediate`, else in unused register fields, else in the flags.
 //
 // Op::invalid holds a slot that is no instruction, in a bundle of any template: bits 31:0 in
-// `immediate`, the others in registers[0] and [1]; registers[2] is the template when that is
-// reserved (unit none). Encoding what was decoded gives the same bundle, always.
+// `immediate`, the other bits in registers[0] and [1]; registers[2] of slot 0 is the template where
+// it is reserved (unit none). Encoding a decoded bundle always gives the same bundle.
+//
+// Example: adds r14=8,r15 has the registers 14, 0, 15, 0 and the immediate 8.
 
 #include <array>
 #include <bit>
@@ -70,7 +72,7 @@ constexpr const Encoding& encoding_of(const Instruction& instruction) {
 enum class Unit : uint8_t { none, m, i, f, b, l, x };
 
 // Bits of Instruction::flags besides those of program.h.
-inline constexpr unsigned kSpareShift = 1;  // ignored bits, see above
+inline constexpr unsigned kSpareShift = 1;  // where ignored bits are kept in the flags
 inline constexpr uint8_t kStop = 0x80;
 inline constexpr unsigned kUnitShift = 4;
 inline constexpr uint8_t kUnitMask = 7u << kUnitShift;
@@ -89,7 +91,7 @@ constexpr void set_unit(Instruction& instruction, Unit unit) {
                                            static_cast<unsigned>(unit) << kUnitShift);
 }
 
-/// Whether a slot of the unit can hold an instruction with this Op (type A: M and I).
+/// Whether a slot of the unit can hold an instruction with this Op; type A fits M and I.
 constexpr bool fits_unit(Op op, Unit unit) {
   switch (kEncodings[opcode(op)].type()) {
     case 'A':
@@ -110,7 +112,7 @@ constexpr bool fits_unit(Op op, Unit unit) {
 }
 
 struct Template {
-  std::string_view name;  // "MII" as objdump writes it; of reserved ones "-3-"
+  std::string_view name;  // "MII" as objdump writes it; "-3-" of a reserved template
   Unit units[3] = {};
   bool stops[3] = {};
 };
@@ -123,29 +125,29 @@ std::optional<unsigned> find_template(const Unit (&units)[3], const bool (&stops
 
 inline constexpr size_t kBundleSize = 16;
 
-/// Decodes one bundle, or `count` bundles. origin: the place of the first one.
+/// Decodes one bundle, or `count` bundles. `origin`: the place of the first bundle.
 void decode_bundle(const uint8_t* bundle, uint32_t origin, Instruction* out);
 void decode_bundles(const uint8_t* code, size_t count, uint32_t origin, Instruction* out);
 
-/// The inverse, from three instructions; false, and nothing written, when no template has their
-/// units and stops, or an instruction does not fit its unit. Immediates that do not fit their field
-/// lose their high bits.
+/// The inverse of decode_bundle(): three instructions into a bundle. False, and nothing written,
+/// when no template has the instructions' units and stops, or an instruction does not fit its unit.
+/// Immediates that do not fit their field lose their high bits.
 bool encode_bundle(const Instruction* instructions, uint8_t* out);
 
-/// A slot with everything that it says, for code that executes it.
+/// All that a slot says, for code that executes instructions.
 struct Slot {
   Op op = Op::invalid;
   uint8_t predicate = 0;
   Unit unit = Unit::none;
   bool stop = false;
   uint8_t a = 0, b = 0, c = 0, d = 0;  // fields of the row
-  int64_t immediate = 0;               // all 64 bits, mov pr.rot's multiplied
+  int64_t immediate = 0;               // all 64 bits; mov pr.rot's times 2^16
 };
 
-/// `high`: the instruction of the L slot; only looked at when `instruction` is of type X.
+/// `high`: the instruction of the L slot; matters only when `instruction` is of type X.
 Slot expand(const Instruction& instruction, const Instruction& high);
 
-/// The value of a completer of kCompleters that the name of the instruction's row holds.
+/// The value of a completer that the name of the instruction's row holds.
 constexpr unsigned completer_value(const Instruction& instruction, const Completer& completer) {
   const auto field = [&](unsigned number) -> unsigned {
     return number == kImmediateField ? static_cast<unsigned>(instruction.immediate)

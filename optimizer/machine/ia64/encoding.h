@@ -1,5 +1,6 @@
 #pragma once
-// The language of the instruction table (rows.def) and what a row is turned into, at compile time.
+// The language of the instruction table (rows.def), and the expansion of rows into encodings at
+// compile time.
 //
 // A row gives an opcode as the manual does: name, picture of the 41 bits of its slot, and one
 // string that is both the assembler syntax and the roles of the operands.
@@ -8,26 +9,30 @@
 //   0 1      fixed bits
 //   q        qualifying predicate, six bits
 //   a b c d  the fields registers[0] to registers[3] of an Instruction: registers, completers and
-//            small numbers; each contiguous. A B C D: seven bits of them
+//            small numbers; each field is contiguous. A B C D: seven bits of the same fields
 //   i j k l  pieces of the immediate, the highest first
 //   x        the highest bit of a 64-bit immediate
-//   .        ignored, kept all the same (see codec.h); -: seven bits of them
+//   .        ignored, kept all the same (see codec.h); -: seven ignored bits
 //
 // Syntax: two characters make an operand, its class and the letter of its field.
 //   R F P B  general, floating-point, predicate, branch register
 //   A C D    application, control, dahr register
 //   # % $    number: hexadecimal; decimal; decimal and signed
-//   @        branch target: signed, in bundles, relative to the bundle
-//   + ^      decimal number that is encoded minus one; as its complement
+//   @        branch target: signed, in bundles, relative to the branch's bundle
+//   + ^      decimal number: encoded minus one; encoded as the complement
 //   V        encoded minus 32                  ?  0, 7, 15 or 16        I  +-1, 4, 8, 16
-//   M        mask, even and signed             W  the same times 2^16   S  multiple of 64, signed
+//   M        mask, even and signed             W  signed, times 2^16   S  multiple of 64, signed
 //   Z        multiple of 8                     X  64-bit number         *  permutation of mux1
 //   T        tag of brp: in its field and the low two bits of d
 //   E        8 for single precision, else 16, by the completer
-// Everything else is text. What stands before `=` is written unless it is in brackets, all else is
-// read; `&` before an operand: both. After a blank: implicit registers, read (<) and written (>).
+// All other characters are text. An operand before `=` is written unless it is in brackets, all
+// other operands are read; an operand behind `&` is both read and written. After a blank: implicit
+// registers, read (<) and written (>).
 //
 // Names hold completers: `%` and a letter of kCompleters.
+//
+// Example: ROW(adds, A4, "adds", "1000 i 10 0 jjjjjj C kkkkkkk A q", "Ra=$i,Rc") writes the general
+// register of field a, reads the register of field c, and has a signed number in three pieces.
 
 #include <array>
 #include <bit>
@@ -39,17 +44,18 @@ namespace respike::ia64 {
 inline constexpr unsigned kSlotBits = 41;
 inline constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
 
-/// Which part of an Instruction a letter of a picture stands for: 0 to 3 registers, 4 immediate.
+/// The part of an Instruction that a letter of a picture stands for: 0 to 3 registers[0] to [3], 4
+/// the immediate, 5 the flags.
 inline constexpr unsigned kImmediateField = 4;
 inline constexpr unsigned kFlagsField = 5;
 inline constexpr int kSpareFlagBits = 3;  // of Instruction::flags, for ignored bits
 
-/// Where a completer stands and how its values are spelled; nullptr: no such value.
+/// Where a completer stands and how its values are spelled; nullptr: the value has no meaning.
 struct Completer {
   char letter;
   uint8_t field;  // 0 to 3, or kImmediateField
   uint8_t shift, width;
-  int8_t high_field;  // of one more bit, the highest; -1: none
+  int8_t high_field;  // field of one more bit, the highest; -1: none
   const char* names[16];
 
   constexpr unsigned values() const { return 1u << (width + (high_field < 0 ? 0 : 1)); }
@@ -62,7 +68,7 @@ struct Completer {
 };
 
 inline constexpr Completer kCompleters[] = {
-    // Loads, stores, prefetches and semaphores. d is x6a and hint, or the lower bits of both.
+    // Loads, stores, prefetches and semaphores. Field d is x6a and hint, or their lower bits.
     {'z', 3, 2, 2, -1, {"1", "2", "4", "8"}},
     {'f', 3, 2, 2, -1, {"e", "8", "s", "d"}},
     {'p', 3, 2, 2, -1, {nullptr, "8", "s", "d"}},
@@ -111,7 +117,7 @@ constexpr const Completer& completer(char letter) {
   throw "no such completer";
 }
 
-/// A row of the instruction table as it is written.
+/// A row of the instruction table as rows.def has it.
 struct Row {
   std::string_view format;
   std::string_view name;
@@ -126,7 +132,7 @@ inline constexpr Row kRows[] = {
 };
 inline constexpr size_t kRowCount = std::size(kRows);
 
-/// What is done to an immediate or a small number that is not just its bits.
+/// How an immediate is encoded whose bits are not the number: by a table in codec.cc.
 enum class Conversion : uint8_t { none, count2, increment3 };
 
 /// The part of an encoding that decoder and encoder work with. See codec.cc.
@@ -135,7 +141,7 @@ struct Codec {
   uint64_t spare = 0;            // ignored bits
   // registers[n] = ((slot >> shift) & mask, complemented by xor) + add
   uint8_t register_shift[4] = {}, register_mask[4] = {}, register_xor[4] = {}, register_add[4] = {};
-  // immediate: pieces, each (slot >> shift & mask) << position; sign-extended by shifting left and
+  // immediate = pieces, each (slot >> shift & mask) << position; sign-extended by shifting left and
   // right; ^ complement, + add
   uint32_t piece_mask[4] = {};
   uint8_t piece_shift[4] = {}, piece_position[4] = {};
@@ -144,14 +150,14 @@ struct Codec {
   uint8_t add = 0;
   uint8_t predicate_mask = 0;
   uint8_t scale = 0;       // bits below the lowest piece
-  uint8_t wide_shift = 0;  // X: where in the 64-bit number the bits of the slot before it begin
-  uint8_t wide_drop = 0;   // X: lower bits of that slot that do not belong to the number
-  bool wide_top = false;   // X: bit 36 is the highest of the number
+  uint8_t wide_shift = 0;  // X: where in the 64-bit number the bits of the L slot begin
+  uint8_t wide_drop = 0;   // X: lower bits of the L slot that do not belong to the number
+  bool wide_top = false;   // X: bit 36 is the highest bit of the number
   Conversion conversion = Conversion::none;
-  uint8_t spare_fields = 0;  // where ignored bits are kept, a set of fields
+  uint8_t spare_fields = 0;  // a set of fields, where ignored bits are kept
 };
 
-/// One operand: class and field as in the syntax.
+/// An operand: class and field as in the syntax.
 struct OperandRole {
   char kind = 0;
   uint8_t field = 0;
@@ -181,7 +187,7 @@ inline constexpr std::string_view kImplicitNames[] = {"unat", "csd",  "ccv", "pf
                                                       "cfm",  "psr",  "pr",  "p63"};
 
 struct Encoding {
-  std::string_view format;  // as the manual calls it: "A1"
+  std::string_view format;  // the manual's name: "A1"
   std::string_view name;    // with completers
   std::string_view syntax;  // with marks, without implicit registers
   Codec codec;
@@ -195,12 +201,12 @@ struct Encoding {
 
 namespace parsing {
 
-/// The lowest bit and the number of bits of a letter that is one run.
+/// The lowest bit and the number of bits of a letter whose bits are contiguous.
 struct Run {
   uint8_t low = 0, width = 0;
 };
 
-/// The bits that a character of a picture stands for, and how many there are.
+/// The letter of the bits that a character of a picture stands for, and how many bits there are.
 struct Places {
   char letter;
   unsigned count;
@@ -242,7 +248,7 @@ constexpr bool is_class(char character) {
   return std::string_view("RFPBACD#%$@+^V?IMWSZX*TE").find(character) != std::string_view::npos;
 }
 
-/// Signed, scaled: what the class of an operand says about the immediate.
+/// What the class of an operand says about the immediate: sign, scale and the like.
 constexpr void set_class(Codec& codec, char kind, bool wide, unsigned width) {
   bool is_signed = false;
   switch (kind) {
@@ -287,7 +293,7 @@ constexpr void set_registers(Codec& codec, std::string_view picture) {
   }
 }
 
-/// Needs `scale`; returns the number of bits.
+/// The number of bits of the immediate in the slot.
 constexpr unsigned immediate_width(std::string_view picture) {
   unsigned width = 0;
   for (char letter : std::string_view("ijkl"))
@@ -368,7 +374,7 @@ constexpr void read_syntax(Encoding& encoding, unsigned immediate_bits) {
   }
 }
 
-/// Type X spreads a number over two slots: all 41 bits of the L slot, of brl 39.
+/// Type X spreads a number over two slots: 41 bits of the L slot belong to the number, 39 of a brl.
 constexpr void set_wide(Codec& codec, std::string_view picture, unsigned width) {
   codec.wide_shift = static_cast<uint8_t>(width + codec.scale);
   codec.wide_drop = codec.scale == 4 ? 2 : 0;

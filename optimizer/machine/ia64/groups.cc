@@ -1,17 +1,20 @@
 // Stops that nothing needs.
 //
-// Compilers end instruction groups where their schedule goes on to the next cycle, and some behind
-// each branch, though nothing in the next group depends on the one before. A group takes a cycle at
-// least, and stops leave slots empty.
+// Compilers end instruction groups where their schedule goes on to the next cycle, and some
+// compilers behind each branch, though nothing in the next group depends on the group before. A
+// group takes a cycle at least, and stops leave slots empty.
 //
-// Within a group no register may be read or written behind an instruction that writes it; memory
-// may. There are exceptions either way, which are not made use of, and resources without a name.
-// So only groups of instructions are joined that are known to touch nothing but their operands:
-// those of the formats below. The flags of fpsr, which floating-point arithmetic adds to, may be
-// added to by any number of them, and nobody in these formats reads them.
+// Example: in add r14=r15,r16;; add r17=r18,r19;; the first stop goes away, since the second add
+// neither reads nor writes r14.
 //
-// A group that goes on behind the code, or that may have begun before it, is left as it is: what it
-// must not depend on is not known here.
+// Within a group no register may be read or written behind an instruction that writes the register;
+// memory may. There are exceptions either way, which are not made use of, and resources without a
+// name. So groups are joined only if all their instructions are known to touch nothing but their
+// operands: instructions of the formats below. Any number of floating-point instructions in a group
+// may add to the flags of fpsr, and no instruction of these formats reads the flags.
+//
+// A group that goes on behind the code, or that may have begun before the code, is left as it is:
+// its other instructions are not known here.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.4
 // (dependences in groups); volume 3, chapter 5 (resources and their dependences), of which GNU as
@@ -46,10 +49,10 @@ bool is_plain_format(std::string_view format) {
 constexpr Register kFpsrFlags = kApplication + 40;
 constexpr uint16_t kFpsr = 1u << static_cast<unsigned>(Implicit::fpsr);
 
-/// Whether the instruction depends on its operands only, and nothing else on it.
+/// Whether all dependences on the instruction and of the instruction are through its operands.
 bool is_plain(const Instruction& instruction) {
   const Op op = op_of(instruction);
-  if (op == Op::long_half) return true;  // goes by its other half
+  if (op == Op::long_half) return true;  // its other half decides
   if (instruction.opcode < kFirstRow || is_loop_branch(op)) return false;
   const Encoding& encoding = encoding_of(instruction);
   const bool arithmetic = encoding.type() == 'F';
@@ -63,7 +66,7 @@ struct Group {
   size_t end = 0;   // behind its last instruction
   size_t size = 0;  // without no-ops
   bool plain = true;
-  bool complete = false;  // ends where it is known to
+  bool complete = false;  // no instruction behind the code belongs to the group
   Registers touched, written;
 };
 

@@ -1,18 +1,20 @@
-// The Itanium as a Machine: bundles, references, stubs; the rest is in codec, text, meaning and
-// bundling.
+// The Itanium as a Machine: bundles, references, stubs; the other facets are in codec, text,
+// meaning, bundling and probes.
 //
-// Code. A group is a bundle; instructions have the address of their bundle plus their
-// slot. A list of instructions does what it says in any packing: within an instruction group no
-// instruction reads what another one before it wrote, and those that read before another one writes
-// see the old value wherever the stops are. So bundles may be packed anew as long as the order is
-// kept and the stops that something needs (groups.cc says which others go), and further stops do no
-// harm.
+// Code. A group is a bundle; an instruction has the address of its bundle plus its slot. A list of
+// instructions does the same in any packing: within an instruction group no instruction reads a
+// register that an earlier instruction wrote, and an instruction that reads a register before
+// another instruction writes it sees the old value wherever the stops are. So bundles may be packed
+// anew if the order and the stops that something needs are kept (groups.cc says which stops go);
+// further stops do no harm.
 //
-// Long instructions (movl, brl) are two: the L slot with the upper half of the number, and the
-// X slot. Each half of a reference is a reference of its own, so either can be written alone.
+// A long instruction (movl, brl) is two Instructions: the L slot with the upper half of the number,
+// and the X slot. Each half of a reference is a reference of its own, so that either half can be
+// written alone.
 //
 // References. addl reaches 2 MB around gp, movl and an add everything. Branches reach 16 MB; a brl
-// in a bundle of its own reaches everything, so that a departure stub needs no landing.
+// in a bundle of its own reaches everything, so that a departure stub needs no landing. Example: a
+// branch over 20 MB goes to a departure stub, whose brl goes to the target.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, revision 2.3; Intel Itanium
 // Processor-specific ABI (245370) for procedure descriptors; Itanium Software
@@ -37,7 +39,7 @@ namespace {
 
 using namespace ia64;
 
-constexpr unsigned kBranchBits = 25;  // of a displacement: 21 of bundles
+constexpr unsigned kBranchBits = 25;  // of a displacement in bytes; 21 bits count bundles
 constexpr uint64_t kBranchReach = (uint64_t{1} << (kBranchBits - 1)) - kBundleSize;
 constexpr uint64_t kLongBranchReach = (uint64_t{1} << 31) - kBundleSize;
 constexpr unsigned kAddBits = 22;
@@ -54,8 +56,9 @@ Instruction parsed(std::string_view text) {
   return parse(text, 0).instruction;
 }
 
-/// Calls f(index of the first, index behind the last, instructions) for the runs that start at a
-/// bundle of their own, without pseudo-instructions and needless stops.
+/// Calls f(index of the first instruction, index behind the last, instructions) for each part of
+/// the run that starts a bundle. The instructions are without pseudo-instructions and needless
+/// stops.
 template <typename F>
 void for_each_part(std::span<const Instruction> run, F f) {
   std::vector<Instruction> part;
@@ -73,8 +76,8 @@ void for_each_part(std::span<const Instruction> run, F f) {
   }
 }
 
-/// Whether an instruction group certainly starts with code, or nothing is known of it: no-ops, and
-/// the stops behind those that come first, are left out.
+/// Whether the code in front of `code` must end its instruction group: `code` starts with no-ops
+/// and a stop, which packing leaves out, or is not known.
 bool starts_group(std::span<const Instruction> code) {
   for (const Instruction& instruction : code) {
     if (instruction.is_pseudo()) continue;
@@ -90,8 +93,8 @@ std::vector<Register> register_range(unsigned first, unsigned last) {
   return result;
 }
 
-/// The stacked registers count as preserved: but for its output registers, a procedure finds its
-/// frame behind a call as it was.
+/// The stacked registers count as preserved: behind a call, a procedure finds its frame unchanged
+/// except for the output registers.
 Abi make_abi() {
   Abi abi;
   abi.stack_pointer = kGeneral + 12;
@@ -100,7 +103,7 @@ Abi make_abi() {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
   };
-  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // where a structure is to be returned
+  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // r8: where to return a structure
   add(abi.arguments, kGeneral + 32, kGeneral + 39);
   add(abi.arguments, kFloating + 8, kFloating + 15);
   add(abi.results, kGeneral + 8, kGeneral + 11);
@@ -124,8 +127,8 @@ Abi make_abi() {
 
 // ---- codec ----
 
-/// A long no-op becomes two short ones, and a branch that leads further than displacements here go
-/// no instruction at all.
+/// A long no-op becomes two short no-ops. A brl that leads further than an Instruction can say
+/// becomes Op::invalid.
 void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
   const size_t count = code.size() / kBundleSize;
   decode_bundles(code.data(), count, origin, out);
@@ -201,8 +204,8 @@ bool is_prefix(const Instruction& instruction) {
   return op_of(instruction) == Op::long_half;
 }
 
-/// Branches, calls and checks have a displacement of 21 bits, which counts bundles; brl has 60
-/// bits, of which an Instruction holds what 32 bits of bytes can say. Both its halves are asked.
+/// Branches, calls and checks have a displacement of 21 bits, which counts bundles. A brl has 60
+/// bits, of which Instructions use 32 bits of bytes; callers ask about both halves of a brl.
 uint64_t reach_of(const Instruction& branch) {
   return is_prefix(branch) || is_long_branch(branch) ? kLongBranchReach : kBranchReach;
 }
@@ -225,7 +228,7 @@ bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_
   } else if (kind == ReferenceKind::gp_offset) {
     value = static_cast<int64_t>(target - gp);
     if (op_of(instruction) == Op::addl) bits = kAddBits;
-  } else if (kind == ReferenceKind::pc_low) {  // a movl in the bundle behind a mov from ip
+  } else if (kind == ReferenceKind::pc_low) {  // of a movl in the bundle behind a mov from ip
     value = static_cast<int64_t>(target - (bundle_of(place) - kBundleSize));
   } else {
     return false;
@@ -285,10 +288,10 @@ Machine make_machine() {
                .register_name = ia64::register_name},
       .facts = ia64::facts,
       .operands = ia64::operands,
-      // Linux returns from handlers through a page of the kernel's own.
+      // On Linux, signal handlers return through the kernel's own page.
       .is_signal_return = [](std::span<const Instruction>) { return false; },
       .abi = make_abi(),
-      // Of the Itanium 2: 16 KB.
+      // The Itanium 2's: 16 KB.
       .icache = {.line = 64, .sets = 64, .ways = 4},
       // Up to six instructions issue in a cycle; a taken branch ends the group that issues.
       .costs = {.instruction = 0.2, .taken = 0.5},

@@ -1,6 +1,8 @@
-// Itanium code as objdump lists it: a bundle on three lines, its template on the first; a bundle
-// with a long instruction has no line for the L slot. Addresses of lines are objdump's, six bytes
-// apart, and not the numbers of slots that relocations and unwind tables know.
+// Itanium code as objdump lists it: a bundle on three lines, with the template on the first line; a
+// bundle with a long instruction has no line for the L slot. Lines have objdump's addresses, six
+// bytes apart, not the slot numbers of relocations and unwind tables.
+//
+// Example: the lines of a bundle at 0x1000 have the addresses 0x1000, 0x1006 and 0x100c.
 
 #include "optimizer/machine/ia64/listing.h"
 

@@ -3,13 +3,16 @@
 // Uses and defs come from the roles of the rows: operands, and the implicit registers behind the
 // syntax. Only what a row cannot say is written here.
 //
-// Modelled simply: an instruction that only names a register to the ALAT (chk.a, invala.e) uses it;
-// floating-point arithmetic reads and writes ar.fpsr as a whole, with its four status fields; psr
-// is one register, and only instructions that name it have it; mov to pr, which writes what its
-// mask says, writes the predicate file, of which p1 to p63 are parts. Control registers, the ALAT,
-// memory and the system's registers behind an index are not registers here. That a stacked
-// register's name depends on the frame marker, and its contents on the register stack engine, is
-// left to frame_effect().
+// Example: (p6) ld8 r14=[r15],8 uses p6, r14 and r15 and defines r14 and r15. It uses r14 since r14
+// keeps its value when p6 is false.
+//
+// Modelled simply: an instruction that only names a register to the ALAT (chk.a, invala.e) uses the
+// register; floating-point arithmetic reads and writes ar.fpsr as a whole, with its four status
+// fields; psr is one register, and only instructions that name psr use or define it; mov to pr,
+// whose mask says which predicates it writes, writes the predicate file, of which p1 to p63 are
+// parts. Control registers, the ALAT, memory and the system's registers behind an index are not
+// registers here. The name of a stacked register depends on the frame marker, and its contents on
+// the register stack engine; both are left to frame_effect().
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 1, sections 3.1
 // (registers), 4.1 and 4.5 (register stack, rotation); volume 3, chapter 2 (instructions) and 5
@@ -24,7 +27,7 @@
 namespace respike::ia64 {
 namespace {
 
-// Of application registers.
+// In the order of Implicit.
 constexpr Register kImplicitRegisters[] = {
     kApplication + 36,  // unat
     kApplication + 25,  // csd
@@ -41,7 +44,7 @@ constexpr Register kImplicitRegisters[] = {
 static_assert(std::size(kImplicitRegisters) == static_cast<size_t>(Implicit::count));
 static_assert(std::size(kImplicitNames) == static_cast<size_t>(Implicit::count));
 
-/// The number of the register an operand names; nullopt when it has none.
+/// The number of the register that an operand names; nullopt when the operand has no number.
 std::optional<Register> register_of(char kind, unsigned number) {
   const auto at = [&](Register first) { return static_cast<Register>(first + number); };
   switch (kind) {
@@ -80,8 +83,8 @@ constexpr bool has_load_type(const Encoding& encoding) {
 /// What decides between the facts of an Op.
 enum class Choice : uint8_t { none, predicate, linkage, zero, stop_or_call, load, plain_load };
 
-/// Facts are whole words that nobody changes: compilers are bad at changing bit-fields. facts[0]
-/// holds unless variant_of() says something else.
+/// The facts of an Op in all variants, of which variant_of() chooses. Variants are whole words,
+/// since compilers make slow code of changes to bit-fields.
 struct OpFacts {
   std::array<InstructionFacts, 4> facts;
   Choice choice = Choice::none;
@@ -92,8 +95,8 @@ constexpr bool is_nop_op(Op op) {
          op == Op::nop_x;
 }
 
-/// Of instructions that are not skipped. Branches on a predicate are conditional, and breaks that
-/// stop are those with the number 0: dependent_facts().
+/// The flow of an instruction without a predicate; set_variants() has branches under a predicate
+/// and breaks that stop.
 constexpr ControlFlow flow_of(Op op) {
   if (is_check(op) || is_loop_branch(op)) return ControlFlow::conditional_branch;
   switch (op) {
@@ -146,7 +149,7 @@ constexpr Choice choice_of(Op op, ControlFlow flow) {
   return has_load_type(kEncodings[opcode(op)]) ? Choice::load : Choice::none;
 }
 
-/// Of a load that moves its base register, too, the source is that of the loaded register alone.
+/// The source of a load that changes its base register, too, is about the loaded register alone.
 constexpr void set_variants(OpFacts& op) {
   auto& facts = op.facts;
   switch (op.choice) {
@@ -203,15 +206,16 @@ bool is_speculative(const Instruction& load) {
   return type == kSpeculative || type == kSpeculativeAdvanced;
 }
 
-/// Loads that leave their registers alone when the ALAT still knows them.
+/// Whether the instruction is a load that leaves its register alone when the ALAT has an entry for
+/// the register.
 bool is_check_load(const Instruction& instruction) {
   const Choice choice = kFacts[instruction.opcode].choice;
   return (choice == Choice::load || choice == Choice::plain_load) &&
          instruction.registers[3] >> 4u >= 8;
 }
 
-/// A break is what compilers put where control never comes, with the number 0, and how programs
-/// call Linux, with 0x100000; break.b ignores the number.
+/// Compilers put a break with the number 0 where control never comes, and programs call Linux by a
+/// break with 0x100000. break.b, which ignores its number, is neither.
 unsigned break_variant(const Instruction& instruction) {
   if (instruction.immediate == 0) return instruction.predicate == 0 ? 1 : 0;
   const Op op = op_of(instruction);
@@ -222,7 +226,7 @@ unsigned variant_of(const Instruction& instruction, Choice choice) {
   switch (choice) {
     case Choice::predicate:
       return instruction.predicate != 0 ? 1 : 0;
-    case Choice::linkage:  // through b7, back through b6: a page of the kernel's
+    case Choice::linkage:  // through b7, back through b6: into the kernel's own page
       return instruction.registers[0] == 6 && instruction.registers[1] == 7 ? 1 : 0;
     case Choice::zero:
       return instruction.immediate == 0 ? 1 : 0;
@@ -288,7 +292,7 @@ InstructionFacts facts(const Instruction& instruction) {
 
 bool invert(Instruction& branch, std::span<const Instruction> before) {
   if (op_of(branch) != Op::br_cond || branch.predicate == 0) return false;
-  uint64_t changed = 0;  // predicates, behind the instruction that is looked at
+  uint64_t changed = 0;  // predicates that change between before[i] and the branch
   for (size_t i = before.size(); i-- > 0;) {
     const Instruction& instruction = before[i];
     if (instruction.opcode < kFirstRow) continue;
@@ -303,7 +307,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
       whole = whole && !role.reads;
     }
     if (count == 0) continue;
-    if (count == 1) {  // frcpa and its kin
+    if (count == 1) {  // frcpa and its kin have no opposite
       if (set[0] == branch.predicate) return false;
       changed |= uint64_t{1} << set[0];
       continue;
@@ -312,7 +316,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
       const uint8_t other = set[set[0] == branch.predicate ? 1 : 0];
       if (!whole || set[0] == set[1] || other == 0 || (changed >> other & 1) != 0) return false;
       branch.predicate = other;
-      branch.registers[completer('w').field] ^= 1;  // what is predicted
+      branch.registers[completer('w').field] ^= 1;  // the prediction
       return true;
     }
     changed |= uint64_t{1} << set[0] | uint64_t{1} << set[1];
@@ -320,7 +324,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
   return false;
 }
 
-/// Static predictions are for what never changes: a wrong one stays wrong.
+/// Always a dynamic prediction: a static prediction that is wrong stays wrong.
 void predict(Instruction& branch, uint64_t taken, uint64_t executed) {
   if (op_of(branch) != Op::br_cond && op_of(branch) != Op::brl_cond) return;
   constexpr unsigned kNotTaken = 1, kDynamic = 2, kBoth = 3;
@@ -333,7 +337,7 @@ bool uses_as_pointer(const Instruction& instruction, Register r) {
   if (instruction.opcode < kFirstRow || instruction.registers[2] != r) return false;
   const Op op = op_of(instruction);
   if (op == Op::adds || op == Op::addp4_imm14) return instruction.immediate != 0;
-  // All instructions of memory have their base in the same field.
+  // All instructions that access memory have their base in field c.
   const std::string_view syntax = encoding_of(instruction).syntax;
   return syntax.find("[Rc]") != syntax.npos || syntax.find("[&Rc]") != syntax.npos;
 }

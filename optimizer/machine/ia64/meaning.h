@@ -9,14 +9,14 @@
 
 namespace respike::ia64 {
 
-// Flat numbering of registers. Those that always read as the same (r0, f0, f1, p0) have a number,
-// but are neither used nor defined.
+// Flat numbering of registers. Registers that always read as the same value (r0, f0, f1, p0) have a
+// number, but are neither used nor defined.
 inline constexpr Register kGeneral = 0;  // r0 to r127
 inline constexpr Register kFloating = 128;
 inline constexpr Register kPredicate = 256;
 inline constexpr Register kBranch = 320;
 inline constexpr Register kApplication = 328;      // ar0 to ar127
-inline constexpr Register kFrameMarker = 456;      // cfm: size of frame and rotating parts, bases
+inline constexpr Register kFrameMarker = 456;      // cfm: sizes of frame and rotating parts, bases
 inline constexpr Register kProcessorStatus = 457;  // psr, all its parts
 inline constexpr Register kPredicateFile = 458;    // p1 to p63 at once
 inline constexpr unsigned kRegisterCount = 459;
@@ -24,13 +24,14 @@ inline constexpr unsigned kRegisterCount = 459;
 /// "r14", "f8", "p6", "b0", "ar.pfs", "cfm", "psr", "pr".
 std::string register_name(Register r);
 
-/// Registers are named as the instruction names them; see frame_effect(). An instruction under a
-/// predicate uses what it defines, since the old value stays when the predicate is false; compares
-/// of type unc define their predicates in any case. Check loads use what they define, too.
+/// Registers have the names that the instruction uses; see frame_effect(). An instruction under a
+/// predicate uses the registers that it defines, since old values stay when the predicate is false;
+/// compares of type unc define their predicates in any case. Check loads use the registers that
+/// they define, too.
 Operands operands(const Instruction& instruction);
 
-/// An instruction under a predicate may do nothing; of a call, jump or return `flow` is that of one
-/// that does: ask `falls_through`, too. `source` says what general and branch registers get.
+/// `flow` of a call, jump or return under a predicate is what happens when the predicate is true:
+/// ask `falls_through`, too. `source` is about general and branch registers.
 InstructionFacts facts(const Instruction& instruction);
 inline ControlFlow control_flow(const Instruction& instruction) {
   return facts(instruction).flow;
@@ -39,15 +40,15 @@ inline bool is_nop(const Instruction& instruction) {  // nop.m, .i, .f, .b, .x
   return facts(instruction).nop;
 }
 
-/// Makes a branch one on the opposite predicate, when the last compare in `before` that sets its
-/// predicate sets another one to the opposite; false otherwise. For code in which no compare sees a
-/// NaT: then both would be 0.
+/// Puts the branch under the opposite predicate, if the last compare in `before` that sets the
+/// branch's predicate sets another predicate to the opposite; false otherwise. For code in which no
+/// compare sees a NaT, which would set both predicates to 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
-/// Sets the completer .sptk, .spnt, .dptk or .dpnt; see BranchForms::predict().
+/// Sets the completer .dptk or .dpnt; see BranchForms::predict().
 void predict(Instruction& branch, uint64_t taken, uint64_t executed);
 
-/// chk.s, chk.a, fchkf: branches to recovery code, which are not of the branch unit. Inline, since
-/// plugins of emulators have no part of this library.
+/// Whether the instruction is chk.s, chk.a or fchkf: branches to recovery code, for other units
+/// than the branch unit. Inline, since plugins of emulators are not linked with this library.
 constexpr bool is_check(Op op) {
   switch (op) {
     case Op::chk_s_i:
@@ -63,27 +64,28 @@ constexpr bool is_check(Op op) {
       return false;
   }
 }
-/// br.cloop and those of modulo-scheduled loops: the last of their bundle.
+/// Whether the instruction is br.cloop or a branch of a modulo-scheduled loop: in slot 2 only.
 constexpr bool is_loop_branch(Op op) {
   return op == Op::br_cloop || op == Op::br_ctop || op == Op::br_cexit || op == Op::br_wtop ||
          op == Op::br_wexit;
 }
-/// Compares of type unc, which write 0 to their predicates when their own predicate is false.
+/// Whether the instruction is a compare of type unc, which writes 0 to its two predicates when its
+/// qualifying predicate is false.
 bool is_unconditional_compare(Op op);
 
-/// Reads or writes memory at what a general register holds, or adds a short immediate to it: longer
-/// ones are what linkers fill in.
+/// Whether the instruction reads or writes memory at the address in a general register, or adds a
+/// short immediate to the register: linkers fill in long immediates.
 bool uses_as_pointer(const Instruction& instruction, Register r);
 
 /// What an instruction does to the meaning of the names r32 to r127, f32 to f127, p16 to p63.
 enum class FrameEffect : uint8_t {
   none,
   allocate,  // alloc: sizes of frame and rotating part
-  call,      // output registers become r32 and up
-  restore,   // return: the caller's frame
-  rotate,    // a modulo-scheduled loop: what was called n is n + 1 from here on
+  call,      // the output registers become r32 and up
+  restore,   // return: back to the caller's frame
+  rotate,    // a modulo-scheduled loop: register n is called n + 1 from here on
   unrotate,  // clrrrb: register n is called n again
-  cover,     // an empty frame behind this one
+  cover,     // a new, empty frame behind the current frame
 };
 FrameEffect frame_effect(const Instruction& instruction);
 
@@ -92,9 +94,10 @@ constexpr RegisterRange kStacked = {kGeneral + 32, kFloating};
 constexpr bool is_stacked(Register r) {
   return kStacked.contains(r);
 }
-/// Of alloc: the inputs and locals that do not rotate. Of cover: none. nullopt: another one.
+/// Of alloc, the inputs and locals that do not rotate; of cover, no registers; nullopt of other
+/// instructions.
 std::optional<RegisterRange> kept_registers(const Instruction& instruction);
-/// Whether the name can rotate: f32 and p16 and up always, r32 and up as alloc says.
+/// Whether the name can rotate: f32 and up and p16 and up always, r32 and up as alloc says.
 constexpr bool may_rotate(Register r) {
   return is_stacked(r) || (r >= kFloating + 32 && r < kPredicate) ||
          (r >= kPredicate + 16 && r < kBranch);

@@ -1,16 +1,20 @@
 // Probes for IA-64.
 //
 // A counter is reached from gp where gp is known: by addl up to 2 MB away, else by movl and add.
-// Where it is not, from the instruction pointer: the distance that movl loads counts from the
-// bundle of the mov before it. The two are in neighbouring bundles, since a stop is between them
-// and a long instruction does not fit behind an instruction for I units.
+// Where gp is not known, the counter is reached from the instruction pointer: movl loads the
+// distance from the bundle of the mov from ip before it. The mov and the movl are in neighbouring
+// bundles, since a stop is between them and a long instruction does not fit behind an instruction
+// for I units.
 //
-// A probe starts with a stop, since it may overwrite what the group before it read or wrote; the
+// A probe starts with a stop, since it may overwrite registers that the group before uses; the
 // no-op that carries the stop goes away when bundles are packed. fetchadd counts exactly without a
-// retry; since a load, an addition and a store are three groups more, it counts where that is not
-// asked for, too. It leaves the old count where the address was, so that one register will do.
+// retry; it is also taken where exact counts are not asked for, since a load, an addition and a
+// store are three groups. fetchadd leaves the old count in the register of the address, so that one
+// register will do.
 //
-// Registers are saved by way of f6, whose contents and theirs are spilled as floating-point
+// Example, a counter 64 bytes behind gp: nop.m 0;; addl r31=64,r1;; fetchadd8.rel r31=[r31],1;;
+//
+// Registers are saved by way of f6. f6 and the registers in it are spilled as floating-point
 // registers are, in all 82 bits: a NaT becomes a NaTVal and comes back as a NaT, and ar.unat, which
 // st8.spill would change, stays as it is.
 //
@@ -38,18 +42,19 @@ constexpr Register kGp = 1, kSp = 12;
 constexpr Register kSaver = kFloating + 6;
 constexpr int64_t kSpilled = 16;  // bytes of a floating-point register in memory
 
-/// Scratch registers: those that compilers use for temporaries come first, results of calls last.
+/// Scratch registers: compilers' temporaries come first, results of calls last.
 constexpr Register kUsable[] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20,
                                 19, 18, 17, 16, 15, 14, 3,  2,  11, 10, 9,  8};
 
-/// Values of registers[3] of loads and stores: the sizes of eight bytes, without a hint.
+/// registers[3] of a load or store of eight bytes without a hint.
 constexpr uint8_t kEightBytes = 3 << 2;
 
 class Code {
  public:
   explicit Code(ProbeCode& out) : code_(out.code) {}
 
-  /// Fields in the order a, b, c of the row; registers without those of the file's first.
+  /// Adds an instruction with the fields a, b, c of its row. A register gives its number in its
+  /// file.
   Instruction& add(Op op, Register a, Register b, Register c, int64_t immediate = 0) {
     Instruction instruction;
     instruction.opcode = opcode(op);
@@ -64,7 +69,7 @@ class Code {
     if (code_.empty()) add(Op::nop_m, 0, 0, 0);
     set_stop(code_.back(), true);
   }
-  /// movl, both halves.
+  /// Adds both halves of a movl.
   void add_long(Register to, int64_t value) {
     add(Op::long_half, 0, 0, 0, value >> 32);
     add(Op::movl, to, 0, 0, value);
@@ -106,7 +111,7 @@ class Ia64Probes final : public Probes {
         code.add(Op::fetchadd8_rel, address, 0, address, 1);
         break;
       case ProbeKind::record_target: {
-        // The count of changes grows by (ones of the difference + 127) / 128.
+        // The count of changes grows by (one bits of the difference + 127) / 128.
         const Register value = operands.free[1], target = operands.free[2];
         code.add(Op::mov_from_br, target, operands.target - kBranch, 0);
         code.load(value, address);
@@ -142,12 +147,12 @@ class Ia64Probes final : public Probes {
     return {};
   }
 
-  /// f6 lies lowest, then the registers.
+  /// f6 lies lowest, the registers lie above f6.
   unsigned save_frame(size_t registers) const override {
     return static_cast<unsigned>(kSpilled * static_cast<int64_t>(registers + 1));
   }
 
-  /// The first register, once it is in f6, is the address of the others' places.
+  /// The first register, once its value is in f6, holds the address to spill to.
   std::vector<Instruction> save(std::span<const Register> registers) const override {
     ProbeCode result;
     Code code(result);
@@ -189,7 +194,7 @@ class Ia64Probes final : public Probes {
   }
 
  private:
-  /// Puts the counter's address into a register; without gp the next free one changes, too.
+  /// Puts the counter's address into `address`; without gp the second free register changes, too.
   static void reach(const ProbeOperands& operands, Register address, ProbeCode& result) {
     Code code(result);
     if (operands.gp) {

@@ -1,11 +1,14 @@
 // Instructions to text and back.
 //
-// Problem: listings must read as the GNU tools' do, which prefer pseudo-ops: `mov`, `shl`, `br`.
-// And what was printed must be readable again, for tests written in assembler. Idea: printer and
-// parser both walk the syntax string of a row or of an alias (encoding.h). The printer takes the
-// first alias of the instruction whose conditions hold, else the row. The parser knows every
-// spelling of every mnemonic, completers included, with the values of the completers that it stands
-// for; it tries them in order until the operands fit.
+// Problem: listings must read as those of the GNU tools, which prefer pseudo-ops: `mov`, `shl`,
+// `br`. And the parser must read all printed text, for tests written in assembler. Idea: printer
+// and parser both walk the syntax string of a row or of an alias (encoding.h). The printer takes
+// the first alias of the instruction whose conditions hold, else the row. The parser has a table of
+// all spellings of all mnemonics, completers included; a spelling leads to the aliases and rows
+// that have it, with the values of their completers. The parser tries these in order until the
+// operands fit.
+//
+// Example: adds r14=0,r15 is printed as "mov r14=r15"; both texts are parsed into the same fields.
 //
 // Source: names of registers and aliases are those of GNU objdump for IA-64 (binutils 2.40); see
 // also Intel Itanium Architecture Software Developer's Manual, volume 1, table 3-3 (application
@@ -59,7 +62,8 @@ std::string number_or_name(unsigned number, std::span<const NamedRegister> names
   return fmt::format("{}{}", prefix, number);
 }
 
-/// What stands before the number of a register of a class; empty for other operands.
+/// What stands before the number of a register of this class; empty for operands that are no
+/// registers.
 std::string_view register_prefix(char kind) {
   switch (kind) {
     case 'R':
@@ -92,7 +96,7 @@ std::span<const NamedRegister> register_names(char kind) {
 /// An instruction while it is printed or parsed.
 struct Fields {
   Instruction instruction;
-  int64_t number = 0;  // the immediate, all 64 bits of it
+  int64_t number = 0;  // all 64 bits of the immediate
 
   int64_t get(unsigned field) const {
     return field == kImmediateField ? number : instruction.registers[field];
@@ -132,7 +136,7 @@ void for_conditions(std::string_view conditions, auto&& visit) {
   }
 }
 
-/// The value that a condition asks of its field: the right side.
+/// The right side of a condition: the value that the field must have.
 int64_t condition_value(const Fields& fields, std::string_view right) {
   if (right.starts_with("64-")) return 64 - fields.get(parsing::field_number(right[3]));
   if (right[0] >= 'a' && right[0] <= 'd') return fields.get(parsing::field_number(right[0]));
@@ -156,7 +160,8 @@ bool alias_holds(const Fields& fields, const Alias& alias) {
   return holds;
 }
 
-/// After all operands are known. Conditions on predicate and hint are met by what was not written.
+/// Fills in the fields that conditions fix, once all operands are known. The conditions on
+/// predicate and hint hold for the zeros that the fields start with.
 void fill_from_alias(Fields& fields, const Alias& alias) {
   for_conditions(alias.conditions, [&](std::string_view condition) {
     if (condition[0] == 'q' || condition[0] == 'w') return;
@@ -260,7 +265,7 @@ class OperandReader {
  public:
   OperandReader(std::string_view text, uint64_t address) : rest_(text), address_(address) {}
 
-  /// Fills `fields` from text of the given syntax; false if the text is something else.
+  /// Fills `fields` from text of the given syntax; false if the text has another syntax.
   bool read(std::string_view syntax, Fields& fields) {
     for (size_t i = 0; i < syntax.size(); ++i) {
       skip_blanks();
@@ -370,8 +375,8 @@ class OperandReader {
     return true;
   }
 
-  /// A hexadecimal address, with or without 0x, as the distance from the bundle. "b0" to "b7" are
-  /// registers.
+  /// A hexadecimal address, with or without 0x, as the distance from the bundle. False for "b0" to
+  /// "b7", which are registers.
   bool read_distance(auto&& accept) {
     std::string_view text = rest_;
     const std::string_view word = text.substr(0, text.find_first_of(" \t,"));
@@ -401,7 +406,7 @@ struct Form {
 
 using FormMap = std::unordered_map<std::string, std::vector<Form>>;
 
-/// Adds every spelling of `name` from its character `at` on.
+/// Adds `form` under `spelled` plus each spelling of `name` from its character `at` on.
 void add_spellings(FormMap& map, std::string_view name, size_t at, std::string spelled,
                    const Form& form) {
   for (; at < name.size() && name[at] != '%'; ++at) spelled += name[at];
@@ -443,7 +448,7 @@ Unit default_unit(char type) {
   return found == std::string_view::npos ? Unit::none : static_cast<Unit>(found);
 }
 
-/// From 64 bits to the half or halves that instructions hold.
+/// Splits the number into the halves that an instruction and, for type X, its L slot hold.
 Parsed finish(const Fields& fields) {
   Parsed parsed{fields.instruction, {}};
   const char type = encoding_of(fields.instruction).type();
@@ -457,7 +462,7 @@ Parsed finish(const Fields& fields) {
   return parsed;
 }
 
-/// Whether all operands fit their fields: encoding and decoding gives them back.
+/// Whether all operands fit their fields: encoding and decoding gives the same instruction.
 bool is_encodable(const Parsed& parsed) {
   Instruction bundle[3];
   const Instruction& instruction = parsed.instruction;
@@ -505,7 +510,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Takes "(p06)" off the front of a line.
+/// Takes "(p06)" off the front of a line and returns the number.
 unsigned take_predicate(std::string_view& line) {
   if (!line.starts_with("(p")) return 0;
   const size_t close = line.find(')');
@@ -517,7 +522,7 @@ unsigned take_predicate(std::string_view& line) {
   return predicate;
 }
 
-/// The two forms that hold bits alone.
+/// Reads "data8 BITS" and ".high BITS".
 std::optional<Parsed> parse_bits(std::string_view mnemonic, std::string_view operands) {
   const bool invalid = mnemonic == "data8";
   if (!invalid && mnemonic != ".high") return std::nullopt;
