@@ -1,5 +1,8 @@
-// Listings of machines whose groups hold one instruction each follow from codec and text; other
-// machines bring their own.
+// Listings. Where each group is a word with one instruction, the listing follows from codec and
+// text; other machines bring their own Listing (ia64/listing.cc).
+//
+// Example: Alpha's word 0x47ff041f at 0x120000100 becomes a line with the code "47ff041f" and the
+// text "nop".
 
 #include "optimizer/machine/listing.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Code as a disassembler lists it: all that Respike needs of a machine to show an image. Every
-// machine that has a Machine has a Listing.
+// Code as a disassembler lists it: all that Respike needs of a machine to show its code. Every
+// Machine has a Listing (machines.cc).
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@ namespace respike {
 
 struct Machine;
 
-/// One line: what objdump prints on one.
+/// What objdump prints on one line.
 struct ListedLine {
   uint64_t address = 0;
   std::string code;  // what the decoded instructions encode to, as objdump shows bytes or words
@@ -26,14 +26,14 @@ class Listing {
  public:
   virtual ~Listing() = default;
 
-  /// Bytes of a unit of code: sections are whole numbers of them, rests are left out.
+  /// Bytes of a unit of code. Bytes behind the last whole unit are left out.
   virtual unsigned unit() const = 0;
   /// Appends the lines of all whole units of `code`, which stands at `address`.
   virtual void list(std::span<const uint8_t> code, uint64_t address,
                     std::vector<ListedLine>& lines) const = 0;
 };
 
-/// Code of a machine whose groups hold one instruction each: a line for each group.
+/// Code of a machine whose groups are words with one instruction each: a line for each group.
 class PlainListing final : public Listing {
  public:
   explicit PlainListing(const Machine& machine) : machine_(machine) {}
@@ -45,7 +45,7 @@ class PlainListing final : public Listing {
   const Machine& machine_;
 };
 
-/// Null when Respike cannot list code of the machine.
+/// nullptr when Respike does not have the machine.
 const Listing* find_listing(MachineId id);
 
 }  // namespace respike

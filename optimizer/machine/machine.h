@@ -1,12 +1,16 @@
 #pragma once
-// What the optimizer asks of a machine: a struct of facets, of which each folder of machine/ has
-// one constant (machines.h). A facet is data where the answer is data, functions where the answer
-// is code. Facets behind a pointer may be absent: the machine has no such thing, or nobody has
-// written it yet, and what needs the facet says so in one sentence.
+// What the optimizer asks of a machine: the struct Machine, whose members are facets. Each folder
+// of machine/ fills one constant Machine (machines.h). A facet is data where the answer is data,
+// functions where the answer is code. A facet behind a pointer may be absent: the machine has no
+// such thing, or nobody has written the facet yet. Code that needs an absent facet says so in one
+// sentence.
 //
 // Code may stand in memory as words (Alpha), as bundles with stops (IA-64: a procedure is a list of
-// slots, the codec packs them) or with variable length (x86-64). So code is decoded and encoded in
-// runs, sizes are asked for, and instructions are found through a CodeMap (ir/code_map.h).
+// slots, the codec packs the slots) or with variable length (x86-64). So code is decoded and
+// encoded in runs, the codec is asked for sizes, and instructions are found through a CodeMap
+// (ir/code_map.h).
+//
+// Example: whether code needs stubs, placement learns from `machine.branches.reach`, 4 MB on Alpha.
 
 #include <cstdint>
 #include <optional>
@@ -23,8 +27,9 @@
 
 namespace respike {
 
-/// The registers an instruction reads and writes. Reads come first: [0, uses) then [uses, size).
-/// Under a predicate that is the first register read, and what is written is read, too.
+/// The registers that an instruction reads, [0, uses), and writes, [uses, size). An instruction
+/// under a predicate reads the predicate first, and also reads the registers that keep their values
+/// when the predicate is false.
 struct Operands {
   Register registers[16];
   uint8_t uses = 0;
@@ -52,30 +57,30 @@ constexpr bool is_direct(ControlFlow flow) {
          flow == ControlFlow::call;
 }
 
-/// Instructions that take part in sequences which must stay contiguous (architecture: untouchable).
+/// An instruction's part in an untouchable sequence: nothing may come between its instructions.
 enum class SequenceRole : uint8_t {
   none,
   reservation_begin,  // load locked
   reservation_end,    // store conditional
-  shadow_begin,       // may raise a trap that software completes by looking at the code after it
+  shadow_begin,       // may trap; software completes the instruction and reads the code behind
   shadow_end,         // trap barrier
 };
 
-/// Where the value that an instruction gives its destination comes from: enough to tell an address
-/// that is only passed on from one that is computed.
+/// Where the value of an instruction's destination comes from: enough to tell an address that is
+/// only passed on from a computed address.
 enum class ValueSource : uint8_t {
   computed,
-  copied,    // from the last register it uses
-  selected,  // from one of the registers it uses
+  copied,    // from the last register that the instruction uses
+  selected,  // from a register that the instruction uses
   loaded,    // a whole address, from memory
-  equality,  // whether two are the same: 0 or 1
+  equality,  // 0 or 1: whether two values are the same
 };
 
-/// Calls of a compiler's run-time library that do not follow the standard.
+/// Routines of a compiler's run-time library whose calls do not follow the calling standard.
 struct SupportCall {
-  Register link;                        // gets the return address
-  std::vector<std::string_view> names;  // of the callees, without a symbol version
-  std::vector<Register> changed;        // all others are kept
+  Register link;                        // holds the return address
+  std::vector<std::string_view> names;  // of the routines, without a symbol version
+  std::vector<Register> changed;        // the routines keep all other registers
 };
 
 /// Registers [first, end).
@@ -86,61 +91,65 @@ struct RegisterRange {
   bool operator==(const RegisterRange&) const = default;
 };
 
-/// Procedures that are called through descriptors, which hold their entry and gp, 64 bits each.
+/// Descriptors through which procedures are called: a procedure's entry and gp, 64 bits each.
 struct DescriptorTable {
-  std::string_view section;  // of those that the linker made; empty: there are none
-  unsigned size = 16;        // bytes of one
+  std::string_view section;  // of the linker's descriptors; empty: there are no descriptors
+  unsigned size = 16;        // bytes of a descriptor
 };
 
 /// The calling standard's registers, as data.
 struct Abi {
   Register stack_pointer = 0;
   Register return_address = 0;
-  std::optional<Register> procedure_value = {};  // holds the entry's address at a call
+  std::optional<Register> procedure_value = {};  // holds the callee's entry at a call
   std::vector<Register> arguments = {};
   std::vector<Register> results = {};
   std::vector<Register> preserved = {};
   std::vector<Register> scratch = {};
   std::vector<SupportCall> support_calls = {};
-  RelocationRole jump_table_entry = RelocationRole::address64;  // what entries of jump tables are
+  RelocationRole jump_table_entry = RelocationRole::address64;  // what jump tables hold
   DescriptorTable descriptors = {};
 };
 
-/// Of the instruction cache that layouts avoid conflicts in.
+/// The instruction cache in which layouts avoid conflicts.
 struct CacheShape {
   uint32_t line = 0;  // bytes
   uint32_t sets = 0;
-  uint32_t ways = 1;           // the least recently used one is replaced
-  uint32_t prefetched = 0;     // lines behind one that misses
+  uint32_t ways = 1;           // the least recently used way is replaced
+  uint32_t prefetched = 0;     // lines behind a line that misses
   double miss = 8;             // cycles of a line from the second level
   double prefetched_miss = 2;  // cycles of a line that was prefetched
 };
 
-/// What the execution of code costs, for choosing between layouts; cycles.
+/// What executing code costs in cycles, for choosing between layouts.
 struct ExecutionCosts {
   double instruction = 1;
   double taken = 1;  // of a branch that is taken and predicted
-  /// Of a branch instruction that is added to a block, in taken branches: it issues beside others.
+  /// Of a branch instruction that is added to a block, in units of `taken`: less than an
+  /// instruction, since a branch issues beside other instructions.
   double added_branch = 0;
 };
 
-/// What an instruction does, but for registers: those are operands(), which take longer to find and
-/// which half of the questions never need.
+/// What an instruction does, except to registers: operands() names registers and takes longer, and
+/// half of all questions never need registers.
 struct InstructionFacts {
   ControlFlow flow = ControlFlow::none;
   SequenceRole role = SequenceRole::none;
   ValueSource source = ValueSource::computed;
-  /// Control can reach what comes next, be it by a return; predicates may skip a jump.
+  /// Control can reach the next instruction: by going on, by a return from a call, or because a
+  /// predicate may skip a jump.
   bool falls_through : 1 = true;
   bool nop : 1 = false;
-  /// Only a part of an instruction, whose rest is the next one: the two are never parted.
+  /// Only the first part of an instruction. The next Instruction is the rest, and never parted from
+  /// this part.
   bool prefix : 1 = false;
-  /// Enters the operating system, which may go on in another process or thread, too, or never.
+  /// Enters the operating system, which may return in another process or thread, too, or never.
   bool system_call : 1 = false;
-  /// Leaves the address of the next group in a register and goes on there: no change of control.
+  /// Leaves an address of code in a register (Alpha: of the next instruction, IA-64: of its own
+  /// bundle) and goes on at the next instruction.
   bool get_pc : 1 = false;
-  /// Leaves a mark instead of a fault (a speculative load). Conditions computed from what is marked
-  /// have no opposite.
+  /// Marks its result instead of faulting (a speculative load). Conditions that are computed from a
+  /// marked value have no opposite.
   bool defers_faults : 1 = false;
 };
 static_assert(sizeof(InstructionFacts) == 4);
@@ -149,36 +158,36 @@ static_assert(sizeof(InstructionFacts) == 4);
 struct Codec {
   CodeGroups groups;
   Instruction nop;
-  bool drops_nops = false;     // arrange() leaves out no-ops, so that nobody else has to
-  bool zeros_pad = false;      // zero bytes between procedures are padding; elsewhere perhaps data
+  bool drops_nops = false;     // arrange() leaves out no-ops: no pass has to
+  bool zeros_pad = false;      // zero bytes between procedures are padding; if false, perhaps data
   uint8_t standing_flags = 0;  // bits of Instruction::flags that say how an instruction stands in
                                // memory, not what it does
 
-  /// Bytes of the instruction that starts `code`: at least 1, at most all; 1 when it does not
-  /// decode. nullptr when groups have a fixed size.
+  /// Bytes of the instruction that starts `code`: at least 1, at most all of `code`; 1 when `code`
+  /// does not decode. nullptr when groups have a fixed size.
   unsigned (*length)(std::span<const uint8_t> code) = nullptr;
-  /// What does not decode becomes kInvalid with its bits in `immediate`. The first instruction has
-  /// the origin `origin`, later ones follow as CodeMap numbers them. kHasReference is never set:
-  /// direct branches have their displacement in bytes, relative to the branch's own group, in
-  /// `immediate`.
+  /// Code that does not decode becomes kInvalid with its bits in `immediate` and, where these are
+  /// more than 32, in `registers`. The first instruction has the origin `origin`, the origins of
+  /// the others follow as CodeMap counts addresses. kHasReference is never set: the `immediate` of
+  /// a direct branch is its displacement in bytes from the branch's own group.
   void (*decode)(std::span<const uint8_t> code, uint32_t origin, Instruction* out);
-  /// How a run of instructions stands in memory, from the start of a group on, padded to a whole
-  /// one: its size in bytes. places, if not null: for each the distance of its address from the
-  /// start of the run; for one that takes no room that of the next one. Depends neither on
-  /// references nor on immediates. Behind a call comes the start of a group.
+  /// The size in bytes of a run of instructions that starts a group and is padded to whole groups.
+  /// `places`, if not null, gets the distance of each instruction's address from the start of the
+  /// run; an instruction that takes no room gets the distance of the next instruction. Neither
+  /// depends on references or on immediates. A new group starts behind a call.
   uint64_t (*arrange)(std::span<const Instruction> run, uint32_t* places);
-  /// Appends the bytes of a run (no pseudo-instructions, no references left). `following`: what
-  /// comes behind it in memory, if that is what came there in the input; otherwise nothing, and
-  /// then the run may not depend on what comes.
+  /// Appends the bytes of a run, which has no pseudo-instructions and no references left.
+  /// `following`: the code behind the run in memory, if the same code followed in the input;
+  /// otherwise nothing, and then the bytes may not depend on the code behind the run.
   void (*encode_before)(std::span<const Instruction> run, std::span<const Instruction> following,
                         std::vector<uint8_t>& out);
-  /// Replaces the instruction in slot `slot` of a group; the others stay.
+  /// Replaces the instruction in slot `slot` of a group; the other slots stay.
   void (*replace)(std::span<uint8_t> group, unsigned slot, const Instruction& instruction);
   /// Overwrites whole groups with no-ops.
   void (*fill)(std::span<uint8_t> groups);
 
   uint64_t size(std::span<const Instruction> run) const { return arrange(run, nullptr); }
-  /// Where the group of the last instruction of code that ends at `end` starts.
+  /// The start of the group of `last`, the last instruction of code that ends at `end`.
   uint64_t group_of_last(uint64_t end, const Instruction& last) const {
     return end - (groups.fixed() ? groups.bytes : size({&last, 1}));
   }
@@ -187,75 +196,80 @@ struct Codec {
   }
 };
 
-/// Instructions as text. print writes GNU assembler syntax as objdump does, without the symbol part
-/// after an address; parse accepts what print writes, and throws Error.
+/// Instructions as text. print writes GNU assembler syntax as objdump does, without the symbol that
+/// objdump adds to an address; parse accepts what print writes, and throws Error.
 struct InstructionText {
   std::string (*print)(const Instruction& instruction, uint64_t address);
   Instruction (*parse)(std::string_view text, uint64_t address);
   std::string (*register_name)(Register r);
 };
 
-/// Direct branches, each form of which may have a reach of its own.
+/// Direct branches. Each form of branch may have a reach of its own.
 struct BranchForms {
   Instruction branch;  // unconditional
-  Instruction stop;    // control never goes on
-  uint64_t reach = 0;  // bytes, either way, of the weakest form: stubs stand that close
+  Instruction stop;    // control never goes on behind this instruction
+  uint64_t reach = 0;  // bytes, either way, of the weakest form: how close stubs stand
   /// Bytes, either way, that this direct branch or call reaches.
   uint64_t (*reach_of)(const Instruction& branch);
-  /// Makes it the branch with the opposite condition; false when there is none. `before`: what
-  /// comes right before it, as far as is known; the condition may be computed there.
+  /// Gives a conditional branch the opposite condition; false when there is none. `before`: the
+  /// instructions right before the branch, as far as these are known; they may compute the
+  /// condition.
   bool (*invert)(Instruction& conditional_branch, std::span<const Instruction> before);
-  /// Tells the processor where the branch mostly went, `taken` of `executed` times. nullptr: no
-  /// branch has a place for that.
+  /// Writes a prediction into a branch that was taken `taken` of `executed` times. nullptr:
+  /// branches have no place for a prediction.
   void (*predict)(Instruction& conditional_branch, uint64_t taken, uint64_t executed) = nullptr;
 };
 
 /// Fields of instructions that depend on addresses.
 struct Fixups {
-  /// What the field of this kind holds: the half of an offset (already shifted: high and low add
-  /// up), the displacement, ...
+  /// What the field of the kind `kind` holds: half of an offset (already shifted, so that the upper
+  /// and the lower half add up), a displacement, ...
   int64_t (*field)(const Instruction& instruction, ReferenceKind kind);
   /// Writes a field; false when the value does not fit, or the machine has no field of this kind.
-  /// place: the instruction's own address; target: the address referred to (gp_load_*: the anchor).
+  /// `place`: the instruction's address; `target`: the address that the field refers to (gp_load_*:
+  /// the anchor).
   bool (*apply)(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
                 uint64_t gp);
-  /// The halves of a pair that forms an address.
+  /// Whether the instruction can be the upper, or lower, half of a pair that forms an address.
   bool (*is_upper_half)(const Instruction& instruction);
   bool (*is_lower_half)(const Instruction& instruction);
 };
 
-/// A register that all code of an image finds data and code by.
+/// The register through which all code of an image finds data and code.
 struct GlobalPointer {
   Register base;
-  bool callers_set = false;  // to the callee's; code behind calls puts its own back by a copy
-  /// What the instruction that `code` starts with adds to gp; nullopt when it does nothing like it.
+  bool callers_set = false;  // to the callee's gp; code behind a call copies its own gp back
+  /// What the instruction at the start of `code`, which has a relocation against gp, adds to gp;
+  /// nullopt when the instruction cannot add to gp.
   std::optional<int64_t> (*offset)(std::span<const Instruction> code);
-  /// Takes what the register holds for the address of something small: reads or writes memory
-  /// there, or adds a number to it that no linker filled in. nullptr unless callers_set.
+  /// Whether the instruction takes the value of `r` for the address of something small: reads or
+  /// writes memory at this address, or adds to the value a number that no linker filled in. nullptr
+  /// unless callers_set.
   bool (*uses_as_pointer)(const Instruction& instruction, Register r) = nullptr;
 };
 
-/// Registers that are named by way of a frame, which moves along at calls.
+/// Registers whose names are relative to a frame, which moves at calls.
 struct RegisterWindow {
   RegisterRange registers;
-  /// Of an instruction that gives the procedure a new frame: the registers of the window that keep
-  /// name and contents over calls and loops. nullopt: it does no such thing.
+  /// For an instruction that gives the procedure a new frame: the registers of the window that keep
+  /// name and contents over calls and loops. nullopt for other instructions.
   std::optional<RegisterRange> (*kept)(const Instruction& instruction);
 };
 
-/// Code by which branches reach further than their form does. A direct branch or call whose target
-/// is out of reach goes to a departure stub in its reach, which jumps to a landing stub within
-/// reach of the target, which branches to it. Both change no register and no flag. Between the two
-/// the stack is `frame` bytes deeper: from behind the first group of the departure to before the
-/// last group of the landing. Sizes in bytes; a landing of size 0 means that a departure reaches
-/// every target by itself.
+/// Code through which branches reach further than their form does. A direct branch or call whose
+/// target is out of reach goes to a departure stub within reach; the departure jumps to a landing
+/// stub within reach of the target; the landing branches to the target. Together the two stubs
+/// change no register and no flag. The stack is `frame` bytes deeper from behind the first group of
+/// the departure to before the last group of the landing. Sizes are in bytes; a landing of size 0
+/// means that a departure reaches every target by itself.
 struct Stubs {
   unsigned departure_size = 0;
   unsigned landing_size = 0;
   unsigned frame = 0;
   std::vector<uint8_t> (*departure)(uint64_t place, uint64_t landing);
   std::vector<uint8_t> (*landing)(uint64_t place, uint64_t target);
-  /// Where the departure or landing stub that starts `code` leads to; nullopt when it is neither.
+  /// Where the departure or landing stub that starts `code` leads to; nullopt when `code` starts
+  /// with neither.
   std::optional<uint64_t> (*target)(std::span<const Instruction> code, uint64_t place);
 };
 
@@ -267,7 +281,8 @@ struct Machine {
 
   InstructionFacts (*facts)(const Instruction& instruction);
   Operands (*operands)(const Instruction& instruction);
-  /// Code that kernels' signal delivery relies on and unwinders match by bytes.
+  /// Whether the code holds a return from a signal handler: kernels' signal delivery relies on this
+  /// code, and unwinders match its bytes.
   bool (*is_signal_return)(std::span<const Instruction> instructions);
 
   Abi abi;
@@ -277,7 +292,7 @@ struct Machine {
   Fixups fixups;
 
   const GlobalPointer* gp = nullptr;       // absent: addresses are formed in other ways
-  const RegisterWindow* window = nullptr;  // absent: registers are always the same
+  const RegisterWindow* window = nullptr;  // absent: names always mean the same registers
   const Stubs* stubs = nullptr;            // absent: code that is further apart cannot be placed
   const Probes* probes = nullptr;          // absent: images cannot be instrumented yet
   const RewriteFacts* rewrite = nullptr;   // absent: hot-cold optimization leaves images alone

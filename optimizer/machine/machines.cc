@@ -1,4 +1,7 @@
-// The one place that knows which machines there are: a row for each.
+// The table of machines, the only place that knows all of them: a row for each machine.
+//
+// Example: MachineId::x86_64 has no row, so machine_for() throws and find_listing() returns
+// nullptr.
 
 #include "optimizer/machine/machines.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The machines that there are: the only way to get a Machine.
+// The machines that Respike has: the only way to get a Machine.
 
 #include "optimizer/base/machine_id.h"
 #include "optimizer/machine/machine.h"
@@ -9,7 +9,7 @@ namespace respike {
 const Machine& alpha_machine();
 const Machine& ia64_machine();
 
-/// Whether there is one: images of other machines can only be looked at (listing.h).
+/// Whether Respike has the machine: code of other machines can be neither lifted nor listed.
 bool has_machine(MachineId id);
 
 /// Throws Error when Respike does not have the machine.

@@ -8,8 +8,8 @@
 
 namespace respike {
 
-/// What conditional branches tell apart in an integer register, as bits of sets: each value is in
-/// exactly one of these classes.
+/// A set of classes of integers, as bits. Conditional branches tell these classes apart; each
+/// integer is in exactly one class.
 using ValueClasses = uint8_t;
 enum : ValueClasses {
   kNegativeEven = 1,
@@ -33,36 +33,35 @@ class RewriteFacts {
  public:
   virtual ~RewriteFacts() = default;
 
-  /// Whether all that the instruction does is to compute its results from the registers that it
-  /// reads: it touches no memory, never traps, and does the same wherever it stands.
+  /// Whether the instruction only computes its results from the registers that it reads: it touches
+  /// no memory, never traps, and does the same wherever it stands.
   virtual bool is_pure(const Instruction&) const = 0;
 
   /// Bit f: field f of Instruction::registers names a register that always reads as zero, which is
   /// no operand.
   virtual uint8_t zero_fields(const Instruction&) const = 0;
 
-  /// Classes that the result of a pure instruction with one integer result is in, whatever the
-  /// registers that it reads hold.
+  /// The classes that can hold the result of a pure instruction with one integer result, whatever
+  /// values the instruction reads.
   virtual ValueClasses possible_results(const Instruction&) const = 0;
 
-  /// The classes for which a conditional branch is taken, of the one register that it reads, or of
-  /// zero if it reads none. nullopt: by something else.
+  /// The classes for which a conditional branch is taken: classes of the one register that the
+  /// branch reads, or of zero if it reads no register. nullopt: something else decides.
   virtual std::optional<ValueClasses> taken_for(const Instruction& branch) const = 0;
 
-  /// Whether an instruction does nothing but to load or store all bits of a register, 8 bytes, at
-  /// the register it reads last plus its lower half (Fixups::field).
+  /// Whether an instruction only loads or stores all 8 bytes of a register. The address is the
+  /// register that the instruction reads last plus the instruction's lower half (Fixups::field).
   virtual WholeAccess whole_access(const Instruction&) const = 0;
 
-  /// Puts `to` where `from` is read (`uses`), written (`defs`) or both. False, and the instruction
-  /// unchanged, when it cannot: a field of another kind, or one both read and written of which only
-  /// one is to change.
+  /// Puts `to` where the instruction reads `from` (`uses`), writes `from` (`defs`) or both. False,
+  /// and the instruction unchanged, when no field can do so: `to` is of another kind, or the same
+  /// field is read and written and only one of the two is to change.
   virtual bool rename(Instruction&, Register from, Register to, bool uses, bool defs) const = 0;
 
-  /// Copies a whole register; nullopt when one instruction cannot.
+  /// The instruction that copies a whole register; nullopt when there is none.
   virtual std::optional<Instruction> copy(Register from, Register to) const = 0;
 
-  /// Those that may take the place of others: no fixed role in the calling standard, free to change
-  /// in any procedure; the best first.
+  /// Scratch registers that may take the place of other registers, the best first.
   virtual std::span<const Register> replacements() const = 0;
 };
 
