@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <exception>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
+#include "environment/describing.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
@@ -58,15 +58,6 @@ void with_environment(const DatabaseOption& database,
   if (failure) std::rethrow_exception(failure);
 }
 
-std::string runs_text(double runs) {
-  const double rounded = std::round(10 * runs) / 10;
-  return fmt::format("{} run{}", rounded, rounded == 1 ? "" : "s");
-}
-
-std::string carried_text(double runs, double confidence) {
-  return fmt::format("{} of older builds, confidence {:.2f}", runs_text(runs), confidence);
-}
-
 namespace {
 
 // ---- tables ----
@@ -89,14 +80,12 @@ void print_table(std::vector<std::vector<std::string>> rows) {
   }
 }
 
-/// Says why an image is left alone; "likewise" if the row before gave the same reason. Advice on
-/// how to link system libraries would help nobody, so theirs is shorter.
+/// Says why an image is left alone; "likewise" if the row before gave the same reason.
 std::string left_alone(const ImageRow& image, std::string& last_reason) {
-  if (!image.optimizable && is_system_library(image))
-    return "left alone (system library without relocations)";
-  const bool again = image.reason == last_reason;
+  const bool again = !image.reason.empty() && image.reason == last_reason;
+  if (is_system_library(image)) return left_alone_text(image);
   last_reason = image.reason;
-  return again ? "left alone likewise" : "left alone: " + image.reason;
+  return again ? "left alone likewise" : left_alone_text(image);
 }
 
 // ---- register ----
@@ -174,13 +163,6 @@ Json to_json(const ApplicationView& view) {
           {"images", std::move(images)}};
 }
 
-/// The profile of the main image, for the table of applications.
-std::string short_profile(const ProfileView& profile) {
-  if (profile.confidence == 0) return "none";
-  if (profile.runs == 0) return "of an older build";
-  return runs_text(profile.runs) + (profile.carried_runs > 0 ? ", and older builds" : "");
-}
-
 void run_list(bool json, const DatabaseOption& database) {
   std::vector<ApplicationView> views;
   if (database.exists() || !database.is_default())
@@ -204,24 +186,10 @@ void run_list(bool json, const DatabaseOption& database) {
                                   [](const ImageView& i) { return i.profile_grew; });
     rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
                     fmt::format("{} of {}{}", done, can, grew ? ", before the latest runs" : ""),
-                    view.images.empty() ? "none" : short_profile(view.images[0].profile),
+                    view.images.empty() ? "none" : short_profile_text(view.images[0].profile),
                     problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
   }
   if (!views.empty()) print_table(rows);
-}
-
-std::string profile_text(const ImageView& view) {
-  const ProfileView& profile = view.profile;
-  if (profile.confidence == 0) return "no profile";
-  const std::string carried = carried_text(profile.carried_runs, profile.carried_confidence);
-  std::string text = carried;
-  if (profile.runs > 0)
-    text = fmt::format("{}, which entered {} of the procedures{}", runs_text(profile.runs),
-                       fmt::format("{:.0f}%", 100 * profile.coverage),
-                       profile.carried_runs > 0 ? ", and " + carried : std::string());
-  if (view.profile.age_days.value_or(0) > 0)
-    text += fmt::format(", {} days old", *view.profile.age_days);
-  return text;
 }
 
 std::vector<std::string> show_row(const ImageView& view, std::string& last_reason) {
@@ -232,11 +200,8 @@ std::vector<std::string> show_row(const ImageView& view, std::string& last_reaso
   } else if (!image.optimizable) {
     row.push_back(left_alone(image, last_reason));
   } else {
-    std::string made = view.instrumented ? "instrumented" : "";
-    if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
-    if (view.profile_grew) made += " before the latest runs";
     row.push_back(fmt::format("build {}; {}; {}", view.build ? view.build->number : 0,
-                              profile_text(view), made.empty() ? "nothing made of it" : made));
+                              profile_text(view.profile), made_text(view)));
   }
   return row;
 }
@@ -268,19 +233,7 @@ void run_prune(const PruneArguments& arguments, const DatabaseOption& database) 
     result = environment.prune(arguments.keep, arguments.dry_run);
   });
   for (const std::string& row : result.rows) fmt::print("{}\n", printable(row));
-  std::string removed;
-  const auto add = [&](uint64_t number, std::string_view what) {
-    if (number != 0)
-      removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
-                             number == 1 ? "" : "s");
-  };
-  add(result.builds, "build");
-  add(result.images, "registered image");
-  add(result.derived, "instrumented or optimized image");
-  add(result.bytes, "byte");
-  fmt::print("{}\n", removed.empty()     ? "nothing to remove"
-                     : arguments.dry_run ? "would remove " + removed
-                                         : "removed " + removed);
+  fmt::print("{}\n", pruned_text(result, arguments.dry_run));
 }
 
 }  // namespace

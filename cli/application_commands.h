@@ -34,11 +34,6 @@ void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action,
                       Absent absent = Absent::refuse);
 
-/// "1 run"; rounded to tenths.
-std::string runs_text(double runs);
-/// "3 runs of older builds, confidence 0.95".
-std::string carried_text(double runs, double confidence);
-
 /// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);

@@ -4,6 +4,7 @@
 
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
+#include "environment/describing.h"
 
 namespace respike::cli {
 namespace {
@@ -84,10 +85,7 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
     outcomes =
         environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
   });
-  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-    return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
-                       outcome.of_procedures);
-  });
+  print_outcomes(outcomes, arguments, instrumented_text);
 }
 
 void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -95,14 +93,7 @@ void run_optimize(const MakingArguments& arguments, const DatabaseOption& databa
   with_environment(database, [&](Environment& environment) {
     outcomes = environment.optimize(arguments.name, arguments.images, arguments.profile);
   });
-  print_outcomes(outcomes, arguments, [](const ImageOutcome& outcome) {
-    if (outcome.confidence == 0) return std::string("optimized by static estimates");
-    const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
-    const std::string gain = outcome.gain.empty() ? std::string() : ": " + outcome.gain;
-    if (outcome.runs == 0) return "optimized by the profile of an older build, " + carried + gain;
-    return fmt::format("optimized by a profile of {}{}{}", runs_text(outcome.runs),
-                       outcome.carried_runs > 0 ? ", and " + carried : std::string(), gain);
-  });
+  print_outcomes(outcomes, arguments, optimized_text);
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -115,8 +106,7 @@ void run_export(const MakingArguments& arguments, const DatabaseOption& database
         environment.export_images(arguments.name, arguments.images,
                                   {keeps_paths ? arguments.root : arguments.folder, keeps_paths});
   });
-  print_outcomes(outcomes, arguments,
-                 [](const ImageOutcome& outcome) { return "exported as " + outcome.file; });
+  print_outcomes(outcomes, arguments, exported_text);
 }
 
 void run_collect(const MakingArguments& arguments, const DatabaseOption& database) {
@@ -131,8 +121,7 @@ void run_collect(const MakingArguments& arguments, const DatabaseOption& databas
                                     {"damaged", result.damaged},
                                     {"unknown", result.unknown}}));
   else
-    fmt::print("merged {} counter file{}; {} of programs that still run\n", result.finished,
-               result.finished == 1 ? "" : "s", result.running + result.unchanged);
+    fmt::print("{}\n", collected_text(result));
 }
 
 }  // namespace

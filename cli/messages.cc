@@ -67,16 +67,6 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-std::string percent(double part, double whole) {
-  return fmt::format("{:.2f}%", whole == 0 ? 0.0 : 100.0 * part / whole);
-}
-
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
 void refuse_overwriting(const std::string& written, const std::vector<std::string>& others) {
   namespace fs = std::filesystem;
   const auto same = [](const fs::path& a, const fs::path& b) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/base/number_text.h"
 #include "optimizer/image/image.h"
 #include "optimizer/machine/listing.h"
 #include "optimizer/pipeline.h"
@@ -28,10 +29,6 @@ void print_warnings(const Diagnostics& diagnostics);
 std::string text_of(const Json& json);
 /// The bytes of a text, to be written to a file; valid as long as the text.
 std::span<const uint8_t> bytes_of(std::string_view text);
-/// "12.34%"; 0% of nothing.
-std::string percent(double part, double whole);
-/// 1234567 as 1,234,567.
-std::string grouped(uint64_t number);
 /// Throws Error when the file `written` is one of `others`, which the command reads or writes, too.
 /// Empty names are no files.
 void refuse_overwriting(const std::string& written, const std::vector<std::string>& others);

@@ -1,0 +1,93 @@
+// Examples: an image with two runs and a derived image from before them is "2 runs, which entered
+// 41% of the procedures" and "optimized before the latest runs".
+
+#include "environment/describing.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "environment/image_content.h"
+#include "optimizer/base/number_text.h"
+
+namespace respike {
+
+std::string runs_text(double runs) {
+  const double rounded = std::round(10 * runs) / 10;
+  return fmt::format("{} run{}", rounded, rounded == 1 ? "" : "s");
+}
+
+std::string carried_text(double runs, double confidence) {
+  return fmt::format("{} of older builds, confidence {:.2f}", runs_text(runs), confidence);
+}
+
+std::string profile_text(const ProfileView& profile) {
+  if (profile.confidence == 0) return "no profile";
+  const std::string carried = carried_text(profile.carried_runs, profile.carried_confidence);
+  std::string text = carried;
+  if (profile.runs > 0)
+    text = fmt::format("{}, which entered {} of the procedures{}", runs_text(profile.runs),
+                       fmt::format("{:.0f}%", 100 * profile.coverage),
+                       profile.carried_runs > 0 ? ", and " + carried : std::string());
+  if (profile.age_days.value_or(0) > 0) text += fmt::format(", {} days old", *profile.age_days);
+  return text;
+}
+
+std::string short_profile_text(const ProfileView& profile) {
+  if (profile.confidence == 0) return "none";
+  if (profile.runs == 0) return "of an older build";
+  return runs_text(profile.runs) + (profile.carried_runs > 0 ? ", and older builds" : "");
+}
+
+std::string left_alone_text(const ImageRow& image) {
+  return !image.optimizable && is_system_library(image)
+             ? "left alone (system library without relocations)"
+             : "left alone: " + image.reason;
+}
+
+std::string made_text(const ImageView& view) {
+  std::string made = view.instrumented ? "instrumented" : "";
+  if (view.optimized) made += made.empty() ? "optimized" : ", optimized";
+  if (view.profile_grew) made += " before the latest runs";
+  return made.empty() ? "nothing made of it" : made;
+}
+
+std::string instrumented_text(const ImageOutcome& outcome) {
+  return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
+                     outcome.of_procedures);
+}
+
+std::string optimized_text(const ImageOutcome& outcome) {
+  if (outcome.confidence == 0) return "optimized by static estimates";
+  const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
+  const std::string gain = outcome.gain.empty() ? "" : ": " + outcome.gain;
+  if (outcome.runs == 0) return "optimized by the profile of an older build, " + carried + gain;
+  return fmt::format("optimized by a profile of {}{}{}", runs_text(outcome.runs),
+                     outcome.carried_runs > 0 ? ", and " + carried : std::string(), gain);
+}
+
+std::string exported_text(const ImageOutcome& outcome) {
+  return "exported as " + outcome.file;
+}
+
+std::string collected_text(const MergeResult& result) {
+  return fmt::format("merged {} counter file{}; {} of programs that still run", result.finished,
+                     result.finished == 1 ? "" : "s", result.running + result.unchanged);
+}
+
+std::string pruned_text(const PruneResult& result, bool dry_run) {
+  std::string removed;
+  const auto add = [&](uint64_t number, std::string_view what) {
+    if (number != 0)
+      removed += fmt::format("{}{} {}{}", removed.empty() ? "" : ", ", grouped(number), what,
+                             number == 1 ? "" : "s");
+  };
+  add(result.builds, "build");
+  add(result.images, "registered image");
+  add(result.derived, "instrumented or optimized image");
+  add(result.bytes, "byte");
+  if (removed.empty()) return "nothing to remove";
+  return (dry_run ? "would remove " : "removed ") + removed;
+}
+
+}  // namespace respike

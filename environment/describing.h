@@ -1,0 +1,35 @@
+#pragma once
+// Images, profiles and outcomes in words: the command line prints these, and a window shows them.
+
+#include <string>
+
+#include "environment/environment.h"
+
+namespace respike {
+
+/// "1 run"; rounded to tenths.
+std::string runs_text(double runs);
+/// "3 runs of older builds, confidence 0.95".
+std::string carried_text(double runs, double confidence);
+/// "2 runs, which entered 41% of the procedures, 3 days old"; "no profile".
+std::string profile_text(const ProfileView& profile);
+/// The same in a cell of a table: "2 runs", "none".
+std::string short_profile_text(const ProfileView& profile);
+
+/// Why an image is left alone. Advice on how to link system libraries would help nobody, so theirs
+/// is shorter.
+std::string left_alone_text(const ImageRow& image);
+/// "instrumented, optimized before the latest runs"; "nothing made of it".
+std::string made_text(const ImageView& view);
+
+/// What instrument(), optimize() and export_images() did with an image that is `made`.
+std::string instrumented_text(const ImageOutcome& outcome);
+std::string optimized_text(const ImageOutcome& outcome);
+std::string exported_text(const ImageOutcome& outcome);
+
+/// "merged 2 counter files; 1 of programs that still run".
+std::string collected_text(const MergeResult& result);
+/// "removed 3 builds, 4,711 bytes"; "would remove ..."; "nothing to remove".
+std::string pruned_text(const PruneResult& result, bool dry_run);
+
+}  // namespace respike
