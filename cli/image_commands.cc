@@ -14,6 +14,7 @@
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "environment/fingerprint.h"
+#include "environment/verifying.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/lift/lift.h"
@@ -276,42 +277,10 @@ struct VerifyArguments {
   std::string before, after;
 };
 
-/// A hint for the message when another Respike made the image: that Respike may take steps that
-/// this one does not undo before comparing, so a difference need not be an error.
-std::string made_by_another(const Image& before, const Image& image) {
-  const auto note = read_provenance(image);
-  if (!note || note->type != NoteType::rewritten || note->fingerprint == kFingerprint ||
-      before.machine != image.machine)
-    return "";
-  return fmt::format(
-      "; {} Respike made the image, which may have taken steps that this one cannot "
-      "follow: make it again, or let that one verify it",
-      note->fingerprint.empty() ? "an older" : "another");
-}
-
-/// Throws Error when the comparison reached less than half of the blocks. It does not reach dead
-/// code, to which no entry, symbol, word of data or branch leads: at most 3% of real programs. The
-/// share depends on the input alone: the comparison reaches what is reachable in the input, or ends
-/// with a difference.
-void require_coverage(const CompareCounts& counts, const std::string& path) {
-  if (counts.blocks_reached < counts.blocks / 2)
-    throw Error(
-        fmt::format("only {} of its {} basic blocks could be compared: nothing leads to the "
-                    "others",
-                    counts.blocks_reached, counts.blocks),
-        path);
-}
-
 void run_verify(const VerifyArguments& arguments) {
   Diagnostics diagnostics;
-  const Image before = read_image(std::filesystem::path(arguments.before));
-  const Image after = read_image(std::filesystem::path(arguments.after));
-  CompareCounts counts;
-  if (const auto difference = verify_images(before, after, diagnostics, &counts))
-    throw Error(*difference + made_by_another(before, after), arguments.after);
-  require_coverage(counts, arguments.before);
-  fmt::print("{} behaves as {} ({} of its {} basic blocks were compared)\n", arguments.after,
-             arguments.before, counts.blocks_reached, counts.blocks);
+  const std::string compared = verify_files(arguments.before, arguments.after, diagnostics);
+  fmt::print("{} behaves as {} ({})\n", arguments.after, arguments.before, compared);
 }
 
 std::string layout_problem(const std::string& text) {

@@ -30,10 +30,9 @@ std::string state_name(const ImageOutcome& outcome) {
   return "";
 }
 
-/// Prints what happened to each image; `done` gives the text for images that were made. Libraries
-/// that can never be optimized, such as those of the system, are only counted.
+/// Prints what happened to each image (outcome_lines()).
 void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArguments& arguments,
-                    const std::function<std::string(const ImageOutcome&)>& done) {
+                    std::string (*made)(const ImageOutcome&)) {
   if (arguments.json) {
     Json images = Json::array();
     for (const ImageOutcome& outcome : outcomes) {
@@ -53,30 +52,8 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
     fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
     return;
   }
-  size_t libraries = 0;
-  for (const ImageOutcome& outcome : outcomes) {
-    const std::string path = printable(outcome.path);
-    switch (outcome.state) {
-      case ImageOutcome::State::made:
-        fmt::print("{}: {}\n", path, printable(done(outcome)));
-        break;
-      case ImageOutcome::State::up_to_date:
-        fmt::print("{}: up to date\n", path);
-        break;
-      case ImageOutcome::State::left_out:
-        fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
-        break;
-      case ImageOutcome::State::not_optimizable:
-        if (outcome.role == Role::main || !arguments.images.empty())
-          fmt::print("{}: left alone: {}\n", path, printable(outcome.reason));
-        else
-          ++libraries;
-        break;
-    }
-  }
-  if (libraries != 0)
-    fmt::print("left alone: {} librar{} (respike show {} says why)\n", libraries,
-               libraries == 1 ? "y" : "ies", printable(arguments.name));
+  for (const std::string& line : outcome_lines(outcomes, !arguments.images.empty(), made))
+    fmt::print("{}\n", printable(line));
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {

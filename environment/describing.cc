@@ -70,6 +70,35 @@ std::string exported_text(const ImageOutcome& outcome) {
   return "exported as " + outcome.file;
 }
 
+std::vector<std::string> outcome_lines(const std::vector<ImageOutcome>& outcomes, bool named,
+                                       std::string (*made)(const ImageOutcome&)) {
+  std::vector<std::string> lines;
+  size_t libraries = 0;
+  for (const ImageOutcome& outcome : outcomes) {
+    switch (outcome.state) {
+      case ImageOutcome::State::made:
+        lines.push_back(outcome.path + ": " + made(outcome));
+        break;
+      case ImageOutcome::State::up_to_date:
+        lines.push_back(outcome.path + ": up to date");
+        break;
+      case ImageOutcome::State::not_optimizable:
+        if (outcome.role != Role::main && !named) {
+          ++libraries;
+          break;
+        }
+        [[fallthrough]];
+      case ImageOutcome::State::left_out:
+        lines.push_back(outcome.path + ": left alone: " + outcome.reason);
+        break;
+    }
+  }
+  if (libraries != 0)
+    lines.push_back(fmt::format("left alone: {} librar{} (respike show says why)", libraries,
+                                libraries == 1 ? "y" : "ies"));
+  return lines;
+}
+
 std::string collected_text(const MergeResult& result) {
   return fmt::format("merged {} counter file{}; {} of programs that still run", result.finished,
                      result.finished == 1 ? "" : "s", result.running + result.unchanged);

@@ -2,6 +2,7 @@
 // Images, profiles and outcomes in words: the command line prints these, and a window shows them.
 
 #include <string>
+#include <vector>
 
 #include "environment/environment.h"
 
@@ -26,6 +27,12 @@ std::string made_text(const ImageView& view);
 std::string instrumented_text(const ImageOutcome& outcome);
 std::string optimized_text(const ImageOutcome& outcome);
 std::string exported_text(const ImageOutcome& outcome);
+
+/// A line for each image; `made` gives the text for images that were made. Libraries that can never
+/// be optimized, such as those of the system, are only counted, in one line at the end, unless the
+/// user named the images (`named`).
+std::vector<std::string> outcome_lines(const std::vector<ImageOutcome>& outcomes, bool named,
+                                       std::string (*made)(const ImageOutcome&));
 
 /// "merged 2 counter files; 1 of programs that still run".
 std::string collected_text(const MergeResult& result);

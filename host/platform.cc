@@ -72,7 +72,9 @@ std::vector<std::string_view> x86_64_subfolders(const HostProcessor& host) {
   return folders;
 }
 
-const std::array<Platform, 3>& platforms() {
+}  // namespace
+
+std::span<const Platform> platforms() {
   static const HostProcessor host = host_processor();
   static const std::array<Platform, 3> table = {
       Platform{.machine = MachineId::alpha,
@@ -130,8 +132,6 @@ const std::array<Platform, 3>& platforms() {
   };
   return table;
 }
-
-}  // namespace
 
 const Platform* find_platform(std::string_view key) {
   for (const Platform& platform : platforms())

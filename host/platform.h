@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ struct Platform {
   bool native() const { return emulator.empty(); }
 };
 
+std::span<const Platform> platforms();
 const Platform& platform_of(MachineId machine);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);

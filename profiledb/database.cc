@@ -215,6 +215,14 @@ PruneResult Database::prune(unsigned keep, std::chrono::seconds age, bool dry_ru
   return result;
 }
 
+int64_t Database::version() const {
+  return state_->read([&](soci::session& sql) {
+    long long version = 0;
+    sql << "pragma data_version", soci::into(version);
+    return int64_t{version};
+  });
+}
+
 std::vector<std::string> Database::check() const {
   return state_->read([&](soci::session& sql) {
     std::vector<std::string> problems;

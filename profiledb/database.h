@@ -156,6 +156,8 @@ class Database {
   std::filesystem::path files() const;  // X.db.files
   ImageStore& store();
   const ImageStore& store() const;
+  /// A number that changes when another process, or another object, writes.
+  int64_t version() const;
 
   /// Several writes as one: commit() does all of them, destruction without commit() none. When
   /// transactions nest, the outermost one decides. Other processes wait for a transaction, so

@@ -1,0 +1,47 @@
+#pragma once
+// What a user can have done, as data: a title, the work, and the command line that does the same.
+
+#include <QString>
+#include <QStringList>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "environment/environment.h"
+
+namespace respike::gui {
+
+struct Action {
+  QString title;        // "Optimize sqlite3"
+  QStringList command;  // words of the same command line, `respike` first; empty: there is none
+  /// Runs in the background. Returns sentences to say; throws Error when it could not be done.
+  std::function<QStringList(Environment&)> work;
+};
+
+/// Options of `instrument` and `optimize`.
+struct MakingOptions {
+  std::vector<std::string> images;  // paths; empty: all
+  bool atomic = false;              // instrument: counters
+  ProfileOptions profile;           // optimize
+};
+
+// Each is the subcommand of its name (docs/commands.md).
+Action register_action(const std::filesystem::path& program, const QString& name);
+Action instrument_action(const QString& name, const MakingOptions& options);
+Action optimize_action(const QString& name, const MakingOptions& options);
+Action mode_action(const QString& name, Mode mode);
+Action collect_action();
+Action export_action(const QString& name, const std::vector<std::string>& images,
+                     const ExportPlace& place);
+Action unregister_action(const QString& name);
+Action prune_action(unsigned keep, bool dry_run);
+/// Proves that the optimized image of each build runs the same code as the original. `images`:
+/// paths; empty: all that are optimized.
+Action verify_action(const QString& name, const std::vector<std::string>& images);
+
+/// A command line that a POSIX shell reads as these words.
+QString shell_line(const QStringList& words);
+
+}  // namespace respike::gui

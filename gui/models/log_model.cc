@@ -1,0 +1,69 @@
+#include "gui/models/log_model.h"
+
+#include <QLocale>
+
+namespace respike::gui {
+
+QString name_of(Message::Kind kind) {
+  switch (kind) {
+    case Message::Kind::done:
+      return "done";
+    case Message::Kind::note:
+      return "note";
+    case Message::Kind::warning:
+      return "warning";
+    case Message::Kind::error:
+      return "error";
+  }
+  return {};
+}
+
+void MessageModel::add(const Message& message) {
+  if (messages_.size() == kMost) {
+    beginRemoveRows({}, 0, 0);
+    messages_.pop_front();
+    endRemoveRows();
+  }
+  const int row = int(messages_.size());
+  beginInsertRows({}, row, row);
+  messages_.push_back(message);
+  endInsertRows();
+}
+
+int MessageModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : int(messages_.size());
+}
+
+int MessageModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QVariant MessageModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const Message& message = messages_[size_t(index.row())];
+  if (role == kind_role) return int(message.kind);
+  if (role == Qt::ToolTipRole && index.column() == text) return message.text;
+  if (role != Qt::DisplayRole) return {};
+  switch (index.column()) {
+    case time:
+      return message.time.toString("HH:mm:ss");
+    case kind:
+      return name_of(message.kind);
+    case about:
+      return message.about;
+    case text:
+      return message.text;
+    default:
+      return {};
+  }
+}
+
+QVariant MessageModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const char* const kTitles[] = {"Time", "Kind", "About", "Message"};
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 ||
+      section >= column_count)
+    return {};
+  return QString(kTitles[section]);
+}
+
+}  // namespace respike::gui

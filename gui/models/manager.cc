@@ -1,0 +1,313 @@
+// Example: start(optimize_action("bc", {})) posts the action to the thread for work. There it opens
+// the database, optimizes, and posts back what to say; meanwhile its progress arrives at most every
+// 50 ms. When the action ends, the applications are read anew in the thread for questions.
+
+#include "gui/models/manager.h"
+
+#include <QPointer>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+
+#include "optimizer/base/error.h"
+#include "profiledb/merging.h"
+
+namespace respike::gui {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr size_t kTasksKept = 100;
+constexpr int kLookEvery = 1000;  // ms
+constexpr auto kProgressEvery = std::chrono::milliseconds(50);
+
+struct Cancelled {};  // thrown by the progress of an action
+
+/// Runs `f` and returns what went wrong, as a sentence; empty: nothing.
+template <typename F>
+QString sentence_of_failure(F f) {
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    const QString text = QString::fromUtf8(error.what());
+    return text.isEmpty() ? "something failed and left no message" : text;
+  }
+  return {};
+}
+
+bool is_there(const fs::path& file) {
+  std::error_code error;
+  return fs::status(file, error).type() != fs::file_type::not_found;
+}
+
+}  // namespace
+
+/// What was seen last, to tell whether anything changed since.
+struct Manager::Watched {
+  fs::path path;
+  std::unique_ptr<Database> database;  // stays open: its version counts the writes of others
+  int64_t version = 0;
+  std::optional<FileIdentity> file;
+  std::vector<std::pair<std::string, std::optional<FileIdentity>>> images;
+  Clock::time_point last_read;
+  Clock::duration reading{};  // took so long
+
+  static std::optional<FileIdentity> identity(const fs::path& file) {
+    try {
+      return file_identity(file);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  bool changed(const fs::path& now) {
+    const auto was = std::exchange(file, identity(now));
+    const bool same_file = path == now && file && was && file->inode == was->inode;
+    if (!same_file) {
+      path = now;
+      database.reset();
+      return true;
+    }
+    if (!database) {
+      database = std::make_unique<Database>(path);
+      version = database->version();
+      return true;
+    }
+    const int64_t before = std::exchange(version, database->version());
+    if (before != version) return true;
+    if (std::ranges::any_of(
+            images, [](const auto& image) { return identity(image.first) != image.second; }))
+      return true;
+    // Counts of processes that still run are merged anew each time: no more than a fifth of the
+    // time goes into that.
+    return Clock::now() - last_read > 4 * reading && anything_to_merge(*database);
+  }
+
+  void note(const std::vector<ApplicationView>& applications) {
+    images.clear();
+    for (const ApplicationView& application : applications)
+      for (const ImageView& view : application.images)
+        images.emplace_back(view.image.path, identity(view.image.path));
+  }
+};
+
+Manager::Manager(fs::path database, QObject* parent)
+    : QObject(parent), database_(std::move(database)), watched_(std::make_shared<Watched>()) {
+  qRegisterMetaType<Task>();
+  qRegisterMetaType<Message>();
+  connect(&timer_, &QTimer::timeout, this, [this] { look(false); });
+  timer_.start(kLookEvery);
+  refresh();
+}
+
+Manager::~Manager() {
+  for (const auto& [task, cancelled] : cancelled_) *cancelled = true;
+}
+
+void Manager::open(const fs::path& database) {
+  database_ = database;
+  take({});
+  Q_EMIT database_changed();
+  refresh();
+}
+
+const ApplicationView* Manager::application(const QString& name) const {
+  const std::string wanted = name.toStdString();
+  for (const ApplicationView& application : snapshot_.applications)
+    if (application.name == wanted) return &application;
+  return nullptr;
+}
+
+void Manager::refresh() {
+  look(true);
+}
+
+// ---- actions ----
+
+int Manager::start(Action action) {
+  const int number = ++last_task_;
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  cancelled_[number] = cancelled;
+  Task& added = tasks_.emplace_back();
+  added.number = number;
+  added.title = action.title;
+  added.command = action.command;
+  if (tasks_.size() > kTasksKept) tasks_.pop_front();
+  Q_EMIT task_changed(tasks_.back());
+  if (!action.command.isEmpty()) note_command(action.command);
+  work_.post([this, number, cancelled, database = database_, action = std::move(action)] {
+    const auto in_window = [this](auto f) {
+      QMetaObject::invokeMethod(this, f, Qt::QueuedConnection);
+    };
+    if (!*cancelled)
+      in_window([this, number] {
+        update(number, [](Task& task) { task.state = Task::State::running; });
+      });
+    QStringList sentences;
+    std::vector<Message> messages;
+    bool was_cancelled = *cancelled;
+    const QString failure = sentence_of_failure([&] {
+      if (was_cancelled) return;
+      Environment environment(database);
+      Clock::time_point shown;
+      environment.progress = [&](std::string_view image, std::string_view step, double done) {
+        if (*cancelled) throw Cancelled();
+        if (Clock::now() - shown < kProgressEvery) return;
+        shown = Clock::now();
+        const QString text = QString::fromStdString(fs::path(image).filename().string() + ": ") +
+                             QString::fromUtf8(step.data(), qsizetype(step.size()));
+        in_window([this, number, text, done] {
+          update(number, [&](Task& task) {
+            task.step = text;
+            task.share = done;
+          });
+        });
+      };
+      const auto tell_all = [&] {
+        for (const std::string& note : environment.notes())
+          messages.push_back({{}, Message::Kind::note, action.title, QString::fromStdString(note)});
+        for (const std::string& warning : environment.warnings().warnings())
+          messages.push_back(
+              {{}, Message::Kind::warning, action.title, QString::fromStdString(warning)});
+      };
+      try {
+        sentences = action.work(environment);
+      } catch (const Cancelled&) {
+        was_cancelled = true;
+      } catch (...) {
+        tell_all();
+        throw;
+      }
+      tell_all();
+    });
+    in_window([=, this, title = action.title] {
+      for (const Message& message : messages) say(message.kind, message.about, message.text);
+      for (const QString& sentence : sentences) say(Message::Kind::done, title, sentence);
+      if (!failure.isEmpty()) say(Message::Kind::error, title, failure);
+      if (was_cancelled) say(Message::Kind::note, title, "cancelled: what was finished stays");
+      cancelled_.erase(number);
+      update(number, [&](Task& task) {
+        task.state = !failure.isEmpty() ? Task::State::failed
+                     : was_cancelled    ? Task::State::cancelled
+                                        : Task::State::done;
+        task.step.clear();
+        task.share = 1;
+      });
+      const auto task = std::ranges::find(tasks_, number, &Task::number);
+      if (task != tasks_.end()) Q_EMIT task_ended(*task);
+      refresh();
+    });
+  });
+  return number;
+}
+
+void Manager::cancel(int task) {
+  const auto flag = cancelled_.find(task);
+  if (flag != cancelled_.end()) *flag->second = true;
+}
+
+bool Manager::busy() const {
+  return !cancelled_.empty();
+}
+
+void Manager::update(int number, const std::function<void(Task&)>& change) {
+  const auto task = std::ranges::find(tasks_, number, &Task::number);
+  if (task == tasks_.end()) return;
+  change(*task);
+  Q_EMIT task_changed(*task);
+}
+
+// ---- questions ----
+
+void Manager::ask_any(QObject* asker, std::function<void(Environment&)> question,
+                      std::function<void()> answer, std::function<void(const QString&)> failed) {
+  questions_.post([this, database = database_, asker = QPointer(asker),
+                   question = std::move(question), answer = std::move(answer),
+                   failed = std::move(failed)] {
+    const QString failure = sentence_of_failure([&] {
+      if (!is_there(database)) throw Error("there is no database", database);
+      Environment environment(database);
+      question(environment);
+    });
+    QMetaObject::invokeMethod(
+        this,
+        [=] {
+          if (asker.isNull()) return;
+          if (failure.isEmpty())
+            answer();
+          else
+            failed(failure);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void Manager::look(bool anyway) {
+  if (looking_) {
+    look_again_ |= anyway;
+    return;
+  }
+  looking_ = true;
+  questions_.post([this, anyway, database = database_, watched = watched_] {
+    Snapshot snapshot;
+    bool read = false;
+    QString failure = sentence_of_failure([&] {
+      if (!is_there(database)) {
+        read = anyway || watched->file.has_value();
+        watched->file.reset();
+        watched->database.reset();
+        return;
+      }
+      const bool changed = watched->changed(database);
+      if (!changed && !anyway) return;
+      read = true;
+      const Clock::time_point start = Clock::now();
+      snapshot.applications = Environment(database).list();
+      watched->note(snapshot.applications);
+      watched->last_read = Clock::now();
+      watched->reading = watched->last_read - start;
+    });
+    snapshot.problem = failure;
+    QMetaObject::invokeMethod(
+        this,
+        [this, database, read = read || !failure.isEmpty(),
+         snapshot = std::move(snapshot)]() mutable {
+          looking_ = false;
+          if (read && database == database_) take(std::move(snapshot));
+          if (std::exchange(look_again_, false)) look(true);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void Manager::take(Snapshot snapshot) {
+  // What was read last is worth more than an empty window.
+  if (!snapshot.problem.isEmpty()) {
+    if (snapshot.problem == snapshot_.problem) return;
+    snapshot.applications = std::move(snapshot_.applications);
+    say(Message::Kind::error, "Reading the database", snapshot.problem);
+  }
+  snapshot_ = std::move(snapshot);
+  Q_EMIT snapshot_changed();
+}
+
+// ---- messages ----
+
+void Manager::say(Message::Kind kind, const QString& about, const QString& text) {
+  Q_EMIT said({QDateTime::currentDateTime(), kind, about, text});
+}
+
+void Manager::note_command(const QStringList& words) {
+  QStringList command = words;
+  if (command.size() > 0 && database_ != default_database_path())
+    command.insert(1, "--db"), command.insert(2, QString::fromStdString(database_.string()));
+  Q_EMIT command_noted(command);
+}
+
+}  // namespace respike::gui

@@ -1,0 +1,129 @@
+#pragma once
+// What all pages share: a database, its applications, work in the background, and what was said.
+//
+// Work goes to one of two threads, so that the window never waits: actions, which may take long, to
+// the first; questions, which only read, to the second. Both talk to environment/ alone, with an
+// Environment of their own for each job. Answers come back in the thread of the Manager.
+//
+// A watch looks every second whether anything changed: the database (another process wrote), the
+// spool (a run counts), the files of images (make wrote them). Then the applications are read anew.
+
+#include <QDateTime>
+#include <QObject>
+#include <QTimer>
+
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "environment/environment.h"
+#include "gui/models/action.h"
+#include "gui/models/lane.h"
+
+namespace respike::gui {
+
+struct Message {
+  enum class Kind : uint8_t { done, note, warning, error };
+  QDateTime time;
+  Kind kind{};
+  QString about;  // the title of the action; empty: none
+  QString text;
+};
+
+/// An action on its way.
+struct Task {
+  enum class State : uint8_t { waiting, running, done, failed, cancelled };
+  int number = 0;
+  QString title;
+  QStringList command;
+  State state = State::waiting;
+  QString step;      // "libfoo.so: layout"
+  double share = 0;  // of the present image, in [0, 1]
+};
+
+/// Everything in a database that pages show at all times.
+struct Snapshot {
+  std::vector<ApplicationView> applications;
+  QString problem;  // why the database could not be read; empty: it could
+};
+
+class Manager : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Manager(std::filesystem::path database, QObject* parent = nullptr);
+  /// Cancels what runs, and waits until it has stopped.
+  ~Manager() override;
+
+  const std::filesystem::path& database() const { return database_; }
+  /// Goes on with another database. Actions that were started end in the one that they began in.
+  void open(const std::filesystem::path& database);
+
+  const Snapshot& snapshot() const { return snapshot_; }
+  const ApplicationView* application(const QString& name) const;
+  /// Reads the applications anew, also when nothing seems to have changed.
+  void refresh();
+
+  /// Starts an action, after those that were started before; returns its number.
+  int start(Action action);
+  /// Stops an action at its next step. What it finished stays, as on the command line.
+  void cancel(int task);
+  const std::deque<Task>& tasks() const { return tasks_; }  // the last hundred, oldest first
+  bool busy() const;
+
+  /// Asks a question in the background. `answer` gets the result in this thread, unless `asker` is
+  /// gone by then; `failed` gets the sentence when there is none.
+  template <typename T>
+  void ask(QObject* asker, std::function<T(Environment&)> question,
+           std::function<void(const T&)> answer, std::function<void(const QString&)> failed) {
+    auto result = std::make_shared<std::optional<T>>();
+    ask_any(
+        asker,
+        [result, question = std::move(question)](Environment& environment) {
+          *result = question(environment);
+        },
+        [result, answer = std::move(answer)] { answer(**result); }, std::move(failed));
+  }
+
+  void say(Message::Kind kind, const QString& about, const QString& text);
+  /// Notes a command line that does what the user just did here.
+  void note_command(const QStringList& words);
+
+ Q_SIGNALS:
+  void snapshot_changed();
+  void task_changed(const respike::gui::Task& task);
+  void task_ended(const respike::gui::Task& task);
+  void said(const respike::gui::Message& message);
+  void command_noted(const QStringList& words);
+  void database_changed();
+
+ private:
+  struct Watched;
+  void ask_any(QObject* asker, std::function<void(Environment&)> question,
+               std::function<void()> answer, std::function<void(const QString&)> failed);
+  void look(bool anyway);
+  void take(Snapshot snapshot);
+  void update(int task, const std::function<void(Task&)>& change);
+
+  std::filesystem::path database_;
+  Snapshot snapshot_;
+  std::deque<Task> tasks_;
+  std::map<int, std::shared_ptr<std::atomic<bool>>> cancelled_;  // of tasks that did not end yet
+  int last_task_ = 0;
+  bool looking_ = false;  // the second thread looks for changes, or reads
+  bool look_again_ = false;
+  std::shared_ptr<Watched> watched_;  // used in the second thread only
+  QTimer timer_;
+  Lane work_;
+  Lane questions_;
+};
+
+}  // namespace respike::gui
+
+Q_DECLARE_METATYPE(respike::gui::Task)
+Q_DECLARE_METATYPE(respike::gui::Message)

@@ -1,0 +1,188 @@
+// Example: a profile in which `main` executed 300 of 1,000 instructions has the row 30.00%, 300.
+
+#include "gui/models/procedure_model.h"
+
+#include <QRegularExpression>
+
+#include <algorithm>
+
+#include "optimizer/base/number_text.h"
+
+namespace respike::gui {
+namespace {
+
+QString number(uint64_t value) {
+  return QString::fromStdString(grouped(value));
+}
+
+void add_rows(const Profile& profile, const ImageRow& image, std::vector<ProcedureRow>& rows) {
+  const QString file =
+      QString::fromStdString(std::filesystem::path(image.path).filename().string());
+  for (const ProcedureProfile& procedure : profile.procedures) {
+    ProcedureRow row;
+    row.name = QString::fromStdString(procedure.name);
+    row.image = file;
+    row.image_path = image.path;
+    row.address = procedure.address;
+    row.instructions = procedure.instructions();
+    row.entries = procedure.entries();
+    row.blocks = uint32_t(procedure.blocks.size());
+    for (const auto& block : procedure.blocks) {
+      row.size += block.size;
+      row.executed_blocks += block.count != 0;
+    }
+    row.exact = procedure.exact;
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::vector<ProcedureRow> read_procedures(Environment& environment, const std::string& application,
+                                          const std::vector<std::string>& images) {
+  std::vector<ProcedureRow> rows;
+  for (const ImageView& view : environment.show(application).images)
+    if (view.build &&
+        (images.empty() || std::ranges::find(images, view.image.path) != images.end()))
+      add_rows(environment.database().profile(view.build->id), view.image, rows);
+  double all = 0;
+  for (const ProcedureRow& row : rows) all += double(row.instructions);
+  for (ProcedureRow& row : rows) row.share = all == 0 ? 0 : double(row.instructions) / all;
+  std::ranges::stable_sort(rows, std::greater(), &ProcedureRow::instructions);
+  return rows;
+}
+
+// ---- ProcedureModel ----
+
+void ProcedureModel::set(std::vector<ProcedureRow> rows) {
+  beginResetModel();
+  rows_ = std::move(rows);
+  endResetModel();
+}
+
+int ProcedureModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : int(rows_.size());
+}
+
+int ProcedureModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QVariant ProcedureModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const ProcedureRow& row = rows_[size_t(index.row())];
+  const double per_entry_value =
+      row.entries == 0 ? 0 : double(row.instructions) / double(row.entries);
+  switch (role) {
+    case image_path_role:
+      return QString::fromStdString(row.image_path);
+    case address_role:
+      return qulonglong(row.address);
+    case Qt::TextAlignmentRole:
+      return int(Qt::AlignVCenter | (index.column() < name ? Qt::AlignRight : Qt::AlignLeft));
+    case Qt::ToolTipRole:
+      return QString("%1 at %2 in %3%4")
+          .arg(row.name, QString::number(row.address, 16), QString::fromStdString(row.image_path),
+               row.exact ? ""
+                         : "\nNot exact: a call did not return, and it is not known which one.");
+    case sort_role:
+      switch (index.column()) {
+        case share:
+        case instructions:
+          return qulonglong(row.instructions);
+        case entries:
+          return qulonglong(row.entries);
+        case per_entry:
+          return per_entry_value;
+        case blocks:
+          return row.blocks;
+        case size:
+          return qulonglong(row.size);
+        default:
+          return data(index, Qt::DisplayRole);
+      }
+    case Qt::DisplayRole:
+      switch (index.column()) {
+        case share:
+          return QString::fromStdString(percent(row.share, 1));
+        case instructions:
+          return number(row.instructions);
+        case entries:
+          return number(row.entries);
+        case per_entry:
+          return row.entries == 0 ? QString() : QString::number(per_entry_value, 'f', 1);
+        case blocks:
+          return QString("%1 of %2").arg(row.executed_blocks).arg(row.blocks);
+        case size:
+          return number(row.size);
+        case name:
+          return row.exact ? row.name : row.name + " (not exact)";
+        case image:
+          return row.image;
+        default:
+          return {};
+      }
+    default:
+      return {};
+  }
+}
+
+QVariant ProcedureModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const char* const kTitles[] = {"Share",      "Instructions", "Entries",   "Per entry",
+                                        "Blocks run", "Bytes",        "Procedure", "Image"};
+  static const char* const kTips[] = {"Share of all executed instructions in this table",
+                                      "Instructions that the procedure itself executed",
+                                      "How often control came in other than by a call's return",
+                                      "Executed instructions for each entry",
+                                      "Basic blocks that ran at least once, of all",
+                                      "Size of the code in the original image, in bytes",
+                                      "Name, by the symbol table",
+                                      "The image that holds the procedure"};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::DisplayRole) return QString(kTitles[section]);
+  if (role == Qt::ToolTipRole) return QString(kTips[section]);
+  return {};
+}
+
+// ---- ProcedureFilter ----
+
+ProcedureFilter::ProcedureFilter(QObject* parent) : QSortFilterProxyModel(parent) {
+  setSortRole(ProcedureModel::sort_role);
+  setSortCaseSensitivity(Qt::CaseInsensitive);
+}
+
+void ProcedureFilter::set_text(const QString& text) {
+  text_ = text;
+  invalidateFilter();
+}
+
+void ProcedureFilter::set_only_executed(bool only) {
+  only_executed_ = only;
+  invalidateFilter();
+}
+
+bool ProcedureFilter::filterAcceptsRow(int row, const QModelIndex&) const {
+  const auto& rows = static_cast<const ProcedureModel*>(sourceModel())->rows();
+  const ProcedureRow& procedure = rows[size_t(row)];
+  if (only_executed_ && procedure.instructions == 0) return false;
+  return text_.isEmpty() || procedure.name.contains(text_, Qt::CaseInsensitive);
+}
+
+QString csv_of(const QAbstractItemModel& model) {
+  QString csv;
+  const auto add_line = [&](auto cell) {
+    for (int column = 0; column < model.columnCount(); ++column) {
+      QString text = cell(column);
+      if (text.contains(QRegularExpression("[\",\r\n]")))
+        text = '"' + text.replace("\"", "\"\"") + '"';
+      csv += (column == 0 ? "" : ",") + text;
+    }
+    csv += "\r\n";
+  };
+  add_line([&](int column) { return model.headerData(column, Qt::Horizontal).toString(); });
+  for (int row = 0; row < model.rowCount(); ++row)
+    add_line([&](int column) { return model.index(row, column).data().toString(); });
+  return csv;
+}
+
+}  // namespace respike::gui

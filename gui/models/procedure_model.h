@@ -1,0 +1,73 @@
+#pragma once
+// Where time goes: the procedures of one image or of all images, by executed instructions.
+
+#include <QAbstractTableModel>
+#include <QSortFilterProxyModel>
+
+#include <string>
+#include <vector>
+
+#include "environment/environment.h"
+
+namespace respike::gui {
+
+struct ProcedureRow {
+  QString name;
+  QString image;  // file name
+  std::string image_path;
+  uint64_t address = 0;       // in the original image
+  uint64_t instructions = 0;  // executed
+  uint64_t entries = 0;
+  uint32_t blocks = 0, executed_blocks = 0;
+  uint64_t size = 0;  // bytes in the original image
+  bool exact = true;  // false: some calls did not return once
+  double share = 0;   // of all executed instructions in the table
+};
+
+/// The procedures of an application's profiles. `images`: paths; empty: all. Asked in the
+/// background (Manager::ask).
+std::vector<ProcedureRow> read_procedures(Environment& environment, const std::string& application,
+                                          const std::vector<std::string>& images);
+
+class ProcedureModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { share, instructions, entries, per_entry, blocks, size, name, image, column_count };
+  enum Role { sort_role = Qt::UserRole, image_path_role, address_role };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void set(std::vector<ProcedureRow> rows);
+  const std::vector<ProcedureRow>& rows() const { return rows_; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<ProcedureRow> rows_;
+};
+
+/// Sorts by numbers, and keeps procedures whose name holds a text and, if asked, that ran.
+class ProcedureFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+
+ public:
+  explicit ProcedureFilter(QObject* parent = nullptr);
+  void set_text(const QString& text);
+  void set_only_executed(bool only);
+
+ protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+ private:
+  QString text_;
+  bool only_executed_ = true;
+};
+
+/// A table as comma-separated values, with a line of titles (RFC 4180). All columns, rows as shown.
+QString csv_of(const QAbstractItemModel& model);
+
+}  // namespace respike::gui

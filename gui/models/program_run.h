@@ -1,0 +1,67 @@
+#pragma once
+// Runs of applications, one after another, in their modes.
+
+#include <QObject>
+#include <QProcess>
+#include <QStringList>
+
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace respike::gui {
+
+/// What the user asks for: `respike run`, with a folder and an input.
+struct RunRequest {
+  QString application;
+  QStringList arguments;
+  QStringList environment;  // NAME=VALUE
+  QString folder;           // empty: that of this process
+  QString input;            // file; empty: nothing to read
+  bool in_terminal = false;
+
+  /// The command line, without folder and input.
+  QStringList command() const;
+};
+
+/// The words of a line, as a POSIX shell splits it: quotes and backslashes, no expansion. nullopt
+/// when a quote is not closed.
+std::optional<QStringList> split_words(const QString& line);
+
+/// Runs requests one after another; each is a child process `respike run`, which gives the program
+/// its own images and passes signals on. The program's output arrives as it is written.
+class ProgramRun : public QObject {
+  Q_OBJECT
+
+ public:
+  /// `respike`: the command. Runs use `database`.
+  ProgramRun(QString respike, QObject* parent = nullptr);
+  /// Stops what runs.
+  ~ProgramRun() override;
+
+  void start(const RunRequest& request, const std::filesystem::path& database);
+  /// Ends the program: by SIGTERM, at the second call by SIGKILL. Requests that wait are dropped.
+  void stop();
+  bool running() const { return process_.state() != QProcess::NotRunning; }
+  int waiting() const { return int(queue_.size()); }
+
+ Q_SIGNALS:
+  void started(const respike::gui::RunRequest& request);
+  void output(const QByteArray& bytes, bool is_error);
+  /// `how`: "exit status 0", "killed by signal 11 (Segmentation fault)", or why it did not start.
+  void ended(bool good, const QString& how);
+
+ private:
+  void next();
+
+  QString respike_;
+  std::deque<std::pair<RunRequest, std::filesystem::path>> queue_;
+  QProcess process_;
+  bool asked_to_stop_ = false;
+};
+
+/// The terminal emulator of this system; empty: there is none.
+QString terminal_emulator();
+
+}  // namespace respike::gui

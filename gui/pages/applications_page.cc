@@ -1,0 +1,228 @@
+#include "gui/pages/applications_page.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMessageBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "gui/pages/controls.h"
+#include "gui/pages/dialogs.h"
+
+namespace respike::gui {
+namespace {
+
+constexpr const char* kFirstSteps =
+    "<h2>Make a program faster in four steps</h2>"
+    "<p>1. Link the program with <b>-Wl,-q</b>, so that the linker keeps relocations. The source "
+    "may stay as it is.</p>"
+    "<p>2. <b>Register</b> the program: press the button below, or drop the file on this window. "
+    "Respike finds the libraries.</p>"
+    "<p>3. <b>Instrument</b> the program, and <b>run</b> it on typical work. It runs as before, "
+    "and "
+    "counts.</p>"
+    "<p>4. <b>Optimize</b>, run again, and <b>export</b> the faster images.</p>"
+    "<p>The original files are never changed.</p>";
+
+}  // namespace
+
+ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
+    : QWidget(parent), manager_(manager) {
+  sorted_.setSourceModel(&model_);
+  sorted_.setSortRole(ApplicationModel::sort_role);
+  sorted_.setSortCaseSensitivity(Qt::CaseInsensitive);
+  sorted_.setFilterCaseSensitivity(Qt::CaseInsensitive);
+  sorted_.setRecursiveFilteringEnabled(true);
+  sorted_.setAutoAcceptChildRows(true);
+
+  tree_ = new QTreeView(this);
+  tree_->setAccessibleName("Applications");
+  tree_->setModel(&sorted_);
+  tree_->setSortingEnabled(true);
+  tree_->sortByColumn(ApplicationModel::name, Qt::AscendingOrder);
+  tree_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  tree_->setAlternatingRowColors(true);
+  tree_->setUniformRowHeights(true);
+  tree_->setExpandsOnDoubleClick(false);
+  tree_->header()->setStretchLastSection(false);
+  tree_->header()->setSectionResizeMode(ApplicationModel::state, QHeaderView::Stretch);
+  tree_->setColumnWidth(ApplicationModel::name, 220);
+  tree_->setColumnWidth(ApplicationModel::profile, 240);
+
+  filter_ = new QLineEdit(this);
+  filter_->setPlaceholderText("Find an application or image");
+  filter_->setAccessibleName("Find an application or image");
+  filter_->setClearButtonEnabled(true);
+  connect(filter_, &QLineEdit::textChanged, &sorted_, &QSortFilterProxyModel::setFilterFixedString);
+
+  mode_ = new QComboBox(this);
+  mode_->setAccessibleName("Mode");
+  mode_->setToolTip("Which images `respike run` runs");
+  mode_->addItems({"original", "instrumented", "optimized"});
+  connect(mode_, &QComboBox::activated, this, [this](int mode) { set_mode(Mode(mode)); });
+
+  auto* top = new QHBoxLayout;
+  top->addWidget(make_button("&Register…", "Register a program and the libraries that it loads",
+                             this, [this] { Q_EMIT register_wanted(); }));
+  top->addWidget(filter_, 1);
+  auto* mode_label = new QLabel("&Mode:", this);
+  mode_label->setBuddy(mode_);
+  top->addWidget(mode_label);
+  top->addWidget(mode_);
+
+  auto* buttons = new QHBoxLayout;
+  const auto add = [&](const QString& text, const QString& tip, void (ApplicationsPage::*action)(),
+                       std::vector<QWidget*>* needs) {
+    auto* button = make_button(text, tip, this, [this, action] { (this->*action)(); });
+    buttons->addWidget(button);
+    if (needs != nullptr) needs->push_back(button);
+  };
+  add("&Instrument…", "Make images that count what runs, and run these from now on",
+      &ApplicationsPage::instrument, &needs_selection_);
+  add("&Optimize…", "Make images by the profiles collected, and run these from now on",
+      &ApplicationsPage::optimize, &needs_selection_);
+  add("&Verify", "Prove that the optimized images run the same code as the originals",
+      &ApplicationsPage::verify, &needs_optimized_);
+  add("&Export…", "Copy the optimized images into a folder", &ApplicationsPage::export_images,
+      &needs_optimized_);
+  buttons->addStretch(1);
+  add("&Forget…", "Forget the application; the profiles of its images stay",
+      &ApplicationsPage::forget, &needs_selection_);
+  add("&Prune…", "Remove old builds, and images that no application uses", &ApplicationsPage::prune,
+      nullptr);
+  needs_selection_.push_back(mode_);
+
+  auto* list = new QWidget(this);
+  auto* list_layout = new QVBoxLayout(list);
+  list_layout->setContentsMargins(0, 0, 0, 0);
+  list_layout->addLayout(top);
+  list_layout->addWidget(tree_, 1);
+  list_layout->addLayout(buttons);
+
+  auto* first = new QWidget(this);
+  auto* first_layout = new QVBoxLayout(first);
+  first_layout->addStretch(1);
+  first_layout->addWidget(make_empty_state(kFirstSteps, first));
+  auto* first_button =
+      make_button("Register a program…", "Register a program and the libraries that it loads",
+                  first, [this] { Q_EMIT register_wanted(); });
+  first_layout->addWidget(first_button, 0, Qt::AlignHCenter);
+  first_layout->addStretch(2);
+
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(first);
+  stack_->addWidget(list);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(stack_);
+
+  connect(tree_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    show_buttons();
+    if (const ApplicationView* application = selected())
+      Q_EMIT chosen(QString::fromStdString(application->name));
+  });
+  connect(tree_, &QTreeView::doubleClicked, this, [this] { Q_EMIT details_wanted(); });
+  connect(&manager_, &Manager::snapshot_changed, this, &ApplicationsPage::take_snapshot);
+  take_snapshot();
+}
+
+void ApplicationsPage::take_snapshot() {
+  model_.set(manager_.snapshot().applications);
+  stack_->setCurrentIndex(model_.rowCount() == 0 ? 0 : 1);
+  show_buttons();
+}
+
+void ApplicationsPage::choose(const QString& application) {
+  if (const ApplicationView* now = selected();
+      now != nullptr && QString::fromStdString(now->name) == application)
+    return;
+  const QModelIndex index = sorted_.mapFromSource(model_.find(application));
+  if (index.isValid())
+    tree_->selectionModel()->setCurrentIndex(
+        index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+const ApplicationView* ApplicationsPage::selected() const {
+  const QModelIndexList rows = tree_->selectionModel()->selectedRows();
+  if (rows.isEmpty()) return nullptr;
+  return manager_.application(rows.front().data(ApplicationModel::application_role).toString());
+}
+
+std::vector<std::string> ApplicationsPage::selected_images() const {
+  std::vector<std::string> images;
+  const ApplicationView* application = selected();
+  for (const QModelIndex& row : tree_->selectionModel()->selectedRows()) {
+    const QString image = row.data(ApplicationModel::image_role).toString();
+    const QString name = row.data(ApplicationModel::application_role).toString();
+    if (!image.isEmpty() && application != nullptr && name.toStdString() == application->name)
+      images.push_back(image.toStdString());
+  }
+  return images;
+}
+
+void ApplicationsPage::show_buttons() {
+  const ApplicationView* application = selected();
+  const bool optimized =
+      application != nullptr && std::ranges::any_of(application->images, [](const ImageView& i) {
+        return i.optimized.has_value();
+      });
+  for (QWidget* widget : needs_selection_) widget->setEnabled(application != nullptr);
+  for (QWidget* widget : needs_optimized_) widget->setEnabled(optimized);
+  if (application != nullptr) mode_->setCurrentIndex(int(application->mode));
+}
+
+// ---- actions ----
+
+void ApplicationsPage::instrument() {
+  const ApplicationView* application = selected();
+  if (application == nullptr) return;
+  MakingDialog dialog(MakingDialog::What::instrument, *application, selected_images(), this);
+  if (dialog.exec() == QDialog::Accepted)
+    manager_.start(instrument_action(dialog.application(), dialog.options()));
+}
+
+void ApplicationsPage::optimize() {
+  const ApplicationView* application = selected();
+  if (application == nullptr) return;
+  MakingDialog dialog(MakingDialog::What::optimize, *application, selected_images(), this);
+  if (dialog.exec() == QDialog::Accepted)
+    manager_.start(optimize_action(dialog.application(), dialog.options()));
+}
+
+void ApplicationsPage::export_images() {
+  const ApplicationView* application = selected();
+  if (application == nullptr) return;
+  ExportDialog dialog(*application, selected_images(), this);
+  if (dialog.exec() == QDialog::Accepted)
+    manager_.start(export_action(dialog.application(), dialog.images(), dialog.place()));
+}
+
+void ApplicationsPage::verify() {
+  if (const ApplicationView* application = selected())
+    manager_.start(verify_action(QString::fromStdString(application->name), selected_images()));
+}
+
+void ApplicationsPage::forget() {
+  const ApplicationView* application = selected();
+  if (application == nullptr) return;
+  const QString name = QString::fromStdString(application->name);
+  const auto answer = QMessageBox::question(
+      this, "Forget " + name,
+      QString("Forget the application %1? The profiles of its images stay until they are pruned: "
+              "registering %1 again brings them back.")
+          .arg(name));
+  if (answer == QMessageBox::Yes) manager_.start(unregister_action(name));
+}
+
+void ApplicationsPage::prune() {
+  PruneDialog dialog(manager_, this);
+  if (dialog.exec() == QDialog::Accepted) manager_.start(prune_action(dialog.keep(), false));
+}
+
+void ApplicationsPage::set_mode(Mode mode) {
+  if (const ApplicationView* application = selected())
+    manager_.start(mode_action(QString::fromStdString(application->name), mode));
+}
+
+}  // namespace respike::gui

@@ -1,0 +1,56 @@
+#pragma once
+// The page of applications: what there is, what can be done.
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QTreeView>
+
+#include "gui/models/application_model.h"
+#include "gui/models/manager.h"
+
+namespace respike::gui {
+
+class ApplicationsPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ApplicationsPage(Manager& manager, QWidget* parent = nullptr);
+
+  void choose(const QString& application);
+  QTreeView* tree() { return tree_; }
+
+ public Q_SLOTS:
+  void instrument();
+  void optimize();
+  void export_images();
+  void verify();
+  void forget();
+  void prune();
+  void set_mode(respike::Mode mode);
+
+ Q_SIGNALS:
+  void chosen(const QString& application);
+  void register_wanted();
+  void details_wanted();  // a double click: where does the time go?
+
+ private:
+  void take_snapshot();
+  void show_buttons();
+  /// The application of the selected row; nullptr: nothing is selected.
+  const ApplicationView* selected() const;
+  /// Paths of the selected images of that application; empty: the application itself is selected.
+  std::vector<std::string> selected_images() const;
+
+  Manager& manager_;
+  ApplicationModel model_;
+  QSortFilterProxyModel sorted_;
+  QStackedWidget* stack_ = nullptr;
+  QTreeView* tree_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  QComboBox* mode_ = nullptr;
+  std::vector<QWidget*> needs_selection_, needs_optimized_;
+};
+
+}  // namespace respike::gui

@@ -1,0 +1,69 @@
+#include "gui/pages/controls.h"
+
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QSaveFile>
+#include <QShortcut>
+
+#include <algorithm>
+
+#include "gui/models/procedure_model.h"
+
+namespace respike::gui {
+
+QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent) {
+  auto* table = new QTableView(parent);
+  table->setAccessibleName(name);
+  table->setModel(model);
+  table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->setAlternatingRowColors(true);
+  table->setShowGrid(false);
+  table->setWordWrap(false);
+  table->setTabKeyNavigation(false);  // Tab leaves the table
+  table->verticalHeader()->hide();
+  // All rows are as high as text: a table of 20,000 rows need not ask each.
+  table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeader()->setStretchLastSection(true);
+  auto* copy = new QShortcut(QKeySequence::Copy, table, nullptr, nullptr, Qt::WidgetShortcut);
+  QObject::connect(copy, &QShortcut::activated, table, [table] { copy_rows(*table); });
+  return table;
+}
+
+QLabel* make_empty_state(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setAlignment(Qt::AlignCenter);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  label->setMargin(24);
+  return label;
+}
+
+void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent) {
+  const QString path = QFileDialog::getSaveFileName(parent, "Save the table", suggestion,
+                                                    "Comma-separated values (*.csv)");
+  if (path.isEmpty()) return;
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly) || file.write(csv_of(model).toUtf8()) < 0 || !file.commit())
+    QMessageBox::warning(parent, "Save the table", path + ": " + file.errorString());
+}
+
+void copy_rows(const QTableView& table) {
+  QModelIndexList rows = table.selectionModel()->selectedRows();
+  std::ranges::sort(rows, {}, &QModelIndex::row);
+  QString text;
+  for (const QModelIndex& row : rows) {
+    QStringList cells;
+    for (int column = 0; column < table.model()->columnCount(); ++column)
+      cells << row.siblingAtColumn(column).data().toString();
+    text += cells.join('\t') + '\n';
+  }
+  if (!text.isEmpty()) QGuiApplication::clipboard()->setText(text);
+}
+
+}  // namespace respike::gui

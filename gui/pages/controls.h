@@ -1,0 +1,34 @@
+#pragma once
+// Controls that pages share.
+
+#include <QAbstractItemModel>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableView>
+#include <QWidget>
+
+namespace respike::gui {
+
+/// A button with a name, what it does, and its action.
+template <typename F>
+QPushButton* make_button(const QString& text, const QString& tip, QWidget* parent, F action) {
+  auto* button = new QPushButton(text, parent);
+  button->setToolTip(tip);
+  button->setAccessibleDescription(tip);
+  QObject::connect(button, &QPushButton::clicked, parent, action);
+  return button;
+}
+
+/// A table whose rows are selected as a whole and whose columns can be sorted.
+QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent);
+
+/// Text in the middle of a page that has nothing to show: what to do next.
+QLabel* make_empty_state(const QString& text, QWidget* parent);
+
+/// Asks for a file and writes the table to it as CSV.
+void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);
+
+/// Puts the selected rows of a table on the clipboard, cells apart by tabs.
+void copy_rows(const QTableView& table);
+
+}  // namespace respike::gui

@@ -1,0 +1,61 @@
+#include "gui/pages/log_pages.h"
+
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include "gui/pages/controls.h"
+
+namespace respike::gui {
+
+CommandsPage::CommandsPage(Manager& manager, QWidget* parent) : QWidget(parent) {
+  lines_ = new QPlainTextEdit(this);
+  lines_->setAccessibleName("Command lines");
+  lines_->setReadOnly(true);
+  lines_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  lines_->setPlaceholderText(
+      "What you do here appears as command lines, to copy into a makefile or a script.");
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(make_button("&Copy all", "Put all lines on the clipboard", this, [this] {
+    QGuiApplication::clipboard()->setText(lines_->toPlainText());
+  }));
+  buttons->addWidget(
+      make_button("C&lear", "Forget these lines", this, [this] { lines_->clear(); }));
+  buttons->addStretch(1);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(lines_, 1);
+  layout->addLayout(buttons);
+  connect(&manager, &Manager::command_noted, this,
+          [this](const QStringList& words) { lines_->appendPlainText(shell_line(words)); });
+}
+
+MessagesPage::MessagesPage(MessageModel& messages, QWidget* parent) : QWidget(parent) {
+  found_.setSourceModel(&messages);
+  found_.setFilterKeyColumn(-1);
+  found_.setFilterCaseSensitivity(Qt::CaseInsensitive);
+  table_ = make_table("Messages", &found_, this);
+  table_->setColumnWidth(MessageModel::about, 200);
+  auto* find = new QLineEdit(this);
+  find->setPlaceholderText("Find in messages");
+  find->setAccessibleName("Find in messages");
+  find->setClearButtonEnabled(true);
+  connect(find, &QLineEdit::textChanged, &found_, &QSortFilterProxyModel::setFilterFixedString);
+  auto* top = new QHBoxLayout;
+  top->addWidget(find, 1);
+  top->addWidget(make_button("&Copy", "Put the selected messages on the clipboard", this,
+                             [this] { copy_rows(*table_); }));
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(top);
+  layout->addWidget(table_, 1);
+  connect(&messages, &QAbstractItemModel::rowsInserted, this, [this] {
+    const QScrollBar* bar = table_->verticalScrollBar();
+    if (bar->value() == bar->maximum())
+      QMetaObject::invokeMethod(table_, &QTableView::scrollToBottom, Qt::QueuedConnection);
+  });
+}
+
+}  // namespace respike::gui

@@ -1,0 +1,241 @@
+#include "gui/pages/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSettings>
+#include <QStatusBar>
+#include <QToolBar>
+
+#include "gui/pages/applications_page.h"
+#include "gui/pages/dialogs.h"
+#include "gui/pages/log_pages.h"
+#include "gui/pages/run_page.h"
+#include "gui/pages/settings_page.h"
+#include "gui/pages/time_page.h"
+
+namespace respike::gui {
+
+MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(manager) {
+  setWindowTitle("Respike Manager");
+  setAcceptDrops(true);
+  make_toolbar();
+  make_pages(respike);
+  make_menus();
+  make_status();
+  connect(&manager_, &Manager::snapshot_changed, this, &MainWindow::take_snapshot);
+  connect(&manager_, &Manager::task_changed, this, &MainWindow::show_task);
+  connect(&manager_, &Manager::said, this, [this](const Message& message) {
+    messages_.add(message);
+    statusBar()->showMessage((message.about.isEmpty() ? "" : message.about + ": ") + message.text,
+                             message.kind == Message::Kind::error ? 0 : 20000);
+  });
+  // A failure must not be overlooked: the status bar may be too narrow for its sentence.
+  connect(&manager_, &Manager::task_ended, this, [this](const Task& task) {
+    if (task.state == Task::State::failed) tabs_->setCurrentIndex(tabs_->count() - 2);
+  });
+  const QSettings settings;
+  if (!restoreGeometry(settings.value("window/geometry").toByteArray())) resize(1100, 720);
+  tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
+  take_snapshot();
+}
+
+void MainWindow::make_toolbar() {
+  auto* toolbar = addToolBar("Application");
+  toolbar->setObjectName("application");
+  toolbar->setMovable(false);
+  auto* label = new QLabel("Application: ", toolbar);
+  chooser_ = new QComboBox(toolbar);
+  chooser_->setAccessibleName("Application");
+  chooser_->setToolTip("The application that all pages show");
+  chooser_->setMinimumContentsLength(24);
+  label->setBuddy(chooser_);
+  toolbar->addWidget(label);
+  toolbar->addWidget(chooser_);
+  connect(chooser_, &QComboBox::currentIndexChanged, this, [this] {
+    const QString name = application();
+    applications_->choose(name);
+    run_->choose(name);
+    time_->choose(name);
+  });
+}
+
+void MainWindow::make_pages(const QString& respike) {
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName("Pages");
+  applications_ = new ApplicationsPage(manager_, this);
+  run_ = new RunPage(manager_, respike, this);
+  time_ = new TimePage(manager_, this);
+  settings_ = new SettingsPage(manager_, this);
+  tabs_->addTab(applications_, "Applications");
+  tabs_->addTab(run_, "Run");
+  tabs_->addTab(time_, "Where time goes");
+  tabs_->addTab(new CommandsPage(manager_, this), "Commands");
+  tabs_->addTab(new MessagesPage(messages_, this), "Messages");
+  tabs_->addTab(settings_, "Settings");
+  setCentralWidget(tabs_);
+  connect(applications_, &ApplicationsPage::chosen, this, &MainWindow::choose);
+  connect(applications_, &ApplicationsPage::register_wanted, this, &MainWindow::register_program);
+  connect(applications_, &ApplicationsPage::details_wanted, this,
+          [this] { tabs_->setCurrentWidget(time_); });
+  connect(settings_, &SettingsPage::open_wanted, this, &MainWindow::open_database);
+}
+
+void MainWindow::make_menus() {
+  QMenu* file = menuBar()->addMenu("&File");
+  file->addAction("&Register a program…", QKeySequence("Ctrl+R"), this,
+                  &MainWindow::register_program);
+  file->addAction("&Open another database…", QKeySequence::Open, this, &MainWindow::open_database);
+  file->addSeparator();
+  file->addAction("&Quit", QKeySequence::Quit, this, &QWidget::close);
+
+  QMenu* application = menuBar()->addMenu("&Application");
+  const auto add = [&](const QString& text, const QString& keys,
+                       void (ApplicationsPage::*action)()) {
+    application->addAction(text, QKeySequence(keys), this,
+                           [this, action] { (applications_->*action)(); });
+  };
+  add("&Instrument…", "Ctrl+I", &ApplicationsPage::instrument);
+  application->addAction("&Run", QKeySequence("F5"), this, [this] {
+    tabs_->setCurrentWidget(run_);
+    run_->run();
+  });
+  add("&Optimize…", "Ctrl+Shift+O", &ApplicationsPage::optimize);
+  add("&Verify", "Ctrl+Shift+V", &ApplicationsPage::verify);
+  add("&Export…", "Ctrl+E", &ApplicationsPage::export_images);
+  QMenu* mode = application->addMenu("&Mode");
+  for (const Mode which : {Mode::original, Mode::instrumented, Mode::optimized})
+    mode->addAction(QString::fromStdString(std::string(name_of(which))), this,
+                    [this, which] { applications_->set_mode(which); });
+  application->addSeparator();
+  application->addAction("&Collect counts", this, [this] { manager_.start(collect_action()); });
+  add("&Forget…", "", &ApplicationsPage::forget);
+  add("&Prune…", "", &ApplicationsPage::prune);
+
+  QMenu* view = menuBar()->addMenu("&View");
+  for (int i = 0; i < tabs_->count(); ++i)
+    view->addAction(tabs_->tabText(i), QKeySequence(QString("Alt+%1").arg(i + 1)), this,
+                    [this, i] { tabs_->setCurrentIndex(i); });
+  view->addSeparator();
+  view->addAction("&Read anew", QKeySequence("Ctrl+F5"), this, [this] { manager_.refresh(); });
+
+  QMenu* help = menuBar()->addMenu("&Help");
+  help->addAction("&About", this, &MainWindow::about);
+  help->addAction("About &Qt", this, [this] { QMessageBox::aboutQt(this); });
+}
+
+void MainWindow::make_status() {
+  step_ = new QLabel(this);
+  progress_ = new QProgressBar(this);
+  progress_->setAccessibleName("Progress");
+  progress_->setRange(0, 1000);
+  progress_->setMaximumWidth(160);
+  progress_->setTextVisible(false);
+  cancel_ = new QPushButton("Cancel", this);
+  cancel_->setToolTip("Stop at the next step; what was finished stays");
+  connect(cancel_, &QPushButton::clicked, this, [this] { manager_.cancel(shown_task_); });
+  for (QWidget* widget : std::initializer_list<QWidget*>{step_, progress_, cancel_}) {
+    statusBar()->addPermanentWidget(widget);
+    widget->hide();
+  }
+}
+
+void MainWindow::choose(const QString& application) {
+  const int index = chooser_->findData(application);
+  if (index >= 0) chooser_->setCurrentIndex(index);
+}
+
+void MainWindow::take_snapshot() {
+  const QString before = application();
+  {
+    const QSignalBlocker quiet(chooser_);
+    chooser_->clear();
+    for (const ApplicationView& view : manager_.snapshot().applications) {
+      const QString name = QString::fromStdString(view.name);
+      chooser_->addItem(name, name);
+    }
+  }
+  const QString wanted = !to_choose_.isEmpty() && chooser_->findData(to_choose_) >= 0
+                             ? std::exchange(to_choose_, QString())
+                             : before;
+  chooser_->setCurrentIndex(std::max(0, chooser_->findData(wanted)));
+  chooser_->setEnabled(chooser_->count() != 0);
+  const QString now = application();
+  applications_->choose(now);
+  run_->choose(now);
+  time_->choose(now);
+}
+
+void MainWindow::show_task(const Task& task) {
+  const bool active = task.state == Task::State::running || task.state == Task::State::waiting;
+  if (!active && task.number != shown_task_) return;
+  if (active && shown_task_ != 0 && task.number != shown_task_ &&
+      task.state == Task::State::waiting)
+    return;
+  shown_task_ = active ? task.number : 0;
+  for (QWidget* widget : std::initializer_list<QWidget*>{step_, progress_, cancel_})
+    widget->setVisible(active);
+  step_->setText(task.title + (task.step.isEmpty() ? "" : ": " + task.step));
+  progress_->setValue(int(1000 * task.share));
+}
+
+void MainWindow::register_program() {
+  RegisterDialog dialog("", this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  to_choose_ = dialog.name().isEmpty()
+                   ? QFileInfo(QString::fromStdString(dialog.program().string())).fileName()
+                   : dialog.name();
+  manager_.start(register_action(dialog.program(), dialog.name()));
+}
+
+void MainWindow::open_database() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, "Open a database, or make one", QString::fromStdString(manager_.database().string()),
+      "Databases (*.db);;All files (*)", nullptr, QFileDialog::DontConfirmOverwrite);
+  if (!path.isEmpty()) manager_.open(path.toStdString());
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) {
+      const QString path = url.toLocalFile();
+      to_choose_ = QFileInfo(path).fileName();
+      manager_.start(register_action(path.toStdString(), {}));
+    }
+  event->acceptProposedAction();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (manager_.busy()) {
+    const auto answer = QMessageBox::question(
+        this, "Respike Manager", "Work is on its way. Stop it and close? What was finished stays.");
+    if (answer != QMessageBox::Yes) return event->ignore();
+  }
+  QSettings settings;
+  settings.setValue("window/geometry", saveGeometry());
+  settings.setValue("window/page", tabs_->currentIndex());
+  event->accept();
+}
+
+void MainWindow::about() {
+  QMessageBox::about(
+      this, "About Respike Manager",
+      "<h3>Respike 0.1.0</h3><p>Makes linked programs faster by what they do: rewrites executables "
+      "and "
+      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window "
+      "uses "
+      "Qt (LGPL 3) and, for charts, Qt Charts (GPL 3): the program respike-manager as a whole is "
+      "under the GPL 3.</p>");
+}
+
+}  // namespace respike::gui

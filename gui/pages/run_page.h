@@ -1,0 +1,50 @@
+#pragma once
+// The page that runs the chosen application.
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QStringDecoder>
+
+#include "gui/models/manager.h"
+#include "gui/models/program_run.h"
+
+namespace respike::gui {
+
+class RunPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  RunPage(Manager& manager, const QString& respike, QWidget* parent = nullptr);
+
+  void choose(const QString& application);
+  void run();
+
+ private:
+  void show_state();
+  void append(const QString& text, bool is_error);
+  void remember() const;
+  void recall();
+
+  Manager& manager_;
+  ProgramRun runner_;
+  QString application_;
+  QLabel* mode_ = nullptr;
+  QLineEdit* arguments_ = nullptr;
+  QLineEdit* folder_ = nullptr;
+  QLineEdit* input_ = nullptr;
+  QLineEdit* environment_ = nullptr;
+  QSpinBox* times_ = nullptr;
+  QCheckBox* in_terminal_ = nullptr;
+  QPushButton* run_ = nullptr;
+  QPushButton* stop_ = nullptr;
+  QLabel* state_ = nullptr;
+  QPlainTextEdit* output_ = nullptr;
+  QStringDecoder decoder_[2] = {QStringDecoder(QStringDecoder::System),
+                                QStringDecoder(QStringDecoder::System)};
+};
+
+}  // namespace respike::gui
