@@ -233,6 +233,33 @@ note: .long 42
   EXPECT_EQ(run_alpha(path).status, 42 << 8);
 }
 
+/// Static programs of glibc refer to the start of the image, which the symbol table counts to the
+/// first section: that of a note.
+TEST(ElfWriter, MovesNotesWhenTheStartOfTheImageIsReferredTo) {
+  const std::string source = R"(
+    .section .note.test, "a", @note
+    .long 4, 40, 1
+    .asciz "abc"
+    .space 40
+    .section .data
+    .quad __ehdr_start
+)" + std::string(kTiny);
+  const auto input = compile("start.s", source, "-nostdlib -static -Wl,--build-id=none", "start");
+  const Image image = read_image(input);
+  NewImage output = unchanged(image);
+  add_sections(image, output);
+  const auto path = write_output(image, output, "start-out");
+  const Image result = read_image(path);
+  EXPECT_EQ(result.segments.size(), image.segments.size() + 1);
+  EXPECT_NE(result.section_named(".note.test")->address,
+            image.section_named(".note.test")->address);
+  const auto start = std::ranges::find(result.symbols, "__ehdr_start", &Symbol::name);
+  ASSERT_NE(start, result.symbols.end());
+  EXPECT_EQ(start->value, image.segments.front().address);
+  expect_clean(path);
+  EXPECT_EQ(run_alpha(path).status, 42 << 8);
+}
+
 TEST(ElfWriter, SaysSoWhenThereIsNoRoomForAHeader) {
   const auto input = compile("tight.s", std::string(kTiny) + "\n.data\n.quad 1\n",
                              "-nostdlib -static -Wl,--build-id=none", "tight");

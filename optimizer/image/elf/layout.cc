@@ -73,15 +73,18 @@ bool can_move(const Image& image, const Section& section) {
   }
 }
 
-/// Whether a kept relocation applies to one of `sections` or refers to a symbol in one.
-bool has_references(const Image& image, const std::vector<uint32_t>& sections) {
+/// Whether a kept relocation applies to a section of the block or refers to a symbol in it. Linkers
+/// count __ehdr_start and __executable_start, the start of the image, to the first section, which
+/// lies behind.
+bool has_references(const Image& image, const MovedBlock& block) {
   std::vector<bool> asked(image.sections.size());
-  for (const uint32_t section : sections) asked[section] = true;
+  for (const uint32_t section : block.sections) asked[section] = true;
   for (const RelocationTable& table : image.relocations) {
     if (asked[table.target] && !table.relocations.empty()) return true;
     for (const Relocation& relocation : table.relocations) {
       const Symbol& symbol = image.symbols[relocation.symbol];
-      if (symbol.defined_in_section() && asked[symbol.section]) return true;
+      if (symbol.defined_in_section() && asked[symbol.section] && symbol.value >= block.start)
+        return true;
     }
   }
   return false;
@@ -124,7 +127,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   if (!gap || std::any_of(gap->begin(), gap->end(), [](uint8_t byte) { return byte != 0; }))
     return std::nullopt;
   if (block.sections.empty()) block.start = block.end;
-  if (has_references(image, block.sections)) return std::nullopt;
+  if (has_references(image, block)) return std::nullopt;
   return block;
 }
 
