@@ -16,8 +16,20 @@ QString text(const std::string& utf8) {
   return QString::fromStdString(utf8);
 }
 
-void add_images(QStringList& command, const std::vector<std::string>& images) {
-  for (const std::string& image : images) command << "--image" << text(image);
+/// The words of a subcommand. Operands that look like options go behind "--", at the end.
+QStringList command_line(const QString& subcommand, const QStringList& operands,
+                         const QStringList& options = {}) {
+  const QStringList start = {"respike", subcommand};
+  const bool like_options =
+      std::ranges::any_of(operands, [](auto& o) { return o.startsWith('-'); });
+  if (like_options) return start + options + QStringList("--") + operands;
+  return start + operands + options;
+}
+
+QStringList image_options(const std::vector<std::string>& images) {
+  QStringList words;
+  for (const std::string& image : images) words << "--image" << text(image);
+  return words;
 }
 
 QStringList sentences(const std::vector<ImageOutcome>& outcomes, bool named,
@@ -31,8 +43,10 @@ QStringList sentences(const std::vector<ImageOutcome>& outcomes, bool named,
 
 Action register_action(const std::filesystem::path& program, const QString& name) {
   const QString path = text(program.string());
-  Action action{.title = "Register " + path, .command = {"respike", "register", path}, .work = {}};
-  if (!name.isEmpty()) action.command << "--name" << name;
+  const QStringList options = name.isEmpty() ? QStringList() : QStringList{"--name", name};
+  Action action{.title = "Register " + path,
+                .command = command_line("register", {path}, options),
+                .work = {}};
   action.work = [program, name = name.toStdString()](Environment& environment) {
     const RegisterResult result = environment.register_application(program, name);
     QStringList said = {text(result.name) +
@@ -48,12 +62,11 @@ Action register_action(const std::filesystem::path& program, const QString& name
 }
 
 Action instrument_action(const QString& name, const MakingOptions& options) {
-  Action action{
-      .title = "Instrument " + name, .command = {"respike", "instrument", name}, .work = {}};
-  add_images(action.command, options.images);
-  if (options.atomic)
-    action.command << "--counters"
-                   << "atomic";
+  QStringList words = image_options(options.images);
+  if (options.atomic) words += QStringList{"--counters", "atomic"};
+  Action action{.title = "Instrument " + name,
+                .command = command_line("instrument", {name}, words),
+                .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
     return sentences(environment.instrument(name, options.images, options.atomic),
                      !options.images.empty(), instrumented_text);
@@ -62,12 +75,13 @@ Action instrument_action(const QString& name, const MakingOptions& options) {
 }
 
 Action optimize_action(const QString& name, const MakingOptions& options) {
-  Action action{.title = "Optimize " + name, .command = {"respike", "optimize", name}, .work = {}};
-  add_images(action.command, options.images);
+  QStringList words = image_options(options.images);
   if (options.profile.half_life_days > 0)
-    action.command << "--half-life" << QString::number(options.profile.half_life_days);
+    words << "--half-life" << QString::number(options.profile.half_life_days);
   if (options.profile.carried_weight != 1)
-    action.command << "--older-weight" << QString::number(options.profile.carried_weight);
+    words << "--older-weight" << QString::number(options.profile.carried_weight);
+  Action action{
+      .title = "Optimize " + name, .command = command_line("optimize", {name}, words), .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
     return sentences(environment.optimize(name, options.images, options.profile),
                      !options.images.empty(), optimized_text);
@@ -80,7 +94,7 @@ Action mode_action(const QString& name, Mode mode) {
   return {
       .title =
           QString("Run %1 %2 from now on").arg(name, mode == Mode::original ? "as it is" : word),
-      .command = {"respike", "mode", name, word},
+      .command = command_line("mode", {name, word}),
       .work = [name = name.toStdString(), mode](Environment& environment) {
         environment.set_mode(name, mode);
         return QStringList();
@@ -98,10 +112,14 @@ Action collect_action() {
 Action export_action(const QString& name, const std::vector<std::string>& images,
                      const ExportPlace& place) {
   const QString folder = text(place.folder.string());
-  Action action{.title = "Export " + name, .command = {"respike", "export", name}, .work = {}};
-  if (place.keeps_paths) action.command << "--root";
-  action.command << folder;
-  add_images(action.command, images);
+  QStringList words = image_options(images);
+  QStringList operands = {name};
+  if (place.keeps_paths)
+    words << "--root" << folder;
+  else
+    operands << folder;
+  Action action{
+      .title = "Export " + name, .command = command_line("export", operands, words), .work = {}};
   action.work = [name = name.toStdString(), images, place](Environment& environment) {
     return sentences(environment.export_images(name, images, place), !images.empty(),
                      exported_text);
@@ -111,7 +129,7 @@ Action export_action(const QString& name, const std::vector<std::string>& images
 
 Action unregister_action(const QString& name) {
   return {.title = "Forget " + name,
-          .command = {"respike", "unregister", name},
+          .command = command_line("unregister", {name}),
           .work = [name](Environment& environment) {
             environment.unregister(name.toStdString());
             return QStringList{
