@@ -1,5 +1,6 @@
 // An index of an image holds the number of its application, from 1 on; an index of an application
-// holds 0. Example: the second image of the first application is row 1 with the number 1.
+// holds 0. An application keeps its number when its row moves, so that indexes of images stay
+// right. Example: the second image of the application that came first is row 1 with the number 1.
 
 #include "gui/models/application_model.h"
 
@@ -106,6 +107,7 @@ void ApplicationModel::set(std::vector<ApplicationView> applications) {
     while (row < applications_.size() && applications_[row].name < now.name) {
       beginRemoveRows({}, int(row), int(row));
       applications_.erase(applications_.begin() + ptrdiff_t(row));
+      numbers_.erase(numbers_.begin() + ptrdiff_t(row));
       endRemoveRows();
     }
     if (row < applications_.size() && applications_[row].name == now.name) {
@@ -113,6 +115,7 @@ void ApplicationModel::set(std::vector<ApplicationView> applications) {
     } else {
       beginInsertRows({}, int(row), int(row));
       applications_.insert(applications_.begin() + ptrdiff_t(row), now);
+      numbers_.insert(numbers_.begin() + ptrdiff_t(row), ++last_number_);
       endInsertRows();
     }
     ++row;
@@ -120,6 +123,7 @@ void ApplicationModel::set(std::vector<ApplicationView> applications) {
   if (row < applications_.size()) {
     beginRemoveRows({}, int(row), int(applications_.size()) - 1);
     applications_.resize(row);
+    numbers_.resize(row);
     endRemoveRows();
   }
 }
@@ -160,12 +164,16 @@ QModelIndex ApplicationModel::find(const QString& application, const QString& im
 
 QModelIndex ApplicationModel::index(int row, int column, const QModelIndex& parent) const {
   if (!hasIndex(row, column, parent)) return {};
-  return createIndex(row, column, parent.isValid() ? quintptr(parent.row()) + 1 : quintptr(0));
+  return createIndex(row, column, parent.isValid() ? numbers_[size_t(parent.row())] : quintptr(0));
+}
+
+int ApplicationModel::row_of(quintptr number) const {
+  return int(std::ranges::find(numbers_, number) - numbers_.begin());
 }
 
 QModelIndex ApplicationModel::parent(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0) return {};
-  return createIndex(int(index.internalId()) - 1, 0, quintptr(0));
+  return createIndex(row_of(index.internalId()), 0, quintptr(0));
 }
 
 int ApplicationModel::rowCount(const QModelIndex& parent) const {
@@ -181,7 +189,7 @@ int ApplicationModel::columnCount(const QModelIndex&) const {
 QVariant ApplicationModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const bool is_application = index.internalId() == 0;
-  const size_t row = is_application ? size_t(index.row()) : size_t(index.internalId()) - 1;
+  const size_t row = size_t(is_application ? index.row() : row_of(index.internalId()));
   const ApplicationView& application = applications_[row];
   if (role == application_role) return text(application.name);
   if (is_application) return application_data(application, index.column(), role);

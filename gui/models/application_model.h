@@ -41,8 +41,11 @@ class ApplicationModel : public QAbstractItemModel {
   QVariant image_data(const ApplicationView& application, const ImageView& view, int column,
                       int role) const;
   void set_images(int row, const ApplicationView& now);
+  int row_of(quintptr number) const;
 
   std::vector<ApplicationView> applications_;
+  std::vector<quintptr> numbers_;  // of the applications; a number is never given twice
+  quintptr last_number_ = 0;
 };
 
 }  // namespace respike::gui
