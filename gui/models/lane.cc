@@ -8,13 +8,19 @@ Lane::Lane() : inside_(new QObject) {
   thread_.start();
 }
 
+// Without `ending_` the thread would do all jobs that wait: Qt hands out all posted events before
+// quit() counts.
 Lane::~Lane() {
+  ending_ = true;
   thread_.quit();
   thread_.wait();
 }
 
 void Lane::post(std::function<void()> job) {
-  QMetaObject::invokeMethod(inside_, std::move(job), Qt::QueuedConnection);
+  const auto do_job = [this, job = std::move(job)] {
+    if (!ending_) job();
+  };
+  QMetaObject::invokeMethod(inside_, do_job, Qt::QueuedConnection);
 }
 
 }  // namespace respike::gui

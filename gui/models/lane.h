@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QThread>
 
+#include <atomic>
 #include <functional>
 
 namespace respike::gui {
@@ -22,6 +23,7 @@ class Lane {
  private:
   QThread thread_;
   QObject* inside_;  // lives in the thread
+  std::atomic<bool> ending_ = false;
 };
 
 }  // namespace respike::gui
