@@ -54,6 +54,7 @@ struct Manager::Watched {
   std::unique_ptr<Database> database;  // stays open: its version counts the writes of others
   int64_t version = 0;
   std::optional<FileIdentity> file;
+  bool failed = false;  // the last look
   std::vector<std::pair<std::string, std::optional<FileIdentity>>> images;
   Clock::time_point last_read;
   Clock::duration reading{};  // took so long
@@ -257,14 +258,16 @@ void Manager::look(bool anyway) {
   questions_.post([this, anyway, database = database_, watched = watched_] {
     Snapshot snapshot;
     bool read = false;
+    bool vanished = false;
     QString failure = sentence_of_failure([&] {
       if (!is_there(database)) {
+        vanished = watched->path == database && watched->file.has_value();
         read = anyway || watched->file.has_value();
         watched->file.reset();
         watched->database.reset();
         return;
       }
-      const bool changed = watched->changed(database);
+      const bool changed = watched->changed(database) || watched->failed;
       if (!changed && !anyway) return;
       read = true;
       const Clock::time_point start = Clock::now();
@@ -274,11 +277,15 @@ void Manager::look(bool anyway) {
       watched->reading = watched->last_read - start;
     });
     snapshot.problem = failure;
+    watched->failed = !failure.isEmpty();
     QMetaObject::invokeMethod(
         this,
-        [this, database, read = read || !failure.isEmpty(),
+        [this, database, vanished, read = read || !failure.isEmpty(),
          snapshot = std::move(snapshot)]() mutable {
           looking_ = false;
+          if (vanished && database == database_)
+            say(Message::Kind::warning, "Reading the database",
+                QString::fromStdString(database.string()) + ": the database is gone");
           if (read && database == database_) take(std::move(snapshot));
           if (std::exchange(look_again_, false)) look(true);
         },
