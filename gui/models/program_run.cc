@@ -3,18 +3,19 @@
 
 #include "gui/models/program_run.h"
 
+#include <QFileInfo>
 #include <QStandardPaths>
 
 #include <cstring>
+#include <utility>
 
 namespace respike::gui {
 
 QStringList RunRequest::command() const {
   QStringList words = {"respike", "run"};
   for (const QString& variable : environment) words << "--env" << variable;
-  words << application;
-  if (!arguments.isEmpty() && arguments.front() == "--") words << "--";
-  return words + arguments;
+  if (application.startsWith('-')) words << "--";
+  return words << application << arguments;
 }
 
 std::optional<QStringList> split_words(const QString& line) {
@@ -67,21 +68,19 @@ ProgramRun::ProgramRun(QString respike, QObject* parent)
           [this] { Q_EMIT output(process_.readAllStandardError(), true); });
   connect(&process_, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
     const bool crashed = status == QProcess::CrashExit;
-    Q_EMIT ended(!crashed && code == 0,
-                 crashed ? QString("killed by signal %1 (%2)").arg(code).arg(strsignal(code))
-                         : QString("exit status %1").arg(code));
-    next();
+    end(!crashed && code == 0,
+        crashed ? QString("killed by signal %1 (%2)").arg(code).arg(strsignal(code))
+                : QString("exit status %1").arg(code));
   });
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    if (error != QProcess::FailedToStart) return;
-    Q_EMIT ended(false, "it could not be started: " + process_.errorString());
-    next();
+    if (error == QProcess::FailedToStart)
+      end(false, "it could not be started: " + process_.errorString());
   });
 }
 
 ProgramRun::~ProgramRun() {
   process_.disconnect(this);
-  if (!running()) return;
+  if (!in_process()) return;
   process_.terminate();
   if (!process_.waitForFinished(2000)) process_.kill();
   process_.waitForFinished(2000);
@@ -89,14 +88,23 @@ ProgramRun::~ProgramRun() {
 
 void ProgramRun::start(const RunRequest& request, const std::filesystem::path& database) {
   queue_.emplace_back(request, database);
-  if (!running()) next();
+  if (!in_process()) next();
+}
+
+/// QProcess may still be inside of start(), so that the next run starts later; and QProcess may
+/// report several errors of one start.
+void ProgramRun::end(bool good, const QString& how) {
+  if (!std::exchange(begun_, false)) return;
+  Q_EMIT ended(good, how);
+  QMetaObject::invokeMethod(this, &ProgramRun::next, Qt::QueuedConnection);
 }
 
 void ProgramRun::next() {
-  if (queue_.empty()) return;
+  if (queue_.empty() || in_process()) return;
   const auto [request, database] = queue_.front();
   queue_.pop_front();
   asked_to_stop_ = false;
+  begun_ = true;
   QStringList words = request.command();
   words.pop_front();
   words = QStringList{"--db", QString::fromStdString(database.string())} + words;
@@ -108,12 +116,14 @@ void ProgramRun::next() {
   process_.setWorkingDirectory(request.folder);
   process_.setStandardInputFile(request.input.isEmpty() ? QProcess::nullDevice() : request.input);
   Q_EMIT started(request);
+  if (!request.input.isEmpty() && !QFileInfo(request.input).isReadable())
+    return end(false, "it could not be started: the input " + request.input + " cannot be read");
   process_.start(program, words);
 }
 
 void ProgramRun::stop() {
   queue_.clear();
-  if (!running()) return;
+  if (!in_process()) return;
   if (std::exchange(asked_to_stop_, true))
     process_.kill();
   else

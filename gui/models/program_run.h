@@ -43,7 +43,8 @@ class ProgramRun : public QObject {
   void start(const RunRequest& request, const std::filesystem::path& database);
   /// Ends the program: by SIGTERM, at the second call by SIGKILL. Requests that wait are dropped.
   void stop();
-  bool running() const { return process_.state() != QProcess::NotRunning; }
+  /// Whether a program runs, or is about to.
+  bool running() const { return in_process() || !queue_.empty(); }
   int waiting() const { return int(queue_.size()); }
 
  Q_SIGNALS:
@@ -53,11 +54,14 @@ class ProgramRun : public QObject {
   void ended(bool good, const QString& how);
 
  private:
+  bool in_process() const { return process_.state() != QProcess::NotRunning; }
   void next();
+  void end(bool good, const QString& how);
 
   QString respike_;
   std::deque<std::pair<RunRequest, std::filesystem::path>> queue_;
   QProcess process_;
+  bool begun_ = false;  // a run whose end was not told yet
   bool asked_to_stop_ = false;
 };
 
