@@ -242,10 +242,8 @@ void MainWindow::about() {
       this, "About Respike Manager",
       "<h3>Respike 0.1.0</h3><p>Makes linked programs faster by what they do: rewrites executables "
       "and "
-      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window "
-      "uses "
-      "Qt (LGPL 3) and, for charts, Qt Charts (GPL 3): the program respike-manager as a whole is "
-      "under the GPL 3.</p>");
+      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window uses "
+      "Qt, which is under the LGPL 3.</p>");
 }
 
 }  // namespace respike::gui
