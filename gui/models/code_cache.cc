@@ -9,6 +9,16 @@
 #include "optimizer/pipeline.h"
 
 namespace respike::gui {
+namespace {
+
+ImageView find_image(Environment& environment, const std::string& application,
+                     const std::string& path) {
+  for (ImageView& view : environment.show(application).images)
+    if (view.image.path == path) return std::move(view);
+  throw Error("the application has no such image", path);
+}
+
+}  // namespace
 
 const CodeCache::Lifted& CodeCache::lifted(Environment& environment, const ImageView& view,
                                            Version version) {
@@ -38,13 +48,15 @@ const CodeCache::Lifted& CodeCache::lifted(Environment& environment, const Image
   return *last_;
 }
 
+ImageInfo CodeCache::info(Environment& environment, const std::string& application,
+                          const std::string& image) {
+  const ImageView view = find_image(environment, application, image);
+  return describe_image(lifted(environment, view, Version::original).program);
+}
+
 ProcedureAnswer CodeCache::ask(Environment& environment, const ProcedureQuestion& question) {
-  const ApplicationView application = environment.show(question.application);
-  const auto view = std::ranges::find(application.images, question.image,
-                                      [](const ImageView& i) { return i.image.path; });
-  if (view == application.images.end())
-    throw Error("the application has no such image", question.image);
-  const Lifted& code = lifted(environment, *view, question.version);
+  const ImageView view = find_image(environment, question.application, question.image);
+  const Lifted& code = lifted(environment, view, question.version);
   const auto& procedures = code.program.procedures;
   const bool by_address = question.version == Version::original && question.address != 0;
   const auto found = std::ranges::find_if(procedures, [&](const Procedure& procedure) {

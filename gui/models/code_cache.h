@@ -7,6 +7,7 @@
 
 #include "environment/code_view.h"
 #include "environment/environment.h"
+#include "environment/image_info.h"
 #include "optimizer/image/image.h"
 
 namespace respike::gui {
@@ -31,6 +32,9 @@ class CodeCache {
  public:
   /// Throws Error when there is no such version or procedure.
   ProcedureAnswer ask(Environment& environment, const ProcedureQuestion& question);
+  /// Throws Error when the application has no such image, or the image cannot be optimized.
+  ImageInfo info(Environment& environment, const std::string& application,
+                 const std::string& image);
 
  private:
   struct Lifted {

@@ -14,6 +14,7 @@
 
 #include "gui/pages/applications_page.h"
 #include "gui/pages/dialogs.h"
+#include "gui/pages/image_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
 #include "gui/pages/run_page.h"
@@ -64,6 +65,7 @@ void MainWindow::make_toolbar() {
     run_->choose(name);
     time_->choose(name);
     procedure_->choose(name);
+    image_->choose(name);
   });
 }
 
@@ -75,11 +77,13 @@ void MainWindow::make_pages(const QString& respike) {
   run_ = new RunPage(manager_, respike, this);
   time_ = new TimePage(manager_, this);
   procedure_ = new ProcedurePage(manager_, this);
+  image_ = new ImagePage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
   tabs_->addTab(applications_, "Applications");
   tabs_->addTab(run_, "Run");
   tabs_->addTab(time_, "Where time goes");
   tabs_->addTab(procedure_, "Procedure");
+  tabs_->addTab(image_, "Images and builds");
   tabs_->addTab(new CommandsPage(manager_, this), "Commands");
   tabs_->addTab(new MessagesPage(messages_, this), "Messages");
   tabs_->addTab(settings_, "Settings");
@@ -180,6 +184,7 @@ void MainWindow::take_snapshot() {
   run_->choose(now);
   time_->choose(now);
   procedure_->choose(now);
+  image_->choose(now);
 }
 
 void MainWindow::show_task(const Task& task) {
@@ -242,7 +247,8 @@ void MainWindow::about() {
       this, "About Respike Manager",
       "<h3>Respike 0.1.0</h3><p>Makes linked programs faster by what they do: rewrites executables "
       "and "
-      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window uses "
+      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window "
+      "uses "
       "Qt, which is under the LGPL 3.</p>");
 }
 

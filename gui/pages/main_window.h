@@ -14,6 +14,7 @@
 namespace respike::gui {
 
 class ApplicationsPage;
+class ImagePage;
 class ProcedurePage;
 class RunPage;
 class SettingsPage;
@@ -56,6 +57,7 @@ class MainWindow : public QMainWindow {
   RunPage* run_ = nullptr;
   TimePage* time_ = nullptr;
   ProcedurePage* procedure_ = nullptr;
+  ImagePage* image_ = nullptr;
   SettingsPage* settings_ = nullptr;
   QLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;
