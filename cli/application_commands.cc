@@ -307,6 +307,7 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   add_run_command(app, database, words);
   add_making_commands(app, database);
   add_forgetting_commands(app, database);
+  add_manager_command(app, database);
   app.fallthrough();
   const std::vector<CLI::App*> commands = app.get_subcommands(all);
   for (CLI::App* command : commands) command->fallthrough();

@@ -39,6 +39,7 @@ using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
+void add_manager_command(CLI::App& app, const SharedDatabase& database);
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);
 

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/fitting.h"
 #include "cli/messages.h"
+#include "environment/code_view.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"
@@ -51,40 +52,17 @@ void print_raw(const Image& image, const Listing& listing) {
 }
 
 /// The successors of a block, with the counts of the edges if known.
-std::string edges_text(const BasicBlock& block, bool counted) {
+std::string edges_text(const CodeBlock& block, bool counted) {
   std::string text;
-  for (const Edge& edge : block.successors) {
+  for (const CodeEdge& edge : block.edges) {
     const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
                        : edge.kind == Edge::Kind::indirect    ? "indirect "
                        : edge.kind == Edge::Kind::landing_pad ? "landing pad "
                                                               : "";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.target);
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kind, edge.to);
     if (counted) text += ": " + grouped(edge.count);
   }
   return text;
-}
-
-std::string location_text(const Program& program, const CodeLocation& location) {
-  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
-  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
-  return fmt::format("{}{}{}",
-                     location.where == CodeLocation::Where::return_point ? "return of " : "",
-                     program[location.procedure].name, block);
-}
-
-/// The text of an instruction of the input, with the input's numbers in the place of references.
-std::string input_text(const Program& program, const Instruction& instruction) {
-  if (instruction.origin == kNone)
-    return program.machine->text.print(program.machine->branches.branch, 0);
-  const uint64_t address = program.origin_base + instruction.origin;
-  const uint64_t group = program.map.group(address);
-  const auto bytes = program.image->bytes_at(group, program.map.group_end(address) - group);
-  if (!bytes) return program.machine->text.print(instruction, address);
-  std::vector<ListedLine> lines;
-  find_listing(program.image->machine)->list(*bytes, group, lines);
-  // An instruction that takes two slots has one line.
-  const unsigned slot = program.map.slot(address);
-  return lines[lines.size() == program.map.groups().slots || slot == 0 ? slot : slot - 1].text;
 }
 
 std::string number_of(uint64_t count, std::string_view what) {
@@ -92,35 +70,22 @@ std::string number_of(uint64_t count, std::string_view what) {
 }
 
 /// `counts`: by procedure, whether its counts are known; empty without a profile.
-void print_listing(const Program& program, ProcedureId procedure_id,
-                   const std::vector<bool>& counts) {
-  const Procedure& procedure = program[procedure_id];
-  const bool counted = !counts.empty() && counts[procedure_id];
-  fmt::print("\n{:x} <{}>: {}, {}", procedure.address, procedure.name,
-             number_of(procedure.size, "byte"), number_of(procedure.blocks.size(), "block"));
-  if (!counts.empty() && !counted) fmt::print(", not counted");
-  if (!procedure.reason.empty())
-    fmt::print(", {}: {}", procedure.state == Procedure::State::opaque ? "opaque" : "pinned",
-               procedure.reason);
-  fmt::print("\n");
-  for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
-    const BasicBlock& block = procedure.blocks[id];
+void print_listing(const Program& program, ProcedureId procedure, const std::vector<bool>& counts) {
+  const CodeView view = view_code(program, procedure);
+  const bool counted = !counts.empty() && counts[procedure];
+  fmt::print("\n{:x} <{}>: {}, {}{}{}{}\n", view.address, view.name, number_of(view.size, "byte"),
+             number_of(view.blocks.size(), "block"),
+             !counts.empty() && !counted ? ", not counted" : "",
+             view.left_alone.empty() ? "" : ", ", view.left_alone);
+  for (BlockId id = 0; id < view.blocks.size(); ++id) {
+    const CodeBlock& block = view.blocks[id];
     const std::string edges = edges_text(block, counted);
     fmt::print("  block {}{}{}\n", id, counted ? ", ran " + grouped(block.count) : "",
                edges.empty() ? "" : " -> " + edges);
-    for (const Instruction& instruction : block.instructions) {
-      if (instruction.is_pseudo() || program.machine->facts(instruction).prefix) continue;
-      const std::string address =
-          instruction.origin == kNone
-              ? "added"
-              : fmt::format("{:x}", program.origin_base + instruction.origin);
-      std::string note;
-      if (instruction.has_reference())
-        note = "  ; " + location_text(program, procedure.references[instruction.immediate].target);
-      std::string text = input_text(program, instruction);
-      for (char& c : text) c = c == '\t' ? ' ' : c;
-      fmt::print("    {}:  {}{}\n", address, text, note);
-    }
+    for (const CodeLine& line : block.lines)
+      fmt::print("    {}:  {}{}{}\n",
+                 line.address == CodeLine::kAdded ? "added" : fmt::format("{:x}", line.address),
+                 line.text, line.target.empty() ? "" : "  ; ", line.target);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "environment/fingerprint.h"
+#include "environment/image_info.h"
 #include "environment/verifying.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
@@ -32,21 +33,10 @@ struct InfoArguments {
   bool json = false;
 };
 
-std::string_view kind_name(const Image& image) {
-  switch (image.kind) {
-    case Image::Kind::executable:
-      return image.dynamic ? "dynamic executable" : "static executable";
-    case Image::Kind::pie:
-      return "position-independent executable";
-    case Image::Kind::shared_library:
-      return "shared library";
-  }
-  return "";
-}
-
-void print_info(const Image& image, const Program& program, const ProgramSummary& s) {
-  fmt::print("format                 {}, {}\n", image.format, kind_name(image));
-  fmt::print("machine                {}\n", program.machine->name);
+void print_info(const ImageInfo& info) {
+  const ProgramSummary& s = info.summary;
+  fmt::print("format                 {}, {}\n", info.format, info.kind);
+  fmt::print("machine                {}\n", info.machine);
   fmt::print("procedures             {}\n", s.procedures);
   fmt::print("basic blocks           {}\n", s.blocks);
   fmt::print("instructions           {}\n", s.instructions);
@@ -68,12 +58,12 @@ void run_info(const InfoArguments& arguments) {
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_machine(image);
   require_rewritable(image);
-  const Program program = lift(image, diagnostics);
-  const ProgramSummary s = summarize(program);
+  const ImageInfo info = describe_image(lift(image, diagnostics));
+  const ProgramSummary& s = info.summary;
   if (arguments.json) {
-    const Json json = {{"format", image.format},
-                       {"kind", kind_name(image)},
-                       {"machine", program.machine->name},
+    const Json json = {{"format", info.format},
+                       {"kind", info.kind},
+                       {"machine", info.machine},
                        {"procedures", s.procedures},
                        {"opaque_procedures", s.opaque.size()},
                        {"opaque", notes_to_json(s.opaque)},
@@ -83,10 +73,10 @@ void run_info(const InfoArguments& arguments) {
                        {"text_bytes", s.text_bytes},
                        {"opaque_bytes", s.opaque_bytes},
                        {"relocations", s.relocations},
-                       {"build_id", image.build_id}};
+                       {"build_id", info.build_id}};
     fmt::print("{}\n", text_of(json));
   } else {
-    print_info(image, program, s);
+    print_info(info);
   }
   print_warnings(diagnostics);
 }

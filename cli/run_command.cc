@@ -1,10 +1,17 @@
-// The command run: starts an application in its mode and passes the program's status through. When
-// Respike itself fails, the status is 125, as with `env` and similar commands.
+// The commands that start something: run, an application in its mode, whose status is passed
+// through; and manager, the window. When Respike itself fails to run an application, the status is
+// 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "cli/application_commands.h"
 #include "cli/commands.h"
+#include "host/platform.h"
+#include "optimizer/base/error.h"
 
 namespace respike::cli {
 namespace {
@@ -29,7 +36,27 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
   return environment.run(arguments.name, options);
 }
 
+/// Becomes the window.
+[[noreturn]] void run_manager(const DatabaseOption& database) {
+  const std::filesystem::path window = find_command("respike-manager", true);
+  if (window.empty())
+    throw Error(
+        "the window is not installed: Respike was built without Qt 6 (docs/manager.md says how to "
+        "build it)");
+  std::vector<const char*> words = {window.c_str()};
+  if (!database.path.empty()) words.insert(words.end(), {"--db", database.path.c_str()});
+  words.push_back(nullptr);
+  execv(window.c_str(), const_cast<char**>(words.data()));
+  throw Error(fmt::format("the window cannot be started: {}", std::strerror(errno)), window);
+}
+
 }  // namespace
+
+void add_manager_command(CLI::App& app, const SharedDatabase& database) {
+  app.add_subcommand("manager", "Open a window in which all of this is done")->callback([database] {
+    run_manager(*database);
+  });
+}
 
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words) {

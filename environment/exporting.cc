@@ -264,7 +264,9 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   else
     place_in_folder(place.folder, exports);
   std::erase_if(exports, [](const Export& image) { return image.bytes.empty(); });
-  if (exports.empty()) throw Error(fmt::format("no image of {} has been optimized", name));
+  if (exports.empty())
+    throw Error(fmt::format("no image of {} has been optimized: respike optimize {} makes them",
+                            name, name));
   for (const Export& image : exports) {
     require_no_original(image.file, application);
     for (const auto& [link, target] : image.new_links) require_no_original(link, application);

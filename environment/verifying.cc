@@ -46,6 +46,9 @@ std::string verify_files(const std::filesystem::path& original,
                          const std::filesystem::path& rewritten, Diagnostics& diagnostics) {
   const Image before = read_image(original);
   const Image after = read_image(rewritten);
+  if (after.symbols.empty() && !before.symbols.empty())
+    throw Error("the image is stripped: outputs can be verified before they are stripped",
+                rewritten);
   CompareCounts counts;
   if (const auto difference = verify_images(before, after, diagnostics, &counts))
     throw Error(*difference + made_by_another(before, after), rewritten);

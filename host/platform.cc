@@ -144,22 +144,27 @@ const Platform& platform_of(MachineId machine) {
                        [&](const Platform& platform) { return platform.machine == machine; });
 }
 
-fs::path find_emulator(const Platform& platform, std::string_view why) {
-  if (platform.emulator_is_ours) {
+fs::path find_command(std::string_view name, bool beside) {
+  if (beside) {
     std::error_code error;
-    const fs::path beside =
-        fs::read_symlink("/proc/self/exe", error).parent_path() / platform.emulator;
-    if (access(beside.c_str(), X_OK) == 0) return beside;
+    const fs::path candidate = fs::read_symlink("/proc/self/exe", error).parent_path() / name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   const char* variable = std::getenv("PATH");
   std::string_view rest = variable ? variable : "/usr/bin:/bin";
   while (!rest.empty()) {
     const size_t colon = std::min(rest.find(':'), rest.size());
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / platform.emulator;
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
     if (colon > 0 && access(candidate.c_str(), X_OK) == 0) return candidate;
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
-  throw Error(fmt::format("{} is not installed: {}", platform.emulator, why));
+  return {};
+}
+
+fs::path find_emulator(const Platform& platform, std::string_view why) {
+  fs::path path = find_command(platform.emulator, platform.emulator_is_ours);
+  if (path.empty()) throw Error(fmt::format("{} is not installed: {}", platform.emulator, why));
+  return path;
 }
 
 std::string sysroot_of(const Platform& platform) {

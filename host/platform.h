@@ -43,6 +43,10 @@ const Platform& platform_of(MachineId machine);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 
+/// The path of a command: beside the running command if `beside` and there is one, else by PATH.
+/// Empty when there is none.
+std::filesystem::path find_command(std::string_view name, bool beside);
+
 /// The emulator's path, beside the running command if it is ours, else by PATH; throws Error when
 /// it is not installed. `why`: why it is needed, a clause.
 std::filesystem::path find_emulator(const Platform& platform, std::string_view why);

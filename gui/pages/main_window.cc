@@ -14,7 +14,9 @@
 
 #include "gui/pages/applications_page.h"
 #include "gui/pages/dialogs.h"
+#include "gui/pages/image_page.h"
 #include "gui/pages/log_pages.h"
+#include "gui/pages/procedure_page.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/settings_page.h"
 #include "gui/pages/time_page.h"
@@ -62,6 +64,8 @@ void MainWindow::make_toolbar() {
     applications_->choose(name);
     run_->choose(name);
     time_->choose(name);
+    procedure_->choose(name);
+    image_->choose(name);
   });
 }
 
@@ -72,10 +76,14 @@ void MainWindow::make_pages(const QString& respike) {
   applications_ = new ApplicationsPage(manager_, this);
   run_ = new RunPage(manager_, respike, this);
   time_ = new TimePage(manager_, this);
+  procedure_ = new ProcedurePage(manager_, this);
+  image_ = new ImagePage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
   tabs_->addTab(applications_, "Applications");
   tabs_->addTab(run_, "Run");
   tabs_->addTab(time_, "Where time goes");
+  tabs_->addTab(procedure_, "Procedure");
+  tabs_->addTab(image_, "Images and builds");
   tabs_->addTab(new CommandsPage(manager_, this), "Commands");
   tabs_->addTab(new MessagesPage(messages_, this), "Messages");
   tabs_->addTab(settings_, "Settings");
@@ -84,6 +92,11 @@ void MainWindow::make_pages(const QString& respike) {
   connect(applications_, &ApplicationsPage::register_wanted, this, &MainWindow::register_program);
   connect(applications_, &ApplicationsPage::details_wanted, this,
           [this] { tabs_->setCurrentWidget(time_); });
+  connect(time_, &TimePage::procedure_wanted, this,
+          [this](const std::string& image, const QString& name, uint64_t address) {
+            procedure_->show_procedure(image, name, address);
+            tabs_->setCurrentWidget(procedure_);
+          });
   connect(settings_, &SettingsPage::open_wanted, this, &MainWindow::open_database);
 }
 
@@ -170,6 +183,8 @@ void MainWindow::take_snapshot() {
   applications_->choose(now);
   run_->choose(now);
   time_->choose(now);
+  procedure_->choose(now);
+  image_->choose(now);
 }
 
 void MainWindow::show_task(const Task& task) {
@@ -234,8 +249,7 @@ void MainWindow::about() {
       "and "
       "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window "
       "uses "
-      "Qt (LGPL 3) and, for charts, Qt Charts (GPL 3): the program respike-manager as a whole is "
-      "under the GPL 3.</p>");
+      "Qt, which is under the LGPL 3.</p>");
 }
 
 }  // namespace respike::gui

@@ -14,6 +14,8 @@
 namespace respike::gui {
 
 class ApplicationsPage;
+class ImagePage;
+class ProcedurePage;
 class RunPage;
 class SettingsPage;
 class TimePage;
@@ -54,6 +56,8 @@ class MainWindow : public QMainWindow {
   ApplicationsPage* applications_ = nullptr;
   RunPage* run_ = nullptr;
   TimePage* time_ = nullptr;
+  ProcedurePage* procedure_ = nullptr;
+  ImagePage* image_ = nullptr;
   SettingsPage* settings_ = nullptr;
   QLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;

@@ -51,6 +51,10 @@ TimePage::TimePage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   layout->addWidget(stack_, 1);
   layout->addWidget(sum_);
 
+  connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+    const ProcedureRow& row = model_.rows()[size_t(filter_.mapToSource(index).row())];
+    Q_EMIT procedure_wanted(row.image_path, row.name, row.address);
+  });
   connect(find_, &QLineEdit::textChanged, &filter_, &ProcedureFilter::set_text);
   connect(only_executed_, &QCheckBox::toggled, &filter_, &ProcedureFilter::set_only_executed);
   connect(images_, &QComboBox::activated, this, &TimePage::read);

@@ -21,6 +21,10 @@ class TimePage : public QWidget {
 
   void choose(const QString& application);
 
+ Q_SIGNALS:
+  /// A row was double-clicked, or Enter was pressed on it.
+  void procedure_wanted(const std::string& image, const QString& name, uint64_t address);
+
  private:
   void take_snapshot();
   void read();

@@ -12,6 +12,8 @@
 
 #include "optimizer/emit/emit.h"
 
+#include <algorithm>
+
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 
@@ -35,6 +37,13 @@ std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note
   emitter.write_provenance(std::move(note),
                            injection != nullptr ? NoteType::instrumented : NoteType::rewritten);
   emitter.drop_debug_sections();
+  const auto& added = emitter.output().added;
+  if (segment.hides_notes && std::ranges::any_of(added, [](const NewImage::AddedSection& section) {
+        return (section.properties & Section::kAllocated) != 0;
+      }))
+    diagnostics.warn(
+        "there was no room for another program header: the program header of the notes is gone, so "
+        "that the running program does not find its own build ID");
   if (statistics != nullptr) *statistics = emitter.statistics();
   return write_image(*program.image, emitter.output());
 }

@@ -244,6 +244,7 @@ struct AddedSegment {
   uint64_t address = 0;         // of the segment: the container's own moved pieces come first
   uint64_t free_address = 0;    // first address for new contents
   uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
+  bool hides_notes = false;     // the program header of notes has to make room for the segment's
 };
 
 /// Zeroed memory by which the last writable segment is extended; none when `size` is 0. Where

@@ -210,7 +210,7 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
   if (header->e_phoff != sizeof(FileHeader) || first->offset != 0)
     throw Error(
         "no segment can be added: the program headers are not directly behind the ELF "
-        "header, or not loaded with it",
+        "header, or not loaded with it: link the image without -N or -n",
         image.path);
   const uint64_t free =
       first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
@@ -224,6 +224,7 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
   }
   for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
     if (image.segments[i].raw.type == ELF::PT_NOTE) plan.replaced = i;
+  plan.where.hides_notes = plan.replaced.has_value();
   if (!plan.replaced)
     throw Error(
         "no segment can be added: there is no room for a program header, and what lies "

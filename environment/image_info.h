@@ -1,0 +1,22 @@
+#pragma once
+// What an image holds, and what of it is left alone.
+
+#include <string>
+
+#include "optimizer/ir/program.h"
+#include "optimizer/pipeline.h"
+
+namespace respike {
+
+struct ImageInfo {
+  std::string format;    // "ELF64"
+  std::string kind;      // "shared library"
+  std::string machine;   // "alpha"
+  std::string build_id;  // lower-case hex; empty: the image has none
+  ProgramSummary summary;
+};
+
+/// `program` is a lifted image.
+ImageInfo describe_image(const Program& program);
+
+}  // namespace respike

@@ -1,0 +1,143 @@
+// Example: an image that was built twice, with two runs of the first build, has the rows 2 ("2 runs
+// of older builds") and 1 ("2 runs").
+
+#include "gui/models/build_model.h"
+
+#include <QDateTime>
+#include <QLocale>
+
+#include <algorithm>
+
+#include "environment/describing.h"
+#include "optimizer/base/number_text.h"
+
+namespace respike::gui {
+
+std::vector<BuildLine> read_builds(Environment& environment, const std::string& application,
+                                   const std::string& image) {
+  std::vector<BuildLine> lines;
+  const ApplicationView view = environment.show(application);
+  const auto found =
+      std::ranges::find(view.images, image, [](const ImageView& i) { return i.image.path; });
+  if (found == view.images.end()) return lines;
+  const Database& database = environment.database();
+  for (const BuildRow& build : database.builds(found->image.id)) {
+    BuildLine& line = lines.emplace_back();
+    line.build = build;
+    line.profile = database.summary(build.id);
+    line.present = found->build && found->build->id == build.id;
+    line.instrumented = database.newest_derived(build.id, DerivedKind::instrumented).has_value();
+    line.optimized = database.newest_derived(build.id, DerivedKind::optimized).has_value();
+  }
+  return lines;
+}
+
+// ---- BuildModel ----
+
+void BuildModel::set(std::vector<BuildLine> builds) {
+  beginResetModel();
+  builds_ = std::move(builds);
+  endResetModel();
+}
+
+int BuildModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : int(builds_.size());
+}
+
+int BuildModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QVariant BuildModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || (role != Qt::DisplayRole && role != Qt::ToolTipRole)) return {};
+  const BuildLine& line = builds_[size_t(index.row())];
+  const ProfileSummary& profile = line.profile;
+  switch (index.column()) {
+    case number:
+      return QString("%1%2").arg(line.build.number).arg(line.present ? " (now)" : "");
+    case first_seen:
+      return QLocale::system().toString(QDateTime::fromSecsSinceEpoch(line.build.first_seen),
+                                        QLocale::ShortFormat);
+    case runs:
+      return QString::fromStdString(runs_text(profile.runs));
+    case entered:
+      return QString("%1 of %2").arg(profile.entered).arg(profile.procedures);
+    case older:
+      return profile.carried_runs > 0 ? QString::fromStdString(carried_text(
+                                            profile.carried_runs, profile.carried_confidence))
+                                      : QString();
+    case confidence:
+      return QString::number(profile.confidence, 'f', 2);
+    case made:
+      return line.optimized ? "optimized" : line.instrumented ? "instrumented" : "";
+    case build_id:
+      return QString::fromStdString(line.build.build_id);
+    default:
+      return {};
+  }
+}
+
+QVariant BuildModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const char* const kTitles[] = {
+      "Build",      "First seen", "Counted", "Procedures entered", "From older builds",
+      "Confidence", "Made of it", "Build ID"};
+  static const char* const kTips[] = {
+      "Contents that the file had, in order",
+      "When Respike saw the content first",
+      "Runs of this build that were counted, by their weights",
+      "Procedures that these runs entered, of all",
+      "Counts that were carried over from older builds, and how surely they fit",
+      "1: this very build was counted; less: only older builds were",
+      "What is kept in the database",
+      "The identity that the linker wrote"};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::DisplayRole) return QString(kTitles[section]);
+  if (role == Qt::ToolTipRole) return QString(kTips[section]);
+  return {};
+}
+
+// ---- LeftAloneModel ----
+
+void LeftAloneModel::set(const ProgramSummary& summary) {
+  beginResetModel();
+  rows_.clear();
+  for (const ProcedureNote& note : summary.opaque) rows_.push_back({note, true});
+  for (const ProcedureNote& note : summary.pinned) rows_.push_back({note, false});
+  endResetModel();
+}
+
+int LeftAloneModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : int(rows_.size());
+}
+
+int LeftAloneModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QVariant LeftAloneModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || (role != Qt::DisplayRole && role != Qt::ToolTipRole)) return {};
+  const Row& row = rows_[size_t(index.row())];
+  switch (index.column()) {
+    case name:
+      return QString::fromStdString(row.note.name);
+    case state:
+      return row.opaque ? "opaque" : "pinned";
+    case reason:
+      return QString::fromStdString(row.note.reason);
+    default:
+      return {};
+  }
+}
+
+QVariant LeftAloneModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const char* const kTitles[] = {"Procedure", "State", "Why it is left alone"};
+  static const char* const kTips[] = {
+      "Name, by the symbol table", "opaque: not understood; pinned: understood, but kept in place",
+      "The first reason that was found"};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::DisplayRole) return QString(kTitles[section]);
+  if (role == Qt::ToolTipRole) return QString(kTips[section]);
+  return {};
+}
+
+}  // namespace respike::gui

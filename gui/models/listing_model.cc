@@ -1,0 +1,108 @@
+// Example: a procedure whose block 0 has two instructions and whose block 1 has one has the rows
+// "block 0", instruction, instruction, "block 1", instruction.
+
+#include "gui/models/listing_model.h"
+
+#include <algorithm>
+
+#include "optimizer/base/number_text.h"
+
+namespace respike::gui {
+namespace {
+
+QString number(uint64_t value) {
+  return QString::fromStdString(grouped(value));
+}
+
+QString edges_of(const CodeBlock& block, bool counted) {
+  QStringList ways;
+  for (const CodeEdge& edge : block.edges) {
+    const char* kind = edge.kind == Edge::Kind::taken         ? "taken "
+                       : edge.kind == Edge::Kind::indirect    ? "jump "
+                       : edge.kind == Edge::Kind::landing_pad ? "exception "
+                                                              : "";
+    ways << kind + QString::number(edge.to) + (counted ? ": " + number(edge.count) : QString());
+  }
+  return ways.isEmpty() ? QString() : "goes on to " + ways.join(", ");
+}
+
+}  // namespace
+
+void ListingModel::set(CodeView view, bool counted) {
+  beginResetModel();
+  view_ = std::move(view);
+  counted_ = counted;
+  hottest_ = 0;
+  starts_.clear();
+  rows_ = 0;
+  for (const CodeBlock& block : view_.blocks) {
+    starts_.push_back(rows_);
+    rows_ += 1 + int(block.lines.size());
+    hottest_ = std::max(hottest_, block.count);
+  }
+  endResetModel();
+}
+
+BlockId ListingModel::block_at(int row) const {
+  const auto behind = std::ranges::upper_bound(starts_, row);
+  return behind == starts_.begin() ? kNone : BlockId(behind - starts_.begin() - 1);
+}
+
+int ListingModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : rows_;
+}
+
+int ListingModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QVariant ListingModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const BlockId id = block_at(index.row());
+  const CodeBlock& block = view_.blocks[id];
+  if (role == block_role) return id;
+  if (role == heat_role) return hottest_ == 0 ? 0.0 : double(block.count) / double(hottest_);
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter | (index.column() <= address ? Qt::AlignRight : Qt::AlignLeft));
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  const int line = index.row() - starts_[id] - 1;
+  if (line < 0) {
+    switch (index.column()) {
+      case count:
+        return counted_ ? number(block.count) : QString();
+      case address:
+        return QString::number(block.address, 16);
+      case text:
+        return QString("block %1").arg(id);
+      case target:
+        return edges_of(block, counted_);
+      default:
+        return {};
+    }
+  }
+  const CodeLine& shown = block.lines[size_t(line)];
+  switch (index.column()) {
+    case address:
+      return shown.address == CodeLine::kAdded ? "added" : QString::number(shown.address, 16);
+    case text:
+      return "    " + QString::fromStdString(shown.text);
+    case target:
+      return QString::fromStdString(shown.target);
+    default:
+      return {};
+  }
+}
+
+QVariant ListingModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const char* const kTitles[] = {"Count", "Address", "Code", "Leads or refers to"};
+  static const char* const kTips[] = {
+      "How often the block ran, in all runs", "Address in the image's file",
+      "Instructions as objdump prints them",
+      "Where control goes on, with counts; what an instruction refers to"};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::DisplayRole) return QString(kTitles[section]);
+  if (role == Qt::ToolTipRole) return QString(kTips[section]);
+  return {};
+}
+
+}  // namespace respike::gui

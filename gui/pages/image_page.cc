@@ -1,0 +1,130 @@
+#include "gui/pages/image_page.h"
+
+#include <QGroupBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QVBoxLayout>
+
+#include "environment/describing.h"
+#include "gui/pages/controls.h"
+#include "optimizer/base/number_text.h"
+
+namespace respike::gui {
+namespace {
+
+QString number(uint64_t value) {
+  return QString::fromStdString(grouped(value));
+}
+
+QGroupBox* make_box(const QString& title, QTableView* table, const QAbstractItemModel& model,
+                    QWidget* parent) {
+  auto* box = new QGroupBox(title, parent);
+  auto* layout = new QVBoxLayout(box);
+  layout->addWidget(table, 1);
+  layout->addWidget(
+      make_button("Save as CSV…", "Save this table as comma-separated values", box,
+                  [&model, title, box] { save_csv(model, title.toLower() + ".csv", box); }),
+      0, Qt::AlignLeft);
+  return box;
+}
+
+}  // namespace
+
+ImagePage::ImagePage(Manager& manager, QWidget* parent) : QWidget(parent), manager_(manager) {
+  images_ = new QComboBox(this);
+  images_->setAccessibleName("Image");
+  images_->setToolTip("An image of the application");
+  images_->setMinimumContentsLength(40);
+  info_ = new QLabel(this);
+  info_->setWordWrap(true);
+  info_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  build_table_ = make_table("Builds", &builds_, this);
+  left_alone_table_ = make_table("Procedures left alone", &left_alone_, this);
+  left_alone_table_->setColumnWidth(LeftAloneModel::name, 260);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(images_, 0, Qt::AlignLeft);
+  layout->addWidget(info_);
+  layout->addWidget(
+      make_box("Procedures that are left alone", left_alone_table_, left_alone_, this), 3);
+  layout->addWidget(make_box("Builds", build_table_, builds_, this), 2);
+  connect(images_, &QComboBox::activated, this, &ImagePage::ask);
+  connect(&manager_, &Manager::snapshot_changed, this, &ImagePage::take_snapshot);
+  take_snapshot();
+}
+
+void ImagePage::choose(const QString& application) {
+  if (application == application_) return;
+  application_ = application;
+  take_snapshot();
+}
+
+void ImagePage::take_snapshot() {
+  const ApplicationView* application = manager_.application(application_);
+  const QString before = images_->currentData().toString();
+  images_->clear();
+  if (application != nullptr)
+    for (const ImageView& view : application->images) {
+      const QString path = QString::fromStdString(view.image.path);
+      images_->addItem(path, path);
+    }
+  images_->setCurrentIndex(std::max(0, images_->findData(before)));
+  QString stamp = images_->currentData().toString();
+  if (application != nullptr)
+    for (const ImageView& view : application->images)
+      if (QString::fromStdString(view.image.path) == stamp)
+        stamp += QString("\n%1 %2 %3 %4 %5")
+                     .arg(view.builds)
+                     .arg(view.profile.runs)
+                     .arg(view.profile.carried_runs)
+                     .arg(view.optimized.has_value())
+                     .arg(view.instrumented.has_value());
+  if (stamp == shown_) return;
+  shown_ = stamp;
+  ask();
+}
+
+void ImagePage::ask() {
+  const QString image = images_->currentData().toString();
+  builds_.set({});
+  left_alone_.set({});
+  if (image.isEmpty()) {
+    info_->setText("Choose an application above.");
+    return;
+  }
+  info_->setText("…");
+  using Builds = std::vector<BuildLine>;
+  manager_.ask<Builds>(
+      this,
+      [application = application_.toStdString(), path = image.toStdString()](
+          Environment& environment) { return read_builds(environment, application, path); },
+      [this, image](const Builds& builds) {
+        if (image != images_->currentData().toString()) return;
+        builds_.set(builds);
+        build_table_->resizeColumnsToContents();
+      },
+      [](const QString&) {});
+  manager_.ask<ImageInfo>(
+      this,
+      [cache = cache_, application = application_.toStdString(), path = image.toStdString()](
+          Environment& environment) { return cache->info(environment, application, path); },
+      [this, image](const ImageInfo& info) {
+        if (image == images_->currentData().toString()) show(info);
+      },
+      [this](const QString& failure) { info_->setText(failure); });
+}
+
+void ImagePage::show(const ImageInfo& info) {
+  const ProgramSummary& s = info.summary;
+  left_alone_.set(s);
+  info_->setText(
+      QString("%1, %2, for %3: %4 procedures, %5 basic blocks, %6 instructions, %7 bytes of text, "
+              "%8 relocations. Opaque are %9 procedures with %10 of the text; pinned are %11.")
+          .arg(QString::fromStdString(info.format), QString::fromStdString(info.kind),
+               QString::fromStdString(info.machine), number(s.procedures), number(s.blocks),
+               number(s.instructions), number(s.text_bytes), number(s.relocations),
+               number(s.opaque.size()))
+          .arg(QString::fromStdString(percent(double(s.opaque_bytes), double(s.text_bytes))),
+               number(s.pinned.size())));
+}
+
+}  // namespace respike::gui

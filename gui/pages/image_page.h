@@ -1,0 +1,40 @@
+#pragma once
+// The page of one image: what it holds, what of it is left alone, its builds.
+
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedWidget>
+#include <QTableView>
+
+#include "gui/models/build_model.h"
+#include "gui/models/code_cache.h"
+#include "gui/models/manager.h"
+
+namespace respike::gui {
+
+class ImagePage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ImagePage(Manager& manager, QWidget* parent = nullptr);
+
+  void choose(const QString& application);
+
+ private:
+  void take_snapshot();
+  void ask();
+  void show(const ImageInfo& info);
+
+  Manager& manager_;
+  std::shared_ptr<CodeCache> cache_ = std::make_shared<CodeCache>();  // used by questions only
+  QString application_;
+  QString shown_;  // what the page depends on, when it was asked for
+  BuildModel builds_;
+  LeftAloneModel left_alone_;
+  QComboBox* images_ = nullptr;
+  QLabel* info_ = nullptr;
+  QTableView* build_table_ = nullptr;
+  QTableView* left_alone_table_ = nullptr;
+};
+
+}  // namespace respike::gui

@@ -1,0 +1,211 @@
+#include "gui/pages/procedure_page.h"
+
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "gui/pages/controls.h"
+#include "gui/pictures/heat.h"
+
+namespace respike::gui {
+namespace {
+
+bool is_dark(const QWidget* widget) {
+  return widget->palette().base().color().lightness() < 128;
+}
+
+/// Paints counts on the colour of their heat.
+class HeatDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const double heat = index.data(ListingModel::heat_role).toDouble();
+    if (heat == 0 || option->text.isEmpty()) return;
+    const QColor colour = heat_colour(heat, is_dark(option->widget));
+    option->backgroundBrush = colour;
+    option->palette.setColor(QPalette::Text, text_on(colour));
+  }
+};
+
+}  // namespace
+
+ProcedurePage::ProcedurePage(Manager& manager, QWidget* parent)
+    : QWidget(parent), manager_(manager) {
+  title_ = new QLabel(this);
+  title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  back_ = make_button("&Back", "The procedure that was shown before", this, [this] {
+    if (visited_.size() > 1) visited_.pop_back();
+    ask();
+  });
+  version_ = new QComboBox(this);
+  version_->addItems({"original", "optimized"});
+  version_->setToolTip("The code before, with its counts, or after optimization");
+  hides_cold_ = new QCheckBox("only what &ran", this);
+  hides_cold_->setChecked(true);
+  hides_cold_->setToolTip("Leave blocks that never ran out of the graph");
+  auto* top = new QHBoxLayout;
+  top->addWidget(back_);
+  top->addWidget(title_, 1);
+  top->addWidget(version_);
+  top->addWidget(hides_cold_);
+  top->addWidget(
+      make_button("&All", "Show the whole graph (0)", this, [this] { graph_->show_all(); }));
+  top->addWidget(
+      make_button("&Save picture…", "Save the flow graph as SVG or PNG", this, [this] { save(); }));
+  top->addWidget(make_button(
+      "Save &CSV…", "Save the listing as comma-separated values", this,
+      [this] { save_csv(listing_, QString::fromStdString(listing_.view().name) + ".csv", this); }));
+
+  graph_ = new FlowGraphView(this);
+  graph_->setAccessibleName("Flow graph");
+  graph_->setAccessibleDescription("The listing beside the graph says the same in words");
+  graph_->setScene(&scene_);
+  table_ = make_table("Listing", &listing_, this);
+  table_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  table_->setAlternatingRowColors(false);
+  table_->setItemDelegateForColumn(ListingModel::count, new HeatDelegate(table_));
+  table_->setColumnWidth(ListingModel::count, 110);
+  table_->setColumnWidth(ListingModel::address, 110);
+  table_->setColumnWidth(ListingModel::text, 260);
+  table_->setToolTip("A double click follows a call");
+  splitter_ = new QSplitter(this);
+  splitter_->addWidget(graph_);
+  splitter_->addWidget(table_);
+  splitter_->setSizes({500, 600});
+  empty_ = make_empty_state("", this);
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(empty_);
+  stack_->addWidget(splitter_);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(top);
+  layout->addWidget(stack_, 1);
+
+  connect(version_, &QComboBox::activated, this, &ProcedurePage::ask);
+  connect(hides_cold_, &QCheckBox::toggled, this, &ProcedurePage::draw);
+  connect(&scene_, &QGraphicsScene::selectionChanged, this, [this] {
+    const QList<QGraphicsItem*> items = scene_.selectedItems();
+    if (!items.isEmpty()) select(FlowGraphScene::block_of(items.front()), false, true);
+  });
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& index) {
+            if (index.isValid()) select(listing_.block_at(index.row()), true, false);
+          });
+  connect(table_, &QTableView::doubleClicked, this, &ProcedurePage::follow);
+  ask();
+}
+
+void ProcedurePage::choose(const QString& application) {
+  if (application == application_) return;
+  application_ = application;
+  visited_.clear();
+  ask();
+}
+
+void ProcedurePage::show_procedure(const std::string& image, const QString& name,
+                                   uint64_t address) {
+  constexpr size_t kMostVisited = 100;
+  visited_.push_back({image, name, address});
+  if (visited_.size() > kMostVisited) visited_.erase(visited_.begin());
+  ask();
+}
+
+void ProcedurePage::ask() {
+  back_->setEnabled(visited_.size() > 1);
+  if (visited_.empty()) {
+    title_->clear();
+    empty_->setText(
+        "Choose a procedure on the page <b>Where time goes</b>: a double click shows it here.");
+    stack_->setCurrentIndex(0);
+    return;
+  }
+  const Place& place = visited_.back();
+  title_->setText(place.name + " …");
+  const ProcedureQuestion question{.application = application_.toStdString(),
+                                   .image = place.image,
+                                   .name = place.name.toStdString(),
+                                   .address = place.address,
+                                   .version = Version(version_->currentIndex())};
+  manager_.ask<ProcedureAnswer>(
+      this,
+      [cache = cache_, question](Environment& environment) {
+        return cache->ask(environment, question);
+      },
+      [this](const ProcedureAnswer& answer) { show(answer); },
+      [this, name = place.name](const QString& failure) {
+        title_->setText(name);
+        empty_->setText(failure);
+        stack_->setCurrentIndex(0);
+      });
+}
+
+void ProcedurePage::show(const ProcedureAnswer& answer) {
+  counted_ = answer.counted && version_->currentIndex() == 0;
+  listing_.set(answer.view, counted_);
+  QString title = QString("<b>%1</b> at %2: %3 bytes, %4 blocks")
+                      .arg(QString::fromStdString(answer.view.name).toHtmlEscaped())
+                      .arg(answer.view.address, 0, 16)
+                      .arg(answer.view.size)
+                      .arg(answer.view.blocks.size());
+  if (!answer.view.left_alone.empty())
+    title += ", left alone: " + QString::fromStdString(answer.view.left_alone).toHtmlEscaped();
+  title_->setText(title);
+  stack_->setCurrentIndex(1);
+  draw();
+}
+
+void ProcedurePage::draw() {
+  if (listing_.rowCount() == 0) return;
+  selecting_ = true;
+  scene_.set(listing_.view(), counted_,
+             {.hides_cold = hides_cold_->isChecked(), .dark = is_dark(this)});
+  graph_->setSceneRect(scene_.sceneRect());
+  selecting_ = false;
+  graph_->show_start(scene_.box(0));
+}
+
+void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {
+  if (selecting_ || block == kNone) return;
+  selecting_ = true;
+  if (in_graph) {
+    scene_.clearSelection();
+    if (QGraphicsItem* box = scene_.box(block)) {
+      box->setSelected(true);
+      graph_->ensureVisible(box);
+    }
+  }
+  if (in_listing) {
+    const QModelIndex row = listing_.index(listing_.row_of(block), 0);
+    table_->setCurrentIndex(row);
+    table_->scrollTo(row, QAbstractItemView::PositionAtCenter);
+  }
+  selecting_ = false;
+}
+
+/// Shows the callee of the line, if the line names one.
+void ProcedurePage::follow(const QModelIndex& index) {
+  const QString target = index.siblingAtColumn(ListingModel::target).data().toString();
+  const QString name = target.section(':', 0, 0);
+  if (visited_.empty() || index.row() == listing_.row_of(listing_.block_at(index.row())) ||
+      name.isEmpty() || name.startsWith("0x") || name.startsWith("return of "))
+    return;
+  show_procedure(visited_.back().image, name, 0);
+}
+
+void ProcedurePage::save() {
+  if (listing_.rowCount() == 0) return;
+  const QString name = QString::fromStdString(listing_.view().name);
+  const QString path = QFileDialog::getSaveFileName(this, "Save the flow graph", name + ".svg",
+                                                    "SVG (*.svg);;PNG (*.png)");
+  if (path.isEmpty()) return;
+  const QString failure = save_picture(scene_, path, "Flow graph of " + name);
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the flow graph", failure);
+}
+
+}  // namespace respike::gui

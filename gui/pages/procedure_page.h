@@ -1,0 +1,63 @@
+#pragma once
+// The page of one procedure: its flow graph, and beside it the listing, kept in step.
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+
+#include <vector>
+
+#include "gui/models/code_cache.h"
+#include "gui/models/listing_model.h"
+#include "gui/models/manager.h"
+#include "gui/pictures/flow_graph.h"
+
+namespace respike::gui {
+
+class ProcedurePage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ProcedurePage(Manager& manager, QWidget* parent = nullptr);
+
+  void choose(const QString& application);
+  /// Shows a procedure of the chosen application.
+  void show_procedure(const std::string& image, const QString& name, uint64_t address);
+
+ private:
+  struct Place {
+    std::string image;
+    QString name;
+    uint64_t address = 0;
+  };
+  void ask();
+  void show(const ProcedureAnswer& answer);
+  void draw();
+  void select(BlockId block, bool in_graph, bool in_listing);
+  void follow(const QModelIndex& index);
+  void save();
+
+  Manager& manager_;
+  std::shared_ptr<CodeCache> cache_ = std::make_shared<CodeCache>();  // used by questions only
+  QString application_;
+  std::vector<Place> visited_;  // the last one is shown
+  bool counted_ = false;
+  bool selecting_ = false;
+  ListingModel listing_;
+  FlowGraphScene scene_;
+  QLabel* title_ = nullptr;
+  QPushButton* back_ = nullptr;
+  QComboBox* version_ = nullptr;
+  QCheckBox* hides_cold_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  QLabel* empty_ = nullptr;
+  QSplitter* splitter_ = nullptr;
+  FlowGraphView* graph_ = nullptr;
+  QTableView* table_ = nullptr;
+};
+
+}  // namespace respike::gui

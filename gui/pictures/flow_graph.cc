@@ -1,0 +1,245 @@
+// Example: block 3, which ran 1,234 times, is a box with the lines "3" and "1,234 x 12" for its
+// twelve instructions, in the colour of their share of the procedure's work.
+
+#include "gui/pictures/flow_graph.h"
+
+#include <QFontDatabase>
+#include <QGraphicsPathItem>
+#include <QGraphicsRectItem>
+#include <QGraphicsSimpleTextItem>
+#include <QImage>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "gui/models/graph_layout.h"
+#include "gui/pictures/heat.h"
+#include "optimizer/base/number_text.h"
+
+namespace respike::gui {
+namespace {
+
+constexpr int kBlockKey = 0;  // of QGraphicsItem::data
+constexpr double kPadding = 6;
+
+QString number(uint64_t value) {
+  return QString::fromStdString(grouped(value));
+}
+
+/// A path through points with round corners.
+QPainterPath smooth(const std::vector<QPointF>& points) {
+  QPainterPath path(points.front());
+  for (size_t i = 1; i < points.size(); ++i) {
+    const QPointF &a = points[i - 1], &b = points[i];
+    const double bend = (b.y() - a.y()) / 2;
+    if (b.y() > a.y())
+      path.cubicTo(a + QPointF(0, bend), b - QPointF(0, bend), b);
+    else
+      path.lineTo(b);
+  }
+  return path;
+}
+
+void add_arrow(QPainterPath& path, const QPointF& tip) {
+  path.moveTo(tip + QPointF(-4, -7));
+  path.lineTo(tip);
+  path.lineTo(tip + QPointF(4, -7));
+}
+
+/// What a node of the picture shows: a block, or blocks that are left out.
+struct Box {
+  BlockId block = kNone;
+  QString text, tip;
+  double heat = 0;
+};
+
+}  // namespace
+
+void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
+  clear();
+  const QFont font = QFontDatabase::systemFont(QFontDatabase::SmallestReadableFont);
+  const QFontMetricsF metrics(font);
+  boxes_.assign(view.blocks.size(), nullptr);
+  left_out_ = 0;
+  uint64_t most = 0;  // instructions executed in a block
+  for (const CodeBlock& block : view.blocks)
+    most = std::max(most, block.count * block.lines.size());
+  const bool hides = look.hides_cold && counted && most != 0;
+
+  std::vector<Box> boxes;
+  std::vector<uint32_t> node_of(view.blocks.size(), kNone);
+  for (BlockId id = 0; id < view.blocks.size(); ++id) {
+    const CodeBlock& block = view.blocks[id];
+    if (hides && block.count == 0 && id != 0) {
+      ++left_out_;
+      continue;
+    }
+    node_of[id] = uint32_t(boxes.size());
+    Box box;
+    box.block = id;
+    box.text = counted
+                   ? QString("%1\n%2 × %3").arg(id).arg(number(block.count)).arg(block.lines.size())
+                   : QString("%1\n%2 instructions").arg(id).arg(block.lines.size());
+    box.tip = QString("block %1 at %2: %3 instructions")
+                  .arg(id)
+                  .arg(block.address, 0, 16)
+                  .arg(block.lines.size());
+    if (counted) box.tip += QString(", ran %1 times").arg(number(block.count));
+    if (most != 0) box.heat = double(block.count * block.lines.size()) / double(most);
+    boxes.push_back(box);
+  }
+
+  Graph graph;
+  struct Line {
+    uint64_t count;
+    Edge::Kind kind;
+  };
+  std::vector<Line> lines;
+  for (BlockId id = 0; id < view.blocks.size(); ++id) {
+    if (node_of[id] == kNone) continue;
+    int cold = 0;
+    for (const CodeEdge& edge : view.blocks[id].edges) {
+      if (node_of[edge.to] == kNone) {
+        ++cold;
+        continue;
+      }
+      graph.edges.push_back({node_of[id], node_of[edge.to]});
+      lines.push_back({edge.count, edge.kind});
+    }
+    if (cold == 0) continue;
+    Box box;
+    box.text = "never";
+    box.tip = QString("block %1 could go on to %2 blocks that never ran").arg(id).arg(cold);
+    graph.edges.push_back({node_of[id], uint32_t(boxes.size())});
+    lines.push_back({0, Edge::Kind::taken});
+    boxes.push_back(box);
+  }
+  for (const Box& box : boxes) {
+    const QRectF text = metrics.boundingRect(QRectF(0, 0, 1000, 1000), Qt::AlignLeft, box.text);
+    graph.nodes.emplace_back(text.width() + 2 * kPadding, text.height() + 2 * kPadding);
+  }
+  const GraphLayout layout = lay_out(graph);
+
+  const QColor ink = look.dark ? QColor(200, 200, 200) : QColor(70, 70, 70);
+  uint64_t busiest = 1;
+  for (const Line& line : lines) busiest = std::max(busiest, line.count);
+  for (size_t e = 0; e < layout.edges.size(); ++e) {
+    QPainterPath path = smooth(layout.edges[e]);
+    add_arrow(path, layout.edges[e].back());
+    const double share = double(lines[e].count) / double(busiest);
+    QPen pen(layout.backward[e] ? QColor(60, 110, 200) : ink, 1 + 3 * std::sqrt(share));
+    if (lines[e].kind == Edge::Kind::landing_pad) pen.setStyle(Qt::DotLine);
+    if (counted && lines[e].count == 0) pen.setStyle(Qt::DashLine);
+    auto* item = addPath(path, pen);
+    item->setZValue(-1);
+    if (counted)
+      item->setToolTip(QString("taken %1 times%2")
+                           .arg(number(lines[e].count))
+                           .arg(layout.backward[e] ? ", leads back" : ""));
+  }
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const QColor fill = heat_colour(boxes[i].heat, look.dark);
+    auto* item = addRect(layout.nodes[i], QPen(ink, boxes[i].block == kNone ? 0.5 : 1), fill);
+    item->setToolTip(boxes[i].tip);
+    if (boxes[i].block != kNone) {
+      item->setFlag(QGraphicsItem::ItemIsSelectable);
+      item->setData(kBlockKey, boxes[i].block);
+      boxes_[boxes[i].block] = item;
+    }
+    auto* text = new QGraphicsSimpleTextItem(boxes[i].text, item);
+    text->setFont(font);
+    text->setBrush(text_on(fill));
+    text->setPos(layout.nodes[i].topLeft() + QPointF(kPadding, kPadding));
+  }
+  setSceneRect(QRectF(QPointF(), layout.size).adjusted(-20, -20, 20, 20));
+}
+
+QGraphicsItem* FlowGraphScene::box(BlockId block) const {
+  return block < boxes_.size() ? boxes_[block] : nullptr;
+}
+
+BlockId FlowGraphScene::block_of(const QGraphicsItem* item) {
+  const QVariant block = item == nullptr ? QVariant() : item->data(kBlockKey);
+  return block.isValid() ? block.toUInt() : kNone;
+}
+
+// ---- FlowGraphView ----
+
+FlowGraphView::FlowGraphView(QWidget* parent) : QGraphicsView(parent) {
+  setDragMode(QGraphicsView::ScrollHandDrag);
+  setTransformationAnchor(QGraphicsView::AnchorUnderMouse);
+  setRenderHint(QPainter::Antialiasing);
+}
+
+void FlowGraphView::zoom(double factor) {
+  const double now = transform().m11() * factor;
+  if (now > 0.005 && now < 8) scale(factor, factor);
+}
+
+void FlowGraphView::show_all() {
+  fitInView(sceneRect(), Qt::KeepAspectRatio);
+  if (transform().m11() > 1) resetTransform();
+}
+
+void FlowGraphView::show_start(const QGraphicsItem* entry) {
+  resetTransform();
+  if (entry == nullptr) return;
+  const QRectF box = entry->sceneBoundingRect();
+  centerOn(box.center().x(), box.top() + viewport()->height() / 2.0 - 20);
+}
+
+void FlowGraphView::wheelEvent(QWheelEvent* event) {
+  if ((event->modifiers() & Qt::ControlModifier) == 0) return QGraphicsView::wheelEvent(event);
+  zoom(std::pow(1.0015, event->angleDelta().y()));
+  event->accept();
+}
+
+void FlowGraphView::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return zoom(1.25);
+    case Qt::Key_Minus:
+      return zoom(0.8);
+    case Qt::Key_0:
+      return show_all();
+    default:
+      QGraphicsView::keyPressEvent(event);
+  }
+}
+
+// ---- files ----
+
+QString save_picture(QGraphicsScene& scene, const QString& path, const QString& title) {
+  const QRectF area = scene.sceneRect();
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
+  if (path.endsWith(".png", Qt::CaseInsensitive)) {
+    constexpr double kMostPixels = 16000;  // a side
+    const double scale = std::min({2.0, kMostPixels / area.width(), kMostPixels / area.height()});
+    QImage image((area.size() * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    scene.render(&painter, {}, area);
+    painter.end();
+    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
+  } else {
+    QSvgGenerator svg;
+    svg.setOutputDevice(&file);
+    svg.setTitle(title);
+    svg.setSize(area.size().toSize());
+    svg.setViewBox(QRectF(QPointF(), area.size()));
+    QPainter painter(&svg);
+    scene.render(&painter, QRectF(QPointF(), area.size()), area);
+  }
+  return file.commit() ? QString() : path + ": " + file.errorString();
+}
+
+}  // namespace respike::gui
