@@ -44,7 +44,7 @@ class ProgramRun : public QObject {
   /// Ends the program: by SIGTERM, at the second call by SIGKILL. Requests that wait are dropped.
   void stop();
   /// Whether a program runs, or is about to.
-  bool running() const { return in_process() || !queue_.empty(); }
+  bool running() const { return begun_ || !queue_.empty(); }
   int waiting() const { return int(queue_.size()); }
 
  Q_SIGNALS:

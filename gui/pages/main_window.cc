@@ -231,9 +231,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (manager_.busy()) {
+  if (manager_.busy() || run_->running()) {
     const auto answer = QMessageBox::question(
-        this, "Respike Manager", "Work is on its way. Stop it and close? What was finished stays.");
+        this, "Respike Manager",
+        manager_.busy() ? "Work is on its way. Stop it and close? What was finished stays."
+                        : "A program is running. Stop it and close?");
     if (answer != QMessageBox::Yes) return event->ignore();
   }
   QSettings settings;

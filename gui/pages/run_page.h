@@ -22,6 +22,7 @@ class RunPage : public QWidget {
 
   void choose(const QString& application);
   void run();
+  bool running() const { return runner_.running(); }
 
  private:
   void show_state();
