@@ -39,6 +39,7 @@ QWidget* with_browse(QLineEdit* line, QWidget* parent, const std::function<QStri
   layout->addWidget(line, 1);
   auto* browse = new QPushButton("Browse…", row);
   browse->setAutoDefault(false);
+  browse->setToolTip("Choose from a list of files");
   layout->addWidget(browse);
   QObject::connect(browse, &QPushButton::clicked, line, [line, ask] {
     if (const QString path = ask(); !path.isEmpty()) line->setText(path);
@@ -147,11 +148,13 @@ ExportDialog::ExportDialog(const ApplicationView& application,
   form->addRow("&Images", images_);
   folder_ = new QLineEdit(this);
   folder_->setAccessibleName("Folder");
+  folder_->setToolTip("Where the images go; made if there is none");
   form->addRow("&Folder", with_browse(folder_, this, [this] {
                  return QFileDialog::getExistingDirectory(this, "Export into", folder_->text());
                }));
   keeps_paths_ =
       new QCheckBox("each image below the folder under its original's &path (like DESTDIR)", this);
+  keeps_paths_->setToolTip("Else all images go into the folder itself (--root)");
   form->addRow("", keeps_paths_);
   auto* buttons = add_buttons(this, "Export");
   auto* layout = new QVBoxLayout(this);
@@ -211,9 +214,11 @@ RegisterDialog::RegisterDialog(const QString& program, QWidget* parent) : QDialo
   setWindowTitle("Register a program");
   program_ = new QLineEdit(program, this);
   program_->setAccessibleName("Program");
+  program_->setToolTip("The file of the program");
   program_->setMinimumWidth(420);
   name_ = new QLineEdit(this);
   name_->setAccessibleName("Name");
+  name_->setToolTip("What the application is called here; else its file name (--name)");
   auto* form = new QFormLayout;
   form->addRow("&Program", with_browse(program_, this, [this] {
                  return QFileDialog::getOpenFileName(this, "Register a program", program_->text());

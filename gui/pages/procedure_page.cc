@@ -45,6 +45,7 @@ ProcedurePage::ProcedurePage(Manager& manager, QWidget* parent)
     ask();
   });
   version_ = new QComboBox(this);
+  version_->setAccessibleName("Version");
   version_->addItems({"original", "optimized"});
   version_->setToolTip("The code before, with its counts, or after optimization");
   hides_cold_ = new QCheckBox("only what &ran", this);

@@ -24,6 +24,7 @@ TimePage::TimePage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   find_->setClearButtonEnabled(true);
   only_executed_ = new QCheckBox("only what &ran", this);
   only_executed_->setChecked(true);
+  only_executed_->setToolTip("Leave procedures that never ran out of the table");
   sum_ = new QLabel(this);
 
   auto* top = new QHBoxLayout;
