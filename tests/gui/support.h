@@ -1,0 +1,70 @@
+#pragma once
+// What the tests of the window share: a folder of their own, the command line, and waiting.
+
+#include <QCoreApplication>
+#include <QString>
+#include <QStringList>
+#include <QTemporaryDir>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace respike::gui {
+
+/// A folder with a database and programs, removed at the end.
+class World {
+ public:
+  World();
+
+  std::filesystem::path folder() const { return folder_.path().toStdString(); }
+  std::filesystem::path database() const { return folder() / "test.db"; }
+  /// Copies a test program ("calls.dynamic") under another name; empty: its own name. Returns the
+  /// path of the copy.
+  QString copy(const std::string& program, const std::string& name = {}) const;
+
+  /// Builds the program `echo`, which prints each argument in brackets and copies its input.
+  /// Arguments that start it off otherwise: "exit N", "die SIGNAL", "sleep SECONDS". Returns the
+  /// path.
+  QString build_echo() const;
+
+  struct Outcome {
+    int status = -1;
+    QString output, errors;
+  };
+  /// Runs `respike --db DATABASE WORDS`.
+  Outcome respike(const QStringList& words) const;
+  /// The same, and expects status 0. Returns what the command printed.
+  QString ok(const QStringList& words) const;
+  /// The one line that the command says when it fails, without "respike: "; expects a failure.
+  QString refusal(const QStringList& words) const;
+
+ private:
+  QTemporaryDir folder_;
+};
+
+/// The command `respike`.
+QString respike_command();
+
+/// Runs any command. Throws nothing; a status of -1 says that the command did not end by itself.
+World::Outcome run_command(const QString& program, const QStringList& words);
+
+/// Handles events until `condition` holds, or until `most` went by. Returns the condition.
+bool wait_for(const std::function<bool()>& condition,
+              std::chrono::milliseconds most = std::chrono::seconds(60));
+
+/// Handles events for a time.
+void wait(std::chrono::milliseconds time);
+
+/// The longest time in which the event loop handled no timer, while `condition` did not hold.
+std::chrono::milliseconds longest_block(const std::function<bool()>& condition);
+
+/// Whether limits of time apply: not under sanitizers.
+bool times_apply();
+
+/// Prepares a home of its own, so that settings of the user are neither read nor written, and runs
+/// all tests.
+int run_tests(int argc, char** argv, const std::function<int()>& all);
+
+}  // namespace respike::gui
