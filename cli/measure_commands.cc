@@ -121,7 +121,7 @@ void print_comparison(const Comparison& c, bool explain) {
 
 void run_compare(const MeasureArguments& arguments) {
   const Comparison c = simulator::compare(model_of(arguments, arguments.before), arguments.before,
-                                          arguments.after, arguments.words);
+                                          arguments.after, {.arguments = arguments.words});
   if (arguments.json)
     fmt::print("{}\n", text_of(Json{{"before", to_json(c.before)},
                                     {"after", to_json(c.after)},

@@ -7,7 +7,7 @@
 #   arithmetic   a million operands for each operation of IA-64
 #   speed        the speed of the IA-64 emulator
 #   emulator     500 random C programs and 200,000 random pieces of code for that emulator
-#   gcc          GCC's execution tests: 16,000 cases, some three hours on two processors
+#   gcc          GCC's execution tests: 16,000 cases, some seven hours on two processors
 #   gmp          GMP's tests
 #   sanitizers   the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz         the fuzzers

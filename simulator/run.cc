@@ -23,9 +23,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/personality.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,6 +239,7 @@ class SpawnOptions {
       posix_spawn_file_actions_adddup2(&actions_, kAside + i, i);
       posix_spawn_file_actions_addclose(&actions_, kAside + i);
     }
+    if (!run.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, run.folder.c_str());
     sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGXFSZ);  // the command ignores it
@@ -259,19 +263,39 @@ class SpawnOptions {
 };
 
 /// Waits for the end of a child and returns the status of waitpid(). A signal that would end this
-/// process kills the child; the signal itself stays blocked until `signals` ends.
-int wait_for_end(pid_t process, const DeferredSignals& signals) {
-  for (;;) {
+/// process, or `stop` when it can be read, kills the child; the signal itself stays blocked until
+/// `signals` ends. Waits for this child alone: in a process with several threads SIGCHLD may go to
+/// another one.
+int wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
+  // The declaration of pidfd_open() in glibc 2.36 lacks extern "C".
+  const OpenFile child(int(syscall(SYS_pidfd_open, process, 0)));
+  const OpenFile asked(signalfd(-1, &signals.waiting(), SFD_CLOEXEC));
+  const auto end = [&] {
     int status = 0;
-    const pid_t ended = waitpid(process, &status, WNOHANG);
-    if (ended == process) return status;
-    if (ended < 0) throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
-    const int number = sigwaitinfo(&signals.waiting(), nullptr);
-    if (number < 0 || number == SIGCHLD) continue;
+    if (waitpid(process, &status, 0) != process)
+      throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
+    return status;
+  };
+  for (;;) {
+    std::array<pollfd, 3> files = {
+        {{child.number(), POLLIN, 0}, {asked.number(), POLLIN, 0}, {stop, POLLIN, 0}}};
+    if (poll(files.data(), files.size(), -1) < 0 && errno != EINTR)
+      throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
+    if (files[0].revents != 0) return end();
+    if (files[2].revents != 0) {
+      kill(process, SIGKILL);
+      end();
+      throw Error("the run was stopped");
+    }
+    if (files[1].revents == 0) continue;
+    signalfd_siginfo info{};
+    if (read(asked.number(), &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
+      continue;
     kill(process, SIGKILL);
-    waitpid(process, &status, 0);
-    raise(number);
-    throw Error(fmt::format("interrupted by signal {} ({})", number, strsignal(number)));
+    end();
+    raise(int(info.ssi_signo));
+    throw Error(fmt::format("interrupted by signal {} ({})", info.ssi_signo,
+                            strsignal(int(info.ssi_signo))));
   }
 }
 
@@ -288,7 +312,7 @@ int run_to_end(const fs::path& emulator, std::vector<std::string> arguments,
                         pointers_to(arguments).data(), pointers_to(environment).data());
   }
   if (error != 0) throw Error(std::strerror(error), emulator);
-  return wait_for_end(process, signals);
+  return wait_for_end(process, run.stop, signals);
 }
 
 // ---- after the run ----
@@ -352,13 +376,13 @@ OpenFile temporary_file() {
   return OpenFile(number);
 }
 
-/// Copies standard input up to its end. A terminal counts as empty.
-OpenFile copy_of_input() {
+/// Copies an input up to its end. A terminal counts as empty.
+OpenFile copy_of_input(int input) {
   OpenFile copy = temporary_file();
-  if (isatty(STDIN_FILENO)) return copy;
+  if (isatty(input)) return copy;
   std::array<char, 65536> block;
   for (;;) {
-    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
+    const ssize_t got = read(input, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EBADF) return copy;  // closed
     if (got < 0) throw Error(fmt::format("standard input: {}", std::strerror(errno)));
@@ -414,16 +438,22 @@ Measurement measure(const ModelInfo& model, const ProgramRun& run) {
 }
 
 Comparison compare(const ModelInfo& model, const fs::path& before, const fs::path& after,
-                   const std::vector<std::string>& arguments) {
+                   const Workload& workload) {
   for (const fs::path& program : {before, after})
     require_program_for(platform_of(model.machine), program);
-  const OpenFile input = copy_of_input();
+  const OpenFile input = copy_of_input(workload.input);
   const Folder folder;  // signals are blocked from here on
   const auto run = [&](const fs::path& program, const Outputs& outputs) {
     lseek(input.number(), 0, SEEK_SET);
     return measure_in(folder, model,
-                      {program, before, arguments, input.number(), outputs.output.number(),
-                       outputs.errors.number()});
+                      {.program = program,
+                       .argv0 = before,
+                       .arguments = workload.arguments,
+                       .input = input.number(),
+                       .output = outputs.output.number(),
+                       .errors = outputs.errors.number(),
+                       .folder = workload.folder,
+                       .stop = workload.stop});
   };
   const Outputs first, second;
   Comparison result;

@@ -14,6 +14,7 @@
 
 #include "gui/pages/applications_page.h"
 #include "gui/pages/dialogs.h"
+#include "gui/pages/gain_page.h"
 #include "gui/pages/image_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
@@ -66,6 +67,7 @@ void MainWindow::make_toolbar() {
     time_->choose(name);
     procedure_->choose(name);
     image_->choose(name);
+    gain_->choose(name);
   });
 }
 
@@ -78,11 +80,13 @@ void MainWindow::make_pages(const QString& respike) {
   time_ = new TimePage(manager_, this);
   procedure_ = new ProcedurePage(manager_, this);
   image_ = new ImagePage(manager_, this);
+  gain_ = new GainPage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
   tabs_->addTab(applications_, "Applications");
   tabs_->addTab(run_, "Run");
   tabs_->addTab(time_, "Where time goes");
   tabs_->addTab(procedure_, "Procedure");
+  tabs_->addTab(gain_, "Gain");
   tabs_->addTab(image_, "Images and builds");
   tabs_->addTab(new CommandsPage(manager_, this), "Commands");
   tabs_->addTab(new MessagesPage(messages_, this), "Messages");
@@ -185,6 +189,7 @@ void MainWindow::take_snapshot() {
   time_->choose(now);
   procedure_->choose(now);
   image_->choose(now);
+  gain_->choose(now);
 }
 
 void MainWindow::show_task(const Task& task) {

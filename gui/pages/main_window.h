@@ -14,6 +14,7 @@
 namespace respike::gui {
 
 class ApplicationsPage;
+class GainPage;
 class ImagePage;
 class ProcedurePage;
 class RunPage;
@@ -58,6 +59,7 @@ class MainWindow : public QMainWindow {
   TimePage* time_ = nullptr;
   ProcedurePage* procedure_ = nullptr;
   ImagePage* image_ = nullptr;
+  GainPage* gain_ = nullptr;
   SettingsPage* settings_ = nullptr;
   QLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;

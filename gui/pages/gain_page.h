@@ -1,0 +1,50 @@
+#pragma once
+// The page that compares the original and the optimized program on a workload.
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTableView>
+
+#include "gui/models/gain_model.h"
+#include "gui/models/manager.h"
+#include "gui/pictures/stacked_bars.h"
+
+namespace respike::gui {
+
+class GainPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit GainPage(Manager& manager, QWidget* parent = nullptr);
+  /// Ends a comparison that runs.
+  ~GainPage() override;
+
+  void choose(const QString& application);
+
+ private:
+  void compare();
+  void end(const Task& task);
+  void show_state();
+  void save();
+
+  Manager& manager_;
+  QString application_;
+  int task_ = 0;  // the comparison that runs; 0: none
+  std::shared_ptr<simulator::Comparison> result_;
+  std::shared_ptr<StopFile> stop_;
+  GainModel figures_;
+  QLineEdit* arguments_ = nullptr;
+  QLineEdit* folder_ = nullptr;
+  QLineEdit* input_ = nullptr;
+  QPushButton* start_ = nullptr;
+  QPushButton* end_ = nullptr;
+  QLabel* verdict_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  QLabel* empty_ = nullptr;
+  StackedBarsWidget* bars_ = nullptr;
+  QTableView* table_ = nullptr;
+};
+
+}  // namespace respike::gui
