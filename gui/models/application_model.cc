@@ -22,18 +22,6 @@ QString file_name(const std::string& path) {
   return text(std::filesystem::path(path).filename().string());
 }
 
-QString describe(Mode mode) {
-  switch (mode) {
-    case Mode::original:
-      return "original";
-    case Mode::instrumented:
-      return "instrumented";
-    case Mode::optimized:
-      return "optimized";
-  }
-  return {};
-}
-
 QString describe(Role role) {
   switch (role) {
     case Role::main:
@@ -212,7 +200,7 @@ QVariant ApplicationModel::application_data(const ApplicationView& view, int col
     case name:
       return text(view.name);
     case mode:
-      return describe(view.mode);
+      return text(name_of(view.mode));
     case state:
       return main != nullptr && !main->problem.empty() ? text(main->problem) : progress_of(view);
     case profile:

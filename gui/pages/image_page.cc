@@ -30,7 +30,8 @@ QGroupBox* make_box(const QString& title, QTableView* table, const QAbstractItem
 
 }  // namespace
 
-ImagePage::ImagePage(Manager& manager, QWidget* parent) : QWidget(parent), manager_(manager) {
+ImagePage::ImagePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent)
+    : QWidget(parent), manager_(manager), cache_(std::move(cache)) {
   images_ = new QComboBox(this);
   images_->setAccessibleName("Image");
   images_->setToolTip("An image of the application");

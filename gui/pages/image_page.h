@@ -16,7 +16,7 @@ class ImagePage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ImagePage(Manager& manager, QWidget* parent = nullptr);
+  ImagePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent = nullptr);
 
   void choose(const QString& application);
 
@@ -26,7 +26,7 @@ class ImagePage : public QWidget {
   void show(const ImageInfo& info);
 
   Manager& manager_;
-  std::shared_ptr<CodeCache> cache_ = std::make_shared<CodeCache>();  // used by questions only
+  std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
   QString shown_;  // what the page depends on, when it was asked for
   BuildModel builds_;

@@ -78,8 +78,9 @@ void MainWindow::make_pages(const QString& respike) {
   applications_ = new ApplicationsPage(manager_, this);
   run_ = new RunPage(manager_, respike, this);
   time_ = new TimePage(manager_, this);
-  procedure_ = new ProcedurePage(manager_, this);
-  image_ = new ImagePage(manager_, this);
+  const auto code = std::make_shared<CodeCache>();
+  procedure_ = new ProcedurePage(manager_, code, this);
+  image_ = new ImagePage(manager_, code, this);
   gain_ = new GainPage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
   tabs_->addTab(applications_, "Applications");

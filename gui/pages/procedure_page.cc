@@ -36,8 +36,8 @@ class HeatDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-ProcedurePage::ProcedurePage(Manager& manager, QWidget* parent)
-    : QWidget(parent), manager_(manager) {
+ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent)
+    : QWidget(parent), manager_(manager), cache_(std::move(cache)) {
   title_ = new QLabel(this);
   title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   back_ = make_button("&Back", "The procedure that was shown before", this, [this] {

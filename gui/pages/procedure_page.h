@@ -22,7 +22,7 @@ class ProcedurePage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ProcedurePage(Manager& manager, QWidget* parent = nullptr);
+  ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent = nullptr);
 
   void choose(const QString& application);
   /// Shows a procedure of the chosen application.
@@ -42,7 +42,7 @@ class ProcedurePage : public QWidget {
   void save();
 
   Manager& manager_;
-  std::shared_ptr<CodeCache> cache_ = std::make_shared<CodeCache>();  // used by questions only
+  std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
   bool counted_ = false;
