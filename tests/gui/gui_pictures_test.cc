@@ -1,0 +1,162 @@
+// Where the boxes of flow graphs go, and what pictures show.
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTemporaryDir>
+
+#include <algorithm>
+#include <random>
+
+#include "gui/models/graph_layout.h"
+#include "gui/pictures/flow_graph.h"
+#include "gui/pictures/heat.h"
+#include "gui/pictures/stacked_bars.h"
+
+namespace respike::gui {
+namespace {
+
+/// A flow graph like those of compilers: mostly branches over a few blocks, some loops, a few long
+/// jumps.
+Graph random_graph(uint32_t nodes, uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t bound) { return uint32_t(random() % bound); };
+  Graph graph;
+  for (uint32_t i = 0; i < nodes; ++i) {
+    graph.nodes.emplace_back(40 + below(80), 30 + below(20));
+    if (i + 1 < nodes) graph.edges.push_back({i, i + 1});
+    const uint32_t kind = below(20);
+    if (kind < 8) graph.edges.push_back({i, std::min(nodes - 1, i + 2 + below(6))});
+    if (kind == 8) graph.edges.push_back({i, i - std::min(i, below(10))});
+    if (kind == 9) graph.edges.push_back({i, below(nodes)});
+  }
+  return graph;
+}
+
+bool on_border(const QPointF& point, const QRectF& box) {
+  return box.adjusted(-0.01, -0.01, 0.01, 0.01).contains(point) &&
+         (std::abs(point.y() - box.top()) < 0.01 || std::abs(point.y() - box.bottom()) < 0.01);
+}
+
+TEST(LayOut, BoxesAreApartAndEdgesEndAtThem) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const Graph graph = random_graph(1 + seed, seed);
+    const GraphLayout layout = lay_out(graph);
+    ASSERT_EQ(layout.nodes.size(), graph.nodes.size());
+    ASSERT_EQ(layout.edges.size(), graph.edges.size());
+    const QRectF all = QRectF(QPointF(), layout.size).adjusted(-0.01, -0.01, 0.01, 0.01);
+    for (size_t a = 0; a < layout.nodes.size(); ++a) {
+      EXPECT_EQ(layout.nodes[a].size(), graph.nodes[a]);
+      EXPECT_TRUE(all.contains(layout.nodes[a])) << "seed " << seed << ", box " << a;
+      for (size_t b = a + 1; b < layout.nodes.size(); ++b)
+        EXPECT_FALSE(layout.nodes[a].intersects(layout.nodes[b]))
+            << "seed " << seed << ": " << a << ' ' << b;
+    }
+    for (size_t e = 0; e < layout.edges.size(); ++e) {
+      const auto [from, to] = graph.edges[e];
+      EXPECT_TRUE(on_border(layout.edges[e].front(), layout.nodes[from]))
+          << "seed " << seed << ", edge " << e;
+      EXPECT_TRUE(on_border(layout.edges[e].back(), layout.nodes[to]))
+          << "seed " << seed << ", edge " << e;
+      if (!layout.backward[e] && from != to)
+        EXPECT_LT(layout.nodes[from].top(), layout.nodes[to].top());
+    }
+  }
+}
+
+TEST(LayOut, LoopsLeadBack) {
+  Graph graph;
+  for (int i = 0; i < 4; ++i) graph.nodes.emplace_back(50, 30);
+  graph.edges = {{0, 1}, {1, 2}, {2, 1}, {2, 3}};
+  const GraphLayout layout = lay_out(graph);
+  EXPECT_EQ(layout.backward, (std::vector<bool>{false, false, true, false}));
+}
+
+TEST(LayOut, NothingOfNothing) {
+  EXPECT_TRUE(lay_out({}).nodes.empty());
+}
+
+TEST(LayOut, TwoThousandBlocksWithinASecond) {
+  const Graph graph = random_graph(2000, 1);
+  QElapsedTimer timer;
+  timer.start();
+  EXPECT_EQ(lay_out(graph).nodes.size(), 2000u);
+  if (qEnvironmentVariableIsEmpty("RESPIKE_SANITIZED")) EXPECT_LT(timer.elapsed(), 1000);
+}
+
+/// Block 0 goes on to 1, which ran, and to 2, which never ran.
+CodeView three_blocks() {
+  CodeView view;
+  view.name = "f";
+  view.blocks.resize(3);
+  for (CodeBlock& block : view.blocks) block.lines.resize(4);
+  view.blocks[0].count = view.blocks[1].count = 7;
+  view.blocks[0].edges = {{1, Edge::Kind::fall_through, 7}, {2, Edge::Kind::taken, 0}};
+  return view;
+}
+
+TEST(FlowGraph, LeavesOutWhatNeverRan) {
+  FlowGraphScene scene;
+  scene.set(three_blocks(), true, {.hides_cold = true});
+  EXPECT_NE(scene.box(1), nullptr);
+  EXPECT_EQ(scene.box(2), nullptr);
+  EXPECT_EQ(scene.left_out(), 1);
+  EXPECT_EQ(FlowGraphScene::block_of(scene.box(1)), 1u);
+  scene.set(three_blocks(), true, {.hides_cold = false});
+  EXPECT_NE(scene.box(2), nullptr);
+  scene.set(three_blocks(), false, {.hides_cold = true});  // nothing is known of counts
+  EXPECT_NE(scene.box(2), nullptr);
+}
+
+TEST(FlowGraph, IsSavedWithItsTitle) {
+  QTemporaryDir folder;
+  FlowGraphScene scene;
+  scene.set(three_blocks(), true, {});
+  const QString svg = folder.filePath("f.svg"), png = folder.filePath("f.png");
+  EXPECT_EQ(save_picture(scene, svg, "Flow graph of f"), "");
+  EXPECT_EQ(save_picture(scene, png, "Flow graph of f"), "");
+  QFile file(svg);
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(QString::fromUtf8(file.readAll()).contains("<title>Flow graph of f</title>"));
+  EXPECT_FALSE(QImage(png).isNull());
+  EXPECT_NE(save_picture(scene, "/nowhere/f.svg", "f"), "");
+}
+
+TEST(Heat, IsTellableByBrightness) {
+  for (const bool dark : {false, true}) {
+    const double cold = heat_colour(0.01, dark).lightnessF(),
+                 hot = heat_colour(1, dark).lightnessF();
+    EXPECT_GT(std::abs(cold - hot), 0.1) << dark;
+    for (const double share : {0.0, 0.01, 0.5, 1.0}) {
+      const QColor back = heat_colour(share, dark), front = text_on(back);
+      EXPECT_GT(std::abs(back.lightnessF() - front.lightnessF()), 0.25) << share;
+    }
+  }
+}
+
+TEST(StackedBars, AreSavedWithAllNames) {
+  QTemporaryDir folder;
+  const StackedBars bars{.parts = {"issue", "misses"},
+                         .bars = {{"original", {3e6, 1e6}}, {"optimized", {2e6, 5e5}}},
+                         .unit = "cycles"};
+  const QString path = folder.filePath("bars.svg");
+  EXPECT_EQ(save_bars(bars, path, "Cycles"), "");
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const QString text = QString::fromUtf8(file.readAll());
+  for (const char* word :
+       {"Cycles", "original", "optimized", "issue: 3.0 M → 2.0 M", "4.0 M cycles"})
+    EXPECT_TRUE(text.contains(word)) << word;
+}
+
+}  // namespace
+}  // namespace respike::gui
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QApplication application(argc, argv);
+  return RUN_ALL_TESTS();
+}
