@@ -122,7 +122,7 @@ ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
     if (const ApplicationView* application = selected())
       Q_EMIT chosen(QString::fromStdString(application->name));
   });
-  connect(tree_, &QTreeView::doubleClicked, this, [this] { Q_EMIT details_wanted(); });
+  connect(tree_, &QTreeView::activated, this, [this] { Q_EMIT details_wanted(); });
   connect(&manager_, &Manager::snapshot_changed, this, &ApplicationsPage::take_snapshot);
   take_snapshot();
 }

@@ -75,7 +75,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   table_->setColumnWidth(ListingModel::count, 110);
   table_->setColumnWidth(ListingModel::address, 110);
   table_->setColumnWidth(ListingModel::text, 260);
-  table_->setToolTip("A double click follows a call");
+  table_->setToolTip("A double click, or Enter, follows a call");
   splitter_ = new QSplitter(this);
   splitter_->addWidget(graph_);
   splitter_->addWidget(table_);
@@ -98,7 +98,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
           [this](const QModelIndex& index) {
             if (index.isValid()) select(listing_.block_at(index.row()), true, false);
           });
-  connect(table_, &QTableView::doubleClicked, this, &ProcedurePage::follow);
+  connect(table_, &QTableView::activated, this, &ProcedurePage::follow);
   ask();
 }
 
