@@ -17,7 +17,7 @@ packages=(
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   qt6-base-dev qt6-svg-dev                             # the window
-  xvfb openbox dbus-x11 at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots
+  xvfb openbox dbus-daemon at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots
   python3-matplotlib                                   # the figures of bench/paper
 )
 
