@@ -1,6 +1,6 @@
 // The commands that start something: run, an application in its mode, whose status is passed
-// through; and manager, the window. When Respike itself fails to run an application, the status is
-// 125, as with `env` and similar commands.
+// through; manager, the window; and report, which the window's program writes. When Respike itself
+// fails to run an application, the status is 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cli/application_commands.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "host/platform.h"
 #include "optimizer/base/error.h"
@@ -36,17 +37,18 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
   return environment.run(arguments.name, options);
 }
 
-/// Becomes the window.
-[[noreturn]] void run_manager(const DatabaseOption& database) {
+/// Becomes the program of the window, with these options.
+[[noreturn]] void become_manager(const DatabaseOption& database, std::vector<std::string> options) {
   const std::filesystem::path window = find_command("respike-manager", true);
   if (window.empty())
     throw Error(
         "the window is not installed: Respike was built without Qt 6 (docs/manager.md says how to "
         "build it)");
-  std::vector<const char*> words = {window.c_str()};
-  if (!database.path.empty()) words.insert(words.end(), {"--db", database.path.c_str()});
+  if (!database.path.empty()) options.insert(options.end(), {"--db", database.path});
+  std::vector<char*> words = {const_cast<char*>(window.c_str())};
+  for (std::string& option : options) words.push_back(option.data());
   words.push_back(nullptr);
-  execv(window.c_str(), const_cast<char**>(words.data()));
+  execv(window.c_str(), words.data());
   throw Error(fmt::format("the window cannot be started: {}", std::strerror(errno)), window);
 }
 
@@ -54,7 +56,17 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
 
 void add_manager_command(CLI::App& app, const SharedDatabase& database) {
   app.add_subcommand("manager", "Open a window in which all of this is done")->callback([database] {
-    run_manager(*database);
+    become_manager(*database, {});
+  });
+
+  CLI::App* report = app.add_subcommand(
+      "report", "Write a page of HTML about an application, with pictures; needs no display");
+  auto words = std::make_shared<std::pair<std::string, std::string>>();  // application, file
+  report->add_option("NAME", words->first, "application")->required();
+  add_output_option(*report, words->second, "file to write");
+  report->callback([words, database] {
+    static_cast<void>(Environment(database->database()).find(words->first));
+    become_manager(*database, {"--report", words->first, "--output", words->second});
   });
 }
 

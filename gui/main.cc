@@ -1,18 +1,24 @@
-// respike-manager [--db PATH]: opens the window.
+// respike-manager [--db PATH]: opens the window. With --report NAME --output FILE, writes a report
+// and opens none.
 
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <QSaveFile>
 #include <QSettings>
 #include <QStandardPaths>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "gui/models/manager.h"
 #include "gui/pages/main_window.h"
+#include "gui/pictures/report.h"
+#include "optimizer/base/error.h"
 #include "profiledb/database.h"
 
 namespace {
@@ -31,9 +37,32 @@ std::filesystem::path database_of(const QCommandLineParser& options) {
   return respike::default_database_path();
 }
 
+/// Writes a report; returns the exit status.
+int write_report(const QCommandLineParser& options) {
+  try {
+    respike::Environment environment(database_of(options));
+    const auto data = respike::gui::read_report(environment, options.value("report").toStdString());
+    const QByteArray page = respike::gui::make_report(data);
+    const QString path = options.value("output");
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(page) < 0 || !file.commit())
+      throw respike::Error(file.errorString().toStdString(), path.toStdString());
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "respike: %s\n", error.what());
+    return 1;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A report needs no display.
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--report") {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+      qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString&) {});
+    }
   QApplication application(argc, argv);
   QCoreApplication::setOrganizationName("respike");
   QCoreApplication::setApplicationName("respike-manager");
@@ -46,7 +75,10 @@ int main(int argc, char** argv) {
   options.addHelpOption();
   options.addVersionOption();
   options.addOption({"db", "The database of applications.", "PATH"});
+  options.addOption({"report", "Write a report on this application, and open no window.", "NAME"});
+  options.addOption({"output", "The file of the report.", "FILE"});
   options.process(application);
+  if (options.isSet("report")) return write_report(options);
 
   // Programs and their libraries are looked for below this folder (host/platform.h).
   const QString sysroot = QSettings().value("sysroot").toString();

@@ -1,0 +1,28 @@
+#pragma once
+// An application in one page of HTML: tables, and pictures as inline SVG. No scripts.
+
+#include <QByteArray>
+#include <QString>
+
+#include <vector>
+
+#include "gui/models/code_cache.h"
+#include "gui/models/procedure_model.h"
+
+namespace respike::gui {
+
+struct ReportData {
+  ApplicationView application;
+  std::vector<ProcedureRow> procedures;  // the most executed ones, of all images
+  uint64_t instructions = 0;             // executed, of all procedures
+  uint64_t executed = 0, of_procedures = 0;
+  std::vector<ProcedureAnswer> graphs;  // of the first ones, with their images
+};
+
+/// Reads what a report shows. Throws Error when no application has the name.
+ReportData read_report(Environment& environment, const std::string& application);
+
+/// The page as UTF-8. Needs a QGuiApplication; the platform `offscreen` will do.
+QByteArray make_report(const ReportData& data);
+
+}  // namespace respike::gui
