@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
+#include <QIcon>
 #include <QMessageBox>
 #include <QSaveFile>
 #include <QSettings>
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   QCoreApplication::setApplicationName("respike-manager");
   QCoreApplication::setApplicationVersion("0.1.0");
   QApplication::setDesktopFileName("respike-manager");
+  QApplication::setWindowIcon(QIcon(":/respike-manager.svg"));
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails instead of killing
 
   QCommandLineParser options;

@@ -110,7 +110,9 @@ QVariant ProcedureModel::data(const QModelIndex& index, int role) const {
         case entries:
           return number(row.entries);
         case per_entry:
-          return row.entries == 0 ? QString() : QString::number(per_entry_value, 'f', 1);
+          if (row.entries == 0) return {};
+          return per_entry_value < 1000 ? QString::number(per_entry_value, 'f', 1)
+                                        : number(uint64_t(per_entry_value));
         case blocks:
           return QString("%1 of %2").arg(row.executed_blocks).arg(row.blocks);
         case size:

@@ -8,6 +8,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
@@ -43,7 +44,8 @@ MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(mana
     if (task.state == Task::State::failed) tabs_->setCurrentIndex(tabs_->count() - 2);
   });
   const QSettings settings;
-  if (!restoreGeometry(settings.value("window/geometry").toByteArray())) resize(1100, 720);
+  if (!restoreGeometry(settings.value("window/geometry").toByteArray()))
+    resize(QSize(1100, 720).boundedTo(screen()->availableSize()));
   tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
   take_snapshot();
 }
