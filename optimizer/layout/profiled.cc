@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "optimizer/analysis/packing.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/layout/cache_order.h"
 #include "optimizer/layout/calls.h"
@@ -84,8 +85,13 @@ class Builder {
       for (BlockId b = 0; b < known.size(); ++b)
         if (!known[b]) order.push_back(b);
     }
+    std::vector<Cuts> cuts(program_.procedures.size());
+    parallel_for(cuts.size(), [&](size_t id) {
+      if (program_[ProcedureId(id)].movable())
+        cuts[id] = cut(ProcedureId(id), options_.blocks, options_.split);
+    });
     for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
-      if (program_[id].movable()) choose_pieces(id);
+      if (program_[id].movable()) choose_pieces(id, std::move(cuts[id]));
     find_pieces();
     const bool apart = options_.split || options_.pieces != Pieces::original;
     std::vector<uint32_t> hot, others;
@@ -105,11 +111,15 @@ class Builder {
 
   // ---- pieces ----
 
-  /// Makes pieces in the wanted order or, where that order costs more than the input, in the
+  using Chains = std::vector<std::vector<BlockId>>;
+  /// The blocks of a procedure, in parts that are placed apart.
+  using Cuts = std::vector<std::pair<Part, Chains>>;
+
+  /// Makes pieces in the wanted order `cuts` or, where that order costs more than the input, in the
   /// cheapest of some other orders.
-  void choose_pieces(ProcedureId id) {
+  void choose_pieces(ProcedureId id, Cuts cuts) {
     const size_t first = pieces_.size();
-    cut(id, options_.blocks, options_.split);
+    add_pieces(id, std::move(cuts));
     if (input_.empty()) return;
     const double wanted = costs_more(id);
     if (wanted <= 0) return;
@@ -121,7 +131,7 @@ class Builder {
                                               {Blocks::original, false}};
     for (const auto& [blocks, split] : others) {
       pieces_.resize(first);
-      cut(id, blocks, split);
+      add_pieces(id, cut(id, blocks, split));
       const double more = costs_more(id);
       // The wanted order stays where another hardly helps, as for a loop that leaves the procedure.
       if (more < least && more <= wanted / 2) {
@@ -150,7 +160,7 @@ class Builder {
     return std::max(more, (now.instructions - input_[id].instructions) * costs.instruction);
   }
 
-  void cut(ProcedureId id, Blocks how, bool split) {
+  Cuts cut(ProcedureId id, Blocks how, bool split) const {
     const Procedure& procedure = program_[id];
     std::vector<Part> parts(procedure.blocks.size());
     for (const auto& run : glued_runs(procedure)) {
@@ -162,19 +172,19 @@ class Builder {
     if (!split) {
       const Part hottest =
           parts.empty() ? Part::idle : *std::min_element(parts.begin(), parts.end());
-      add_pieces(id, chains_of(id, how, std::vector<bool>(parts.size(), true)), hottest);
-      return;
+      return {{hottest, chains_of(id, how, std::vector<bool>(parts.size(), true))}};
     }
+    Cuts cuts;
     for (const Part part : {Part::hot, Part::cold, Part::idle}) {
       if (std::find(parts.begin(), parts.end(), part) == parts.end()) continue;
       std::vector<bool> wanted;
       for (const Part each : parts) wanted.push_back(each == part);
-      add_pieces(id, chains_of(id, how, wanted), part);
+      cuts.emplace_back(part, chains_of(id, how, wanted));
     }
+    return cuts;
   }
 
-  std::vector<std::vector<BlockId>> chains_of(ProcedureId id, Blocks how,
-                                              const std::vector<bool>& wanted) const {
+  Chains chains_of(ProcedureId id, Blocks how, const std::vector<bool>& wanted) const {
     const Procedure& procedure = program_[id];
     switch (how) {
       case Blocks::chain:
@@ -211,7 +221,11 @@ class Builder {
     return chains;
   }
 
-  void add_pieces(ProcedureId id, std::vector<std::vector<BlockId>> chains, Part part) {
+  void add_pieces(ProcedureId id, Cuts cuts) {
+    for (auto& [part, chains] : cuts) add_pieces(id, std::move(chains), part);
+  }
+
+  void add_pieces(ProcedureId id, Chains chains, Part part) {
     const bool apart = part == Part::hot && options_.pieces == Pieces::colour;
     const size_t first = pieces_.size();
     for (auto& chain : chains) {
