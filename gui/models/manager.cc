@@ -310,11 +310,14 @@ void Manager::say(Message::Kind kind, const QString& about, const QString& text)
   Q_EMIT said({QDateTime::currentDateTime(), kind, about, text});
 }
 
-void Manager::note_command(const QStringList& words) {
+void Manager::note_command(const QStringList& words, const QString& folder, const QString& input) {
   QStringList command = words;
   if (command.size() > 0 && database_ != default_database_path())
     command.insert(1, "--db"), command.insert(2, QString::fromStdString(database_.string()));
-  Q_EMIT command_noted(command);
+  QString line = shell_line(command);
+  if (!input.isEmpty()) line += " < " + shell_line({input});
+  if (!folder.isEmpty()) line = "cd " + shell_line({folder}) + " && " + line;
+  Q_EMIT command_noted(line);
 }
 
 }  // namespace respike::gui

@@ -92,14 +92,15 @@ class Manager : public QObject {
 
   void say(Message::Kind kind, const QString& about, const QString& text);
   /// Notes a command line that does what the user just did here.
-  void note_command(const QStringList& words);
+  void note_command(const QStringList& words, const QString& folder = {},
+                    const QString& input = {});
 
  Q_SIGNALS:
   void snapshot_changed();
   void task_changed(const respike::gui::Task& task);
   void task_ended(const respike::gui::Task& task);
   void said(const respike::gui::Message& message);
-  void command_noted(const QStringList& words);
+  void command_noted(const QString& line);
   void database_changed();
 
  private:

@@ -30,7 +30,7 @@ CommandsPage::CommandsPage(Manager& manager, QWidget* parent) : QWidget(parent) 
   layout->addWidget(lines_, 1);
   layout->addLayout(buttons);
   connect(&manager, &Manager::command_noted, this,
-          [this](const QStringList& words) { lines_->appendPlainText(shell_line(words)); });
+          [this](const QString& line) { lines_->appendPlainText(line); });
 }
 
 MessagesPage::MessagesPage(MessageModel& messages, QWidget* parent) : QWidget(parent) {

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMessageBox>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
@@ -88,6 +89,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   layout->addLayout(top);
   layout->addWidget(stack_, 1);
 
+  connect(&manager_, &Manager::snapshot_changed, this, &ProcedurePage::take_snapshot);
   connect(version_, &QComboBox::activated, this, &ProcedurePage::ask);
   connect(hides_cold_, &QCheckBox::toggled, this, &ProcedurePage::draw);
   connect(&scene_, &QGraphicsScene::selectionChanged, this, [this] {
@@ -127,6 +129,7 @@ void ProcedurePage::ask() {
     return;
   }
   const Place& place = visited_.back();
+  shown_ = stamp();
   title_->setText(place.name + " …");
   const ProcedureQuestion question{.application = application_.toStdString(),
                                    .image = place.image,
@@ -146,7 +149,35 @@ void ProcedurePage::ask() {
       });
 }
 
+QString ProcedurePage::stamp() const {
+  const ApplicationView* application = manager_.application(application_);
+  if (application == nullptr || visited_.empty()) return {};
+  for (const ImageView& view : application->images)
+    if (view.image.path == visited_.back().image)
+      return QString("%1 %2 %3 %4")
+          .arg(view.build ? view.build->id : 0)
+          .arg(view.profile.runs)
+          .arg(view.profile.carried_runs)
+          .arg(view.optimized ? view.optimized->id : 0);
+  return {};
+}
+
+void ProcedurePage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  take_snapshot();
+}
+
+/// Counts that grew are shown when somebody looks: lifting a large image takes a second.
+void ProcedurePage::take_snapshot() {
+  if (isVisible() && !visited_.empty() && stamp() != shown_) ask();
+}
+
 void ProcedurePage::show(const ProcedureAnswer& answer) {
+  const bool same = listing_.rowCount() != 0 && listing_.view().address == answer.view.address &&
+                    listing_.view().name == answer.view.name;
+  const int row = same ? table_->verticalScrollBar()->value() : 0;
+  const QTransform zoom = graph_->transform();
+  const QPoint place(graph_->horizontalScrollBar()->value(), graph_->verticalScrollBar()->value());
   counted_ = answer.counted && version_->currentIndex() == 0;
   listing_.set(answer.view, counted_);
   QString title = QString("<b>%1</b> at %2: %3 bytes, %4 blocks")
@@ -159,6 +190,11 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   title_->setText(title);
   stack_->setCurrentIndex(1);
   draw();
+  if (!same) return;
+  table_->verticalScrollBar()->setValue(row);
+  graph_->setTransform(zoom);
+  graph_->horizontalScrollBar()->setValue(place.x());
+  graph_->verticalScrollBar()->setValue(place.y());
 }
 
 void ProcedurePage::draw() {

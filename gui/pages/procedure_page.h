@@ -28,6 +28,9 @@ class ProcedurePage : public QWidget {
   /// Shows a procedure of the chosen application.
   void show_procedure(const std::string& image, const QString& name, uint64_t address);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   struct Place {
     std::string image;
@@ -35,6 +38,9 @@ class ProcedurePage : public QWidget {
     uint64_t address = 0;
   };
   void ask();
+  void take_snapshot();
+  /// What the page depends on: the code and the counts of the image that is shown.
+  QString stamp() const;
   void show(const ProcedureAnswer& answer);
   void draw();
   void select(BlockId block, bool in_graph, bool in_listing);
@@ -45,6 +51,7 @@ class ProcedurePage : public QWidget {
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
+  QString shown_;               // the stamp of what is shown or asked for
   bool counted_ = false;
   bool selecting_ = false;
   ListingModel listing_;

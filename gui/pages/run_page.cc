@@ -160,7 +160,7 @@ void RunPage::run() {
                            .folder = folder_->text(),
                            .input = input_->text(),
                            .in_terminal = in_terminal_->isChecked()};
-  manager_.note_command(request.command());
+  manager_.note_command(request.command(), request.folder, request.input);
   for (int i = 0; i < times_->value(); ++i) runner_.start(request, manager_.database());
 }
 

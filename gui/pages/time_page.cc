@@ -84,13 +84,16 @@ QString TimePage::stamp() const {
 
 void TimePage::take_snapshot() {
   const ApplicationView* application = manager_.application(application_);
-  if (images_->count() == 0 && application != nullptr) {
+  const QString before = images_->currentData().toString();
+  images_->clear();
+  if (application != nullptr) {
     images_->addItem("all images", QString());
     for (const ImageView& view : application->images)
       if (view.build) {
         const QString path = QString::fromStdString(view.image.path);
         images_->addItem(QFileInfo(path).fileName(), path);
       }
+    images_->setCurrentIndex(std::max(0, images_->findData(before)));
   }
   if (stamp() != shown_) read();
 }

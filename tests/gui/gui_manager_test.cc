@@ -175,8 +175,10 @@ TEST(ManagerTest, CommandLinesNameTheDatabase) {
   QSignalSpy noted(&manager, &Manager::command_noted);
   manager.start(collect_action());
   ASSERT_EQ(noted.size(), 1);
-  EXPECT_EQ(noted[0][0].toStringList(),
-            QStringList({"respike", "--db", world.database().c_str(), "collect"}));
+  const QString database = world.database().c_str();
+  EXPECT_EQ(noted[0][0].toString(), "respike --db " + database + " collect");
+  manager.note_command({"respike", "run", "a"}, "/a folder", "in");
+  EXPECT_EQ(noted[1][0].toString(), "cd '/a folder' && respike --db " + database + " run a < in");
 }
 
 // ---- changes by others ----

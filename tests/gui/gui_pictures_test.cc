@@ -60,8 +60,9 @@ TEST(LayOut, BoxesAreApartAndEdgesEndAtThem) {
           << "seed " << seed << ", edge " << e;
       EXPECT_TRUE(on_border(layout.edges[e].back(), layout.nodes[to]))
           << "seed " << seed << ", edge " << e;
-      if (!layout.backward[e] && from != to)
+      if (!layout.backward[e] && from != to) {
         EXPECT_LT(layout.nodes[from].top(), layout.nodes[to].top());
+      }
     }
   }
 }
@@ -83,7 +84,8 @@ TEST(LayOut, TwoThousandBlocksWithinASecond) {
   QElapsedTimer timer;
   timer.start();
   EXPECT_EQ(lay_out(graph).nodes.size(), 2000u);
-  if (qEnvironmentVariableIsEmpty("RESPIKE_SANITIZED")) EXPECT_LT(timer.elapsed(), 1000);
+  const bool times_apply = qEnvironmentVariableIsEmpty("RESPIKE_SANITIZED");
+  EXPECT_TRUE(timer.elapsed() < 1000 || !times_apply) << timer.elapsed() << " ms";
 }
 
 /// Block 0 goes on to 1, which ran, and to 2, which never ran.
