@@ -34,18 +34,23 @@ std::vector<BuildLine> read_builds(Environment& environment, const std::string& 
 
 // ---- BuildModel ----
 
+constexpr TableModel::Title kBuildModelTitles[] = {
+    {"Build", "Contents that the file had, in order"},
+    {"First seen", "When Respike saw the content first"},
+    {"Counted", "Runs of this build that were counted, by their weights"},
+    {"Procedures entered", "Procedures that these runs entered, of all"},
+    {"From older builds",
+     "Counts that were carried over from older builds, and how surely they fit"},
+    {"Confidence", "1: this very build was counted; less: only older builds were"},
+    {"Made of it", "What is kept in the database"},
+    {"Build ID", "The identity that the linker wrote"}};
+
+BuildModel::BuildModel(QObject* parent) : TableModel(kBuildModelTitles, parent) {}
+
 void BuildModel::set(std::vector<BuildLine> builds) {
   beginResetModel();
   builds_ = std::move(builds);
   endResetModel();
-}
-
-int BuildModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : int(builds_.size());
-}
-
-int BuildModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant BuildModel::data(const QModelIndex& index, int role) const {
@@ -77,26 +82,14 @@ QVariant BuildModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QVariant BuildModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {
-      "Build",      "First seen", "Counted", "Procedures entered", "From older builds",
-      "Confidence", "Made of it", "Build ID"};
-  static const char* const kTips[] = {
-      "Contents that the file had, in order",
-      "When Respike saw the content first",
-      "Runs of this build that were counted, by their weights",
-      "Procedures that these runs entered, of all",
-      "Counts that were carried over from older builds, and how surely they fit",
-      "1: this very build was counted; less: only older builds were",
-      "What is kept in the database",
-      "The identity that the linker wrote"};
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  if (role == Qt::DisplayRole) return QString(kTitles[section]);
-  if (role == Qt::ToolTipRole) return QString(kTips[section]);
-  return {};
-}
-
 // ---- LeftAloneModel ----
+
+constexpr TableModel::Title kLeftAloneModelTitles[] = {
+    {"Procedure", "Name, by the symbol table"},
+    {"State", "opaque: not understood; pinned: understood, but kept in place"},
+    {"Why it is left alone", "The first reason that was found"}};
+
+LeftAloneModel::LeftAloneModel(QObject* parent) : TableModel(kLeftAloneModelTitles, parent) {}
 
 void LeftAloneModel::set(const ProgramSummary& summary) {
   beginResetModel();
@@ -104,14 +97,6 @@ void LeftAloneModel::set(const ProgramSummary& summary) {
   for (const ProcedureNote& note : summary.opaque) rows_.push_back({note, true});
   for (const ProcedureNote& note : summary.pinned) rows_.push_back({note, false});
   endResetModel();
-}
-
-int LeftAloneModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : int(rows_.size());
-}
-
-int LeftAloneModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant LeftAloneModel::data(const QModelIndex& index, int role) const {
@@ -127,17 +112,6 @@ QVariant LeftAloneModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant LeftAloneModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Procedure", "State", "Why it is left alone"};
-  static const char* const kTips[] = {
-      "Name, by the symbol table", "opaque: not understood; pinned: understood, but kept in place",
-      "The first reason that was found"};
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  if (role == Qt::DisplayRole) return QString(kTitles[section]);
-  if (role == Qt::ToolTipRole) return QString(kTips[section]);
-  return {};
 }
 
 }  // namespace respike::gui

@@ -1,12 +1,11 @@
 #pragma once
 // Tables of an image: its builds, and the procedures of it that are left alone.
 
-#include <QAbstractTableModel>
-
 #include <vector>
 
 #include "environment/environment.h"
 #include "environment/image_info.h"
+#include "gui/models/table_model.h"
 
 namespace respike::gui {
 
@@ -21,48 +20,38 @@ struct BuildLine {
 std::vector<BuildLine> read_builds(Environment& environment, const std::string& application,
                                    const std::string& image);
 
-class BuildModel : public QAbstractTableModel {
+class BuildModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column {
-    number,
-    first_seen,
-    runs,
-    entered,
-    older,
-    confidence,
-    made,
-    build_id,
-    column_count
-  };
+  enum Column { number, first_seen, runs, entered, older, confidence, made, build_id };
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit BuildModel(QObject* parent = nullptr);
 
   void set(std::vector<BuildLine> builds);
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int row_count() const override { return int(builds_.size()); }
 
  private:
   std::vector<BuildLine> builds_;
 };
 
 /// Opaque procedures, then pinned ones, each with its reason.
-class LeftAloneModel : public QAbstractTableModel {
+class LeftAloneModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column { name, state, reason, column_count };
+  enum Column { name, state, reason };
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit LeftAloneModel(QObject* parent = nullptr);
 
   void set(const ProgramSummary& summary);
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int row_count() const override { return int(rows_.size()); }
 
  private:
   struct Row {

@@ -63,6 +63,14 @@ Action compare_action(const GainRequest& request, std::shared_ptr<simulator::Com
   return action;
 }
 
+constexpr TableModel::Title kGainModelTitles[] = {
+    {"Figure", "What is counted on the model of the processor"},
+    {"Original", "The original program"},
+    {"Optimized", "The optimized program"},
+    {"Change", "From the original to the optimized program"}};
+
+GainModel::GainModel(QObject* parent) : TableModel(kGainModelTitles, parent) {}
+
 void GainModel::set(const simulator::Comparison& comparison) {
   beginResetModel();
   rows_.clear();
@@ -76,14 +84,6 @@ void GainModel::set(const simulator::Comparison& comparison) {
                                                     qsizetype(first.components[i].name.size())),
                      first.components[i].cycles, second.components[i].cycles});
   endResetModel();
-}
-
-int GainModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : int(rows_.size());
-}
-
-int GainModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant GainModel::data(const QModelIndex& index, int role) const {
@@ -105,17 +105,6 @@ QVariant GainModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant GainModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Figure", "Original", "Optimized", "Change"};
-  static const char* const kTips[] = {"What is counted on the model of the processor",
-                                      "The original program", "The optimized program",
-                                      "From the original to the optimized program"};
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  if (role == Qt::DisplayRole) return QString(kTitles[section]);
-  if (role == Qt::ToolTipRole) return QString(kTips[section]);
-  return {};
 }
 
 }  // namespace respike::gui

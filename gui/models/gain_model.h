@@ -1,12 +1,11 @@
 #pragma once
 // What optimization gains on a workload: two versions of a program on a model of a processor.
 
-#include <QAbstractTableModel>
-
 #include <memory>
 #include <vector>
 
 #include "gui/models/action.h"
+#include "gui/models/table_model.h"
 #include "simulator/run.h"
 
 namespace respike::gui {
@@ -38,19 +37,19 @@ Action compare_action(const GainRequest& request, std::shared_ptr<simulator::Com
                       std::shared_ptr<StopFile> stop);
 
 /// Rows: figures, then the cycles of each component.
-class GainModel : public QAbstractTableModel {
+class GainModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column { name, before, after, change, column_count };
+  enum Column { name, before, after, change };
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit GainModel(QObject* parent = nullptr);
 
   void set(const simulator::Comparison& comparison);
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int row_count() const override { return int(rows_.size()); }
 
  private:
   struct Row {

@@ -28,6 +28,14 @@ QString edges_of(const CodeBlock& block, bool counted) {
 
 }  // namespace
 
+constexpr TableModel::Title kListingModelTitles[] = {
+    {"Count", "How often the block ran, in all runs"},
+    {"Address", "Address in the image's file"},
+    {"Code", "Instructions as objdump prints them"},
+    {"Leads or refers to", "Where control goes on, with counts; what an instruction refers to"}};
+
+ListingModel::ListingModel(QObject* parent) : TableModel(kListingModelTitles, parent) {}
+
 void ListingModel::set(CodeView view, bool counted) {
   beginResetModel();
   view_ = std::move(view);
@@ -46,14 +54,6 @@ void ListingModel::set(CodeView view, bool counted) {
 BlockId ListingModel::block_at(int row) const {
   const auto behind = std::ranges::upper_bound(starts_, row);
   return behind == starts_.begin() ? kNone : BlockId(behind - starts_.begin() - 1);
-}
-
-int ListingModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : rows_;
-}
-
-int ListingModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant ListingModel::data(const QModelIndex& index, int role) const {
@@ -91,18 +91,6 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant ListingModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Count", "Address", "Code", "Leads or refers to"};
-  static const char* const kTips[] = {
-      "How often the block ran, in all runs", "Address in the image's file",
-      "Instructions as objdump prints them",
-      "Where control goes on, with counts; what an instruction refers to"};
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  if (role == Qt::DisplayRole) return QString(kTitles[section]);
-  if (role == Qt::ToolTipRole) return QString(kTips[section]);
-  return {};
 }
 
 }  // namespace respike::gui

@@ -1,22 +1,21 @@
 #pragma once
 // The listing of a procedure: a row for each block, then a row for each of its instructions.
 
-#include <QAbstractTableModel>
-
 #include <vector>
 
 #include "environment/code_view.h"
+#include "gui/models/table_model.h"
 
 namespace respike::gui {
 
-class ListingModel : public QAbstractTableModel {
+class ListingModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column { count, address, text, target, column_count };
+  enum Column { count, address, text, target };
   enum Role { block_role = Qt::UserRole, heat_role };  // number of the block; share in [0, 1]
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit ListingModel(QObject* parent = nullptr);
 
   /// `counted`: whether counts are shown.
   void set(CodeView view, bool counted);
@@ -24,10 +23,10 @@ class ListingModel : public QAbstractTableModel {
   int row_of(BlockId block) const { return block < starts_.size() ? starts_[block] : -1; }
   BlockId block_at(int row) const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int row_count() const override { return rows_; }
 
  private:
   CodeView view_;

@@ -18,6 +18,14 @@ QString name_of(Message::Kind kind) {
   return {};
 }
 
+constexpr TableModel::Title kMessageModelTitles[] = {
+    {"Time", "When the message was said"},
+    {"Kind", "done, note, warning or error"},
+    {"About", "The action that the message is about"},
+    {"Message", "What was said, as the command line says it"}};
+
+MessageModel::MessageModel(QObject* parent) : TableModel(kMessageModelTitles, parent) {}
+
 void MessageModel::add(const Message& message) {
   if (messages_.size() == kMost) {
     beginRemoveRows({}, 0, 0);
@@ -28,14 +36,6 @@ void MessageModel::add(const Message& message) {
   beginInsertRows({}, row, row);
   messages_.push_back(message);
   endInsertRows();
-}
-
-int MessageModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : int(messages_.size());
-}
-
-int MessageModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant MessageModel::data(const QModelIndex& index, int role) const {
@@ -56,14 +56,6 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant MessageModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Time", "Kind", "About", "Message"};
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 ||
-      section >= column_count)
-    return {};
-  return QString(kTitles[section]);
 }
 
 }  // namespace respike::gui

@@ -54,18 +54,22 @@ std::vector<ProcedureRow> read_procedures(Environment& environment, const std::s
 
 // ---- ProcedureModel ----
 
+constexpr TableModel::Title kProcedureModelTitles[] = {
+    {"Share", "Share of all executed instructions in this table"},
+    {"Instructions", "Instructions that the procedure itself executed"},
+    {"Entries", "How often control came in other than by a call's return"},
+    {"Per entry", "Executed instructions for each entry"},
+    {"Blocks run", "Basic blocks that ran at least once, of all"},
+    {"Bytes", "Size of the code in the original image, in bytes"},
+    {"Procedure", "Name, by the symbol table"},
+    {"Image", "The image that holds the procedure"}};
+
+ProcedureModel::ProcedureModel(QObject* parent) : TableModel(kProcedureModelTitles, parent) {}
+
 void ProcedureModel::set(std::vector<ProcedureRow> rows) {
   beginResetModel();
   rows_ = std::move(rows);
   endResetModel();
-}
-
-int ProcedureModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : int(rows_.size());
-}
-
-int ProcedureModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 QVariant ProcedureModel::data(const QModelIndex& index, int role) const {
@@ -127,23 +131,6 @@ QVariant ProcedureModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant ProcedureModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Share",      "Instructions", "Entries",   "Per entry",
-                                        "Blocks run", "Bytes",        "Procedure", "Image"};
-  static const char* const kTips[] = {"Share of all executed instructions in this table",
-                                      "Instructions that the procedure itself executed",
-                                      "How often control came in other than by a call's return",
-                                      "Executed instructions for each entry",
-                                      "Basic blocks that ran at least once, of all",
-                                      "Size of the code in the original image, in bytes",
-                                      "Name, by the symbol table",
-                                      "The image that holds the procedure"};
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  if (role == Qt::DisplayRole) return QString(kTitles[section]);
-  if (role == Qt::ToolTipRole) return QString(kTips[section]);
-  return {};
 }
 
 // ---- ProcedureFilter ----

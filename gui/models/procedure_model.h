@@ -1,13 +1,13 @@
 #pragma once
 // Where time goes: the procedures of one image or of all images, by executed instructions.
 
-#include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
 
 #include <string>
 #include <vector>
 
 #include "environment/environment.h"
+#include "gui/models/table_model.h"
 
 namespace respike::gui {
 
@@ -29,22 +29,22 @@ struct ProcedureRow {
 std::vector<ProcedureRow> read_procedures(Environment& environment, const std::string& application,
                                           const std::vector<std::string>& images);
 
-class ProcedureModel : public QAbstractTableModel {
+class ProcedureModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column { share, instructions, entries, per_entry, blocks, size, name, image, column_count };
+  enum Column { share, instructions, entries, per_entry, blocks, size, name, image };
   enum Role { sort_role = Qt::UserRole, image_path_role, address_role };
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit ProcedureModel(QObject* parent = nullptr);
 
   void set(std::vector<ProcedureRow> rows);
   const std::vector<ProcedureRow>& rows() const { return rows_; }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int row_count() const override { return int(rows_.size()); }
 
  private:
   std::vector<ProcedureRow> rows_;

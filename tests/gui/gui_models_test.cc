@@ -216,7 +216,7 @@ TEST(ProcedureModelTest, FilterSortsByNumbersAndHidesWhatDidNotRun) {
   EXPECT_EQ(names(), QStringList({"nine"}));
   model.set({procedure("ninety", 90, 1)});
   EXPECT_EQ(names(), QStringList({"ninety"}));
-  for (int column = 0; column < ProcedureModel::column_count; ++column) {
+  for (int column = 0; column < model.columnCount(); ++column) {
     filter.sort(column);
     EXPECT_FALSE(model.headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
   }

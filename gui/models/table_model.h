@@ -1,0 +1,42 @@
+#pragma once
+// What all tables share: titles of columns with their tooltips, and the number of rows.
+
+#include <QAbstractTableModel>
+
+#include <span>
+
+namespace respike::gui {
+
+class TableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  struct Title {
+    const char* title;
+    const char* tip;  // what the column says, and its unit
+  };
+
+  int rowCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : row_count();
+  }
+  int columnCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : int(titles_.size());
+  }
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
+    if (orientation != Qt::Horizontal || section < 0 || section >= int(titles_.size())) return {};
+    if (role == Qt::DisplayRole) return QString(titles_[size_t(section)].title);
+    if (role == Qt::ToolTipRole) return QString(titles_[size_t(section)].tip);
+    return {};
+  }
+
+ protected:
+  /// `titles` lives as long as the program.
+  TableModel(std::span<const Title> titles, QObject* parent)
+      : QAbstractTableModel(parent), titles_(titles) {}
+  virtual int row_count() const = 0;
+
+ private:
+  std::span<const Title> titles_;
+};
+
+}  // namespace respike::gui
