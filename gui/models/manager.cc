@@ -138,7 +138,6 @@ int Manager::start(Action action) {
   Task& added = tasks_.emplace_back();
   added.number = number;
   added.title = action.title;
-  added.command = action.command;
   if (tasks_.size() > kTasksKept) tasks_.pop_front();
   Q_EMIT task_changed(tasks_.back());
   if (!action.command.isEmpty()) note_command(action.command);

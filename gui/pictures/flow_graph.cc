@@ -11,7 +11,6 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QSaveFile>
-#include <QSvgGenerator>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 
 #include "gui/models/graph_layout.h"
 #include "gui/pictures/heat.h"
+#include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -231,13 +231,8 @@ QString save_picture(QGraphicsScene& scene, const QString& path, const QString& 
     painter.end();
     if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
   } else {
-    QSvgGenerator svg;
-    svg.setOutputDevice(&file);
-    svg.setTitle(title);
-    svg.setSize(area.size().toSize());
-    svg.setViewBox(QRectF(QPointF(), area.size()));
-    QPainter painter(&svg);
-    scene.render(&painter, QRectF(QPointF(), area.size()), area);
+    write_svg(file, area.size(), title,
+              [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); });
   }
   return file.commit() ? QString() : path + ": " + file.errorString();
 }

@@ -4,13 +4,12 @@
 #include "gui/pictures/report.h"
 
 #include <QBuffer>
-#include <QPainter>
-#include <QSvgGenerator>
 
 #include <algorithm>
 
 #include "environment/describing.h"
 #include "gui/pictures/flow_graph.h"
+#include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -79,15 +78,9 @@ QString procedures_table(const ReportData& data) {
 QString svg_of(QGraphicsScene& scene, const QString& title) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
-  QSvgGenerator svg;
-  svg.setOutputDevice(&buffer);
-  svg.setTitle(title);
   const QRectF area = scene.sceneRect();
-  svg.setSize(area.size().toSize());
-  svg.setViewBox(QRectF(QPointF(), area.size()));
-  QPainter painter(&svg);
-  scene.render(&painter, QRectF(QPointF(), area.size()), area);
-  painter.end();
+  write_svg(buffer, area.size(), title,
+            [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); });
   QString text = QString::fromUtf8(buffer.data());
   text.remove(0, text.indexOf("<svg"));
   return text.replace(0, 4, QString("<svg role=\"img\" aria-label=\"%1\"").arg(html(title)));

@@ -3,11 +3,12 @@
 #include "gui/pictures/stacked_bars.h"
 
 #include <QSaveFile>
-#include <QSvgGenerator>
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+
+#include "gui/pictures/svg.h"
 
 namespace respike::gui {
 namespace {
@@ -97,15 +98,10 @@ void StackedBarsWidget::paintEvent(QPaintEvent*) {
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title) {
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  QSvgGenerator svg;
-  svg.setOutputDevice(&file);
-  svg.setTitle(title);
-  const QRectF area(0, 0, 760, height_of(QFontMetricsF(QFont()), bars));
-  svg.setSize(area.size().toSize());
-  svg.setViewBox(area);
-  QPainter painter(&svg);
-  paint_bars(painter, area, bars, QPalette());
-  painter.end();
+  const QSizeF size(760, height_of(QFontMetricsF(QFont()), bars));
+  write_svg(file, size, title, [&](QPainter& painter, const QRectF& area) {
+    paint_bars(painter, area, bars, QPalette());
+  });
   return file.commit() ? QString() : path + ": " + file.errorString();
 }
 

@@ -1,0 +1,19 @@
+#include "gui/pictures/svg.h"
+
+#include <QSvgGenerator>
+
+namespace respike::gui {
+
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
+               const std::function<void(QPainter&, const QRectF&)>& paint) {
+  const QRectF area(QPointF(), size);
+  QSvgGenerator svg;
+  svg.setOutputDevice(&device);
+  svg.setTitle(title);
+  svg.setSize(size.toSize());
+  svg.setViewBox(area);
+  QPainter painter(&svg);
+  paint(painter, area);
+}
+
+}  // namespace respike::gui

@@ -1,0 +1,17 @@
+#pragma once
+// Pictures as SVG.
+
+#include <QIODevice>
+#include <QPainter>
+#include <QRectF>
+#include <QString>
+
+#include <functional>
+
+namespace respike::gui {
+
+/// Writes what `paint` paints in an area of this size, with a title.
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
+               const std::function<void(QPainter&, const QRectF&)>& paint);
+
+}  // namespace respike::gui
