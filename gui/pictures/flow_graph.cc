@@ -206,7 +206,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
       boxes_[boxes[i].block] = item;
     }
   }
-  setSceneRect(QRectF(QPointF(), layout.size).adjusted(-20, -20, 20, 20));
+  setSceneRect(itemsBoundingRect().adjusted(-20, -20, 20, 20));
 }
 
 QGraphicsItem* FlowGraphScene::box(BlockId block) const {
