@@ -19,6 +19,7 @@
 #include "gui/pages/image_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
+#include "gui/pages/remembering.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/settings_page.h"
 #include "gui/pages/time_page.h"
@@ -47,6 +48,7 @@ MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(mana
   if (!restoreGeometry(settings.value("window/geometry").toByteArray()))
     resize(QSize(1100, 720).boundedTo(screen()->availableSize()));
   tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
+  restore_arrangement(*tabs_);
   take_snapshot();
 }
 
@@ -249,6 +251,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/page", tabs_->currentIndex());
+  keep_arrangement(*tabs_);
   event->accept();
 }
 

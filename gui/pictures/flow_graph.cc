@@ -5,7 +5,6 @@
 
 #include <QFontDatabase>
 #include <QGraphicsRectItem>
-#include <QImage>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QSaveFile>
@@ -269,20 +268,11 @@ QString save_picture(QGraphicsScene& scene, const QString& path, const QString& 
   const QRectF area = scene.sceneRect();
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  if (path.endsWith(".png", Qt::CaseInsensitive)) {
-    constexpr double kMostPixels = 16000;  // a side
-    const double scale = std::min({2.0, kMostPixels / area.width(), kMostPixels / area.height()});
-    QImage image((area.size() * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    scene.render(&painter, {}, area);
-    painter.end();
-    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
-  } else {
-    write_svg(file, area.size(), title,
-              [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); });
-  }
+  const auto paint = [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); };
+  if (!path.endsWith(".png", Qt::CaseInsensitive))
+    write_svg(file, area.size(), title, paint);
+  else if (!write_png(file, area.size(), paint))
+    return path + ": the picture cannot be written";
   return file.commit() ? QString() : path + ": " + file.errorString();
 }
 

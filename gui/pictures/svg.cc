@@ -1,8 +1,11 @@
 #include "gui/pictures/svg.h"
 
 #include <QGuiApplication>
+#include <QImage>
 #include <QScreen>
 #include <QSvgGenerator>
+
+#include <algorithm>
 
 namespace respike::gui {
 
@@ -20,6 +23,20 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
   svg.setViewBox(area);
   QPainter painter(&svg);
   paint(painter, area);
+}
+
+bool write_png(QIODevice& device, const QSizeF& size,
+               const std::function<void(QPainter&, const QRectF&)>& paint) {
+  constexpr double kMostPixels = 16000;  // a side
+  const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
+  QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.scale(scale, scale);
+  paint(painter, QRectF(QPointF(), size));
+  painter.end();
+  return image.save(&device, "PNG");
 }
 
 }  // namespace respike::gui

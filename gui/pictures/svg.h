@@ -1,5 +1,5 @@
 #pragma once
-// Pictures as SVG.
+// Pictures as SVG and PNG.
 
 #include <QIODevice>
 #include <QPainter>
@@ -15,5 +15,9 @@ namespace respike::gui {
 void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
                const std::function<void(QPainter&, const QRectF&)>& paint,
                const QString& description = {});
+
+/// Writes the same as PNG, twice as large, on white. Returns whether that went well.
+bool write_png(QIODevice& device, const QSizeF& size,
+               const std::function<void(QPainter&, const QRectF&)>& paint);
 
 }  // namespace respike::gui
