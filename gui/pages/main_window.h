@@ -16,6 +16,7 @@ namespace respike::gui {
 class ApplicationsPage;
 class GainPage;
 class ImagePage;
+class LayoutPage;
 class ProcedurePage;
 class RunPage;
 class SettingsPage;
@@ -37,6 +38,7 @@ class MainWindow : public QMainWindow {
   void open_database();
 
  protected:
+  void changeEvent(QEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -46,6 +48,7 @@ class MainWindow : public QMainWindow {
   void make_pages(const QString& respike);
   void make_menus();
   void make_status();
+  void show_application();
   void take_snapshot();
   void show_task(const Task& task);
   void about();
@@ -59,6 +62,7 @@ class MainWindow : public QMainWindow {
   TimePage* time_ = nullptr;
   ProcedurePage* procedure_ = nullptr;
   ImagePage* image_ = nullptr;
+  LayoutPage* layout_ = nullptr;
   GainPage* gain_ = nullptr;
   SettingsPage* settings_ = nullptr;
   QLabel* step_ = nullptr;

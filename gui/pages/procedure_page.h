@@ -38,6 +38,7 @@ class ProcedurePage : public QWidget {
     uint64_t address = 0;
   };
   void ask();
+  void ask_changes(const ProcedureQuestion& question);
   void take_snapshot();
   /// What the page depends on: the code and the counts of the image that is shown.
   QString stamp() const;
