@@ -11,6 +11,7 @@
 
 #include "gui/models/program_run.h"
 #include "gui/pages/controls.h"
+#include "gui/pages/remembering.h"
 
 namespace respike::gui {
 
@@ -28,8 +29,8 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   input_->setPlaceholderText("nothing to read");
   input_->setToolTip("What both versions read");
   auto* form = new QFormLayout;
-  form->addRow("&Arguments", arguments_);
-  form->addRow("&Folder", folder_);
+  form->addRow("Ar&guments", arguments_);
+  form->addRow("Fol&der", folder_);
   form->addRow("I&nput", input_);
   start_ = make_button("&Compare",
                        "Run the original and the optimized program on a model of the processor",
@@ -44,8 +45,8 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   buttons->addWidget(end_);
   buttons->addWidget(verdict_, 1);
   buttons->addWidget(
-      make_button("Save &picture…", "Save the bars as SVG", this, [this] { save(); }));
-  buttons->addWidget(make_button("Save CS&V…", "Save the figures as comma-separated values", this,
+      make_button("Save &picture…", "Save the bars as SVG or PNG", this, [this] { save(); }));
+  buttons->addWidget(make_button("Sav&e CSV…", "Save the figures as comma-separated values", this,
                                  [this] { save_csv(figures_, application_ + "-gain.csv", this); }));
 
   bars_ = new StackedBarsWidget(this);
@@ -122,7 +123,7 @@ void GainPage::end(const Task& task) {
                 .arg(QString::fromStdString(before.model))
           : "The versions do not behave alike: " + QString::fromStdString(difference));
   figures_.set(*result_);
-  table_->resizeColumnsToContents();
+  fit_columns(*table_);
   StackedBars bars;
   bars.unit = "cycles";
   bars.bars = {{"original", {}}, {"optimized", {}}};
@@ -148,8 +149,8 @@ void GainPage::show_state() {
 
 void GainPage::save() {
   if (bars_->bars().bars.empty()) return;
-  const QString path = QFileDialog::getSaveFileName(this, "Save the bars",
-                                                    application_ + "-gain.svg", "SVG (*.svg)");
+  const QString path = QFileDialog::getSaveFileName(
+      this, "Save the bars", application_ + "-gain.svg", "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
   const QString failure = save_bars(bars_->bars(), path, "Cycles of " + application_ + " by cause");
   if (!failure.isEmpty()) QMessageBox::warning(this, "Save the bars", failure);

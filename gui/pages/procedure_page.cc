@@ -71,7 +71,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   top->addWidget(version_);
   top->addWidget(hides_cold_);
   top->addWidget(
-      make_button("&All", "Show the whole graph (0)", this, [this] { graph_->show_all(); }));
+      make_button("A&ll", "Show the whole graph (0)", this, [this] { graph_->show_all(); }));
   top->addWidget(
       make_button("&Save picture…", "Save the flow graph as SVG or PNG", this, [this] { save(); }));
   top->addWidget(make_button(

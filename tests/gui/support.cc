@@ -23,8 +23,12 @@ fs::path from_environment(const char* variable, const fs::path& otherwise) {
   return value != nullptr ? fs::path(value) : otherwise;
 }
 
+/// The folder of the command, which is above this program or the program's own.
 fs::path build_folder() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path();
+  fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  while (folder.has_relative_path() && !fs::exists(folder / "respike"))
+    folder = folder.parent_path();
+  return folder;
 }
 
 }  // namespace

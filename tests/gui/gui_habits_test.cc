@@ -1,0 +1,304 @@
+// What users of all pages expect: what they arranged is remembered, the keyboard reaches
+// everything, letters mean one thing, placeholders can be read in dark colours, tables and pictures
+// leave the program. Each test walks over all pages, so that a new page cannot forget a habit.
+
+#include <QFileDialog>
+#include <QGroupBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QSplitter>
+#include <QTreeView>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "tests/gui/window_test.h"
+
+namespace respike::gui {
+namespace {
+
+/// A window on an application that was counted, optimized and compared, so that no page is empty.
+class HabitsTest : public WindowTest {
+ protected:
+  void fill_pages() {
+    const QString program = world_.copy("calls.dynamic");
+    register_by_command(program, "app");
+    world_.ok({"instrument", "app"});
+    world_.respike({"run", "app"});  // this program does not end with 0
+    world_.ok({"optimize", "app"});
+    ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
+    page("Gain");
+    ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
+    press("Compare");
+    ASSERT_EQ(end_of(1), Task::State::done);
+    page("Where time goes");
+    ASSERT_TRUE(wait_for([&] { return !visible<QTableView>(*window_).empty(); }));
+    auto* procedures = find<QTableView>("Procedures");
+    ASSERT_TRUE(wait_for([&] { return procedures->model()->rowCount() > 3; }));
+    Q_EMIT procedures->activated(procedures->model()->index(0, 0));
+    const auto is_listing = [](const QTableView* table) {
+      return table->isVisible() && table->accessibleName() == "Listing";
+    };
+    ASSERT_TRUE(wait_for(
+        [&] { return std::ranges::any_of(window_->findChildren<QTableView*>(), is_listing); }));
+  }
+
+  /// Shows each page in turn, when it has read what it shows.
+  void on_each_page(const std::function<void(const QString& title, QWidget& page)>& look) {
+    auto* tabs = find<QTabWidget>("Pages");
+    for (int i = 0; i < tabs->count(); ++i) {
+      tabs->setCurrentIndex(i);
+      wait(std::chrono::milliseconds(300));
+      look(tabs->tabText(i), *tabs->currentWidget());
+    }
+  }
+
+  template <typename T>
+  static std::vector<T*> visible(const QWidget& in) {
+    std::vector<T*> found;
+    for (T* widget : in.findChildren<T*>())
+      if (widget->isVisible()) found.push_back(widget);
+    return found;
+  }
+};
+
+// ---- what was arranged ----
+
+std::map<QString, QByteArray> arrangement(const QWidget& window) {
+  std::map<QString, QByteArray> states;
+  for (const QHeaderView* header : window.findChildren<QHeaderView*>())
+    if (header->orientation() == Qt::Horizontal)
+      states[static_cast<QWidget*>(header->parent())->accessibleName()] = header->saveState();
+  int splitters = 0;
+  for (const QSplitter* splitter : window.findChildren<QSplitter*>())
+    states[QString("splitter %1").arg(splitters++)] = splitter->saveState();
+  return states;
+}
+
+TEST_F(HabitsTest, ColumnsAndSplittersAreRemembered) {
+  const auto before = arrangement(*window_);
+  for (QHeaderView* header : window_->findChildren<QHeaderView*>())
+    if (header->orientation() == Qt::Horizontal) {
+      header->resizeSection(0, header->sectionSize(0) + 37);
+      if (header->isSortIndicatorShown()) header->setSortIndicator(1, Qt::DescendingOrder);
+    }
+  for (QSplitter* splitter : window_->findChildren<QSplitter*>()) {
+    QList<int> sizes = splitter->sizes();
+    for (qsizetype i = 0; i < sizes.size(); ++i) sizes[i] = 200 + 100 * int(i);
+    splitter->setSizes(sizes);
+  }
+  const auto arranged = arrangement(*window_);
+  EXPECT_NE(arranged, before);
+  EXPECT_TRUE(window_->close());
+  open();
+  for (const auto& [name, state] : arrangement(*window_))
+    EXPECT_EQ(state, arranged.at(name)) << name.toStdString();
+}
+
+// ---- the keyboard ----
+
+QStringList letters_twice(const QStringList& texts) {
+  std::map<QString, QString> owners;
+  QStringList twice;
+  for (const QString& text : texts) {
+    const QString letter = QKeySequence::mnemonic(text).toString();
+    if (letter.isEmpty()) continue;
+    const auto [owner, is_new] = owners.emplace(letter, text);
+    if (!is_new) twice << letter + " means " + owner->second + " and " + text;
+  }
+  return twice;
+}
+
+QStringList texts_with_letters(const QWidget& root) {
+  QStringList texts;
+  for (const auto* button : root.findChildren<QAbstractButton*>())
+    if (button->isVisible()) texts << button->text();
+  for (const auto* label : root.findChildren<QLabel*>())
+    if (label->isVisible() && label->buddy() != nullptr) texts << label->text();
+  for (const auto* box : root.findChildren<QGroupBox*>())
+    if (box->isVisible()) texts << box->title();
+  return texts;
+}
+
+TEST_F(HabitsTest, ALetterMeansOneThing) {
+  fill_pages();
+  QStringList menus;
+  for (const QAction* action : window_->menuBar()->actions()) menus << action->text();
+  for (const char* number : {"&1", "&2", "&3", "&4", "&5", "&6", "&7", "&8", "&9", "&0"})
+    menus << number;  // of pages
+  on_each_page([&](const QString& title, QWidget&) {
+    EXPECT_EQ(letters_twice(menus + texts_with_letters(*window_)), QStringList())
+        << title.toStdString();
+  });
+  page("Applications");
+  for (const char* button : {"Register", "Instrument", "Optimize", "Export", "Prune"})
+    press(button, [&](QDialog& dialog) {
+      EXPECT_EQ(letters_twice(texts_with_letters(dialog)), QStringList())
+          << dialog.windowTitle().toStdString();
+      dialog.reject();
+    });
+}
+
+/// Whether Tab has to stop at a widget.
+bool is_stop(const QWidget* widget) {
+  const bool part_of_another = qobject_cast<QWidget*>(widget->parent()) != nullptr &&
+                               widget->parentWidget()->focusProxy() == widget;
+  return widget->isVisible() && widget->isEnabled() && !part_of_another &&
+         (widget->focusPolicy() & Qt::TabFocus) != 0 && widget->focusProxy() == nullptr &&
+         !widget->objectName().startsWith("qt_");
+}
+
+TEST_F(HabitsTest, TabReachesEveryControlOfAPage) {
+  fill_pages();
+  on_each_page([&](const QString& title, QWidget& shown) {
+    QApplication::setActiveWindow(window_.get());
+    std::set<QWidget*> reached;
+    for (int i = 0; i < 200; ++i) {
+      QWidget* focus = QApplication::focusWidget();
+      if (focus != nullptr && !reached.insert(focus).second && reached.size() > 3 && i > 100) break;
+      QTest::keyClick(focus != nullptr ? focus : window_.get(), Qt::Key_Tab);
+    }
+    for (QWidget* widget : shown.findChildren<QWidget*>()) {
+      if (!is_stop(widget) || widget->parent()->inherits("QAbstractSpinBox") ||
+          widget->parent()->inherits("QComboBox"))
+        continue;
+      EXPECT_TRUE(reached.contains(widget))
+          << title.toStdString() << ": " << widget->metaObject()->className() << " "
+          << widget->accessibleName().toStdString() << " is not reached";
+    }
+  });
+}
+
+// ---- colours ----
+
+double light_of(const QColor& colour) {
+  const auto part = [](double v) {
+    return v <= 0.03928 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * part(colour.redF()) + 0.7152 * part(colour.greenF()) +
+         0.0722 * part(colour.blueF());
+}
+
+/// The contrast of text on a background (Web Content Accessibility Guidelines 2.1).
+double contrast(const QColor& text, const QColor& back) {
+  const double a = text.alphaF();
+  const auto mixed = [&](double front, double behind) { return a * front + (1 - a) * behind; };
+  const QColor seen = QColor::fromRgbF(float(mixed(text.redF(), back.redF())),
+                                       float(mixed(text.greenF(), back.greenF())),
+                                       float(mixed(text.blueF(), back.blueF())));
+  const double one = light_of(seen), other = light_of(back);
+  return (std::max(one, other) + 0.05) / (std::min(one, other) + 0.05);
+}
+
+TEST_F(HabitsTest, PlaceholdersAreReadableInDarkColours) {
+  const QPalette before = QApplication::palette();
+  QPalette dark(QColor(49, 54, 59));
+  dark.setColor(QPalette::Base, QColor(27, 30, 32));
+  dark.setColor(QPalette::Text, QColor(252, 252, 252));
+  dark.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));  // as Qt leaves it for KDE
+  QPalette light(QColor(239, 240, 241));
+  light.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));
+  const auto look = [&](const char* when) {
+    for (const auto* line : window_->findChildren<QLineEdit*>())
+      EXPECT_GE(contrast(line->palette().color(QPalette::PlaceholderText),
+                         line->palette().color(QPalette::Base)),
+                4.5)
+          << when << line->placeholderText().toStdString();
+  };
+  for (const QPalette& palette : {dark, light}) {
+    QApplication::setPalette(palette);
+    wait(std::chrono::milliseconds(50));
+    look("the palette changes: ");
+    open();
+    look("the window opens: ");
+  }
+  QApplication::setPalette(before);
+}
+
+// ---- files ----
+
+/// Whether a widget is a picture: painted by us, and without controls inside.
+bool is_picture(const QWidget* widget) {
+  return QString(widget->metaObject()->className()).startsWith("respike::gui::") &&
+         widget->layout() == nullptr && !widget->accessibleName().isEmpty();
+}
+
+QString headers_of(const QAbstractItemModel& model) {
+  QStringList titles;
+  for (int i = 0; i < model.columnCount(); ++i)
+    titles << model.headerData(i, Qt::Horizontal).toString();
+  return titles.join(',');
+}
+
+class FilesTest : public HabitsTest {
+ protected:
+  /// Presses a button and saves a file of this kind, ".svg"; returns the file's path.
+  QString save(QAbstractButton* button, const QString& kind) {
+    const QString path =
+        QString("%1/saved %2%3").arg(world_.folder().c_str(), QString::number(++files_), kind);
+    with_dialog([&] { button->click(); },
+                [&](QDialog& dialog) {
+                  auto& files = static_cast<QFileDialog&>(dialog);
+                  const QStringList filters = files.nameFilters().filter("*" + kind);
+                  EXPECT_FALSE(filters.isEmpty())
+                      << button->text().toStdString() << " offers no " << kind.toStdString();
+                  if (filters.isEmpty()) return dialog.reject();
+                  files.selectNameFilter(filters.front());
+                  files.findChild<QLineEdit*>("fileNameEdit")->setText(path);
+                  dialog.accept();
+                });
+    return path;
+  }
+
+  static std::string content(const QString& path) {
+    QFile file(path);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << path.toStdString();
+    return file.readAll().toStdString();
+  }
+
+  int files_ = 0;
+};
+
+TEST_F(FilesTest, EveryTableAndEveryPictureIsSaved) {
+  fill_pages();
+  on_each_page([&](const QString& title, QWidget& shown) {
+    std::vector<QAbstractButton*> tables, pictures;
+    for (auto* button : visible<QAbstractButton>(shown)) {
+      if (button->text().contains("CSV")) tables.push_back(button);
+      if (button->text().contains("picture")) pictures.push_back(button);
+    }
+    std::vector<QString> headers;
+    for (auto* view : visible<QAbstractItemView>(shown))
+      if (!view->inherits("QHeaderView") && !view->inherits("QListView") &&
+          !view->accessibleName().isEmpty())
+        headers.push_back(headers_of(*view->model()));
+    EXPECT_GE(tables.size(), headers.size()) << title.toStdString() << ": a table stays here";
+    for (auto* button : tables) {
+      const QString csv = QString::fromStdString(content(save(button, ".csv")));
+      EXPECT_TRUE(std::ranges::count(headers, csv.section("\r\n", 0, 0)))
+          << title.toStdString() << ": " << csv.left(100).toStdString();
+    }
+    if (std::ranges::any_of(visible<QWidget>(shown), is_picture)) {
+      EXPECT_FALSE(pictures.empty()) << title.toStdString() << ": a picture stays here";
+    }
+    for (auto* button : pictures) {
+      const std::string svg = content(save(button, ".svg"));
+      EXPECT_TRUE(svg.find("<svg") != std::string::npos && svg.find("<title>") != std::string::npos)
+          << title.toStdString();
+      EXPECT_FALSE(QImage(save(button, ".png")).isNull()) << title.toStdString();
+    }
+  });
+  EXPECT_GT(files_, 10);
+}
+
+}  // namespace
+}  // namespace respike::gui
+
+int main(int argc, char** argv) {
+  return respike::gui::run_window_tests(argc, argv);
+}
