@@ -262,6 +262,7 @@ void Manager::look(bool anyway) {
       if (!is_there(database)) {
         vanished = watched->path == database && watched->file.has_value();
         read = anyway || watched->file.has_value();
+        snapshot.there = false;
         watched->file.reset();
         watched->database.reset();
         return;

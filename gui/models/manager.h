@@ -49,7 +49,8 @@ struct Task {
 /// Everything in a database that pages show at all times.
 struct Snapshot {
   std::vector<ApplicationView> applications;
-  QString problem;  // why the database could not be read; empty: it could
+  QString problem;    // why the database could not be read; empty: it could
+  bool there = true;  // the database's file
 };
 
 class Manager : public QObject {

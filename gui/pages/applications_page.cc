@@ -26,9 +26,17 @@ constexpr const char* kFirstSteps =
     "<p>4. <b>Optimize</b>, run again, and <b>export</b> the faster images.</p>"
     "<p>The original files are never changed.</p>";
 
+constexpr const char* kDemo =
+    "The demo is a word counter for Alpha with a library of its own. Its run on the page "
+    "<b>Run</b> "
+    "is prepared.";
+constexpr const char* kNoDemo =
+    "This Respike was built without an Alpha compiler (Debian: gcc-alpha-linux-gnu), so that there "
+    "is no demo.";
+
 }  // namespace
 
-ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
+ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* parent)
     : QWidget(parent), manager_(manager) {
   sorted_.setSourceModel(&model_);
   sorted_.setSortRole(ApplicationModel::sort_role);
@@ -111,6 +119,17 @@ ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
       make_button("Register a program…", "Register a program and the libraries that it loads",
                   first, [this] { Q_EMIT register_wanted(); });
   first_layout->addWidget(first_button, 0, Qt::AlignHCenter);
+  if (has_demo) {
+    first_layout->addWidget(
+        make_button("Try the &demo", "Register a word counter that came with Respike", first,
+                    [this] { Q_EMIT demo_wanted(); }),
+        0, Qt::AlignHCenter);
+    first_layout->addWidget(make_empty_state(kDemo, first));
+  } else {
+    first_layout->addWidget(make_empty_state(kNoDemo, first));
+  }
+  database_ = make_empty_state("", first);
+  first_layout->addWidget(database_);
   first_layout->addStretch(2);
 
   stack_ = new QStackedWidget(this);
@@ -132,6 +151,15 @@ ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
 void ApplicationsPage::take_snapshot() {
   model_.set(manager_.snapshot().applications);
   stack_->setCurrentIndex(model_.rowCount() == 0 ? 0 : 1);
+  const QString path = QString::fromStdString(manager_.database().string());
+  const Snapshot& snapshot = manager_.snapshot();
+  if (!snapshot.problem.isEmpty())
+    database_->setText(snapshot.problem.toHtmlEscaped());
+  else
+    database_->setText((snapshot.there
+                            ? QString("The database %1 has no application.")
+                            : QString("There is no database %1: registering a program makes one."))
+                           .arg(path.toHtmlEscaped()));
   show_buttons();
 }
 

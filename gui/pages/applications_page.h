@@ -2,6 +2,7 @@
 // The page of applications: what there is, what can be done.
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
@@ -16,7 +17,8 @@ class ApplicationsPage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ApplicationsPage(Manager& manager, QWidget* parent = nullptr);
+  /// `has_demo`: the first page, which shows without applications, offers the demo.
+  ApplicationsPage(Manager& manager, bool has_demo, QWidget* parent = nullptr);
 
   void choose(const QString& application);
   QTreeView* tree() { return tree_; }
@@ -33,6 +35,7 @@ class ApplicationsPage : public QWidget {
  Q_SIGNALS:
   void chosen(const QString& application);
   void register_wanted();
+  void demo_wanted();
   void details_wanted();  // a double click: where does the time go?
 
  private:
@@ -47,6 +50,7 @@ class ApplicationsPage : public QWidget {
   ApplicationModel model_;
   QSortFilterProxyModel sorted_;
   QStackedWidget* stack_ = nullptr;
+  QLabel* database_ = nullptr;  // on the first page
   QTreeView* tree_ = nullptr;
   QLineEdit* filter_ = nullptr;
   QComboBox* mode_ = nullptr;

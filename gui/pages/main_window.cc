@@ -86,7 +86,8 @@ void MainWindow::make_pages(const QString& respike) {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
   tabs_->setAccessibleName("Pages");
-  applications_ = new ApplicationsPage(manager_, this);
+  demo_ = find_demo(respike);
+  applications_ = new ApplicationsPage(manager_, demo_.has_value(), this);
   run_ = new RunPage(manager_, respike, this);
   time_ = new TimePage(manager_, this);
   const auto code = std::make_shared<CodeCache>();
@@ -108,6 +109,7 @@ void MainWindow::make_pages(const QString& respike) {
   setCentralWidget(tabs_);
   connect(applications_, &ApplicationsPage::chosen, this, &MainWindow::choose);
   connect(applications_, &ApplicationsPage::register_wanted, this, &MainWindow::register_program);
+  connect(applications_, &ApplicationsPage::demo_wanted, this, &MainWindow::register_demo);
   connect(applications_, &ApplicationsPage::details_wanted, this,
           [this] { tabs_->setCurrentWidget(time_); });
   const auto show_procedure = [this](const std::string& image, const QString& name,
@@ -222,6 +224,13 @@ void MainWindow::register_program() {
                    ? QFileInfo(QString::fromStdString(dialog.program().string())).fileName()
                    : dialog.name();
   manager_.start(register_action(dialog.program(), dialog.name()));
+}
+
+void MainWindow::register_demo() {
+  if (!demo_) return;
+  to_choose_ = QString::fromStdString(demo_->program.filename().string());
+  RunPage::suggest(to_choose_, demo_->arguments);
+  manager_.start(register_action(demo_->program, {}));
 }
 
 void MainWindow::open_database() {

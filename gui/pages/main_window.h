@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTabWidget>
 
+#include "gui/models/demo.h"
 #include "gui/models/log_model.h"
 #include "gui/models/manager.h"
 
@@ -44,6 +45,7 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
+  void register_demo();
   void make_toolbar();
   void make_pages(const QString& respike);
   void make_menus();
@@ -54,6 +56,7 @@ class MainWindow : public QMainWindow {
   void about();
 
   Manager& manager_;
+  std::optional<Demo> demo_;
   MessageModel messages_;
   QComboBox* chooser_ = nullptr;
   QTabWidget* tabs_ = nullptr;

@@ -25,6 +25,11 @@ QWidget* with_button(QLineEdit* line, QPushButton* button, QWidget* parent) {
   return row;
 }
 
+/// The group of settings that belong to an application.
+QString settings_of(const QString& application) {
+  return "runs/" + QString::fromUtf8(application.toUtf8().toPercentEncoding());
+}
+
 QString describe(Mode mode) {
   switch (mode) {
     case Mode::original:
@@ -185,9 +190,15 @@ void RunPage::append(const QString& text, bool is_error) {
   if (at_end) output_->verticalScrollBar()->setValue(bar->maximum());
 }
 
+void RunPage::suggest(const QString& application, const QString& arguments) {
+  QSettings settings;
+  settings.beginGroup(settings_of(application));
+  if (settings.value("arguments").toString().isEmpty()) settings.setValue("arguments", arguments);
+}
+
 void RunPage::remember() const {
   QSettings settings;
-  settings.beginGroup("runs/" + QString::fromUtf8(application_.toUtf8().toPercentEncoding()));
+  settings.beginGroup(settings_of(application_));
   settings.setValue("arguments", arguments_->text());
   settings.setValue("folder", folder_->text());
   settings.setValue("input", input_->text());
@@ -196,7 +207,7 @@ void RunPage::remember() const {
 
 void RunPage::recall() {
   QSettings settings;
-  settings.beginGroup("runs/" + QString::fromUtf8(application_.toUtf8().toPercentEncoding()));
+  settings.beginGroup(settings_of(application_));
   arguments_->setText(settings.value("arguments").toString());
   folder_->setText(settings.value("folder").toString());
   input_->setText(settings.value("input").toString());

@@ -22,6 +22,8 @@ class RunPage : public QWidget {
 
   void choose(const QString& application);
   void run();
+  /// Fills in arguments of an application that has none yet.
+  static void suggest(const QString& application, const QString& arguments);
   bool running() const { return runner_.running(); }
 
  private:

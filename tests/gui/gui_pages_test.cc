@@ -130,6 +130,38 @@ TEST_F(WindowTest, AWholeLife) {
   for (int i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], db + expected[i]);
 }
 
+TEST_F(WindowTest, TheFirstPageSaysWhatToDoAndOffersADemo) {
+  const auto says = [&](const QString& text) {
+    return wait_for([&] {
+      return std::ranges::any_of(window_->findChildren<QLabel*>(), [&](const QLabel* label) {
+        return label->isVisible() && label->text().contains(text);
+      });
+    });
+  };
+  EXPECT_TRUE(says("-Wl,-q"));
+  EXPECT_TRUE(says("There is no database " + QString(world_.database().c_str())));
+  if (!find_demo(respike_command())) {
+    EXPECT_TRUE(says("there is no demo"));
+    return;
+  }
+  press("Try the demo");
+  ASSERT_EQ(end_of(1), Task::State::done);
+  ASSERT_TRUE(wait_for([&] { return window_->application() == "count-words"; }));
+  EXPECT_EQ(std::ranges::count_if(application().images,
+                                  [](const ImageView& i) { return i.image.optimizable; }),
+            2);  // the program and its library
+  press("Instrument", [](QDialog& dialog) { accept(dialog); });
+  ASSERT_EQ(end_of(2), Task::State::done);
+  page("Run");
+  press("Run");
+  auto* output = find<QPlainTextEdit>("Output of the program");
+  ASSERT_TRUE(wait_for([&] { return output->toPlainText().contains(" different\n"); }));
+  ASSERT_TRUE(wait_for([&] { return image().profile.runs == 1; }));
+  page("Applications");
+  press("Optimize", [](QDialog& dialog) { accept(dialog); });
+  ASSERT_EQ(end_of(3), Task::State::done);
+}
+
 TEST_F(WindowTest, ADroppedFileIsRegistered) {
   const QString program = world_.copy("calls.dynamic");
   QMimeData data;
