@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs checks that take too long for every change, in parts:
 #
-#   seeds        all tests with 20 seeds, and with more damaged inputs
+#   seeds        the tests that draw layouts, profiles or damage, with 20 seeds and more damage
 #   atomic       all programs with atomic counters
 #   random       500 random C++ programs that no night before had
 #   arithmetic   a million operands for each operation of IA-64
