@@ -269,7 +269,7 @@ TEST_F(FilesTest, EveryTableAndEveryPictureIsSaved) {
   on_each_page([&](const QString& title, QWidget& shown) {
     std::vector<QAbstractButton*> tables, pictures;
     for (auto* button : visible<QAbstractButton>(shown)) {
-      if (button->text().contains("CSV")) tables.push_back(button);
+      if (button->toolTip().contains("comma-separated")) tables.push_back(button);
       if (button->text().contains("picture")) pictures.push_back(button);
     }
     std::vector<QString> headers;
