@@ -10,10 +10,11 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -117,7 +118,8 @@ void for_each_file(Compare compare) {
                                     "/usr/bin/bash",
                                     "/usr/bin/python3.11"};
   for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/llvm-22/lib"))
-    if (entry.path().filename().string().starts_with("libLLVM.so")) files.push_back(entry.path());
+    if (!entry.is_symlink() && entry.path().filename().string().starts_with("libLLVM.so"))
+      files.push_back(entry.path());
   for (const std::string& file : files) {
     const Text text = read_text(file);
     if (!text.bytes.empty()) compare(file, parts_of(text, false));
@@ -181,6 +183,12 @@ class LlvmDecoder {
   LLVMDisasmContextRef context_;
 };
 
+/// LLVM knows neither f1, int1, nor the second encoding of shl, ModRM.reg 6.
+bool is_unknown_to_llvm(const Decoded& decoded) {
+  const bool shift = (decoded.opcode & 0xfe) == 0xc0 || (decoded.opcode & 0xfc) == 0xd0;
+  return (decoded.modrm_at == 0 && decoded.opcode == 0xf1) || (shift && decoded.reg() == 6);
+}
+
 TEST(X8664Codec, FilesHaveTheLengthsOfLlvm) {
   const LlvmDecoder llvm;
   for_each_file([&](const std::string& file, const std::vector<Code>& parts) {
@@ -188,9 +196,10 @@ TEST(X8664Codec, FilesHaveTheLengthsOfLlvm) {
     for (const Code part : parts) {
       for (size_t at = 0; at + x86_64::kLongest < part.size();) {
         const Code code = part.subspan(at);
-        const unsigned ours = decode(code).length, theirs = llvm.length(code);
-        differences.add(code,
-                        ours == theirs ? "" : fmt::format("length not {} but {}", ours, theirs));
+        const Decoded decoded = decode(code);
+        const unsigned ours = decoded.length, theirs = llvm.length(code);
+        const bool same = ours == theirs || (theirs == 0 && is_unknown_to_llvm(decoded));
+        differences.add(code, same ? "" : fmt::format("length {} not {}", ours, theirs));
         at += std::max(1u, ours);
       }
     }
@@ -328,6 +337,14 @@ TEST(X8664Codec, FlagsOfConditions) {
   EXPECT_EQ(condition_flags(0x7c), kSign | kOverflow);
 }
 
+TEST(X8664Codec, InverseConditions) {
+  EXPECT_EQ(inverse_condition(decode(Bytes{0x74, 0})), 0x75);                         // je
+  EXPECT_EQ(inverse_condition(decode(Bytes{0x0f, 0x8d, 0, 0, 0, 0})), 0x8c);          // jge
+  EXPECT_EQ(inverse_condition(decode(Bytes{0xe3, 0})), std::nullopt);                 // jrcxz
+  EXPECT_EQ(inverse_condition(decode(Bytes{0xc7, 0xf8, 0, 0, 0, 0})), std::nullopt);  // xbegin
+  EXPECT_EQ(inverse_condition(decode(Bytes{0x0f, 0x94, 0xc0})), std::nullopt);        // sete
+}
+
 TEST(X8664Codec, ShiftsByZeroKeepFlags) {
   const Bytes by_cl = {0xd3, 0xe0}, by_one = {0xd1, 0xe0};
   EXPECT_TRUE(effects_of(decode(by_cl), by_cl.data()).keeps_flags);
@@ -337,12 +354,12 @@ TEST(X8664Codec, ShiftsByZeroKeepFlags) {
 TEST(X8664Codec, Speed) {
   const Text text = read_text("/proc/self/exe");
   uint64_t count = 0, bytes = 0;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   for (const Code code(text.bytes); bytes < code.size(); ++count)
     bytes += std::max<unsigned>(1, decode(code.subspan(bytes)).length);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   fmt::print("{:.1f} million instructions per second\n",
-             static_cast<double>(count) / seconds.count() / 1e6);
+             static_cast<double>(count) / seconds / 1e6);
   EXPECT_GT(count, 100'000u);
 }
 

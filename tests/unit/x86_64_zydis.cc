@@ -100,7 +100,8 @@ void add_memory(Effects& effects, const ZydisDecodedInstruction& instruction,
   if (operand.mem.segment == ZYDIS_REGISTER_FS) memory.segment = Segment::fs;
   if (operand.mem.segment == ZYDIS_REGISTER_GS) memory.segment = Segment::gs;
   // Zydis forgets that this SIB byte means no base, if REX.B is set and addresses have 32 bits.
-  const bool no_base = instruction.address_width == 32 && instruction.raw.sib.offset != 0 &&
+  const bool no_base = operand.visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
+                       instruction.address_width == 32 && instruction.raw.sib.offset != 0 &&
                        instruction.raw.sib.base == 5 && instruction.raw.modrm.mod == 0;
   const RegisterNumber base = number_of(no_base ? ZYDIS_REGISTER_NONE : operand.mem.base);
   const RegisterNumber index = number_of(operand.mem.index);
@@ -335,9 +336,9 @@ std::string compare_fields(const Decoded& ours, const ZydisInstruction& theirs,
   if (form.flow != theirs.flow)
     return fmt::format("flow {} not {}", static_cast<int>(form.flow),
                        static_cast<int>(theirs.flow));
-  const std::optional<int64_t> distance =
-      is_direct(form) ? std::optional(branch_distance(ours, code)) : std::nullopt;
-  return distance == theirs.distance ? "" : "flow to another place";
+  const bool same = is_direct(form) == theirs.distance.has_value() &&
+                    (!is_direct(form) || branch_distance(ours, code) == *theirs.distance);
+  return same ? "" : "flow to another place";
 }
 
 }  // namespace

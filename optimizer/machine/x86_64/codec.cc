@@ -39,7 +39,8 @@ constexpr std::array<PrefixKind, 256> kPrefixKinds = make_prefix_kinds();
 /// Works on code that is followed by readable bytes: whether the instruction fits is checked last.
 class Decoder {
  public:
-  Decoder(const uint8_t* code, unsigned limit) : code_(code), limit_(limit) {}
+  Decoder(const Forms& table, const uint8_t* code, unsigned limit)
+      : table_(table), code_(code), limit_(limit) {}
 
   Decoded run();
 
@@ -51,11 +52,12 @@ class Decoder {
   bool read_evex();
   bool select_form();
   void read_modrm();
-  bool is_legal() const;
+  bool is_legal(const Form& form) const;
   bool is_legal_evex(const Form& form) const;
   bool has_legal_masks(const Form& form) const;
   bool has_distinct_registers(const Form& form) const;
 
+  const Forms& table_;
   const uint8_t* code_;
   unsigned limit_;
   unsigned at_ = 0;
@@ -176,8 +178,7 @@ bool Decoder::read_opcode() {
 }
 
 bool Decoder::select_form() {
-  static const Forms& table = forms();
-  const Cell& cell = table.cell(space_, map_, out_.opcode);
+  const Cell& cell = table_.cell(space_, map_, out_.opcode);
   uint32_t key = 1u << (select::kPrefix + prefix_) | 1u << (select::kW + out_.w) |
                  1u << (select::kLength + length_);
   if (cell.modrm) {
@@ -194,8 +195,8 @@ bool Decoder::select_form() {
     out_.vector_length = static_cast<uint8_t>(length_);
   }
   for (unsigned i = cell.first; i != cell.end; ++i) {
-    if (!table.candidates[i].matches(key)) continue;
-    out_.form = table.candidates[i].form;
+    if (!table_.candidates[i].matches(key)) continue;
+    out_.form = table_.candidates[i].form;
     return true;
   }
   return false;
@@ -232,21 +233,17 @@ bool Decoder::has_legal_masks(const Form& form) const {
          !is_mask_method(destination.method) && !form.vector_index;
 }
 
-/// The manual's pages say which registers must differ; of EVEX gathers the mask is not among them.
+/// The manual's pages say which registers must differ; the mask of an EVEX gather is none of them.
 bool Decoder::has_distinct_registers(const Form& form) const {
-  uint32_t seen = 0;
-  const auto is_new = [&](unsigned number) {
-    const bool fresh = (seen >> number & 1) == 0;
-    seen |= 1u << number;
-    return fresh;
-  };
   const unsigned destination = out_.reg() | out_.r | out_.r4;
   const unsigned other = out_.vvvv | unsigned{out_.v4};
-  is_new(destination);
-  if (!form.vector_index)
-    return other != destination && (out_.has_memory() || is_new(out_.rm() | out_.b | out_.x << 1));
-  const unsigned index = (out_.sib >> 3 & 7) | out_.x | (space_ == Space::evex ? out_.v4 : 0);
-  return is_new(index) && (space_ == Space::evex || is_new(other));
+  if (!form.vector_index) {
+    const unsigned last = out_.rm() | out_.b | out_.x << 1;
+    return destination != other && (out_.has_memory() || destination != last);
+  }
+  const unsigned index = (out_.sib >> 3 & 7) | out_.x;
+  if (space_ == Space::evex) return destination != (index | out_.v4);
+  return destination != index && destination != other && index != other;
 }
 
 bool Decoder::is_legal_evex(const Form& form) const {
@@ -257,12 +254,11 @@ bool Decoder::is_legal_evex(const Form& form) const {
                      [](const OperandForm& operand) { return operand.broadcast != 0; });
 }
 
-bool Decoder::is_legal() const {
-  const Form& form = form_of(out_);
+bool Decoder::is_legal(const Form& form) const {
   if ((out_.prefixes & Decoded::kLock) != 0 && !(form.lockable && out_.has_memory())) return false;
-  // Of control registers, only the number 8 needs REX.R; no debug register does.
-  if (form.register_only && out_.r != 0 && (out_.opcode & 1) != 0) return false;
-  if (form.register_only && out_.r != 0 && out_.reg() != 0) return false;
+  // Of control registers, 8 alone needs REX.R; no debug register (odd opcodes) does.
+  if (form.register_only && out_.r != 0 && ((out_.opcode & 1) != 0 || out_.reg() != 0))
+    return false;
   if (space_ == Space::legacy) return true;
   const bool extends_index = form.vector_index && space_ == Space::evex;
   if (!form.uses_vvvv && (out_.vvvv != 0 || (out_.v4 != 0 && !extends_index))) return false;
@@ -279,7 +275,7 @@ bool Decoder::is_legal() const {
 
 Decoded Decoder::run() {
   if (!read_prefixes() || !read_opcode() || !select_form()) return {};
-  const Form& form = form_of(out_);
+  const Form& form = table_.forms[out_.form];
   if (form.register_only) out_.modrm |= 0xc0;
   if (out_.modrm_at != 0) read_modrm();
   if (form.memory_offset) {
@@ -293,7 +289,7 @@ Decoded Decoder::run() {
     out_.immediate_size = static_cast<uint8_t>(size);
     at_ += size;
   }
-  if (at_ > limit_ || !is_legal()) return {};
+  if (at_ > limit_ || !is_legal(form)) return {};
   out_.length = static_cast<uint8_t>(at_);
   return out_;
 }
@@ -309,11 +305,12 @@ unsigned operand_size_index(const Form& form, const Decoded& decoded) {
 Decoded decode(std::span<const uint8_t> code) {
   // No read goes further than prefixes, EVEX, opcode, ModRM and SIB behind the last legal prefix.
   constexpr size_t kReadable = kLongest + 8;
-  if (code.size() >= kReadable) return Decoder(code.data(), kLongest).run();
+  const Forms& table = forms();
+  if (code.size() >= kReadable) return Decoder(table, code.data(), kLongest).run();
   std::array<uint8_t, kReadable + kLongest> padded{};
   if (!code.empty()) std::memcpy(padded.data(), code.data(), code.size());
   const auto limit = std::min<size_t>(code.size(), kLongest);
-  return Decoder(padded.data(), static_cast<unsigned>(limit)).run();
+  return Decoder(table, padded.data(), static_cast<unsigned>(limit)).run();
 }
 
 }  // namespace respike::x86_64

@@ -32,6 +32,35 @@ constexpr std::string_view kRegisterNames[] = {"rax", "rcx", "rdx", "rbx", "rsp"
 constexpr std::string_view kFlagLetters = "cpazsod";  // in the order of the bits of Flag
 constexpr std::string_view kMapNames[] = {"", "0f", "38", "3a", "m5", "m6"};
 
+/// A word of a row that sets a member.
+struct Property {
+  std::string_view word;
+  bool Form::*member;
+};
+constexpr Property kTokens[] = {
+    {"lock", &Form::lockable},  {"rep", &Form::repeats},   {"d64", &Form::default64},
+    {"f64", &Form::fixed64},    {"mk", &Form::needs_mask}, {"vsib", &Form::vector_index},
+    {"select", &Form::selects}, {"ne", &Form::distinct},
+};
+constexpr Property kEffectWords[] = {
+    {"<cc", &Form::condition}, {"kf", &Form::keeps_flags}, {"push", &Form::push},
+    {"pop", &Form::pop},       {"leave", &Form::leave},    {"zero", &Form::zeroes},
+    {"x87", &Form::x87},       {"any", &Form::any},
+};
+
+struct FlowWord {
+  std::string_view word;
+  Flow flow;
+};
+constexpr FlowWord kFlowWords[] = {
+    {"branch", Flow::branch}, {"jump", Flow::jump}, {"call", Flow::call},
+    {"ret", Flow::ret},       {"stop", Flow::stop}, {"system", Flow::system},
+};
+
+/// Tokens that variants() reads.
+constexpr std::string_view kVariantTokens[] = {"np",  "66",  "nf",  "f3", "f2",
+                                               "fp2", "fps", "fp4", "mmx"};
+
 /// One of the forms that differ in mandatory prefix.
 struct Variant {
   uint8_t prefixes = 0xf;
@@ -45,6 +74,8 @@ class Expansion {
   explicit Expansion(Forms& result) : result_(result) {}
 
   void add(const Row& row);
+  /// Call once, behind all rows.
+  void fill_cells();
 
  private:
   struct Listed {
@@ -59,7 +90,10 @@ class Expansion {
   void read_opcodes(std::string_view text);
   void read_token(Form& form, Candidate& candidate, std::string_view token);
   void read_operands(Form& form, bool mmx);
-  void read_effects(Form& form);
+  OperandForm read_operand(const Form& form, std::string_view text) const;
+  void read_named(OperandForm& operand, std::string_view name) const;
+  void read_effects(Form& form) const;
+  uint8_t read_flags(std::string_view letters) const;
   std::vector<Variant> variants() const;
   bool has(std::string_view token) const { return std::ranges::count(tokens_, token) != 0; }
   [[noreturn]] void fail(std::string_view what) const {
@@ -73,8 +107,6 @@ class Expansion {
   std::vector<uint8_t> opcodes_;
   std::vector<std::string_view> tokens_;
   bool modrm_ = false;
-
-  friend Forms make_forms();
   std::vector<Listed> listed_;
 };
 
@@ -151,7 +183,10 @@ std::vector<Variant> Expansion::variants() const {
 
 void Expansion::read_token(Form& form, Candidate& candidate, std::string_view token) {
   const bool evex = form.space == Space::evex;
-  if (token.starts_with("/")) {
+  const auto* property = std::ranges::find(kTokens, token, &Property::word);
+  if (property != std::end(kTokens)) {
+    form.*property->member = true;
+  } else if (token.front() == '/') {
     narrow(candidate, select::kReg, 8, digits(token.substr(1)));
     modrm_ = true;
   } else if (token == "mem" || token == "reg") {
@@ -165,10 +200,16 @@ void Expansion::read_token(Form& form, Candidate& candidate, std::string_view to
     narrow(candidate, select::kW, 2, digits(token.substr(1)));
   } else if (token == "ew0" || token == "ew1") {
     if (evex) narrow(candidate, select::kW, 2, digits(token.substr(2)));
-  } else if (token.starts_with("l") && token != "lock") {
+  } else if (token.starts_with("l")) {
     if (form.space != Space::legacy) narrow(candidate, select::kLength, 4, digits(token.substr(1)));
-  } else if (token.starts_with("n") && token.size() > 1 && token[1] >= '0' && token[1] <= '9') {
+  } else if (token == "er" || token == "sae") {
+    form.rounds = evex;
+  } else if (token == "nk") {
+    form.masked = false;
+  } else if (token == "n1" || token == "n2" || token == "n4" || token == "n8") {
     form.compression = static_cast<uint8_t>(token[1] - '0');
+  } else if (std::ranges::count(kVariantTokens, token) == 0) {
+    fail("no such token");
   }
 }
 
@@ -194,100 +235,6 @@ uint8_t access_of(char mark) {
   }
 }
 
-void Expansion::read_operands(Form& form, bool mmx) {
-  const bool has_vvvv = form.space != Space::legacy;
-  bool dropped = false;
-  for (std::string_view text : split(row_->operands, ',')) {
-    OperandForm operand;
-    operand.access = access_of(text.front());
-    if (text.find_first_of("=+?~!") == 0) text.remove_prefix(1);
-    const size_t colon = text.find(':');
-    if (colon != text.npos) {
-      const bool memory = text.front() == '@';
-      const std::string_view name = text.substr(memory, colon - memory);
-      const auto* found = std::ranges::find(kRegisterNames, name);
-      operand.number = found == std::end(kRegisterNames)
-                           ? uint8_t{0}
-                           : static_cast<uint8_t>(found - std::begin(kRegisterNames));
-      operand.method = memory ? '@' : name == "xmm0" ? 'x' : name == "ah" ? 'a' : 'r';
-      text.remove_prefix(colon);
-    } else {
-      operand.method = text.front();
-    }
-    operand.type = text[1];
-    if (const size_t star = text.find('*'); star != text.npos && form.space == Space::evex)
-      operand.broadcast = star + 1 < text.size() ? static_cast<uint8_t>(text[star + 1] - '0') : 1;
-    if (operand.type == 'p') {
-      operand.type = form.element == 0 ? 'x' : form.element == 4 ? 'd' : 'q';
-      if (form.element != 0) operand.broadcast = 0;
-    }
-    if (mmx && operand.type == 'x') operand.type = 'q';
-    if (mmx && operand.type == 'o') operand.type = 'q';
-    if (mmx && operand.method == 'V') operand.method = 'P';
-    if (mmx && operand.method == 'W') operand.method = 'Q';
-    if (operand.method == 'H' && !has_vvvv) {
-      dropped = true;
-      continue;
-    }
-    modrm_ |= is_modrm(operand.method);
-    form.uses_vvvv |= std::string_view("HBJ").find(operand.method) != std::string_view::npos;
-    form.memory_offset |= operand.method == 'O';
-    form.register_only |= operand.method == 'C' || operand.method == 'D';
-    form.operands[form.operand_count++] = operand;
-  }
-  if (dropped) form.operands[0].access |= kRead;
-}
-
-void Expansion::read_effects(Form& form) {
-  for (const std::string_view word : split(row_->effects, ' ')) {
-    const auto flags = [&] {
-      uint8_t set = 0;
-      for (const char letter : word.substr(1)) {
-        const size_t bit = kFlagLetters.find(letter);
-        if (bit == kFlagLetters.npos) fail("no such flag");
-        set |= static_cast<uint8_t>(1u << bit);
-      }
-      return set;
-    };
-    if (word == "<cc")
-      form.condition = true;
-    else if (word[0] == '<')
-      form.reads |= flags();
-    else if (word[0] == '>')
-      form.writes |= flags();
-    else if (word[0] == '?')
-      form.undefined |= flags();
-    else if (word == "kf")
-      form.keeps_flags = true;
-    else if (word == "push")
-      form.push = true;
-    else if (word == "pop")
-      form.pop = true;
-    else if (word == "leave")
-      form.leave = true;
-    else if (word == "zero")
-      form.zeroes = true;
-    else if (word == "x87")
-      form.x87 = true;
-    else if (word == "any")
-      form.any = true;
-    else if (word == "branch")
-      form.flow = Flow::branch;
-    else if (word == "jump")
-      form.flow = Flow::jump;
-    else if (word == "call")
-      form.flow = Flow::call;
-    else if (word == "ret")
-      form.flow = Flow::ret;
-    else if (word == "stop")
-      form.flow = Flow::stop;
-    else if (word == "system")
-      form.flow = Flow::system;
-    else
-      fail("no such effect");
-  }
-}
-
 /// Bytes of an immediate of the type, for 16-, 32- and 64-bit operands.
 void add_immediate(Form& form, char type) {
   constexpr uint8_t kByV[] = {2, 4, 8}, kByZ[] = {2, 4, 4};
@@ -298,21 +245,106 @@ void add_immediate(Form& form, char type) {
                                           : 1;
 }
 
+/// A register that the row names, or memory at the register.
+void Expansion::read_named(OperandForm& operand, std::string_view name) const {
+  operand.method = 'r';
+  if (name == "xmm0" || name == "ah") {
+    operand.method = name == "ah" ? 'a' : 'x';
+    return;
+  }
+  if (name.front() == '@') {
+    operand.method = '@';
+    name.remove_prefix(1);
+  }
+  const auto* found = std::ranges::find(kRegisterNames, name);
+  if (found == std::end(kRegisterNames)) fail("no such register");
+  operand.number = static_cast<uint8_t>(found - std::begin(kRegisterNames));
+}
+
+OperandForm Expansion::read_operand(const Form& form, std::string_view text) const {
+  OperandForm operand;
+  operand.access = access_of(text.front());
+  if (text.find_first_of("=+?~!") == 0) text.remove_prefix(1);
+  const size_t colon = text.find(':');
+  if (colon != text.npos) {
+    read_named(operand, text.substr(0, colon));
+    text.remove_prefix(colon);
+  } else {
+    operand.method = text.front();
+  }
+  operand.type = text[1];
+  const size_t star = text.find('*');
+  if (star != text.npos && form.space == Space::evex)
+    operand.broadcast = star + 1 < text.size() ? static_cast<uint8_t>(text[star + 1] - '0') : 1;
+  if (operand.type == 'p') {
+    operand.type = form.element == 0 ? 'x' : form.element == 4 ? 'd' : 'q';
+    if (form.element != 0) operand.broadcast = 0;
+  }
+  return operand;
+}
+
+/// The same operand of an MMX encoding.
+void make_mmx(OperandForm& operand) {
+  if (operand.type == 'x' || operand.type == 'o') operand.type = 'q';
+  if (operand.method == 'V') operand.method = 'P';
+  if (operand.method == 'W') operand.method = 'Q';
+}
+
+void Expansion::read_operands(Form& form, bool mmx) {
+  bool dropped = false;
+  for (const std::string_view text : split(row_->operands, ',')) {
+    OperandForm operand = read_operand(form, text);
+    if (mmx) make_mmx(operand);
+    if (operand.method == 'H' && form.space == Space::legacy) {
+      dropped = true;
+      continue;
+    }
+    modrm_ |= is_modrm(operand.method);
+    form.uses_vvvv |= std::string_view("HBJ").find(operand.method) != std::string_view::npos;
+    form.memory_offset |= operand.method == 'O';
+    form.register_only |= operand.method == 'C' || operand.method == 'D';
+    if (std::string_view("IAL").find(operand.method) != std::string_view::npos)
+      add_immediate(form, operand.type);
+    form.operands[form.operand_count++] = operand;
+  }
+  if (dropped) form.operands[0].access |= kRead;
+}
+
+uint8_t Expansion::read_flags(std::string_view letters) const {
+  uint8_t set = 0;
+  for (const char letter : letters) {
+    const size_t bit = kFlagLetters.find(letter);
+    if (bit == kFlagLetters.npos) fail("no such flag");
+    set |= static_cast<uint8_t>(1u << bit);
+  }
+  return set;
+}
+
+void Expansion::read_effects(Form& form) const {
+  for (const std::string_view word : split(row_->effects, ' ')) {
+    const auto* property = std::ranges::find(kEffectWords, word, &Property::word);
+    const auto* flow = std::ranges::find(kFlowWords, word, &FlowWord::word);
+    if (property != std::end(kEffectWords))
+      form.*property->member = true;
+    else if (flow != std::end(kFlowWords))
+      form.flow = flow->flow;
+    else if (word.front() == '<')
+      form.reads |= read_flags(word.substr(1));
+    else if (word.front() == '>')
+      form.writes |= read_flags(word.substr(1));
+    else if (word.front() == '?')
+      form.undefined |= read_flags(word.substr(1));
+    else
+      fail("no such effect");
+  }
+}
+
 void Expansion::add_form(Space space, const Variant& variant) {
   Form form;
   form.name = row_->name;
   form.space = space;
   form.element = variant.element;
-  form.lockable = has("lock");
-  form.repeats = has("rep");
-  form.default64 = has("d64");
-  form.fixed64 = has("f64");
-  form.rounds = space == Space::evex && (has("er") || has("sae"));
-  form.masked = space == Space::evex && !has("nk");
-  form.needs_mask = has("mk");
-  form.vector_index = has("vsib");
-  form.selects = has("select");
-  form.distinct = has("ne");
+  form.masked = space == Space::evex;
   Candidate candidate;
   narrow(candidate, select::kPrefix, 4, variant.prefixes);
   if (space == Space::vex) narrow(candidate, select::kLength, 4, 3);
@@ -322,9 +354,6 @@ void Expansion::add_form(Space space, const Variant& variant) {
   for (const std::string_view token : tokens_) read_token(form, candidate, token);
   read_operands(form, variant.mmx);
   read_effects(form);
-  for (unsigned i = 0; i < form.operand_count; ++i)
-    if (std::string_view("IAL").find(form.operands[i].method) != std::string_view::npos)
-      add_immediate(form, form.operands[i].type);
   candidate.form = static_cast<uint16_t>(result_.forms.size());
   result_.forms.push_back(form);
   const unsigned table = kMaps * static_cast<unsigned>(space) + map_;
@@ -341,6 +370,20 @@ void Expansion::add(const Row& row) {
   }
 }
 
+void Expansion::fill_cells() {
+  std::ranges::stable_sort(listed_, {}, [](const Listed& entry) {
+    return std::tuple(entry.table, entry.opcode, std::popcount(entry.candidate.allowed));
+  });
+  for (const auto& [table, opcode, modrm, candidate] : listed_) {
+    Cell& cell = result_.cells[table][opcode];
+    const auto index = static_cast<uint16_t>(result_.candidates.size());
+    if (cell.end == 0) cell.first = index;
+    cell.end = static_cast<uint16_t>(index + 1);
+    cell.modrm |= modrm;
+    result_.candidates.push_back(candidate);
+  }
+}
+
 Forms make_forms() {
   Forms result;
   result.forms.emplace_back();
@@ -349,18 +392,7 @@ Forms make_forms() {
   for (const Row& row : kX87Rows) expansion.add(row);
   for (const Row& row : kVectorRows) expansion.add(row);
   for (const Row& row : kMaskRows) expansion.add(row);
-  auto& listed = expansion.listed_;
-  std::ranges::stable_sort(listed, {}, [](const auto& entry) {
-    return std::tuple(entry.table, entry.opcode, std::popcount(entry.candidate.allowed));
-  });
-  for (const auto& [table, opcode, modrm, candidate] : listed) {
-    Cell& cell = result.cells[table][opcode];
-    const auto index = static_cast<uint16_t>(result.candidates.size());
-    if (cell.end == 0) cell.first = index;
-    cell.end = static_cast<uint16_t>(index + 1);
-    cell.modrm |= modrm;
-    result.candidates.push_back(candidate);
-  }
+  expansion.fill_cells();
   return result;
 }
 

@@ -348,6 +348,12 @@ int64_t branch_distance(const Decoded& decoded, const uint8_t* code) {
   return read_signed(code + decoded.immediate_at, decoded.immediate_size);
 }
 
+std::optional<uint8_t> inverse_condition(const Decoded& decoded) {
+  const Form& form = form_of(decoded);
+  if (form.flow != Flow::branch || !form.condition) return {};
+  return decoded.opcode ^ 1;
+}
+
 uint8_t condition_flags(uint8_t opcode) {
   constexpr uint8_t kFlags[] = {kOverflow,
                                 kCarry,

@@ -2,6 +2,7 @@
 // What a decoded instruction reads and writes.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "optimizer/machine/x86_64/codec.h"
@@ -59,6 +60,10 @@ Effects effects_of(const Decoded& decoded, const uint8_t* code);
 /// Whether control goes where an immediate says; the distance from the next instruction.
 bool is_direct(const Form& form);
 int64_t branch_distance(const Decoded& decoded, const uint8_t* code);
+
+/// The opcode of the conditional branch with the opposite condition; nullopt for loop, jrcxz and
+/// xbegin, which have none, and for other instructions.
+std::optional<uint8_t> inverse_condition(const Decoded& decoded);
 
 /// Flags that the condition `opcode & 15` of jcc, setcc and cmovcc reads.
 uint8_t condition_flags(uint8_t opcode);
