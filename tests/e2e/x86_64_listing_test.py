@@ -11,10 +11,10 @@ import sys
 import common
 
 OBJDUMP = "/usr/lib/llvm-22/bin/llvm-objdump"
-LINE = re.compile(r"^ *([0-9a-f]+): ((?:[0-9a-f]{2} )+) *(?:\t(.*))?$", re.M)
-REMARKS = re.compile(r" *(<[^\n]*>|# 0x[0-9a-f]+.*)$")
+LINE = re.compile(r"^ *([0-9a-f]+): ([0-9a-f]{2}(?: [0-9a-f]{2})*) *\t(.*)$", re.M)
+REMARKS = re.compile(r"\s*(<[^\n]*>|# .*)$")
 PREFIXES = {"26", "2e", "36", "3e", "64", "65", "66", "67", "f0", "f2", "f3"}
-FILES = ["/bin/true", "/usr/lib/x86_64-linux-gnu/libz.so.1", "/usr/lib/x86_64-linux-gnu/libm.so.6"]
+FILES = ["/bin/true", "/usr/lib/x86_64-linux-gnu/libz.so.1", "/usr/lib/x86_64-linux-gnu/libgmp.so.10"]
 
 
 def words(text):
@@ -26,8 +26,8 @@ def objdump_lines(image, *options):
     outcome = common.run_command([OBJDUMP, "-d", "-z", *options, image], timeout=common.TOOL_TIMEOUT)
     lines, prefixes = [], []
     for address, code, text in LINE.findall(outcome.stdout.decode()):
-        line = (int(address, 16), words(code), words(REMARKS.sub("", text)))
-        if code.strip() in PREFIXES:
+        line = (int(address, 16), code, words(REMARKS.sub("", text)))
+        if code in PREFIXES:
             prefixes.append(line)
             continue
         parts = [*prefixes, line]

@@ -97,8 +97,9 @@ std::string Printer::print(std::span<const uint8_t> code, uint64_t address) cons
         llvm::MCDisassembler::Success)
       return "(not known to LLVM)";
     if (at != 0) out << ' ';
-    printer_->printInst(&instruction, address + at, "", *subtarget_, out);
     at += size;
+    // LLVM counts the distances of branches from the address that is passed here.
+    printer_->printInst(&instruction, address + at, "", *subtarget_, out);
   }
   return text.substr(text.find_first_not_of('\t'));
 }
