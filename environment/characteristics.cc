@@ -205,8 +205,7 @@ std::string trip_count_text(const Characteristics& program) {
       : often <= 0.5
           ? "Time is spent in loops of single procedures: layout gains little where such "
             "a loop fits into the cache."
-          : "Time is spent in short loops and between procedures: both the order of "
-            "blocks and the layout across procedures matter.";
+          : "Both the layout across procedures and the order of blocks in loops matter.";
   return fmt::format(
       "{} of the instructions are executed in procedures whose loops turn less than twice, {} in "
       "procedures whose loops turn less than 16 times. {}",
@@ -221,9 +220,8 @@ std::string blocks_text(const Characteristics& program) {
   const double all = 1 - at(by_blocks(program, false), 16);
   const double hot = 1 - at(by_blocks(program, true), 16);
   const char* meaning =
-      all - hot >= 0.1
-          ? "Large procedures run few of their blocks: splitting brings the blocks that "
-            "run together."
+      all - hot >= 0.1 ? "Large procedures run few of their blocks: splitting brings together the "
+                         "blocks that run."
       : hot >= 0.5 ? "Large procedures run most of their blocks: the order of the blocks matters "
                      "more than splitting."
                    : "Time is spent in small procedures: calls cost much, and the layout across "

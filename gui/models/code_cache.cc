@@ -54,6 +54,12 @@ ImageInfo CodeCache::info(Environment& environment, const std::string& applicati
   return describe_image(lifted(environment, view, Version::original).program);
 }
 
+const Program& CodeCache::counted(Environment& environment, const std::string& application,
+                                  const std::string& image) {
+  return lifted(environment, find_image(environment, application, image), Version::original)
+      .program;
+}
+
 ProcedureAnswer CodeCache::ask(Environment& environment, const ProcedureQuestion& question) {
   const ImageView view = find_image(environment, question.application, question.image);
   const Lifted& code = lifted(environment, view, question.version);

@@ -35,6 +35,10 @@ class CodeCache {
   /// Throws Error when the application has no such image, or the image cannot be optimized.
   ImageInfo info(Environment& environment, const std::string& application,
                  const std::string& image);
+  /// The program of the original with the counts of its profile, until the next question. Throws
+  /// Error as info() does.
+  const Program& counted(Environment& environment, const std::string& application,
+                         const std::string& image);
 
  private:
   struct Lifted {

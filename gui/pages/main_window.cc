@@ -79,8 +79,8 @@ void MainWindow::make_pages(const QString& respike) {
   tabs_->setAccessibleName("Pages");
   applications_ = new ApplicationsPage(manager_, this);
   run_ = new RunPage(manager_, respike, this);
-  time_ = new TimePage(manager_, this);
   const auto code = std::make_shared<CodeCache>();
+  time_ = new TimePage(manager_, code, this);
   procedure_ = new ProcedurePage(manager_, code, this);
   image_ = new ImagePage(manager_, code, this);
   gain_ = new GainPage(manager_, this);
@@ -100,8 +100,8 @@ void MainWindow::make_pages(const QString& respike) {
   connect(applications_, &ApplicationsPage::details_wanted, this,
           [this] { tabs_->setCurrentWidget(time_); });
   connect(time_, &TimePage::procedure_wanted, this,
-          [this](const std::string& image, const QString& name, uint64_t address) {
-            procedure_->show_procedure(image, name, address);
+          [this](const std::string& image, const QString& name, uint64_t address, uint64_t block) {
+            procedure_->show_procedure(image, name, address, block);
             tabs_->setCurrentWidget(procedure_);
           });
   connect(settings_, &SettingsPage::open_wanted, this, &MainWindow::open_database);

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 #include "gui/pages/controls.h"
 #include "gui/pictures/heat.h"
@@ -111,10 +112,10 @@ void ProcedurePage::choose(const QString& application) {
   ask();
 }
 
-void ProcedurePage::show_procedure(const std::string& image, const QString& name,
-                                   uint64_t address) {
+void ProcedurePage::show_procedure(const std::string& image, const QString& name, uint64_t address,
+                                   uint64_t block) {
   constexpr size_t kMostVisited = 100;
-  visited_.push_back({image, name, address});
+  visited_.push_back({image, name, address, block});
   if (visited_.size() > kMostVisited) visited_.erase(visited_.begin());
   ask();
 }
@@ -190,6 +191,7 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   title_->setText(title);
   stack_->setCurrentIndex(1);
   draw();
+  if (visited_.back().block != 0) return choose_block();
   if (!same) return;
   table_->verticalScrollBar()->setValue(row);
   graph_->setTransform(zoom);
@@ -205,6 +207,14 @@ void ProcedurePage::draw() {
   graph_->setSceneRect(scene_.sceneRect());
   selecting_ = false;
   graph_->show_start(scene_.box(0));
+}
+
+void ProcedurePage::choose_block() {
+  const uint64_t address = std::exchange(visited_.back().block, 0);
+  const auto& blocks = listing_.view().blocks;
+  const auto found = std::ranges::find(blocks, address, &CodeBlock::address);
+  if (found != blocks.end() && version_->currentIndex() == 0)
+    select(BlockId(found - blocks.begin()), true, true);
 }
 
 void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {

@@ -7,10 +7,8 @@
 #include <QGraphicsPathItem>
 #include <QGraphicsRectItem>
 #include <QGraphicsSimpleTextItem>
-#include <QImage>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QSaveFile>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -218,23 +216,9 @@ void FlowGraphView::keyPressEvent(QKeyEvent* event) {
 
 QString save_picture(QGraphicsScene& scene, const QString& path, const QString& title) {
   const QRectF area = scene.sceneRect();
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  if (path.endsWith(".png", Qt::CaseInsensitive)) {
-    constexpr double kMostPixels = 16000;  // a side
-    const double scale = std::min({2.0, kMostPixels / area.width(), kMostPixels / area.height()});
-    QImage image((area.size() * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    scene.render(&painter, {}, area);
-    painter.end();
-    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
-  } else {
-    write_svg(file, area.size(), title,
-              [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); });
-  }
-  return file.commit() ? QString() : path + ": " + file.errorString();
+  return save_picture(path, area.size(), title, [&](QPainter& painter, const QRectF& to) {
+    scene.render(&painter, to, area);
+  });
 }
 
 }  // namespace respike::gui

@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "environment/describing.h"
+#include "gui/models/character_model.h"
+#include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
@@ -74,16 +76,42 @@ QString procedures_table(const ReportData& data) {
          rows + "</table>\n";
 }
 
-/// A scene as an element `svg` with a title.
-QString svg_of(QGraphicsScene& scene, const QString& title) {
+/// A picture as an element `svg` with a title.
+QString svg_of(const QSizeF& size, const QString& title, const Painting& paint) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
-  const QRectF area = scene.sceneRect();
-  write_svg(buffer, area.size(), title,
-            [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); });
+  write_svg(buffer, size, title, paint);
   QString text = QString::fromUtf8(buffer.data());
   text.remove(0, text.indexOf("<svg"));
   return text.replace(0, 4, QString("<svg role=\"img\" aria-label=\"%1\"").arg(html(title)));
+}
+
+QString figure_of(const Figure& figure) {
+  return QString("<figure><figcaption><strong>%1</strong>: %2</figcaption>\n%3</figure>\n")
+      .arg(html(figure.title), html(figure.text),
+           svg_of(size_of(figure), figure.title + ": " + figure.text,
+                  [&](QPainter& painter, const QRectF& area) {
+                    paint_figure(painter, area, figure, paper_palette());
+                  }));
+}
+
+QString character_table(const Characteristics& program) {
+  CharacterModel model;
+  model.set(program);
+  QString rows;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    rows += "<tr>";
+    for (int column = 0; column < model.columnCount(); ++column)
+      rows += QString("<td%1>%2</td>")
+                  .arg(column == CharacterModel::measure ? "" : " class=\"number\"",
+                       html(model.index(row, column).data().toString()));
+    rows += "</tr>\n";
+  }
+  return "<details><summary>The numbers of these figures</summary>\n<table><caption>Shares of the "
+         "executed instructions</caption>\n<tr><th>Of procedures</th><th "
+         "class=\"number\">Bound</th>"
+         "<th class=\"number\">Share</th></tr>\n" +
+         rows + "</table>\n</details>\n";
 }
 
 QString figure_of(const ProcedureAnswer& answer) {
@@ -95,7 +123,10 @@ QString figure_of(const ProcedureAnswer& answer) {
   if (scene.left_out() != 0)
     caption += QString(", %1 of them never ran and are left out").arg(scene.left_out());
   return QString("<figure><figcaption>%1</figcaption>\n%2</figure>\n")
-      .arg(caption, svg_of(scene, "Flow graph of " + name));
+      .arg(caption, svg_of(scene.sceneRect().size(), "Flow graph of " + name,
+                           [&](QPainter& painter, const QRectF& area) {
+                             scene.render(&painter, area, scene.sceneRect());
+                           }));
 }
 
 }  // namespace
@@ -111,6 +142,7 @@ ReportData read_report(Environment& environment, const std::string& application)
   }
   rows.resize(std::min({rows.size(), kProcedures, size_t(data.executed)}));
   CodeCache cache;
+  data.character = read_characteristics(environment, cache, application, {});
   for (const ProcedureRow& row : rows) {
     if (data.graphs.size() == kGraphs) break;
     if (row.blocks > kMostBlocks) continue;
@@ -141,6 +173,9 @@ QByteArray make_report(const ReportData& data) {
                 .arg(name);
   } else {
     page += procedures_table(data);
+    page += "<h2>What kind of program it is</h2>\n";
+    for (const Figure& figure : character_figures(data.character)) page += figure_of(figure);
+    page += character_table(data.character);
     page +=
         "<h2>Flow graphs</h2>\n<p>Boxes are basic blocks: their number, how often they ran, and "
         "how many "

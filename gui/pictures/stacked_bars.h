@@ -42,7 +42,9 @@ class StackedBarsWidget : public QWidget {
   StackedBars bars_;
 };
 
-/// Writes the bars as SVG. Returns what went wrong; empty: nothing.
+/// The size of a picture of its own.
+QSizeF size_of(const StackedBars& bars);
+/// Writes the bars as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title);
 
 }  // namespace respike::gui

@@ -1,11 +1,14 @@
 #include "gui/pictures/svg.h"
 
+#include <QImage>
+#include <QSaveFile>
 #include <QSvgGenerator>
+
+#include <algorithm>
 
 namespace respike::gui {
 
-void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
-               const std::function<void(QPainter&, const QRectF&)>& paint) {
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint) {
   const QRectF area(QPointF(), size);
   QSvgGenerator svg;
   svg.setOutputDevice(&device);
@@ -13,7 +16,39 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
   svg.setSize(size.toSize());
   svg.setViewBox(area);
   QPainter painter(&svg);
+  // The name of the window's font may mean nothing where the file is looked at.
+  QFont font = painter.font();
+  font.setFamily("sans-serif");
+  painter.setFont(font);
   paint(painter, area);
+}
+
+QString save_picture(const QString& path, const QSizeF& size, const QString& title,
+                     const Painting& paint) {
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
+  if (path.endsWith(".png", Qt::CaseInsensitive)) {
+    constexpr double kMostPixels = 16000;  // a side
+    const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
+    QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.scale(scale, scale);
+    paint(painter, QRectF(QPointF(), size));
+    painter.end();
+    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
+  } else {
+    write_svg(file, size, title, paint);
+  }
+  return file.commit() ? QString() : path + ": " + file.errorString();
+}
+
+QPalette paper_palette() {
+  QPalette palette;
+  for (const auto role : {QPalette::Window, QPalette::Base}) palette.setColor(role, Qt::white);
+  for (const auto role : {QPalette::WindowText, QPalette::Text}) palette.setColor(role, Qt::black);
+  return palette;
 }
 
 }  // namespace respike::gui
