@@ -134,7 +134,7 @@ QString figure_of(const ProcedureAnswer& answer) {
 ReportData read_report(Environment& environment, const std::string& application) {
   ReportData data;
   data.application = environment.show(application);
-  std::vector<ProcedureRow> rows = read_procedures(environment, application, {});
+  std::vector<ProcedureRow> rows = read_times(environment, application, {}).rows;
   data.of_procedures = rows.size();
   for (const ProcedureRow& row : rows) {
     data.instructions = saturating_add(data.instructions, row.instructions);

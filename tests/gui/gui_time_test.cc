@@ -3,6 +3,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QStackedWidget>
 #include <QTabWidget>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gui/models/calls_model.h"
 #include "gui/models/character_model.h"
 #include "gui/pages/time_page.h"
 #include "gui/pictures/figure.h"
@@ -121,6 +123,64 @@ TEST_F(TimeTest, EnterShowsTheProcedure) {
   QTest::keyClick(procedures, Qt::Key_Return);
   ASSERT_EQ(wanted.count(), 1);
   EXPECT_EQ(wanted[0][1].toString(), cell(procedures, 0, ProcedureModel::name));
+}
+
+TEST_F(TimeTest, CallsAreFollowedBothWays) {
+  count("calls.dynamic");
+  open("Procedures");
+  auto* procedures = table("Procedures");
+  const auto row_of = [&](const QString& name) {
+    for (int row = 0; row < procedures->model()->rowCount(); ++row)
+      if (cell(procedures, row, ProcedureModel::name) == name) return row;
+    return -1;
+  };
+  const auto chosen = [&] {
+    return cell(procedures, procedures->currentIndex().row(), ProcedureModel::name);
+  };
+  procedures->setCurrentIndex(procedures->model()->index(row_of("main"), 0));
+  auto* callees = table("Callees");
+  int row = 0;
+  while (callees->model()->index(row, 0).data(CallsModel::row_role).toInt() < 0) ++row;
+  const QString calls = cell(callees, row, CallsModel::count),
+                callee = cell(callees, row, CallsModel::name);
+  callees->setCurrentIndex(callees->model()->index(row, 0));
+  QTest::keyClick(callees, Qt::Key_Return);
+  EXPECT_EQ(chosen(), callee);
+  auto* callers = table("Callers");
+  row = 0;
+  while (row < callers->model()->rowCount() && cell(callers, row, CallsModel::name) != "main")
+    ++row;
+  EXPECT_EQ(cell(callers, row, CallsModel::count), calls);
+  page_->findChild<QLineEdit*>()->setText(callee);  // leaves main out
+  callers->setCurrentIndex(callers->model()->index(row, 0));
+  QTest::keyClick(callers, Qt::Key_Return);
+  EXPECT_EQ(chosen(), "main");
+}
+
+TEST(CallsModelTest, ShowsWhatIsCertainFirst) {
+  TimeData times;
+  for (const char* name : {"main", "sort", "less"}) times.rows.emplace_back().name = name;
+  times.calls = {{0, 1, 1000, 2, false},
+                 {1, 2, 9000, 1, true},
+                 {1, kNone, 50, 1, false},
+                 {kNone, 2, 8000, 0, false},
+                 {2, 1, 3000, 1, false}};
+  CallsModel callers(Direction::callers), callees(Direction::callees);
+  const QAbstractItemModelTester first(&callers,
+                                       QAbstractItemModelTester::FailureReportingMode::Fatal);
+  const QAbstractItemModelTester second(&callees,
+                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+  callers.set(times.rows, times.calls, 1);
+  EXPECT_EQ(csv_of(callers).section("\r\n", 1),
+            "\"3,000\",75.00%,1,less\r\n\"1,000\",25.00%,2,main\r\n");
+  callees.set(times.rows, times.calls, 1);
+  EXPECT_EQ(csv_of(callees).section("\r\n", 1),
+            "50,100.00%,1,\"another image, or through a pointer\"\r\n"
+            "\"at most 9,000\",,1,less (a pointer)\r\n");
+  callers.set(times.rows, times.calls, 2);
+  EXPECT_EQ(callers.rowCount(), 2);
+  callers.clear();
+  EXPECT_EQ(callers.rowCount(), 0);
 }
 
 // ---- the report ----
