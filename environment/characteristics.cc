@@ -23,17 +23,13 @@
 #include "optimizer/analysis/dominators.h"
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/loops.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/layout/hotness.h"
 
 namespace respike {
 namespace {
 
 constexpr double kColdShare = 0.01;
-
-uint64_t size_of(const BasicBlock& block) {
-  return uint64_t(std::ranges::count_if(block.instructions,
-                                        [](const Instruction& i) { return !i.is_pseudo(); }));
-}
 
 double trip_count(const Procedure& procedure, const Loops& loops) {
   const Loop* hottest = nullptr;
@@ -90,7 +86,7 @@ void describe(const Program& program, ProcedureId id, const CallGraph& calls, ui
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
     highest = std::max(highest, block.count);
-    if (continued[b] || !dominators.reachable(b) || size_of(block) == 0) continue;
+    if (continued[b] || !dominators.reachable(b) || count_instructions(block) == 0) continue;
     ++character.blocks;
     character.hot_blocks += block.count >= threshold ? 1 : 0;
   }
@@ -145,7 +141,7 @@ Characteristics characterize(const Program& program) {
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     ProcedureCharacter character;
     for (const BasicBlock& block : program[id].blocks) {
-      const uint64_t instructions = size_of(block);
+      const uint64_t instructions = count_instructions(block);
       character.instructions += instructions;
       character.executed += instructions * block.count;
     }

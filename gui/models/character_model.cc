@@ -3,8 +3,6 @@
 
 #include "gui/models/character_model.h"
 
-#include <algorithm>
-
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -13,11 +11,9 @@ Characteristics read_characteristics(Environment& environment, CodeCache& cache,
                                      const std::string& application,
                                      const std::vector<std::string>& images) {
   Characteristics sum;
-  for (const ImageView& view : environment.show(application).images) {
-    const bool counted = view.build && view.profile.runs + view.profile.carried_runs > 0;
-    if (counted && (images.empty() || std::ranges::find(images, view.image.path) != images.end()))
+  for (const ImageView& view : environment.show(application).images)
+    if (is_counted(view, images))
       sum.add(characterize(cache.counted(environment, application, view.image.path)));
-  }
   return sum;
 }
 

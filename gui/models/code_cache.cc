@@ -20,6 +20,11 @@ ImageView find_image(Environment& environment, const std::string& application,
 
 }  // namespace
 
+bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
+  return view.build && view.profile.runs + view.profile.carried_runs > 0 &&
+         (images.empty() || std::ranges::find(images, view.image.path) != images.end());
+}
+
 const CodeCache::Lifted& CodeCache::lifted(Environment& environment, const ImageView& view,
                                            Version version) {
   if (!view.build) throw Error("it cannot be optimized: " + view.image.reason, view.image.path);

@@ -27,6 +27,9 @@ struct ProcedureAnswer {
   bool counted = false;  // the blocks have counts
 };
 
+/// Whether an image has counts, and `images`, which are paths, name the image; empty: all do.
+bool is_counted(const ImageView& view, const std::vector<std::string>& images);
+
 /// Keeps the last image that was asked for. Used in one thread (Manager::ask).
 class CodeCache {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gui/pages/character_view.h"
+#include "gui/pages/loops_view.h"
 #include "gui/pages/procedures_view.h"
 
 namespace respike::gui {
@@ -21,6 +22,7 @@ TimePage::TimePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* 
   tabs_->setAccessibleName("Views");
   tabs_->setCornerWidget(images_);
   add(new ProceduresView(manager_, this), "Procedures", "Procedures by executed instructions");
+  add(new LoopsView(manager_, cache, this), "Loops", "Loops by executed instructions");
   add(new CharacterView(manager_, cache, this), "Character",
       "What kind of program it is: loops, sizes of procedures, the cost of calls");
   auto* layout = new QVBoxLayout(this);

@@ -14,6 +14,7 @@
 
 #include "gui/models/calls_model.h"
 #include "gui/models/character_model.h"
+#include "gui/models/loop_model.h"
 #include "gui/pages/time_page.h"
 #include "gui/pictures/figure.h"
 #include "gui/pictures/report.h"
@@ -73,7 +74,7 @@ class TimeTest : public testing::Test {
 
 TEST_F(TimeTest, WithoutCountsEachViewSaysWhatToDo) {
   world_.ok({"register", world_.copy("calls.dynamic"), "--name", "app"});
-  for (const char* view : {"Procedures", "Character"}) {
+  for (const char* view : {"Procedures", "Character", "Loops"}) {
     open(view);
     EXPECT_TRUE(wait_for([&] {
       return std::ranges::any_of(page_->findChildren<QLabel*>(), [](const QLabel* label) {
@@ -155,6 +156,37 @@ TEST_F(TimeTest, CallsAreFollowedBothWays) {
   callers->setCurrentIndex(callers->model()->index(row, 0));
   QTest::keyClick(callers, Qt::Key_Return);
   EXPECT_EQ(chosen(), "main");
+}
+
+TEST_F(TimeTest, LoopsLeadToTheirBlocks) {
+  count("interpreter.dynamic");
+  open("Loops");
+  auto* loops = table("Loops");
+  Environment environment(world_.database());
+  CodeCache cache;
+  LoopModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+  model.set(read_loops(environment, cache, "app", {}));
+  ASSERT_GT(model.rowCount(), 3);
+  EXPECT_EQ(loops->model()->rowCount(), model.rowCount());
+  QSignalSpy wanted(page_.get(), &TimePage::procedure_wanted);
+  loops->setCurrentIndex(loops->model()->index(0, 0));
+  QTest::keyClick(loops, Qt::Key_Return);
+  ASSERT_EQ(wanted.count(), 1);
+  EXPECT_EQ(wanted[0][1].toString(), cell(loops, 0, LoopModel::procedure));
+  const uint64_t block = wanted[0][3].toULongLong();
+  EXPECT_EQ(QString::number(block, 16), cell(loops, 0, LoopModel::address));
+  const ProcedureAnswer answer =
+      cache.ask(environment, {.application = "app",
+                              .image = path_.toStdString(),
+                              .name = wanted[0][1].toString().toStdString(),
+                              .address = wanted[0][2].toULongLong()});
+  EXPECT_TRUE(std::ranges::any_of(answer.view.blocks, [&](const CodeBlock& shown) {
+    return shown.address == block && shown.count > 0;
+  }));
+  for (int column = 0; column < model.columnCount(); ++column)
+    loops->sortByColumn(column, Qt::AscendingOrder);
 }
 
 TEST(CallsModelTest, ShowsWhatIsCertainFirst) {

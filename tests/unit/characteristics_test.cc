@@ -1,9 +1,10 @@
-// The kind of a program, on a program whose numbers are counted by hand.
+// The kind of a program, and its loops, on programs whose numbers are counted by hand.
 
 #include "environment/characteristics.h"
 
 #include <gtest/gtest.h>
 
+#include "environment/hot_loops.h"
 #include "tests/unit/analysis_testing.h"
 
 namespace respike {
@@ -111,6 +112,50 @@ TEST(Characteristics, ImagesOfAProgramAddUp) {
   sum.add(characterize(two_procedures()));
   EXPECT_EQ(sum.executed, 408u);
   EXPECT_DOUBLE_EQ(nonlooping_share(sum), 140.0 / 204);
+}
+
+TEST(HotLoops, AreThoseCountedByHand) {
+  const HotLoops found = find_hot_loops(two_procedures());
+  EXPECT_EQ(found.executed, 204u);
+  ASSERT_EQ(found.loops.size(), 1u);
+  const HotLoop& loop = found.loops[0];
+  EXPECT_EQ(loop.procedure, "main");
+  EXPECT_EQ(loop.executed, 60u);
+  EXPECT_EQ(loop.turns, 20u);
+  EXPECT_EQ(loop.entries, 2u);
+  EXPECT_EQ(loop.trip_count(), 10);
+  EXPECT_EQ(loop.blocks, 2u);
+  EXPECT_EQ(loop.depth, 1u);
+}
+
+TEST(HotLoops, InnerLoopsCountInTheOnesAroundThem) {
+  const HotLoops found = find_hot_loops(parse_alpha(R"(
+procedure 0 "main"
+  block 0 count=1 entry
+    -> 1 fall_through count=1
+  block 1 count=5
+    addq t0,1,t0
+    -> 2 fall_through count=5
+  block 2 count=35
+    bne t0,0
+    -> 3 fall_through count=5
+    -> 2 taken count=30
+  block 3 count=5
+    bne t1,0
+    -> 4 fall_through count=1
+    -> 1 taken count=4
+  block 4 count=1
+    ret
+)"));
+  ASSERT_EQ(found.loops.size(), 2u);
+  const HotLoop &inner = found.loops[0], &outer = found.loops[1];
+  EXPECT_EQ(inner.depth, 2u);
+  EXPECT_EQ(inner.executed, 35u);
+  EXPECT_EQ(inner.trip_count(), 7);
+  EXPECT_EQ(outer.depth, 1u);
+  EXPECT_EQ(outer.blocks, 3u);
+  EXPECT_EQ(outer.executed, 45u);
+  EXPECT_EQ(outer.trip_count(), 5);
 }
 
 }  // namespace
