@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_map>
+
+#include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
 #include "optimizer/machine/listing.h"
 #include "optimizer/machine/machine.h"
@@ -39,6 +43,53 @@ CodeLine line_of(const Program& program, const Procedure& procedure,
   return line;
 }
 
+using Part = SplitProcedure::Part;
+
+struct RemovedKind {
+  Removed HotColdRemoved::*removed;
+  const char* reason;   // why an instruction was removed
+  const char* summary;  // what was removed, behind a number
+};
+constexpr RemovedKind kRemovedKinds[] = {
+    {&HotColdRemoved::partial_dead_code, "only cold code needs the result",
+     "whose results only cold code needs"},
+    {&HotColdRemoved::preserved_registers, "the hot part does not use this preserved register",
+     "that save or restore preserved registers"},
+    {&HotColdRemoved::return_address, "the hot part makes no call",
+     "that save or restore the return address"},
+    {&HotColdRemoved::stack_adjusts, "the hot part needs no frame", "that adjust the stack"},
+    {&HotColdRemoved::copies, "both registers hold the value already", "that copy registers"},
+    {&HotColdRemoved::branches, "in the hot part there is only one way", "that decide nothing"},
+    {&HotColdRemoved::loads, "a register holds the value already", "that load what is there"},
+    {&HotColdRemoved::stores, "only cold code reads the place", "that store for cold code alone"},
+};
+
+const SplitProcedure* find_split(const RewrittenProgram& rewritten, ProcedureId procedure) {
+  const auto split =
+      std::ranges::lower_bound(rewritten.splits, procedure, {}, &SplitProcedure::procedure);
+  return split != rewritten.splits.end() && split->procedure == procedure ? &*split : nullptr;
+}
+
+/// "3 instructions that adjust the stack, 1 that ...".
+std::string removed_text(const HotColdRemoved& removed) {
+  std::string text;
+  for (const RemovedKind& kind : kRemovedKinds) {
+    const uint64_t number = (removed.*kind.removed).instructions;
+    if (number == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number, kind.summary);
+  }
+  return text;
+}
+
+/// Why instructions were removed, by Instruction::origin.
+std::unordered_map<uint32_t, std::string> removed_reasons(const HotColdRemoved& removed) {
+  std::unordered_map<uint32_t, std::string> reasons;
+  for (const RemovedKind& kind : kRemovedKinds)
+    for (const uint32_t origin : (removed.*kind.removed).origins)
+      reasons.try_emplace(origin, kind.reason);
+  return reasons;
+}
+
 }  // namespace
 
 std::string location_text(const Program& program, const CodeLocation& location) {
@@ -71,6 +122,47 @@ CodeView view_code(const Program& program, ProcedureId id) {
         shown.lines.push_back(line_of(program, procedure, instruction));
   }
   return view;
+}
+
+CodeView view_rewritten_code(const RewrittenProgram& rewritten, ProcedureId procedure) {
+  const auto& pieces = rewritten.pieces;
+  const auto entry = std::ranges::find_if(pieces, [&](const CodePiece& piece) {
+    return piece.procedure == procedure && piece.block == 0 && piece.part != Part::clone;
+  });
+  if (entry == pieces.end())
+    throw Error("nothing leads to " + rewritten.before[procedure].name + " in the output");
+  CodeView view = view_code(rewritten.after, entry->after_procedure);
+  view.name = rewritten.before[procedure].name;
+  const Procedure& after = rewritten.after[entry->after_procedure];
+  for (BlockId b = 0; b < view.blocks.size(); ++b) {
+    CodeBlock& block = view.blocks[b];
+    const uint64_t end = block.address + after.blocks[b].origin_size;
+    auto piece = std::ranges::lower_bound(pieces, block.address, {}, &CodePiece::address);
+    for (; piece != pieces.end() && piece->address < end; ++piece) {
+      if (!block.part) block.part = piece->part;
+      if (piece->block != kNone) block.originals.push_back(piece->block);
+    }
+  }
+  if (const SplitProcedure* split = find_split(rewritten, procedure))
+    view.taken_out = removed_text(split->removed);
+  return view;
+}
+
+void mark_changes(CodeView& view, const RewrittenProgram& rewritten) {
+  const SplitProcedure* split = find_split(rewritten, view.procedure);
+  if (split == nullptr) return;
+  view.taken_out = removed_text(split->removed);
+  const auto reasons = removed_reasons(split->removed);
+  for (BlockId b = 0; b < view.blocks.size() && b < split->blocks.size(); ++b) {
+    view.blocks[b].part = split->blocks[b].part;
+    if (split->blocks[b].part != Part::hot) continue;
+    for (CodeLine& line : view.blocks[b].lines) {
+      if (line.address == CodeLine::kAdded) continue;
+      const auto reason =
+          reasons.find(static_cast<uint32_t>(line.address - rewritten.before.origin_base));
+      if (reason != reasons.end()) line.taken_out = reason->second;
+    }
+  }
 }
 
 }  // namespace respike

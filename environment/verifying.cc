@@ -9,7 +9,7 @@
 #include "environment/fingerprint.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/provenance.h"
-#include "optimizer/pipeline.h"
+#include "optimizer/rewritten.h"
 
 namespace respike {
 namespace {

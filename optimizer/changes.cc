@@ -86,7 +86,8 @@ Provenance describe_changes(const Program& program, const std::vector<ProcedureI
   return note;
 }
 
-std::optional<std::string> follow_changes(Program& program, const Provenance& note) {
+std::optional<std::string> follow_changes(Program& program, const Provenance& note,
+                                          std::vector<SplitProcedure>* splits) {
   if (note.hot_parts.empty()) return std::nullopt;
   constexpr const char* kOther = "the output tells of hot code that the input does not have";
   std::vector<ProcedureId> left_out;
@@ -102,7 +103,7 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
   std::optional<CallGraph> calls;
   DroppedGpLoads gp_loads = drop_gp_loads(program, calls);
   drop_nops(program);
-  if (auto fault = split_alike(program, *parts, std::move(calls))) return fault;
+  if (auto fault = split_alike(program, *parts, std::move(calls), splits)) return fault;
   forget_changed(gp_loads, *parts);
   put_back(program, gp_loads);
   return std::nullopt;

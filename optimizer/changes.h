@@ -27,7 +27,8 @@ Provenance describe_changes(const Program& program, const std::vector<ProcedureI
 
 /// Changes the instructions of a lifted input as optimize() did before it made the output with this
 /// note. Nothing of the note is believed: what cannot be proven is refused. Returns why, in one
-/// sentence, or nullopt.
-std::optional<std::string> follow_changes(Program& program, const Provenance& note);
+/// sentence, or nullopt. `splits`: see split_alike().
+std::optional<std::string> follow_changes(Program& program, const Provenance& note,
+                                          std::vector<SplitProcedure>* splits = nullptr);
 
 }  // namespace respike

@@ -345,27 +345,4 @@ std::string describe_gain(const OptimizeResult& result) {
       change(input.cycles, output.cycles, "cycles"));
 }
 
-std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics, CompareCounts* counts) {
-  if (before.machine != after.machine) return "the images are for different machines";
-  require_rewritable(before);
-  if (is_instrumented(after))
-    throw Error(
-        "an instrumented image cannot be compared: its probes are code that the original does not "
-        "have",
-        after.path);
-  require_rewritable(after);
-  if (auto broken = find_broken_rule(before, after)) return broken;
-  Program a = lift(before, diagnostics);
-  Program b = lift(after, diagnostics);
-  const auto note = read_provenance(after);
-  if (note)
-    if (auto fault = follow_changes(a, *note)) return fault;
-  for (const Program* program : {&a, &b})
-    if (const auto violation = find_violation(*program)) return violation;
-  auto difference = find_difference(a, b, counts);
-  if (difference && !note) *difference += fmt::format("; it has no {} of Respike", kNoteSection);
-  return difference;
-}
-
 }  // namespace respike

@@ -9,7 +9,6 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/steps.h"
-#include "optimizer/check/same_program.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
@@ -103,12 +102,5 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 /// What the forecast of a profiled layout says, in a few words: "3.5% fewer instructions, 46.1%
 /// fewer taken branches, 17.0% fewer cycles", or "no gain; the code stays as it is".
 std::string describe_gain(const OptimizeResult& result);
-
-/// Lifts both and compares; the first difference in one sentence, or nullopt. Where hot-cold
-/// optimization changed procedures of `after`, its note says so, and the change is proven anew.
-/// Rules of loaders and unwinders that `after` alone breaks (check/broken_rules.h) are differences,
-/// too.
-std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics, CompareCounts* counts = nullptr);
 
 }  // namespace respike

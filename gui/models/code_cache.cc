@@ -1,3 +1,7 @@
+// Example: the window asks for `main` of an image, then for `memcpy`: the image is lifted once. The
+// optimized version is followed from the original (optimizer/rewritten.h), which takes about four
+// times as long as lifting, so that is done when somebody asks for it.
+
 #include "gui/models/code_cache.h"
 
 #include <fmt/format.h>
@@ -18,6 +22,11 @@ ImageView find_image(Environment& environment, const std::string& application,
   throw Error("the application has no such image", path);
 }
 
+std::string key_of(const ImageView& view) {
+  return fmt::format("{} {} {}", view.build->content.hex(), view.profile.runs,
+                     view.profile.carried_runs);
+}
+
 }  // namespace
 
 bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
@@ -25,58 +34,90 @@ bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
          (images.empty() || std::ranges::find(images, view.image.path) != images.end());
 }
 
-const CodeCache::Lifted& CodeCache::lifted(Environment& environment, const ImageView& view,
-                                           Version version) {
+const CodeCache::Original& CodeCache::original(Environment& environment, const ImageView& view) {
   if (!view.build) throw Error("it cannot be optimized: " + view.image.reason, view.image.path);
-  if (version == Version::optimized && !view.optimized)
-    throw Error("it has not been optimized", view.image.path);
-  const std::string key = version == Version::optimized
-                              ? "optimized " + view.optimized->content.hex()
-                              : fmt::format("original {} {} {}", view.build->content.hex(),
-                                            view.profile.runs, view.profile.carried_runs);
-  if (last_ && last_->key == key) return *last_;
-  last_.reset();  // two large programs need not be in memory at once
-  auto lifted = std::make_unique<Lifted>();
+  const std::string key = key_of(view);
+  if (original_ && original_->key == key) return *original_;
+  optimized_.reset();
+  original_.reset();  // two large programs need not be in memory at once
+  auto lifted = std::make_unique<Original>();
   lifted->key = key;
   Diagnostics ignored;
-  if (version == Version::optimized) {
-    lifted->image = read_image(environment.database().store().path(view.optimized->content));
-    lifted->program = lift(lifted->image, ignored);
-    lifted->counted.resize(lifted->program.procedures.size());
-  } else {
-    lifted->image = read_image(std::filesystem::path(view.image.path));
-    lifted->program = lift(lifted->image, ignored);
-    const Profile profile = environment.database().profile(view.build->id);
-    lifted->counted = apply_profile(lifted->program, profile, ignored).known;
-  }
-  last_ = std::move(lifted);
-  return *last_;
+  lifted->content.emplace(content_of(view.image, *view.build));
+  lifted->program = lift(lifted->content->image(), ignored);
+  lifted->profile = environment.database().profile(view.build->id);
+  lifted->counted = apply_profile(lifted->program, lifted->profile, ignored).known;
+  original_ = std::move(lifted);
+  return *original_;
+}
+
+const CodeCache::Optimized& CodeCache::optimized(Environment& environment, const ImageView& view) {
+  const Original& before = original(environment, view);
+  if (!view.optimized) throw Error("it has not been optimized", view.image.path);
+  const std::string key = before.key + ' ' + view.optimized->content.hex();
+  if (optimized_ && optimized_->key == key) return *optimized_;
+  optimized_.reset();
+  auto followed = std::make_unique<Optimized>();
+  followed->key = key;
+  followed->image = read_image(environment.database().store().path(view.optimized->content));
+  Diagnostics ignored;
+  followed->program =
+      follow_rewriting(before.content->image(), followed->image, &before.profile, ignored);
+  optimized_ = std::move(followed);
+  return *optimized_;
 }
 
 ImageInfo CodeCache::info(Environment& environment, const std::string& application,
                           const std::string& image) {
+  return describe_image(original(environment, find_image(environment, application, image)).program);
+}
+
+LayoutAnswer CodeCache::layouts(Environment& environment, const std::string& application,
+                                const std::string& image) {
   const ImageView view = find_image(environment, application, image);
-  return describe_image(lifted(environment, view, Version::original).program);
+  LayoutAnswer answer;
+  answer.before = view_layout(original(environment, view).program);
+  if (!view.optimized) return answer;
+  try {
+    answer.after = view_layout(optimized(environment, view).program);
+  } catch (const Error& error) {
+    answer.not_followed = error.what();
+  }
+  return answer;
+}
+
+ProcedureId CodeCache::find(const Original& code, const ProcedureQuestion& question) const {
+  const auto& procedures = code.program.procedures;
+  const auto found = std::ranges::find_if(procedures, [&](const Procedure& procedure) {
+    return question.address != 0 ? procedure.address == question.address
+                                 : procedure.name == question.name;
+  });
+  if (found == procedures.end())
+    throw Error("it has no procedure " + question.name, question.image);
+  return static_cast<ProcedureId>(found - procedures.begin());
 }
 
 const Program& CodeCache::counted(Environment& environment, const std::string& application,
                                   const std::string& image) {
-  return lifted(environment, find_image(environment, application, image), Version::original)
-      .program;
+  return original(environment, find_image(environment, application, image)).program;
 }
 
 ProcedureAnswer CodeCache::ask(Environment& environment, const ProcedureQuestion& question) {
   const ImageView view = find_image(environment, question.application, question.image);
-  const Lifted& code = lifted(environment, view, question.version);
-  const auto& procedures = code.program.procedures;
-  const bool by_address = question.version == Version::original && question.address != 0;
-  const auto found = std::ranges::find_if(procedures, [&](const Procedure& procedure) {
-    return by_address ? procedure.address == question.address : procedure.name == question.name;
-  });
-  if (found == procedures.end())
-    throw Error("it has no procedure " + question.name, question.image);
-  const auto id = static_cast<ProcedureId>(found - procedures.begin());
-  return {view_code(code.program, id), code.counted[id]};
+  const Original& code = original(environment, view);
+  const ProcedureId id = find(code, question);
+  if (question.version == Version::original) return {view_code(code.program, id), code.counted[id]};
+  return {view_rewritten_code(optimized(environment, view).program, id), code.counted[id]};
+}
+
+ProcedureAnswer CodeCache::ask_changes(Environment& environment,
+                                       const ProcedureQuestion& question) {
+  const ImageView view = find_image(environment, question.application, question.image);
+  const Original& code = original(environment, view);
+  const ProcedureId id = find(code, question);
+  ProcedureAnswer answer{view_code(code.program, id), code.counted[id]};
+  mark_changes(answer.view, optimized(environment, view).program);
+  return answer;
 }
 
 }  // namespace respike::gui

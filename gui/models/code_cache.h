@@ -2,12 +2,15 @@
 // The code of images, lifted once for many questions.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "environment/code_view.h"
 #include "environment/environment.h"
+#include "environment/image_content.h"
 #include "environment/image_info.h"
+#include "environment/layout_view.h"
 #include "optimizer/image/image.h"
 
 namespace respike::gui {
@@ -18,7 +21,7 @@ enum class Version : uint8_t { original, optimized };
 struct ProcedureQuestion {
   std::string application, image;  // name; path
   std::string name;                // of the procedure
-  uint64_t address = 0;            // in the original; 0, or optimized: the first of the name
+  uint64_t address = 0;            // in the original; 0: the first of the name
   Version version = Version::original;
 };
 
@@ -27,14 +30,26 @@ struct ProcedureAnswer {
   bool counted = false;  // the blocks have counts
 };
 
+struct LayoutAnswer {
+  LayoutView before, after;  // after: without pieces when there is no optimized image
+  std::string not_followed;  // why there are no pieces of an optimized image that there is
+};
+
 /// Whether an image has counts, and `images`, which are paths, name the image; empty: all do.
 bool is_counted(const ImageView& view, const std::vector<std::string>& images);
 
 /// Keeps the last image that was asked for. Used in one thread (Manager::ask).
 class CodeCache {
  public:
-  /// Throws Error when there is no such version or procedure.
+  /// Throws Error when there is no such version or procedure, or when it cannot be followed what
+  /// became of the original (follow_rewriting()).
   ProcedureAnswer ask(Environment& environment, const ProcedureQuestion& question);
+  /// The original procedure with what became of its blocks; the image has been optimized. Throws as
+  /// ask() does.
+  ProcedureAnswer ask_changes(Environment& environment, const ProcedureQuestion& question);
+  /// The layouts of an image before and after. Throws as ask() does.
+  LayoutAnswer layouts(Environment& environment, const std::string& application,
+                       const std::string& image);
   /// Throws Error when the application has no such image, or the image cannot be optimized.
   ImageInfo info(Environment& environment, const std::string& application,
                  const std::string& image);
@@ -44,15 +59,24 @@ class CodeCache {
                          const std::string& image);
 
  private:
-  struct Lifted {
+  struct Original {
     std::string key;  // of the build and its counts
-    Image image;
+    std::optional<ImageContent> content;
     Program program;
+    Profile profile;
     std::vector<bool> counted;  // per procedure
   };
-  const Lifted& lifted(Environment& environment, const ImageView& view, Version version);
+  struct Optimized {
+    std::string key;  // of both builds and the counts
+    Image image;
+    RewrittenProgram program;
+  };
+  const Original& original(Environment& environment, const ImageView& view);
+  const Optimized& optimized(Environment& environment, const ImageView& view);
+  ProcedureId find(const Original& code, const ProcedureQuestion& question) const;
 
-  std::unique_ptr<Lifted> last_;
+  std::unique_ptr<Original> original_;
+  std::unique_ptr<Optimized> optimized_;  // of *original_
 };
 
 }  // namespace respike::gui

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "environment/layout_view.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -24,6 +25,16 @@ QString edges_of(const CodeBlock& block, bool counted) {
     ways << kind + QString::number(edge.to) + (counted ? ": " + number(edge.count) : QString());
   }
   return ways.isEmpty() ? QString() : "goes on to " + ways.join(", ");
+}
+
+/// "block 3, hot part, runs block 3 of the original".
+QString block_title(const CodeBlock& block, BlockId id) {
+  QString text = QString("block %1").arg(id);
+  if (block.part) text += ", " + QString::fromUtf8(name_of(*block.part).data());
+  if (block.originals.empty()) return text;
+  QStringList numbers;
+  for (const BlockId original : block.originals) numbers << QString::number(original);
+  return text + ", was " + numbers.join(", ");
 }
 
 }  // namespace
@@ -64,16 +75,17 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
   if (role == heat_role) return hottest_ == 0 ? 0.0 : double(block.count) / double(hottest_);
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter | (index.column() <= address ? Qt::AlignRight : Qt::AlignLeft));
-  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != taken_out_role) return {};
   const int line = index.row() - starts_[id] - 1;
   if (line < 0) {
+    if (role == taken_out_role) return false;
     switch (index.column()) {
       case count:
         return counted_ ? number(block.count) : QString();
       case address:
         return QString::number(block.address, 16);
       case text:
-        return QString("block %1").arg(id);
+        return block_title(block, id);
       case target:
         return edges_of(block, counted_);
       default:
@@ -81,13 +93,15 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
     }
   }
   const CodeLine& shown = block.lines[size_t(line)];
+  if (role == taken_out_role) return !shown.taken_out.empty();
   switch (index.column()) {
     case address:
       return shown.address == CodeLine::kAdded ? "added" : QString::number(shown.address, 16);
     case text:
       return "    " + QString::fromStdString(shown.text);
     case target:
-      return QString::fromStdString(shown.target);
+      return QString::fromStdString(
+          shown.taken_out.empty() ? shown.target : "not in the hot part: " + shown.taken_out);
     default:
       return {};
   }

@@ -13,7 +13,11 @@ class ListingModel : public TableModel {
 
  public:
   enum Column { count, address, text, target };
-  enum Role { block_role = Qt::UserRole, heat_role };  // number of the block; share in [0, 1]
+  enum Role {
+    block_role = Qt::UserRole,  // number of the block
+    heat_role,                  // share in [0, 1]
+    taken_out_role,             // whether the hot part lacks the instruction
+  };
 
   explicit ListingModel(QObject* parent = nullptr);
 

@@ -17,6 +17,7 @@
 #include "gui/pages/dialogs.h"
 #include "gui/pages/gain_page.h"
 #include "gui/pages/image_page.h"
+#include "gui/pages/layout_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
 #include "gui/pages/run_page.h"
@@ -62,15 +63,19 @@ void MainWindow::make_toolbar() {
   label->setBuddy(chooser_);
   toolbar->addWidget(label);
   toolbar->addWidget(chooser_);
-  connect(chooser_, &QComboBox::currentIndexChanged, this, [this] {
-    const QString name = application();
-    applications_->choose(name);
-    run_->choose(name);
-    time_->choose(name);
-    procedure_->choose(name);
-    image_->choose(name);
-    gain_->choose(name);
-  });
+  connect(chooser_, &QComboBox::currentIndexChanged, this, &MainWindow::show_application);
+}
+
+/// Tells all pages which application is chosen.
+void MainWindow::show_application() {
+  const QString name = application();
+  applications_->choose(name);
+  run_->choose(name);
+  time_->choose(name);
+  procedure_->choose(name);
+  layout_->choose(name);
+  image_->choose(name);
+  gain_->choose(name);
 }
 
 void MainWindow::make_pages(const QString& respike) {
@@ -82,6 +87,7 @@ void MainWindow::make_pages(const QString& respike) {
   const auto code = std::make_shared<CodeCache>();
   time_ = new TimePage(manager_, code, this);
   procedure_ = new ProcedurePage(manager_, code, this);
+  layout_ = new LayoutPage(manager_, code, this);
   image_ = new ImagePage(manager_, code, this);
   gain_ = new GainPage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
@@ -89,6 +95,7 @@ void MainWindow::make_pages(const QString& respike) {
   tabs_->addTab(run_, "Run");
   tabs_->addTab(time_, "Where time goes");
   tabs_->addTab(procedure_, "Procedure");
+  tabs_->addTab(layout_, "Layout");
   tabs_->addTab(gain_, "Gain");
   tabs_->addTab(image_, "Images and builds");
   tabs_->addTab(new CommandsPage(manager_, this), "Commands");
@@ -99,12 +106,18 @@ void MainWindow::make_pages(const QString& respike) {
   connect(applications_, &ApplicationsPage::register_wanted, this, &MainWindow::register_program);
   connect(applications_, &ApplicationsPage::details_wanted, this,
           [this] { tabs_->setCurrentWidget(time_); });
-  connect(time_, &TimePage::procedure_wanted, this,
-          [this](const std::string& image, const QString& name, uint64_t address, uint64_t block) {
-            procedure_->show_procedure(image, name, address, block);
-            tabs_->setCurrentWidget(procedure_);
+  connect(time_, &TimePage::procedure_wanted, this, &MainWindow::show_procedure);
+  connect(layout_, &LayoutPage::procedure_wanted, this,
+          [this](const std::string& image, const QString& name, uint64_t address) {
+            show_procedure(image, name, address, 0);
           });
   connect(settings_, &SettingsPage::open_wanted, this, &MainWindow::open_database);
+}
+
+void MainWindow::show_procedure(const std::string& image, const QString& name, uint64_t address,
+                                uint64_t block) {
+  procedure_->show_procedure(image, name, address, block);
+  tabs_->setCurrentWidget(procedure_);
 }
 
 void MainWindow::make_menus() {
@@ -186,13 +199,7 @@ void MainWindow::take_snapshot() {
                              : before;
   chooser_->setCurrentIndex(std::max(0, chooser_->findData(wanted)));
   chooser_->setEnabled(chooser_->count() != 0);
-  const QString now = application();
-  applications_->choose(now);
-  run_->choose(now);
-  time_->choose(now);
-  procedure_->choose(now);
-  image_->choose(now);
-  gain_->choose(now);
+  show_application();
 }
 
 void MainWindow::show_task(const Task& task) {

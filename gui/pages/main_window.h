@@ -16,6 +16,7 @@ namespace respike::gui {
 class ApplicationsPage;
 class GainPage;
 class ImagePage;
+class LayoutPage;
 class ProcedurePage;
 class RunPage;
 class SettingsPage;
@@ -46,6 +47,9 @@ class MainWindow : public QMainWindow {
   void make_pages(const QString& respike);
   void make_menus();
   void make_status();
+  void show_application();
+  void show_procedure(const std::string& image, const QString& name, uint64_t address,
+                      uint64_t block);
   void take_snapshot();
   void show_task(const Task& task);
   void about();
@@ -59,6 +63,7 @@ class MainWindow : public QMainWindow {
   TimePage* time_ = nullptr;
   ProcedurePage* procedure_ = nullptr;
   ImagePage* image_ = nullptr;
+  LayoutPage* layout_ = nullptr;
   GainPage* gain_ = nullptr;
   SettingsPage* settings_ = nullptr;
   QLabel* step_ = nullptr;

@@ -22,6 +22,16 @@ bool is_dark(const QWidget* widget) {
   return widget->palette().base().color().lightness() < 128;
 }
 
+/// Strikes out instructions that the hot part lacks.
+class CodeDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (index.data(ListingModel::taken_out_role).toBool()) option->font.setStrikeOut(true);
+  }
+};
+
 /// Paints counts on the colour of their heat.
 class HeatDelegate : public QStyledItemDelegate {
  public:
@@ -42,6 +52,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
     : QWidget(parent), manager_(manager), cache_(std::move(cache)) {
   title_ = new QLabel(this);
   title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  title_->setWordWrap(true);
   back_ = make_button("&Back", "The procedure that was shown before", this, [this] {
     if (visited_.size() > 1) visited_.pop_back();
     ask();
@@ -49,7 +60,9 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   version_ = new QComboBox(this);
   version_->setAccessibleName("Version");
   version_->addItems({"original", "optimized"});
-  version_->setToolTip("The code before, with its counts, or after optimization");
+  version_->setToolTip(
+      "The code before or after optimization, with counts of the original: the optimized program "
+      "runs its blocks as often");
   hides_cold_ = new QCheckBox("only what &ran", this);
   hides_cold_->setChecked(true);
   hides_cold_->setToolTip("Leave blocks that never ran out of the graph");
@@ -74,6 +87,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   table_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   table_->setAlternatingRowColors(false);
   table_->setItemDelegateForColumn(ListingModel::count, new HeatDelegate(table_));
+  table_->setItemDelegateForColumn(ListingModel::text, new CodeDelegate(table_));
   table_->setColumnWidth(ListingModel::count, 110);
   table_->setColumnWidth(ListingModel::address, 110);
   table_->setColumnWidth(ListingModel::text, 260);
@@ -142,12 +156,37 @@ void ProcedurePage::ask() {
       [cache = cache_, question](Environment& environment) {
         return cache->ask(environment, question);
       },
-      [this](const ProcedureAnswer& answer) { show(answer); },
+      [this, question](const ProcedureAnswer& answer) {
+        show(answer);
+        if (question.version == Version::original) ask_changes(question);
+      },
       [this, name = place.name](const QString& failure) {
         title_->setText(name);
         empty_->setText(failure);
         stack_->setCurrentIndex(0);
       });
+}
+
+/// What became of the original's blocks takes longer than showing them.
+void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
+  const ApplicationView* application = manager_.application(application_);
+  const auto is_asked = [&](const ImageView& view) { return view.image.path == question.image; };
+  if (application == nullptr) return;
+  const auto view = std::ranges::find_if(application->images, is_asked);
+  if (view == application->images.end() || !view->optimized) return;
+  manager_.ask<ProcedureAnswer>(
+      this,
+      [cache = cache_, question](Environment& environment) {
+        return cache->ask_changes(environment, question);
+      },
+      [this, asked = shown_, place = visited_.back()](const ProcedureAnswer& answer) {
+        const bool still = asked == shown_ && !visited_.empty() &&
+                           visited_.back().name == place.name &&
+                           visited_.back().address == place.address &&
+                           version_->currentIndex() == int(Version::original);
+        if (still && !answer.view.taken_out.empty()) show(answer);
+      },
+      [](const QString&) {});  // an older Respike made it: there is nothing to say
 }
 
 QString ProcedurePage::stamp() const {
@@ -177,9 +216,12 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   const bool same = listing_.rowCount() != 0 && listing_.view().address == answer.view.address &&
                     listing_.view().name == answer.view.name;
   const int row = same ? table_->verticalScrollBar()->value() : 0;
+  const BlockId chosen = same && table_->currentIndex().isValid()
+                             ? listing_.block_at(table_->currentIndex().row())
+                             : kNone;
   const QTransform zoom = graph_->transform();
   const QPoint place(graph_->horizontalScrollBar()->value(), graph_->verticalScrollBar()->value());
-  counted_ = answer.counted && version_->currentIndex() == 0;
+  counted_ = answer.counted;
   listing_.set(answer.view, counted_);
   QString title = QString("<b>%1</b> at %2: %3 bytes, %4 blocks")
                       .arg(QString::fromStdString(answer.view.name).toHtmlEscaped())
@@ -188,11 +230,15 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
                       .arg(answer.view.blocks.size());
   if (!answer.view.left_alone.empty())
     title += ", left alone: " + QString::fromStdString(answer.view.left_alone).toHtmlEscaped();
+  if (!answer.view.taken_out.empty())
+    title += "<br>Hot-cold optimization took out of the hot part: " +
+             QString::fromStdString(answer.view.taken_out).toHtmlEscaped() + ".";
   title_->setText(title);
   stack_->setCurrentIndex(1);
   draw();
   if (visited_.back().block != 0) return choose_block();
   if (!same) return;
+  select(chosen, true, true);
   table_->verticalScrollBar()->setValue(row);
   graph_->setTransform(zoom);
   graph_->horizontalScrollBar()->setValue(place.x());

@@ -41,6 +41,7 @@ class ProcedurePage : public QWidget {
     uint64_t block = 0;  // to choose when the answer comes; 0: none
   };
   void ask();
+  void ask_changes(const ProcedureQuestion& question);
   void take_snapshot();
   /// What the page depends on: the code and the counts of the image that is shown.
   QString stamp() const;

@@ -13,8 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "environment/layout_view.h"
 #include "gui/models/graph_layout.h"
 #include "gui/pictures/heat.h"
 #include "gui/pictures/svg.h"
@@ -55,7 +55,47 @@ struct Box {
   BlockId block = kNone;
   QString text, tip;
   double heat = 0;
+  std::optional<SplitProcedure::Part> part;
 };
+
+QString part_tip(SplitProcedure::Part part) {
+  switch (part) {
+    case SplitProcedure::Part::hot:
+      return "hot part: calls lead here; instructions that only cold code needs were taken out";
+    case SplitProcedure::Part::cold:
+      return "cold part: the original code, entered through stubs";
+    case SplitProcedure::Part::clone:
+      return "clone: the original code of a hot block, for control that comes from the cold part";
+    case SplitProcedure::Part::stub:
+      return "stub: does what was taken out of the hot part, on the way to the cold part";
+  }
+  return {};
+}
+
+/// "block 3 of the original".
+QString blocks_text(const std::vector<BlockId>& blocks) {
+  QStringList numbers;
+  for (const BlockId block : blocks) numbers << QString::number(block);
+  return QString(blocks.size() == 1 ? "block %1 of the original" : "blocks %1 of the original")
+      .arg(numbers.join(", "));
+}
+
+/// The border of a box: parts are told apart by their lines, and the box names its part.
+QPen border(const Box& box, const QColor& ink) {
+  if (box.block == kNone) return QPen(ink, 0.5);
+  if (!box.part) return QPen(ink, 1);
+  switch (*box.part) {
+    case SplitProcedure::Part::hot:
+      return QPen(QColor(0xd5, 0x5e, 0x00), 3);
+    case SplitProcedure::Part::cold:
+      return QPen(QColor(0x00, 0x72, 0xb2), 2);
+    case SplitProcedure::Part::clone:
+      return QPen(QColor(0x00, 0x9e, 0x73), 2, Qt::DashLine);
+    case SplitProcedure::Part::stub:
+      return QPen(QColor(0xcc, 0x79, 0xa7), 2, Qt::DotLine);
+  }
+  return QPen(ink, 1);
+}
 
 }  // namespace
 
@@ -81,14 +121,18 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     node_of[id] = uint32_t(boxes.size());
     Box box;
     box.block = id;
-    box.text = counted
-                   ? QString("%1\n%2 × %3").arg(id).arg(number(block.count)).arg(block.lines.size())
-                   : QString("%1\n%2 instructions").arg(id).arg(block.lines.size());
+    box.text = QString::number(id);
+    if (block.part) box.text += " " + QString::fromUtf8(name_of(*block.part).data());
+    box.text += counted ? QString("\n%1 × %2").arg(number(block.count)).arg(block.lines.size())
+                        : QString("\n%1 instructions").arg(block.lines.size());
+    box.part = block.part;
     box.tip = QString("block %1 at %2: %3 instructions")
                   .arg(id)
                   .arg(block.address, 0, 16)
                   .arg(block.lines.size());
     if (counted) box.tip += QString(", ran %1 times").arg(number(block.count));
+    if (block.part) box.tip += "\n" + part_tip(*block.part);
+    if (!block.originals.empty()) box.tip += "\nruns " + blocks_text(block.originals);
     if (most != 0) box.heat = double(block.count * block.lines.size()) / double(most);
     boxes.push_back(box);
   }
@@ -143,7 +187,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   }
   for (size_t i = 0; i < boxes.size(); ++i) {
     const QColor fill = heat_colour(boxes[i].heat, look.dark);
-    auto* item = addRect(layout.nodes[i], QPen(ink, boxes[i].block == kNone ? 0.5 : 1), fill);
+    auto* item = addRect(layout.nodes[i], border(boxes[i], ink), fill);
     item->setToolTip(boxes[i].tip);
     if (boxes[i].block != kNone) {
       item->setFlag(QGraphicsItem::ItemIsSelectable);

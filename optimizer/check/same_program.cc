@@ -589,12 +589,34 @@ void Comparison::run(CompareCounts& counts) {
   counts.blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true));
 }
 
+std::vector<BlockPair> Comparison::pairs() const {
+  std::vector<Visit> visits(more_partners_.begin(), more_partners_.end());
+  for (uint32_t before = 0; before < partner_.size(); ++before)
+    if (partner_[before] != kNoPartner) visits.push_back({before, partner_[before]});
+  std::ranges::sort(visits, {}, [](const Visit& v) { return std::pair(v.before, v.after); });
+  std::vector<BlockPair> pairs;
+  pairs.reserve(visits.size());
+  for (const Visit& visit : visits) {
+    const auto [procedure, block] = before_.numbers.at(visit.before);
+    const auto [after_procedure, after_block] =
+        after_.numbers.at(static_cast<uint32_t>(visit.after >> 32));
+    pairs.push_back({.procedure = procedure,
+                     .block = block,
+                     .after_procedure = after_procedure,
+                     .after_block = after_block,
+                     .after_index = static_cast<uint32_t>(visit.after)});
+  }
+  return pairs;
+}
+
 std::optional<std::string> find_difference(const Program& before, const Program& after,
                                            CompareCounts* counts,
-                                           const std::vector<GpLoad>* needless) {
+                                           const std::vector<GpLoad>* needless,
+                                           std::vector<BlockPair>* pairs) {
   CompareCounts ignored;
   Comparison comparison(before, after, needless);
   comparison.run(counts != nullptr ? *counts : ignored);
+  if (pairs != nullptr) *pairs = comparison.pairs();
   return comparison.take_difference();
 }
 

@@ -19,6 +19,16 @@ struct CompareCounts {
   uint64_t blocks_reached = 0;  // of `before`, by the walk; the others are dead code
 };
 
+/// A block of `before`, and the place in `after` at which the walk came into it. Blocks that do
+/// nothing, and blocks that nothing leads to, have none.
+struct BlockPair {
+  ProcedureId procedure = kNone;
+  BlockId block = kNone;
+  ProcedureId after_procedure = kNone;
+  BlockId after_block = kNone;
+  uint32_t after_index = 0;  // of the instruction in that block
+};
+
 /// Walks both programs in lockstep from all their entries (bisimulation over pairs of code places)
 /// and compares instructions, references, data, symbols and unwind information. Returns the first
 /// difference in one sentence, or nullopt when `after` behaves as `before`.
@@ -26,8 +36,11 @@ struct CompareCounts {
 /// `needless`: the loads of gp in `before` that `after` may lack, ascending, which
 /// find_needless_gp_loads() has proven to be needless. Without the list the comparison calls that
 /// function itself, which takes several times as long as all else that the comparison does with gp.
+///
+/// `pairs`: gets the pairs of blocks, by procedure and block of `before`.
 std::optional<std::string> find_difference(const Program& before, const Program& after,
                                            CompareCounts* counts = nullptr,
-                                           const std::vector<GpLoad>* needless = nullptr);
+                                           const std::vector<GpLoad>* needless = nullptr,
+                                           std::vector<BlockPair>* pairs = nullptr);
 
 }  // namespace respike

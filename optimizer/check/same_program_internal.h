@@ -82,6 +82,7 @@ class Comparison {
   Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless);
 
   void run(CompareCounts& counts);
+  std::vector<BlockPair> pairs() const;  // see find_difference()
   std::optional<std::string> take_difference() { return std::move(difference_); }
 
  private:

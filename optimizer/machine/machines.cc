@@ -18,6 +18,7 @@ struct KnownMachine {
   MachineId id;
   const Machine& (*machine)();
   const Listing& (*listing)();
+  uint64_t page;
 };
 
 template <const Machine& (*machine)()>
@@ -27,13 +28,19 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>},
-    {MachineId::ia64, ia64_machine, ia64_listing},
+    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, 8192},
+    {MachineId::ia64, ia64_machine, ia64_listing, 16384},
 };
 
 const KnownMachine* find(MachineId id) {
   const auto row = std::ranges::find(kMachines, id, &KnownMachine::id);
   return row == std::end(kMachines) ? nullptr : row;
+}
+
+const KnownMachine& require(MachineId id) {
+  const KnownMachine* known = find(id);
+  if (known == nullptr) throw Error("it is for a machine that Respike cannot rewrite yet");
+  return *known;
 }
 
 }  // namespace
@@ -43,9 +50,11 @@ bool has_machine(MachineId id) {
 }
 
 const Machine& machine_for(MachineId id) {
-  const KnownMachine* known = find(id);
-  if (known == nullptr) throw Error("it is for a machine that Respike cannot rewrite yet");
-  return known->machine();
+  return require(id).machine();
+}
+
+uint64_t page_size(MachineId id) {
+  return require(id).page;
 }
 
 const Listing* find_listing(MachineId id) {

@@ -15,4 +15,7 @@ bool has_machine(MachineId id);
 /// Throws Error when Respike does not have the machine.
 const Machine& machine_for(MachineId id);
 
+/// Bytes of a page, as Linux has them on most systems of the machine. Throws as machine_for() does.
+uint64_t page_size(MachineId id);
+
 }  // namespace respike

@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import sys
 import threading
@@ -101,9 +102,12 @@ def flags_of(seed):
     return kind, flags + [build.RELOCATIONS] + [build.NO_RELAX] * (kind != "static")
 
 
-def make_program(seed, source, flags):
+def make_program(seed, source, flags, level=None):
+    """`level`: an optimization level of the compiler in the place of the one that the seed draws."""
     kind, chosen = flags_of(seed)
-    image = compile_program(build.CXX, source, source.with_name("program"), *flags, *chosen)
+    if level:
+        chosen = [level if re.fullmatch("-O.", flag) else flag for flag in chosen]
+    image = compile_program(build.CXX, source, source.with_name("program" + (level or "")), *flags, *chosen)
     run = common.Run((), None)
     return common.Program(
         f"random {seed}", "random", str(seed), kind, "c++", image, (), (run,), False, "-DTHREADS" in flags
@@ -134,10 +138,19 @@ def check_again(program, image, folder):
     common.check_behaviour(program, twice)
 
 
+def is_well(outcome):
+    """Whether a program ended as generated programs do."""
+    return 0 <= outcome.status < 64
+
+
 def check_alpha(seed, folder):
-    program = make_program(seed, *generate(seed, folder))
+    source, flags = generate(seed, folder)
+    program = make_program(seed, source, flags)
     outcome = common.expected_behaviour(program, 0)
-    common.expect(0 <= outcome.status < 64, f"the program itself: {common.describe_status(outcome.status)}")
+    if not is_well(outcome) and is_well(common.expected_behaviour(make_program(seed, source, flags, "-O0"), 0)):
+        # Seed 10390001: gcc 12 merges two landing pads of which each loads gp for its own call.
+        raise common.Skip(f"the compiler gets it wrong: {common.describe_status(outcome.status)}")
+    common.expect(is_well(outcome), f"the program itself: {common.describe_status(outcome.status)}")
     own, failures, optimized = profiles.count(program, folder), [], 0
     for name, kind, options in VARIANTS:
         image = folder / name.replace(",", "").replace(" ", "-")
@@ -179,7 +192,7 @@ def check_itanium(seed, folder):
     )
     expected = emulate(image)
     common.expect(
-        0 <= expected.status < 64, f"the program itself: {common.describe_difference(expected, expected)}"
+        is_well(expected), f"the program itself: {common.describe_difference(expected, expected)}"
     )
     output = folder / "output"
     profile = profiles.count_image(image, folder, lambda counting: emulate(counting, expected, "instrumented"))

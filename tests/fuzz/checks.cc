@@ -14,6 +14,7 @@
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewritten.h"
 #include "profiledb/matching/match.h"
 #include "tests/fuzz/image_mutator.h"
 

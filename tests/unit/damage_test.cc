@@ -11,6 +11,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewritten.h"
 
 namespace respike {
 namespace {

@@ -72,7 +72,7 @@ class CopyPropagation {
       std::erase_if(block.code, [&](const HotInstruction& i) {
         const auto copy = copy_in(i);
         if (!copy || copy->from != copy->to) return false;
-        removed_.add(block.count);
+        removed_.add(i, block.count);
         return true;
       });
     }

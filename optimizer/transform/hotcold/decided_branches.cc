@@ -2,12 +2,12 @@
 // TOPLAS 13(2), 1991), with classes of values in place of constants.
 //
 // A branch asks only for the sign of a register, its lowest bit, and whether it is zero. These make
-// the classes of values (machine/rewrite_facts.h); the analysis computes, for each register, the set of
-// classes that its value may be in. Constants and results of comparisons have small sets. Along
-// each edge of a branch the set keeps only the classes for which the branch takes the edge. An edge
-// with an empty set is never taken, and code behind it does not count, so that one decided branch
-// decides others. Compilers had to leave such branches, since cold code led back with other values;
-// in the hot procedure it does not.
+// the classes of values (machine/rewrite_facts.h); the analysis computes, for each register, the
+// set of classes that its value may be in. Constants and results of comparisons have small sets.
+// Along each edge of a branch the set keeps only the classes for which the branch takes the edge.
+// An edge with an empty set is never taken, and code behind it does not count, so that one decided
+// branch decides others. Compilers had to leave such branches, since cold code led back with other
+// values; in the hot procedure it does not.
 //
 // Example: `clr $9`, and a cold block that sets $9 to 1 and comes back, in front of `bne $9`. In
 // the hot procedure $9 is zero at the branch, so the branch is never taken.
@@ -38,10 +38,10 @@ class BranchDecisions {
       const auto edge = only_edge(b);
       if (!edge) continue;
       HotBlock& block = procedure_.blocks[b];
+      removed.add(block.code.back(), block.count);
       block.code.pop_back();
       block.successors = {block.successors[*edge]};
       block.only_edge = edge;
-      removed.add(block.count);
     }
     if (removed.instructions != 0) renew_graph(procedure_);
     return removed;

@@ -122,7 +122,8 @@ class HotColdOptimizer {
     return std::move(result_);
   }
 
-  std::optional<std::string> split_alike(const std::vector<HotPart>& parts) {
+  std::optional<std::string> split_alike(const std::vector<HotPart>& parts,
+                                         std::vector<SplitProcedure>* splits) {
     for (const HotPart& part : parts) {
       const Procedure& procedure = program_[part.procedure];
       const auto says = [&](std::string_view what) {
@@ -140,6 +141,7 @@ class HotColdOptimizer {
       const Candidate candidate = make_candidate(std::move(std::get<Region>(found)));
       CommittedBlocks committed;
       if (const auto fault = commit_proven(candidate, committed)) return says(*fault);
+      if (splits != nullptr) note_split(candidate, committed, *splits);
     }
     update(parts);
     return std::nullopt;
@@ -187,6 +189,32 @@ class HotColdOptimizer {
         std::min(options_.least_gain * static_cast<double>(note.executed),
                  options_.least_gain_of_all * static_cast<double>(result_.executed));
     if (best && static_cast<double>(best->gain) >= least) replace(note, *best);
+  }
+
+  static void note_split(const Candidate& candidate, const CommittedBlocks& committed,
+                         std::vector<SplitProcedure>& splits) {
+    using Part = SplitProcedure::Part;
+    const Region& region = candidate.region;
+    auto split = std::ranges::find(splits, region.procedure, &SplitProcedure::procedure);
+    if (split == splits.end()) {
+      splits.push_back({.procedure = region.procedure, .blocks = {}, .removed = {}});
+      split = splits.end() - 1;
+      for (BlockId b = 0; b < region.is_hot.size(); ++b)
+        split->blocks.push_back({.part = Part::cold, .original = b});
+    }
+    split->removed += candidate.removed;
+    for (BlockId b = 0; b < region.is_hot.size(); ++b)
+      if (region.is_hot[b])
+        split->blocks[b].part = Part::hot;
+      else if (split->blocks[b].part == Part::hot)
+        split->blocks[b].part = Part::cold;
+    for (BlockId b = static_cast<BlockId>(region.is_hot.size()); b < committed.copies.size(); ++b) {
+      const BlockId copy = committed.copies[b];
+      split->blocks.push_back(
+          copy == kNone ? SplitProcedure::Block{.part = Part::stub, .original = kNone}
+                        : SplitProcedure::Block{.part = Part::clone,
+                                                .original = split->blocks[copy].original});
+    }
   }
 
   /// Updates calls and registers after the changes of a round.
@@ -345,13 +373,14 @@ HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options,
 }
 
 std::optional<std::string> split_alike(Program& program, const HotParts& parts,
-                                       std::optional<CallGraph> calls) {
+                                       std::optional<CallGraph> calls,
+                                       std::vector<SplitProcedure>* splits) {
   if (!parts.empty() && program.machine->rewrite == nullptr)
     return fmt::format("{} images have no hot parts", program.machine->name);
   if (parts.empty()) return std::nullopt;
   HotColdOptimizer optimizer(program, {}, std::move(calls));
   for (const std::vector<HotPart>& round : parts)
-    if (auto fault = optimizer.split_alike(round)) return fault;
+    if (auto fault = optimizer.split_alike(round, splits)) return fault;
   return std::nullopt;
 }
 

@@ -58,6 +58,18 @@ struct HotColdRemoved {
   uint64_t executed() const;
 };
 
+/// What hot-cold optimization made of the blocks of a procedure.
+struct SplitProcedure {
+  enum class Part : uint8_t { cold, hot, clone, stub };
+  struct Block {
+    Part part = Part::cold;
+    BlockId original = kNone;  // of the procedure before the first round; kNone: a stub
+  };
+  ProcedureId procedure = kNone;
+  std::vector<Block> blocks;  // that it has now
+  HotColdRemoved removed;     // in all rounds
+};
+
 /// The hot part of a procedure. Together with the program it decides all changes of the procedure.
 struct HotPart {
   ProcedureId procedure = kNone;
@@ -85,11 +97,12 @@ struct HotColdResult {
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {},
                                 std::optional<CallGraph> calls = {});
 
-/// Changes a program, without counts, as optimize_hot_cold() changed an equal program with the
-/// result `parts`: afterwards both have the same blocks. Every procedure is proven here, too.
+/// Changes a program, with or without counts, as optimize_hot_cold() changed an equal program with
+/// the result `parts`: afterwards both have the same blocks. Every procedure is proven here, too.
 /// Returns what prevents the change in one sentence, or nullopt. A round has at most one part per
-/// procedure.
+/// procedure. `splits` gets the changed procedures, in no particular order.
 std::optional<std::string> split_alike(Program& program, const HotParts& parts,
-                                       std::optional<CallGraph> calls = {});
+                                       std::optional<CallGraph> calls = {},
+                                       std::vector<SplitProcedure>* splits = nullptr);
 
 }  // namespace respike

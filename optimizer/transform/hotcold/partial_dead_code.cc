@@ -76,7 +76,7 @@ class Sinker {
       const HotInstruction candidate = block.code[i];
       const auto result = result_of(candidate);
       if (result && !live.contains(*result) && sink(number, i, *result)) {
-        removed_.add(block.count);
+        removed_.add(candidate, block.count);
         changed = true;
         continue;  // without the instruction `live` stays the same
       }

@@ -229,7 +229,7 @@ class SaveElimination {
       HotBlock& block = procedure_.blocks[b];
       std::erase_if(block.code, [&](const HotInstruction& i) {
         if (!is_step(i, role)) return false;
-        removed_.add(block.count);
+        removed_.add(i, block.count);
         return true;
       });
     }

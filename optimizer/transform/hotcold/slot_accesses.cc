@@ -109,8 +109,8 @@ class RedundantLoads {
       step(block.code[i], holders);
       if (!access || access->store || held.empty()) continue;
       if (held.contains(*access->value)) {
+        removed_.add(block.code[i], block.count);
         block.code.erase(block.code.begin() + static_cast<ptrdiff_t>(i--));
-        removed_.add(block.count);
       } else if (const auto copy = copy_from(held, *access->value)) {
         block.code[i].instruction = *copy;
       }
@@ -202,7 +202,7 @@ class StoreSinker {
       const auto access = slot_access(procedure_, candidate);
       if (access && access->store && (live >> access->slot & 1) == 0 &&
           sink(number, i, access->slot)) {
-        removed_.add(block.count);
+        removed_.add(candidate, block.count);
         continue;  // without the store `live` stays the same
       }
       step_back(candidate, live);

@@ -33,7 +33,7 @@ class AdjustElimination {
       HotBlock& block = procedure_.blocks[b];
       std::erase_if(block.code, [&](const HotInstruction& i) {
         if (!is_adjust(i)) return false;
-        removed_.add(block.count);
+        removed_.add(i, block.count);
         return true;
       });
     }

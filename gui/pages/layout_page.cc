@@ -1,0 +1,204 @@
+#include "gui/pages/layout_page.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "gui/pages/controls.h"
+
+namespace respike::gui {
+namespace {
+
+QWidget* with_title(const QString& title, QWidget* below) {
+  auto* both = new QWidget(below->parentWidget());
+  auto* layout = new QVBoxLayout(both);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(new QLabel(title, both));
+  layout->addWidget(below, 1);
+  return both;
+}
+
+}  // namespace
+
+LayoutPage::LayoutPage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent)
+    : QWidget(parent), manager_(manager), cache_(std::move(cache)) {
+  images_ = new QComboBox(this);
+  images_->setAccessibleName("Image");
+  images_->setToolTip("The image whose text is shown");
+  images_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  rows_ = new QComboBox(this);
+  rows_->setAccessibleName("Rows");
+  rows_->addItems({"a page in a row", "a pass of the cache in a row"});
+  rows_->setToolTip(
+      "How many bytes a row has: in passes of the instruction cache, lines in one column meet in "
+      "the cache");
+  only_executed_ = new QCheckBox("only rows that &ran", this);
+  only_executed_->setToolTip("Leave rows out in which nothing runs");
+  auto* top = new QHBoxLayout;
+  top->addWidget(images_);
+  top->addWidget(rows_);
+  top->addWidget(only_executed_);
+  top->addStretch(1);
+  top->addWidget(
+      make_button("Save &picture…", "Save both maps as SVG or PNG", this, [this] { save(); }));
+  top->addWidget(make_button("Save &CSV…", "Save the figures as comma-separated values", this,
+                             [this] { save_csv(touched_, application_ + "-layout.csv", this); }));
+
+  before_ = make_map("Map of the original text");
+  after_ = make_map("Map of the optimized text");
+  not_optimized_ =
+      make_empty_state("<b>Optimize</b> the application, and its new layout is here.", this);
+  right_ = new QStackedWidget(this);
+  right_->addWidget(not_optimized_);
+  right_->addWidget(after_);
+  auto* maps = new QSplitter(this);
+  maps->addWidget(with_title("Original: grey never ran, red runs most often", before_));
+  maps->addWidget(with_title("Optimized", right_));
+  maps->setSizes({1000, 1000});
+  pointed_ = new QLabel(this);
+  pointed_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  pointed_->setMinimumWidth(1);
+  table_ = make_table("Code that runs", &touched_, this);
+  table_->horizontalHeader()->setSectionResizeMode(TouchedModel::name, QHeaderView::Stretch);
+  table_->horizontalHeader()->setStretchLastSection(false);
+  splitter_ = new QSplitter(Qt::Vertical, this);
+  splitter_->addWidget(maps);
+  splitter_->addWidget(table_);
+  splitter_->setSizes({500, 170});
+  empty_ = make_empty_state("", this);
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(empty_);
+  stack_->addWidget(splitter_);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(top);
+  layout->addWidget(stack_, 1);
+  layout->addWidget(pointed_);
+
+  connect(images_, &QComboBox::activated, this, &LayoutPage::ask);
+  connect(rows_, &QComboBox::activated, this, &LayoutPage::draw);
+  connect(only_executed_, &QCheckBox::toggled, this, &LayoutPage::draw);
+  connect(&manager_, &Manager::snapshot_changed, this, &LayoutPage::take_snapshot);
+  take_snapshot();
+}
+
+LayoutMapView* LayoutPage::make_map(const QString& name) {
+  auto* map = new LayoutMapView(this);
+  map->setAccessibleName(name);
+  map->setAccessibleDescription(
+      "The arrow keys move over cache lines; the line below says what is there. The table below "
+      "has the figures.");
+  connect(map, &LayoutMapView::pointed, this,
+          [this](const QString& text) { pointed_->setText(text); });
+  connect(map, &LayoutMapView::piece_wanted, this, [this, map](const LayoutPiece& piece) {
+    if (piece.procedure == kNone) return;
+    const auto& procedures = map->map().view().procedures;
+    Q_EMIT procedure_wanted(images_->currentData().toString().toStdString(),
+                            QString::fromStdString(procedures[piece.procedure]), 0);
+  });
+  return map;
+}
+
+void LayoutPage::choose(const QString& application) {
+  if (application == application_) return;
+  application_ = application;
+  images_->clear();
+  take_snapshot();
+}
+
+QString LayoutPage::stamp() const {
+  const ApplicationView* application = manager_.application(application_);
+  const QString image = images_->currentData().toString();
+  if (application != nullptr)
+    for (const ImageView& view : application->images)
+      if (QString::fromStdString(view.image.path) == image)
+        return QString("%1\n%2 %3 %4 %5")
+            .arg(image)
+            .arg(view.build ? view.build->id : 0)
+            .arg(view.profile.runs)
+            .arg(view.profile.carried_runs)
+            .arg(view.optimized ? view.optimized->id : 0);
+  return application_;
+}
+
+void LayoutPage::take_snapshot() {
+  const ApplicationView* application = manager_.application(application_);
+  const QString before = images_->currentData().toString();
+  images_->clear();
+  if (application != nullptr)
+    for (const ImageView& view : application->images)
+      if (view.build) {
+        const QString path = QString::fromStdString(view.image.path);
+        images_->addItem(QFileInfo(path).fileName(), path);
+      }
+  images_->setCurrentIndex(std::max(0, images_->findData(before)));
+  if (isVisible() && stamp() != shown_) ask();
+}
+
+/// Lifting a large image takes a second, so layouts are asked for when somebody looks.
+void LayoutPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  take_snapshot();
+}
+
+void LayoutPage::ask() {
+  shown_ = stamp();
+  const QString image = images_->currentData().toString();
+  if (image.isEmpty()) {
+    empty_->setText(application_.isEmpty() ? "Choose an application above."
+                                           : "None of the application's images can be optimized.");
+    stack_->setCurrentIndex(0);
+    return;
+  }
+  if (layouts_.before.pieces.empty()) empty_->setText("…");
+  manager_.ask<LayoutAnswer>(
+      this,
+      [cache = cache_, application = application_.toStdString(), path = image.toStdString()](
+          Environment& environment) { return cache->layouts(environment, application, path); },
+      [this, asked = shown_](const LayoutAnswer& answer) {
+        if (asked == shown_) show_layouts(answer);
+      },
+      [this](const QString& failure) {
+        empty_->setText(failure);
+        stack_->setCurrentIndex(0);
+      });
+}
+
+void LayoutPage::show_layouts(const LayoutAnswer& answer) {
+  layouts_ = answer;
+  touched_.set(layouts_.before, layouts_.after);
+  table_->resizeRowsToContents();
+  if (layouts_.before.touched.lines == 0) {
+    empty_->setText(
+        "Nothing was counted yet: <b>instrument</b> the application, and <b>run</b> it.");
+    stack_->setCurrentIndex(0);
+    return;
+  }
+  if (!layouts_.not_followed.empty())
+    not_optimized_->setText(QString::fromStdString(layouts_.not_followed).toHtmlEscaped());
+  draw();
+  stack_->setCurrentIndex(1);
+}
+
+void LayoutPage::draw() {
+  const auto row = LayoutMap::Row(rows_->currentIndex());
+  before_->set(LayoutMap(layouts_.before, row, only_executed_->isChecked()));
+  after_->set(LayoutMap(layouts_.after, row, only_executed_->isChecked()));
+  right_->setCurrentIndex(after_->map().rows() == 0 ? 0 : 1);
+}
+
+void LayoutPage::save() {
+  if (before_->map().rows() == 0) return;
+  const QString path = QFileDialog::getSaveFileName(
+      this, "Save the maps", application_ + "-layout.svg", "SVG (*.svg);;PNG (*.png)");
+  if (path.isEmpty()) return;
+  const QString failure =
+      save_layouts(before_->map(), after_->map(), path, "Layout of " + images_->currentText());
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the maps", failure);
+}
+
+}  // namespace respike::gui
