@@ -52,8 +52,14 @@ ApplicationView Environment::view(const ApplicationRow& application) {
 std::vector<ApplicationView> Environment::list() {
   collect();
   std::vector<ApplicationView> views;
-  for (const ApplicationRow& application : database_.applications())
-    views.push_back(view(application));
+  for (const ApplicationRow& application : database_.applications()) {
+    try {
+      views.push_back(view(application));
+    } catch (const Error&) {
+      // Meanwhile another process may have forgotten the application and pruned its images.
+      if (database_.find_application(application.name)) throw;
+    }
+  }
   return views;
 }
 

@@ -103,6 +103,31 @@ struct DerivedRow : DerivedFacts {
   FileIdentity file;                // of the file in the store when last found to be whole
 };
 
+/// A number of the original program and of the optimized one.
+struct ComparedNumber {
+  std::string name;  // "instructions"
+  uint64_t original = 0, optimized = 0;
+
+  bool operator==(const ComparedNumber&) const = default;
+};
+
+/// The original program and an optimized one that did the same work on a model of a processor.
+struct ComparisonFacts {
+  ContentHash optimized;                // the content of the optimized image
+  std::string options;                  // as in DerivedFacts
+  std::string workload;                 // as a line of a shell
+  std::string model;                    // of the processor
+  std::string difference;               // in behaviour, as a clause; empty: none
+  std::vector<ComparedNumber> figures;  // events
+  std::vector<ComparedNumber> cycles;   // by what they are spent on
+};
+struct ComparisonRow : ComparisonFacts {
+  Id id = 0;
+  Id build = 0;
+  uint32_t build_number = 0;
+  int64_t made = 0;  // seconds since 1970
+};
+
 enum class RunState : uint8_t { finished, running, lost };
 struct RunRow {
   Id id = 0;
@@ -248,6 +273,13 @@ class Database {
   /// matching would find the same again. Empty: nothing was matched.
   std::string matched(Id build) const;
   void set_matched(Id build, const std::string& what);
+
+  // ---- comparisons ----
+
+  /// Keeps a comparison of a build with an image that was optimized from it, which may go.
+  Id add_comparison(Id build, const ComparisonFacts& facts);
+  std::vector<ComparisonRow> comparisons(Id image) const;  // of all builds, latest first
+  void remove_comparison(Id comparison);
 
   // ---- runs ----
 

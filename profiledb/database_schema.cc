@@ -65,7 +65,7 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 4;
+  static constexpr int kNewest = 5;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
       {2,
@@ -77,6 +77,16 @@ const SchemaVersions& current_schema() {
       {3,
        "alter table build add column machine text not null default '';"
        "update build set machine = (select machine from image where image.id = build.image)"},
+      {4,
+       "create table comparison ( id integer primary key, build integer not null references "
+       "build (id) on delete cascade, optimized_hash text not null, options text not null, "
+       "workload text not null, model text not null, difference text not null, made bigint "
+       "not null );"
+       "create index comparison_by_build on comparison (build);"
+       "create table compared_number ( comparison integer not null references comparison "
+       "(id) on delete cascade, ordinal integer not null, kind text not null check (kind in "
+       "('figure', 'cycles')), name text not null, original bigint not null, optimized "
+       "bigint not null, primary key (comparison, ordinal) )"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

@@ -1,4 +1,4 @@
--- The profile database, version 4.
+-- The profile database, version 5.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -83,6 +83,30 @@ create table derived_image (
 );
 create index derived_image_by_build on derived_image (build, kind);
 create index derived_image_by_image_id on derived_image (image_id);
+
+-- The program of a build, and an image that was optimized from it, doing the same work on a model of
+-- a processor.
+create table comparison (
+  id integer primary key,
+  build integer not null references build (id) on delete cascade,
+  optimized_hash text not null,  -- content of the optimized image, which may be gone
+  options text not null,         -- as in derived_image
+  workload text not null,        -- as a line of a shell
+  model text not null,           -- of the processor
+  difference text not null,      -- in behaviour, as a clause; empty: none
+  made bigint not null
+);
+create index comparison_by_build on comparison (build);
+
+create table compared_number (
+  comparison integer not null references comparison (id) on delete cascade,
+  ordinal integer not null,  -- 0, 1, ... in the order of the model
+  kind text not null check (kind in ('figure', 'cycles')),  -- cycles: by what they are spent on
+  name text not null,
+  original bigint not null,
+  optimized bigint not null,
+  primary key (comparison, ordinal)
+);
 
 -- ---- what was counted ----
 

@@ -18,6 +18,7 @@ packages=(
   python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   qt6-base-dev qt6-svg-dev                             # the window
   xvfb openbox dbus-daemon at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots
+  chromium                                             # the report's test
   python3-matplotlib                                   # the figures of bench/paper
 )
 

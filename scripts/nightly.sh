@@ -36,7 +36,7 @@ done
 
 run_seeds() {
   RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_PROFILE_SEEDS=20 RESPIKE_FLIPS=200 \
-    ctest --test-dir build --parallel 2 --output-on-failure
+    RESPIKE_WINDOW_KILLS=20 ctest --test-dir build --parallel 2 --output-on-failure
 }
 
 run_atomic() {

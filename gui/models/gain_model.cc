@@ -6,11 +6,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <QDateTime>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
+#include "simulator/run.h"
 
 namespace respike::gui {
 
@@ -27,10 +31,56 @@ void StopFile::stop() {
   static_cast<void>(!write(number_, &one, sizeof one));
 }
 
-Action compare_action(const GainRequest& request, std::shared_ptr<simulator::Comparison> result,
-                      std::shared_ptr<StopFile> stop) {
+namespace {
+
+/// The workload as a line of a shell.
+QString workload_of(const GainRequest& request) {
+  QString line = shell_line(request.arguments);
+  if (!request.input.isEmpty())
+    line += (line.isEmpty() ? "< " : " < ") + shell_line({request.input});
+  return line;
+}
+
+ComparisonFacts facts_of(const simulator::Comparison& comparison) {
+  const auto& [before, after, difference] = comparison;
+  ComparisonFacts facts;
+  facts.model = before.model;
+  facts.difference = difference;
+  for (size_t i = 0; i < before.figures.size() && i < after.figures.size(); ++i)
+    facts.figures.push_back(
+        {std::string(before.figures[i].label), before.figures[i].number, after.figures[i].number});
+  for (size_t i = 0; i < before.components.size() && i < after.components.size(); ++i)
+    facts.cycles.push_back({std::string(before.components[i].name), before.components[i].cycles,
+                            after.components[i].cycles});
+  return facts;
+}
+
+uint64_t sum_of(const ComparisonRow& row, uint64_t ComparedNumber::*side) {
+  uint64_t sum = 0;
+  for (const ComparedNumber& number : row.cycles) sum = saturating_add(sum, number.*side);
+  return sum;
+}
+
+}  // namespace
+
+uint64_t cycles_before(const ComparisonRow& row) {
+  return sum_of(row, &ComparedNumber::original);
+}
+
+uint64_t cycles_after(const ComparisonRow& row) {
+  return sum_of(row, &ComparedNumber::optimized);
+}
+
+std::vector<ComparisonRow> read_comparisons(Environment& environment,
+                                            const std::string& application) {
+  const ApplicationView view = environment.show(application);
+  const auto image = environment.database().find_image(view.main);
+  return image ? environment.database().comparisons(image->id) : std::vector<ComparisonRow>();
+}
+
+Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop) {
   Action action{.title = "Compare " + request.application, .command = {}, .work = {}};
-  action.work = [request, result, stop](Environment& environment) {
+  action.work = [request, stop](Environment& environment) {
     const ApplicationView application = environment.show(request.application.toStdString());
     const ImageView* main = application.images.empty() ? nullptr : &application.images.front();
     if (main == nullptr || !main->optimized)
@@ -48,20 +98,77 @@ Action compare_action(const GainRequest& request, std::shared_ptr<simulator::Com
     for (const QString& argument : request.arguments)
       workload.arguments.push_back(argument.toStdString());
     if (environment.progress) environment.progress(main->image.path, "run both versions", 0.0);
-    *result = simulator::compare(simulator::model_for(main->image.path), main->image.path,
-                                 optimized, workload);
-    const double speedup =
-        double(result->before.cycles) / double(std::max<uint64_t>(1, result->after.cycles));
-    QStringList said = {QString("%1 times as fast on a model of the %2")
-                            .arg(speedup, 0, 'f', 3)
-                            .arg(QString::fromStdString(result->before.model))};
-    if (!result->difference.empty())
-      throw Error("the optimized program does not behave like the original: " + result->difference,
+    const simulator::Comparison result = simulator::compare(simulator::model_for(main->image.path),
+                                                            main->image.path, optimized, workload);
+    ComparisonFacts facts = facts_of(result);
+    facts.optimized = main->optimized->content;
+    facts.options = main->optimized->options;
+    facts.workload = workload_of(request).toStdString();
+    environment.database().add_comparison(main->build->id, facts);
+    if (!result.difference.empty())
+      throw Error("the optimized program does not behave like the original: " + result.difference,
                   main->image.path);
-    return said;
+    const double speedup =
+        double(result.before.cycles) / double(std::max<uint64_t>(1, result.after.cycles));
+    return QStringList{QString("%1 times as fast on a model of the %2")
+                           .arg(speedup, 0, 'f', 3)
+                           .arg(QString::fromStdString(result.before.model))};
   };
   return action;
 }
+
+// ---- ComparisonModel ----
+
+constexpr TableModel::Title kComparisonModelTitles[] = {
+    {"When", "When both programs ran"},
+    {"Build", "The build of the program, counted from 1"},
+    {"Workload", "Arguments and input of both programs"},
+    {"Original", "Cycles of the original on the model of the processor"},
+    {"Optimized", "Cycles of the optimized program"},
+    {"Speedup", "Cycles of the original for each cycle of the optimized program"},
+    {"Alike", "Whether output and exit status were the same"}};
+
+ComparisonModel::ComparisonModel(QObject* parent) : TableModel(kComparisonModelTitles, parent) {}
+
+void ComparisonModel::set(std::vector<ComparisonRow> rows) {
+  beginResetModel();
+  rows_ = std::move(rows);
+  endResetModel();
+}
+
+QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const int column = index.column();
+  const ComparisonRow& row = rows_[size_t(index.row())];
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter |
+               (column >= before && column <= speedup ? Qt::AlignRight : Qt::AlignLeft));
+  if (role == Qt::ToolTipRole)
+    return QString("made with: %1\nmodel: %2")
+        .arg(QString::fromStdString(row.options), QString::fromStdString(row.model));
+  if (role != Qt::DisplayRole) return {};
+  switch (column) {
+    case made:
+      return QDateTime::fromSecsSinceEpoch(row.made).toString("yyyy-MM-dd HH:mm");
+    case build:
+      return row.build_number;
+    case workload:
+      return row.workload.empty() ? QString("no arguments") : QString::fromStdString(row.workload);
+    case before:
+      return QString::fromStdString(grouped(cycles_before(row)));
+    case after:
+      return QString::fromStdString(grouped(cycles_after(row)));
+    case speedup:
+      return QString::number(
+          double(cycles_before(row)) / double(std::max<uint64_t>(1, cycles_after(row))), 'f', 3);
+    case alike:
+      return row.difference.empty() ? QString("yes") : QString::fromStdString(row.difference);
+    default:
+      return {};
+  }
+}
+
+// ---- GainModel ----
 
 constexpr TableModel::Title kGainModelTitles[] = {
     {"Figure", "What is counted on the model of the processor"},
@@ -71,18 +178,11 @@ constexpr TableModel::Title kGainModelTitles[] = {
 
 GainModel::GainModel(QObject* parent) : TableModel(kGainModelTitles, parent) {}
 
-void GainModel::set(const simulator::Comparison& comparison) {
+void GainModel::set(const ComparisonRow& comparison) {
   beginResetModel();
-  rows_.clear();
-  const auto& [first, second, difference] = comparison;
-  for (size_t i = 0; i < first.figures.size() && i < second.figures.size(); ++i)
-    rows_.push_back(
-        {QString::fromUtf8(first.figures[i].label.data(), qsizetype(first.figures[i].label.size())),
-         first.figures[i].number, second.figures[i].number});
-  for (size_t i = 0; i < first.components.size() && i < second.components.size(); ++i)
-    rows_.push_back({"cycles: " + QString::fromUtf8(first.components[i].name.data(),
-                                                    qsizetype(first.components[i].name.size())),
-                     first.components[i].cycles, second.components[i].cycles});
+  rows_ = comparison.figures;
+  for (const ComparedNumber& number : comparison.cycles)
+    rows_.push_back({"cycles: " + number.name, number.original, number.optimized});
   endResetModel();
 }
 
@@ -91,17 +191,17 @@ QVariant GainModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter | (index.column() == name ? Qt::AlignLeft : Qt::AlignRight));
   if (role != Qt::DisplayRole) return {};
-  const Row& row = rows_[size_t(index.row())];
+  const ComparedNumber& row = rows_[size_t(index.row())];
   switch (index.column()) {
     case name:
-      return row.name;
+      return QString::fromStdString(row.name);
     case before:
-      return QString::fromStdString(grouped(row.before));
+      return QString::fromStdString(grouped(row.original));
     case after:
-      return QString::fromStdString(grouped(row.after));
+      return QString::fromStdString(grouped(row.optimized));
     case change:
-      if (row.before == 0) return row.after == 0 ? "" : "new";
-      return QString::asprintf("%+.2f%%", 100 * (double(row.after) / double(row.before) - 1));
+      if (row.original == 0) return row.optimized == 0 ? "" : "new";
+      return QString::asprintf("%+.2f%%", 100 * (double(row.optimized) / double(row.original) - 1));
     default:
       return {};
   }

@@ -2,11 +2,11 @@
 // What optimization gains on a workload: two versions of a program on a model of a processor.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gui/models/action.h"
 #include "gui/models/table_model.h"
-#include "simulator/run.h"
 
 namespace respike::gui {
 
@@ -32,11 +32,39 @@ class StopFile {
 };
 
 /// `respike compare` of the program of an application and its optimized image: the libraries stay
-/// as they are. Sets `result` when it is done, before the action ends.
-Action compare_action(const GainRequest& request, std::shared_ptr<simulator::Comparison> result,
-                      std::shared_ptr<StopFile> stop);
+/// as they are. The comparison is kept with the build.
+Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop);
 
-/// Rows: figures, then the cycles of each component.
+/// The comparisons of an application's program that were kept, latest first. Asked in the
+/// background (Manager::ask).
+std::vector<ComparisonRow> read_comparisons(Environment& environment,
+                                            const std::string& application);
+
+/// Of the original, and of the optimized program.
+uint64_t cycles_before(const ComparisonRow& row);
+uint64_t cycles_after(const ComparisonRow& row);
+
+/// The comparisons that were kept.
+class ComparisonModel : public TableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { made, build, workload, before, after, speedup, alike };
+
+  explicit ComparisonModel(QObject* parent = nullptr);
+
+  void set(std::vector<ComparisonRow> rows);
+  const std::vector<ComparisonRow>& rows() const { return rows_; }
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ protected:
+  int row_count() const override { return int(rows_.size()); }
+
+ private:
+  std::vector<ComparisonRow> rows_;
+};
+
+/// One comparison. Rows: figures, then the cycles of each component.
 class GainModel : public TableModel {
   Q_OBJECT
 
@@ -45,18 +73,14 @@ class GainModel : public TableModel {
 
   explicit GainModel(QObject* parent = nullptr);
 
-  void set(const simulator::Comparison& comparison);
+  void set(const ComparisonRow& comparison);
   QVariant data(const QModelIndex& index, int role) const override;
 
  protected:
   int row_count() const override { return int(rows_.size()); }
 
  private:
-  struct Row {
-    QString name;
-    uint64_t before = 0, after = 0;
-  };
-  std::vector<Row> rows_;
+  std::vector<ComparedNumber> rows_;
 };
 
 }  // namespace respike::gui

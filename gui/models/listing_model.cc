@@ -101,7 +101,7 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
       return "    " + QString::fromStdString(shown.text);
     case target:
       return QString::fromStdString(
-          shown.taken_out.empty() ? shown.target : "not in the hot part: " + shown.taken_out);
+          shown.taken_out.empty() ? shown.target : "taken out: " + shown.taken_out);
     default:
       return {};
   }

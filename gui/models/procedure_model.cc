@@ -5,6 +5,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "optimizer/base/number_text.h"
@@ -180,6 +181,7 @@ bool ProcedureFilter::filterAcceptsRow(int row, const QModelIndex&) const {
   return text_.isEmpty() || procedure.name.contains(text_, Qt::CaseInsensitive);
 }
 
+/// Rows of a tree follow the row that they belong to.
 QString csv_of(const QAbstractItemModel& model) {
   QString csv;
   const auto add_line = [&](auto cell) {
@@ -191,9 +193,14 @@ QString csv_of(const QAbstractItemModel& model) {
     }
     csv += "\r\n";
   };
+  const std::function<void(const QModelIndex&)> add_rows = [&](const QModelIndex& parent) {
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+      add_line([&](int column) { return model.index(row, column, parent).data().toString(); });
+      add_rows(model.index(row, 0, parent));
+    }
+  };
   add_line([&](int column) { return model.headerData(column, Qt::Horizontal).toString(); });
-  for (int row = 0; row < model.rowCount(); ++row)
-    add_line([&](int column) { return model.index(row, column).data().toString(); });
+  add_rows({});
   return csv;
 }
 

@@ -83,12 +83,14 @@ ApplicationsPage::ApplicationsPage(Manager& manager, QWidget* parent)
       &ApplicationsPage::instrument, &needs_selection_);
   add("&Optimize…", "Make images by the profiles collected, and run these from now on",
       &ApplicationsPage::optimize, &needs_selection_);
-  add("&Verify", "Prove that the optimized images run the same code as the originals",
+  add("Verif&y", "Prove that the optimized images run the same code as the originals",
       &ApplicationsPage::verify, &needs_optimized_);
   add("&Export…", "Copy the optimized images into a folder", &ApplicationsPage::export_images,
       &needs_optimized_);
   buttons->addStretch(1);
-  add("&Forget…", "Forget the application; the profiles of its images stay",
+  buttons->addWidget(make_button("Save as &CSV…", "Save the table as comma-separated values", this,
+                                 [this] { save_csv(sorted_, "applications.csv", this); }));
+  add("For&get…", "Forget the application; the profiles of its images stay",
       &ApplicationsPage::forget, &needs_selection_);
   add("&Prune…", "Remove old builds, and images that no application uses", &ApplicationsPage::prune,
       nullptr);

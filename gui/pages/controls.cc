@@ -1,5 +1,6 @@
 #include "gui/pages/controls.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
 #include <QGuiApplication>
@@ -51,6 +52,19 @@ void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidge
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly) || file.write(csv_of(model).toUtf8()) < 0 || !file.commit())
     QMessageBox::warning(parent, "Save the table", path + ": " + file.errorString());
+}
+
+void make_placeholders_readable() {
+  QPalette palette = QApplication::palette();
+  const QColor text = palette.color(QPalette::Text), base = palette.color(QPalette::Base);
+  constexpr float kText = 0.65F;  // the rest is background
+  const auto mix = [](float a, float b) { return kText * a + (1 - kText) * b; };
+  const QColor colour =
+      QColor::fromRgbF(mix(text.redF(), base.redF()), mix(text.greenF(), base.greenF()),
+                       mix(text.blueF(), base.blueF()));
+  if (palette.color(QPalette::PlaceholderText).rgba() == colour.rgba()) return;
+  palette.setColor(QPalette::PlaceholderText, colour);
+  QApplication::setPalette(palette);
 }
 
 void copy_rows(const QTableView& table) {

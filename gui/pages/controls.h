@@ -28,6 +28,10 @@ QLabel* make_empty_state(const QString& text, QWidget* parent);
 /// Asks for a file and writes the table to it as CSV.
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);
 
+/// Gives placeholders of text a colour that can be read on the background. Themes with dark colours
+/// may leave the placeholders dark, too.
+void make_placeholders_readable();
+
 /// Puts the selected rows of a table on the clipboard, cells apart by tabs.
 void copy_rows(const QTableView& table);
 

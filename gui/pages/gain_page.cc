@@ -9,6 +9,8 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "gui/models/program_run.h"
 #include "gui/pages/controls.h"
 
@@ -44,18 +46,28 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   buttons->addWidget(end_);
   buttons->addWidget(verdict_, 1);
   buttons->addWidget(
+      make_button("Fo&rget", "Forget the comparisons that are chosen", this, [this] { forget(); }));
+  buttons->addWidget(
       make_button("Save &picture…", "Save the bars as SVG or PNG", this, [this] { save(); }));
   buttons->addWidget(make_button("Save CS&V…", "Save the figures as comma-separated values", this,
                                  [this] { save_csv(figures_, application_ + "-gain.csv", this); }));
 
+  kept_table_ = make_table("Comparisons", &kept_, this);
+  kept_table_->setToolTip("Comparisons that were kept; choose several to see them side by side");
+  kept_table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  kept_table_->horizontalHeader()->setStretchLastSection(false);
+  kept_table_->horizontalHeader()->setSectionResizeMode(ComparisonModel::workload,
+                                                        QHeaderView::Stretch);
   bars_ = new StackedBarsWidget(this);
   bars_->setAccessibleName("Cycles by cause");
   bars_->setToolTip("Cycles on the model of the processor, by what they are spent on");
   table_ = make_table("Figures", &figures_, this);
   table_->horizontalHeader()->setStretchLastSection(false);
   auto* result = new QSplitter(Qt::Vertical, this);
+  result->addWidget(kept_table_);
   result->addWidget(bars_);
   result->addWidget(table_);
+  result->setSizes({110, 250, 150});
   empty_ = make_empty_state(
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
@@ -72,7 +84,9 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
 
   connect(arguments_, &QLineEdit::returnPressed, this, &GainPage::compare);
   connect(&manager_, &Manager::task_ended, this, &GainPage::end);
-  connect(&manager_, &Manager::snapshot_changed, this, &GainPage::show_state);
+  connect(&manager_, &Manager::snapshot_changed, this, &GainPage::take_snapshot);
+  connect(kept_table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          &GainPage::show_chosen);
   show_state();
 }
 
@@ -85,7 +99,94 @@ void GainPage::choose(const QString& application) {
   application_ = application;
   verdict_->clear();
   stack_->setCurrentIndex(0);
+  kept_.set({});
+  take_snapshot();
+}
+
+void GainPage::take_snapshot() {
   show_state();
+  if (manager_.application(application_) != nullptr && !asking_) read();
+}
+
+void GainPage::read() {
+  asking_ = true;
+  using Rows = std::vector<ComparisonRow>;
+  manager_.ask<Rows>(
+      this,
+      [name = application_.toStdString()](Environment& environment) {
+        return read_comparisons(environment, name);
+      },
+      [this, asked = application_](const Rows& rows) {
+        asking_ = false;
+        if (asked == application_)
+          show_kept(rows);
+        else
+          take_snapshot();
+      },
+      [this](const QString&) { asking_ = false; });
+}
+
+void GainPage::show_kept(const std::vector<ComparisonRow>& rows) {
+  const auto ids = [](const std::vector<ComparisonRow>& list) {
+    std::vector<Id> result;
+    for (const ComparisonRow& row : list) result.push_back(row.id);
+    return result;
+  };
+  if (ids(rows) == ids(kept_.rows())) return;
+  kept_.set(rows);
+  for (int column = 0; column < kept_.columnCount(); ++column)
+    if (column != ComparisonModel::workload) kept_table_->resizeColumnToContents(column);
+  if (!rows.empty()) kept_table_->selectRow(0);
+  stack_->setCurrentIndex(rows.empty() ? 0 : 1);
+}
+
+std::vector<int> GainPage::chosen() const {
+  std::vector<int> rows;
+  for (const QModelIndex& index : kept_table_->selectionModel()->selectedRows())
+    rows.push_back(index.row());
+  std::ranges::sort(rows);
+  return rows;
+}
+
+/// Bars of all that are chosen; figures of the first one.
+void GainPage::show_chosen() {
+  const std::vector<int> rows = chosen();
+  if (rows.empty()) return;
+  const ComparisonRow& first = kept_.rows()[size_t(rows.front())];
+  figures_.set(first);
+  table_->resizeColumnsToContents();
+  StackedBars bars;
+  bars.unit = "cycles";
+  for (const ComparedNumber& number : first.cycles)
+    bars.parts.push_back(QString::fromStdString(number.name));
+  for (const int row : rows) {
+    const ComparisonRow& shown = kept_.rows()[size_t(row)];
+    if (shown.cycles.size() != first.cycles.size()) continue;  // of another model
+    const QString of = rows.size() == 1 ? QString() : QString(", build %1").arg(shown.build_number);
+    bars.bars.push_back({"original" + of, {}});
+    for (const ComparedNumber& number : shown.cycles)
+      bars.bars.back().parts.push_back(double(number.original));
+    bars.bars.push_back({"optimized" + of, {}});
+    for (const ComparedNumber& number : shown.cycles)
+      bars.bars.back().parts.push_back(double(number.optimized));
+  }
+  bars_->set(std::move(bars));
+}
+
+void GainPage::forget() {
+  const std::vector<int> rows = chosen();
+  if (rows.empty()) return;
+  const QString question =
+      rows.size() == 1 ? QString("Forget the comparison that is chosen?")
+                       : QString("Forget the %1 comparisons that are chosen?").arg(rows.size());
+  if (QMessageBox::question(this, "Forget comparisons", question) != QMessageBox::Yes) return;
+  std::vector<Id> ids;
+  for (const int row : rows) ids.push_back(kept_.rows()[size_t(row)].id);
+  manager_.start(
+      {.title = "Forget comparisons", .command = {}, .work = [ids](Environment& environment) {
+         for (const Id id : ids) environment.database().remove_comparison(id);
+         return QStringList{"comparisons forgotten"};
+       }});
 }
 
 void GainPage::compare() {
@@ -95,45 +196,23 @@ void GainPage::compare() {
     verdict_->setText("a quote in the arguments is not closed");
     return;
   }
-  result_ = std::make_shared<simulator::Comparison>();
   stop_ = std::make_shared<StopFile>();
   verdict_->setText("running both versions …");
   task_ = manager_.start(compare_action({.application = application_,
                                          .arguments = *arguments,
                                          .folder = folder_->text(),
                                          .input = input_->text()},
-                                        result_, stop_));
+                                        stop_));
   show_state();
 }
 
 void GainPage::end(const Task& task) {
   if (task.number != task_) return;
   task_ = 0;
-  show_state();
-  const auto& [before, after, difference] = *result_;
-  if (before.cycles == 0 || after.cycles == 0) {
-    verdict_->setText("The comparison ended without a result: the page Messages says why.");
-    return;
-  }
-  verdict_->setText(
-      difference.empty()
-          ? QString("<b>%1 times as fast</b> on a model of the %2; both versions printed the same.")
-                .arg(double(before.cycles) / double(after.cycles), 0, 'f', 3)
-                .arg(QString::fromStdString(before.model))
-          : "The versions do not behave alike: " + QString::fromStdString(difference));
-  figures_.set(*result_);
-  table_->resizeColumnsToContents();
-  StackedBars bars;
-  bars.unit = "cycles";
-  bars.bars = {{"original", {}}, {"optimized", {}}};
-  for (size_t i = 0; i < before.components.size(); ++i) {
-    bars.parts.push_back(QString::fromUtf8(before.components[i].name.data(),
-                                           qsizetype(before.components[i].name.size())));
-    bars.bars[0].parts.push_back(double(before.components[i].cycles));
-    bars.bars[1].parts.push_back(double(after.components[i].cycles));
-  }
-  bars_->set(std::move(bars));
-  stack_->setCurrentIndex(1);
+  verdict_->setText(task.state == Task::State::done
+                        ? QString()
+                        : "The comparison ended without a result: the page Messages says why.");
+  take_snapshot();
 }
 
 void GainPage::show_state() {

@@ -26,14 +26,22 @@ class GainPage : public QWidget {
  private:
   void compare();
   void end(const Task& task);
+  void take_snapshot();
+  void read();
+  void show_kept(const std::vector<ComparisonRow>& rows);
+  void show_chosen();
+  /// The rows that are chosen, from top to bottom.
+  std::vector<int> chosen() const;
+  void forget();
   void show_state();
   void save();
 
   Manager& manager_;
   QString application_;
   int task_ = 0;  // the comparison that runs; 0: none
-  std::shared_ptr<simulator::Comparison> result_;
   std::shared_ptr<StopFile> stop_;
+  bool asking_ = false;  // for what was kept
+  ComparisonModel kept_;
   GainModel figures_;
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
@@ -44,6 +52,7 @@ class GainPage : public QWidget {
   QStackedWidget* stack_ = nullptr;
   QLabel* empty_ = nullptr;
   StackedBarsWidget* bars_ = nullptr;
+  QTableView* kept_table_ = nullptr;
   QTableView* table_ = nullptr;
 };
 

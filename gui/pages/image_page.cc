@@ -7,6 +7,7 @@
 
 #include "environment/describing.h"
 #include "gui/pages/controls.h"
+#include "gui/pages/remembering.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -101,7 +102,7 @@ void ImagePage::ask() {
       [this, image](const Builds& builds) {
         if (image != images_->currentData().toString()) return;
         builds_.set(builds);
-        build_table_->resizeColumnsToContents();
+        fit_columns(*build_table_);
       },
       [](const QString&) {});
   manager_.ask<ImageInfo>(

@@ -48,6 +48,8 @@ MessagesPage::MessagesPage(MessageModel& messages, QWidget* parent) : QWidget(pa
   top->addWidget(find, 1);
   top->addWidget(make_button("&Copy", "Put the selected messages on the clipboard", this,
                              [this] { copy_rows(*table_); }));
+  top->addWidget(make_button("&Save as CSV…", "Save the messages as comma-separated values", this,
+                             [this] { save_csv(found_, "messages.csv", this); }));
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(top);
   layout->addWidget(table_, 1);

@@ -14,12 +14,14 @@
 #include <QToolBar>
 
 #include "gui/pages/applications_page.h"
+#include "gui/pages/controls.h"
 #include "gui/pages/dialogs.h"
 #include "gui/pages/gain_page.h"
 #include "gui/pages/image_page.h"
 #include "gui/pages/layout_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
+#include "gui/pages/remembering.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/settings_page.h"
 #include "gui/pages/time_page.h"
@@ -29,6 +31,7 @@ namespace respike::gui {
 MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(manager) {
   setWindowTitle("Respike Manager");
   setAcceptDrops(true);
+  make_placeholders_readable();
   make_toolbar();
   make_pages(respike);
   make_menus();
@@ -48,6 +51,7 @@ MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(mana
   if (!restoreGeometry(settings.value("window/geometry").toByteArray()))
     resize(QSize(1100, 720).boundedTo(screen()->availableSize()));
   tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
+  restore_arrangement(*tabs_);
   take_snapshot();
 }
 
@@ -245,6 +249,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
 }
 
+void MainWindow::changeEvent(QEvent* event) {
+  QMainWindow::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) make_placeholders_readable();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (manager_.busy() || run_->running()) {
     const auto answer = QMessageBox::question(
@@ -256,6 +265,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/page", tabs_->currentIndex());
+  keep_arrangement(*tabs_);
   event->accept();
 }
 

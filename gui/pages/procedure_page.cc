@@ -88,14 +88,14 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   table_->setAlternatingRowColors(false);
   table_->setItemDelegateForColumn(ListingModel::count, new HeatDelegate(table_));
   table_->setItemDelegateForColumn(ListingModel::text, new CodeDelegate(table_));
-  table_->setColumnWidth(ListingModel::count, 110);
-  table_->setColumnWidth(ListingModel::address, 110);
-  table_->setColumnWidth(ListingModel::text, 260);
+  table_->setColumnWidth(ListingModel::count, 100);
+  table_->setColumnWidth(ListingModel::address, 100);
+  table_->setColumnWidth(ListingModel::text, 240);
   table_->setToolTip("A double click, or Enter, follows a call");
   splitter_ = new QSplitter(this);
   splitter_->addWidget(graph_);
   splitter_->addWidget(table_);
-  splitter_->setSizes({500, 600});
+  splitter_->setSizes({430, 670});
   empty_ = make_empty_state("", this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);

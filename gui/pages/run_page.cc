@@ -66,8 +66,8 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
 
   auto* form = new QFormLayout;
   form->addRow("Application", mode_);
-  form->addRow("&Arguments", arguments_);
-  form->addRow("&Folder",
+  form->addRow("Ar&guments", arguments_);
+  form->addRow("Fol&der",
                with_button(folder_,
                            make_button("Browse…", "Choose the folder", this,
                                        [this] {

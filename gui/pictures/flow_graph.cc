@@ -4,11 +4,10 @@
 #include "gui/pictures/flow_graph.h"
 
 #include <QFontDatabase>
-#include <QGraphicsPathItem>
 #include <QGraphicsRectItem>
-#include <QGraphicsSimpleTextItem>
 #include <QKeyEvent>
 #include <QPainter>
+#include <QStyleOptionGraphicsItem>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -57,6 +56,58 @@ struct Box {
   double heat = 0;
   std::optional<SplitProcedure::Part> part;
 };
+
+/// A box with its text. Qt's own items for text and paths cost so much each that a graph of 2,000
+/// blocks would hold the window up.
+class BoxItem : public QGraphicsRectItem {
+ public:
+  BoxItem(const QRectF& rect, const QString& text, const QFont& font)
+      : QGraphicsRectItem(rect), text_(text), font_(font) {}
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override {
+    QGraphicsRectItem::paint(painter, option, widget);
+    constexpr double kReadable = 0.25;  // of the size on paper
+    if (option->levelOfDetailFromTransform(painter->worldTransform()) < kReadable) return;
+    painter->setFont(font_);
+    painter->setPen(text_on(brush().color()));
+    painter->drawText(rect().adjusted(kPadding, kPadding, 0, 0), Qt::AlignLeft, text_);
+  }
+
+ private:
+  QString text_;
+  QFont font_;
+};
+
+/// An edge. Its exact outline is only needed below the pointer.
+class EdgeItem : public QGraphicsItem {
+ public:
+  EdgeItem(const QPainterPath& path, const QPen& pen) : path_(path), pen_(pen) {
+    const double w = pen.widthF();
+    bounds_ = path.controlPointRect().adjusted(-w, -w, w, w);
+  }
+  QRectF boundingRect() const override { return bounds_; }
+  QPainterPath shape() const override {
+    QPainterPathStroker stroker;
+    stroker.setWidth(pen_.widthF() + 4);
+    return stroker.createStroke(path_);
+  }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWidget*) override {
+    painter->setPen(pen_);
+    painter->drawPath(path_);
+  }
+
+ private:
+  QPainterPath path_;
+  QPen pen_;
+  QRectF bounds_;
+};
+
+/// The size of a text of short lines.
+QSizeF size_of(const QString& text, const QFontMetricsF& metrics) {
+  double width = 0;
+  const QStringList lines = text.split('\n');
+  for (const QString& line : lines) width = std::max(width, metrics.horizontalAdvance(line));
+  return {width, metrics.height() + double(lines.size() - 1) * metrics.lineSpacing()};
+}
 
 QString part_tip(SplitProcedure::Part part) {
   switch (part) {
@@ -162,10 +213,8 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     lines.push_back({0, Edge::Kind::taken});
     boxes.push_back(box);
   }
-  for (const Box& box : boxes) {
-    const QRectF text = metrics.boundingRect(QRectF(0, 0, 1000, 1000), Qt::AlignLeft, box.text);
-    graph.nodes.emplace_back(text.width() + 2 * kPadding, text.height() + 2 * kPadding);
-  }
+  for (const Box& box : boxes)
+    graph.nodes.push_back(size_of(box.text, metrics) + QSizeF(2 * kPadding, 2 * kPadding));
   const GraphLayout layout = lay_out(graph);
 
   const QColor ink = look.dark ? QColor(200, 200, 200) : QColor(70, 70, 70);
@@ -178,7 +227,8 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     QPen pen(layout.backward[e] ? QColor(60, 110, 200) : ink, 1 + 3 * std::sqrt(share));
     if (lines[e].kind == Edge::Kind::landing_pad) pen.setStyle(Qt::DotLine);
     if (counted && lines[e].count == 0) pen.setStyle(Qt::DashLine);
-    auto* item = addPath(path, pen);
+    auto* item = new EdgeItem(path, pen);
+    addItem(item);
     item->setZValue(-1);
     if (counted)
       item->setToolTip(QString("taken %1 times%2")
@@ -187,19 +237,18 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   }
   for (size_t i = 0; i < boxes.size(); ++i) {
     const QColor fill = heat_colour(boxes[i].heat, look.dark);
-    auto* item = addRect(layout.nodes[i], border(boxes[i], ink), fill);
+    auto* item = new BoxItem(layout.nodes[i], boxes[i].text, font);
+    addItem(item);
+    item->setPen(border(boxes[i], ink));
+    item->setBrush(fill);
     item->setToolTip(boxes[i].tip);
     if (boxes[i].block != kNone) {
       item->setFlag(QGraphicsItem::ItemIsSelectable);
       item->setData(kBlockKey, boxes[i].block);
       boxes_[boxes[i].block] = item;
     }
-    auto* text = new QGraphicsSimpleTextItem(boxes[i].text, item);
-    text->setFont(font);
-    text->setBrush(text_on(fill));
-    text->setPos(layout.nodes[i].topLeft() + QPointF(kPadding, kPadding));
   }
-  setSceneRect(QRectF(QPointF(), layout.size).adjusted(-20, -20, 20, 20));
+  setSceneRect(itemsBoundingRect().adjusted(-20, -20, 20, 20));
 }
 
 QGraphicsItem* FlowGraphScene::box(BlockId block) const {

@@ -30,6 +30,18 @@ double height_of(const QFontMetricsF& metrics, const StackedBars& bars) {
   return double(bars.bars.size()) * (2 * line + kGap) + double(bars.parts.size()) * line + 2 * kGap;
 }
 
+/// "original: 4.0 M cycles, issue 3.0 M, misses 1.0 M. ..."
+QString description_of(const StackedBars& bars) {
+  QStringList sentences;
+  for (const auto& bar : bars.bars) {
+    QString sentence = bar.name + ": " + short_number(sum_of(bar)) + " " + bars.unit;
+    for (size_t i = 0; i < bars.parts.size(); ++i)
+      sentence += ", " + bars.parts[i] + " " + short_number(bar.parts[i]);
+    sentences << sentence + ".";
+  }
+  return sentences.join(' ');
+}
+
 }  // namespace
 
 void paint_bars(QPainter& painter, const QRectF& area, const StackedBars& bars,
@@ -95,9 +107,12 @@ QSizeF size_of(const StackedBars& bars) {
 }
 
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title) {
-  return save_picture(path, size_of(bars), title, [&](QPainter& painter, const QRectF& area) {
-    paint_bars(painter, area, bars, paper_palette());
-  });
+  return save_picture(
+      path, size_of(bars), title,
+      [&](QPainter& painter, const QRectF& area) {
+        paint_bars(painter, area, bars, paper_palette());
+      },
+      description_of(bars));
 }
 
 }  // namespace respike::gui

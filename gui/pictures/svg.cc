@@ -1,18 +1,24 @@
 #include "gui/pictures/svg.h"
 
+#include <QGuiApplication>
 #include <QImage>
 #include <QSaveFile>
+#include <QScreen>
 #include <QSvgGenerator>
 
 #include <algorithm>
 
 namespace respike::gui {
 
-void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint) {
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint,
+               const QString& description) {
   const QRectF area(QPointF(), size);
   QSvgGenerator svg;
   svg.setOutputDevice(&device);
   svg.setTitle(title);
+  svg.setDescription(description);
+  // Text is as large as it was measured, in points.
+  svg.setResolution(qRound(QGuiApplication::primaryScreen()->logicalDotsPerInchY()));
   svg.setSize(size.toSize());
   svg.setViewBox(area);
   QPainter painter(&svg);
@@ -24,23 +30,23 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title, cons
 }
 
 QString save_picture(const QString& path, const QSizeF& size, const QString& title,
-                     const Painting& paint) {
+                     const Painting& paint, const QString& description) {
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  if (path.endsWith(".png", Qt::CaseInsensitive)) {
-    constexpr double kMostPixels = 16000;  // a side
-    const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
-    QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.scale(scale, scale);
-    paint(painter, QRectF(QPointF(), size));
-    painter.end();
-    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
-  } else {
-    write_svg(file, size, title, paint);
+  if (!path.endsWith(".png", Qt::CaseInsensitive)) {
+    write_svg(file, size, title, paint, description);
+    return file.commit() ? QString() : path + ": " + file.errorString();
   }
+  constexpr double kMostPixels = 16000;  // a side
+  const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
+  QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.scale(scale, scale);
+  paint(painter, QRectF(QPointF(), size));
+  painter.end();
+  if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
   return file.commit() ? QString() : path + ": " + file.errorString();
 }
 

@@ -14,12 +14,15 @@ namespace respike::gui {
 /// Paints a picture in an area.
 using Painting = std::function<void(QPainter&, const QRectF&)>;
 
-/// Writes what `paint` paints in an area of this size, with a title.
-void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint);
+/// Writes what `paint` paints in an area of this size, with a title and a text that says what the
+/// picture shows, for people who do not see the picture.
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint,
+               const QString& description = {});
 
-/// Writes a picture as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
+/// Writes the same to a file, as SVG or, by the name's end, as PNG: twice as large, on white.
+/// Returns what went wrong; empty: nothing.
 QString save_picture(const QString& path, const QSizeF& size, const QString& title,
-                     const Painting& paint);
+                     const Painting& paint, const QString& description = {});
 
 /// Black on white, for files: a window may be dark, paper is not.
 QPalette paper_palette();

@@ -108,6 +108,46 @@ TEST(RewrittenTest, SqliteRunsAsOftenAsSaid) {
          "GROUP BY b ORDER BY 2;"});
 }
 
+/// What is struck out of the original's hot part is not in the optimized procedure's.
+TEST(CodeCacheTest, SaysWhatTheHotPartLacks) {
+  const World world;
+  Counted counted;
+  count_twice(world, world.copy("lua.dynamic"), {"-e", "for i=1,99 do string.format('%d', i) end"},
+              counted);
+  ASSERT_FALSE(counted.rewritten.splits.empty());
+  Environment environment(world.database());
+  CodeCache cache;
+  size_t struck_out = 0, hot = 0, stubs = 0;
+  for (const SplitProcedure& split : counted.rewritten.splits) {
+    const Procedure& procedure = counted.rewritten.before[split.procedure];
+    ProcedureQuestion question{.application = "first",
+                               .image = environment.show("first").main,
+                               .name = procedure.name,
+                               .address = procedure.address};
+    const CodeView before = cache.ask_changes(environment, question).view;
+    EXPECT_FALSE(before.taken_out.empty());
+    question.version = Version::optimized;
+    const CodeView after = cache.ask(environment, question).view;
+    EXPECT_EQ(after.taken_out, before.taken_out);
+    for (const CodeBlock& block : after.blocks) stubs += block.part == SplitProcedure::Part::stub;
+    for (BlockId b = 0; b < before.blocks.size(); ++b) {
+      if (before.blocks[b].part != SplitProcedure::Part::hot) continue;
+      ++hot;
+      size_t kept = 0, now = 0;
+      for (const CodeLine& line : before.blocks[b].lines) kept += line.taken_out.empty();
+      struck_out += before.blocks[b].lines.size() - kept;
+      for (const CodeBlock& block : after.blocks)
+        if (block.part == SplitProcedure::Part::hot && block.originals == std::vector<BlockId>{b})
+          now += block.lines.size();
+      EXPECT_LE(kept, before.blocks[b].lines.size());
+      if (now != 0) EXPECT_LE(now, kept + 2) << procedure.name << ", block " << b;  // and branches
+    }
+  }
+  EXPECT_GT(hot, 10u);
+  EXPECT_GT(struck_out, 10u);
+  EXPECT_GT(stubs, 0u);
+}
+
 TEST(RewrittenTest, ExceptionsRunAsOftenAsSaid) {
   check("exceptions.dynamic");
 }

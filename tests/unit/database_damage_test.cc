@@ -148,6 +148,7 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   EXPECT_EQ(database.summary(builds[0].id).runs, 3.5);
   EXPECT_EQ(database.profiled_build_before(builds[0].id)->id, builds[1].id);
   EXPECT_EQ(database.matched(builds[0].id), "");
+  EXPECT_TRUE(database.comparisons(images[0].image.id).empty());
   database.set_matched(builds[0].id, "something");
   EXPECT_EQ(database.matched(builds[0].id), "something");
 }

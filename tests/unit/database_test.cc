@@ -255,6 +255,41 @@ TEST_F(DatabaseTest, DerivedImages) {
             std::string::npos);
 }
 
+TEST_F(DatabaseTest, ComparisonsStayWithTheirBuild) {
+  const Id image = put_image("/bin/a"), other = put_image("/bin/b");
+  const Id one = put_build(image, "1", some_procedures());
+  const Id two = put_build(image, "2", some_procedures());
+  const ComparisonFacts facts = {.optimized = content_hash(text_bytes("gone")),
+                                 .options = "--layout ext-tsp",
+                                 .workload = "-c 'a file'",
+                                 .model = "Alpha 21164",
+                                 .difference = "",
+                                 .figures = {{"instructions", UINT64_MAX, 90}},
+                                 .cycles = {{"issue", 70, 60}, {"branches", 9, 4}}};
+  const Id first = database.add_comparison(one, facts);
+  ComparisonFacts differs = facts;
+  differs.difference = "exit status 1 for 0";
+  const Id second = database.add_comparison(two, differs);
+  const auto kept = database.comparisons(image);
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].id, second);
+  EXPECT_EQ(kept[0].build_number, 2u);
+  EXPECT_EQ(kept[0].difference, "exit status 1 for 0");
+  EXPECT_EQ(kept[1].id, first);
+  EXPECT_EQ(kept[1].optimized, facts.optimized);
+  EXPECT_EQ(kept[1].options, facts.options);
+  EXPECT_EQ(kept[1].workload, facts.workload);
+  EXPECT_EQ(kept[1].model, facts.model);
+  EXPECT_EQ(kept[1].figures, facts.figures);
+  EXPECT_EQ(kept[1].cycles, facts.cycles);
+  EXPECT_GT(kept[1].made, 0);
+  EXPECT_TRUE(database.comparisons(other).empty());
+  database.remove_comparison(second);
+  EXPECT_EQ(database.comparisons(image).size(), 1u);
+  EXPECT_NE(error_of([&] { database.add_comparison(4711, facts); }), "");
+  EXPECT_TRUE(database.check().empty());
+}
+
 TEST_F(DatabaseTest, InstrumentedImagesKeepTheirMaps) {
   CountingProgram program(1);
   program.put_into(database);

@@ -1,0 +1,66 @@
+// Example: the table "Procedures" of the page "Where time goes" has the setting
+// "arrangement/Where time goes/Procedures 8": eight columns. Another number of columns, in another
+// Respike, is another setting.
+
+#include "gui/pages/remembering.h"
+
+#include <QHeaderView>
+#include <QSettings>
+#include <QSplitter>
+#include <QTreeView>
+
+#include <functional>
+
+namespace respike::gui {
+namespace {
+
+constexpr const char* kArranged = "arranged by the user";  // property of a table
+
+using Visitor = std::function<void(const QString& key, QHeaderView* columns, QSplitter* splitter)>;
+
+/// Calls `visit` for all columns and splitters, each with a key of its own.
+void visit_all(const QTabWidget& pages, const Visitor& visit) {
+  for (int i = 0; i < pages.count(); ++i) {
+    const QString page = "arrangement/" + pages.tabText(i).remove('&') + '/';
+    int splitters = 0;
+    for (auto* splitter : pages.widget(i)->findChildren<QSplitter*>())
+      visit(page + QString("splitter %1 %2").arg(splitters++).arg(splitter->count()), nullptr,
+            splitter);
+    for (auto* view : pages.widget(i)->findChildren<QAbstractItemView*>()) {
+      QHeaderView* columns = nullptr;
+      if (auto* table = qobject_cast<QTableView*>(view)) columns = table->horizontalHeader();
+      if (auto* tree = qobject_cast<QTreeView*>(view)) columns = tree->header();
+      if (columns == nullptr || view->accessibleName().isEmpty()) continue;
+      visit(page + QString("%1 %2").arg(view->accessibleName()).arg(columns->count()), columns,
+            nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+void restore_arrangement(const QTabWidget& pages) {
+  const QSettings settings;
+  visit_all(pages, [&](const QString& key, QHeaderView* columns, QSplitter* splitter) {
+    const QByteArray state = settings.value(key).toByteArray();
+    if (state.isEmpty()) return;
+    if (splitter != nullptr) splitter->restoreState(state);
+    if (columns != nullptr && columns->restoreState(state))
+      columns->parent()->setProperty(kArranged, true);
+  });
+}
+
+void keep_arrangement(const QTabWidget& pages) {
+  QSettings settings;
+  visit_all(pages, [&](const QString& key, const QHeaderView* columns, const QSplitter* splitter) {
+    settings.setValue(key, columns != nullptr ? columns->saveState() : splitter->saveState());
+  });
+}
+
+void fit_columns(QTableView& table) {
+  if (table.property(kArranged).toBool() || table.model()->rowCount() == 0) return;
+  table.resizeColumnsToContents();
+  table.setProperty(kArranged, true);  // from now on the widths are the user's
+}
+
+}  // namespace respike::gui
