@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs checks that take too long for every change, in parts:
 #
-#   seeds        all tests with 20 seeds, and with more damaged inputs
+#   cases        all cases of all tests; the usual run has a part of them
+#   seeds        the tests that draw layouts, profiles or damage, with 20 seeds and more damage
 #   atomic       all programs with atomic counters
 #   random       500 random C++ programs that no night before had
 #   arithmetic   a million operands for each operation of IA-64
@@ -20,7 +21,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(seeds atomic random arithmetic speed emulator gcc gmp sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -34,9 +35,15 @@ for part in "${wanted[@]}"; do
   fi
 done
 
+run_cases() {
+  ctest --test-dir build --parallel 2 --output-on-failure
+}
+
+# Those that read these variables; the others do the same as in every run of the tests.
 run_seeds() {
   RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_PROFILE_SEEDS=20 RESPIKE_FLIPS=200 \
-    RESPIKE_WINDOW_KILLS=20 ctest --test-dir build --parallel 2 --output-on-failure
+    RESPIKE_WINDOW_KILLS=20 ctest --test-dir build --parallel 2 --output-on-failure --tests-regex \
+    '^e2e.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust)_test$|^DatabaseModel'
 }
 
 run_atomic() {
@@ -80,7 +87,8 @@ run_sanitizers() {
     mkdir -p build-sanitize/programs
     cp -a build/programs/sources build-sanitize/programs/
   fi
-  ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 RESPIKE_SEEDS=5 RESPIKE_HEAVY_SEEDS=2 \
+  ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 RESPIKE_SEEDS=2 RESPIKE_HEAVY_SEEDS=1 \
+    RESPIKE_PROFILE_SEEDS=1 RESPIKE_HEAVY_PROFILE_SEEDS=1 \
     ctest --test-dir build-sanitize --parallel 2 --output-on-failure
 }
 
@@ -92,8 +100,9 @@ run_fuzz() {
 }
 
 scripts/install-packages.sh
-cmake -S . -B build -G Ninja
+cmake -S . -B build -G Ninja -DRESPIKE_ALL_CASES=ON
 cmake --build build
+ctest --test-dir build --output-on-failure --tests-regex '^programs$'
 export RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs
 for part in "${wanted[@]}"; do
   echo "== $part"
