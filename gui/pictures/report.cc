@@ -139,9 +139,10 @@ QString character_table(const Characteristics& program) {
     rows += "</tr>\n";
   }
   return "<details><summary>The numbers of these figures</summary>\n<table><caption>Shares of the "
-         "executed instructions</caption>\n<tr><th>Of procedures</th><th "
+         "executed instructions</caption>\n<tr><th scope=\"col\">Of procedures</th><th "
+         "scope=\"col\" "
          "class=\"number\">Bound</th>"
-         "<th class=\"number\">Share</th></tr>\n" +
+         "<th scope=\"col\" class=\"number\">Share</th></tr>\n" +
          rows + "</table>\n</details>\n";
 }
 
