@@ -48,7 +48,7 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   buttons->addWidget(
       make_button("Fo&rget", "Forget the comparisons that are chosen", this, [this] { forget(); }));
   buttons->addWidget(
-      make_button("Save &picture…", "Save the bars as SVG", this, [this] { save(); }));
+      make_button("Save &picture…", "Save the bars as SVG or PNG", this, [this] { save(); }));
   buttons->addWidget(make_button("Save CS&V…", "Save the figures as comma-separated values", this,
                                  [this] { save_csv(figures_, application_ + "-gain.csv", this); }));
 
@@ -227,8 +227,8 @@ void GainPage::show_state() {
 
 void GainPage::save() {
   if (bars_->bars().bars.empty()) return;
-  const QString path = QFileDialog::getSaveFileName(this, "Save the bars",
-                                                    application_ + "-gain.svg", "SVG (*.svg)");
+  const QString path = QFileDialog::getSaveFileName(
+      this, "Save the bars", application_ + "-gain.svg", "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
   const QString failure = save_bars(bars_->bars(), path, "Cycles of " + application_ + " by cause");
   if (!failure.isEmpty()) QMessageBox::warning(this, "Save the bars", failure);

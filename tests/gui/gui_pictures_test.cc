@@ -12,10 +12,12 @@
 #include <random>
 
 #include "gui/models/graph_layout.h"
+#include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
 #include "gui/pictures/heat.h"
 #include "gui/pictures/layout_picture.h"
 #include "gui/pictures/stacked_bars.h"
+#include "gui/pictures/svg.h"
 
 namespace respike::gui {
 namespace {
@@ -153,6 +155,45 @@ TEST(StackedBars, AreSavedWithAllNames) {
   for (const char* word :
        {"Cycles", "original", "optimized", "issue: 3.0 M → 2.0 M", "4.0 M cycles"})
     EXPECT_TRUE(text.contains(word)) << word;
+}
+
+// ---- figures ----
+
+TEST(Figures, AreSavedWithTitlesBoundsAndMarks) {
+  QTemporaryDir folder;
+  Characteristics program{.executed = 100, .instructions = 10, .procedures = {}};
+  program.procedures.push_back({.name = "calls", .executed = 69, .blocks = 20, .hot_blocks = 2});
+  program.procedures.push_back(
+      {.name = "loops", .executed = 31, .blocks = 3, .hot_blocks = 3, .trip_count = 8, .saves = 4});
+  const std::vector<Figure> figures = character_figures(program);
+  ASSERT_EQ(figures.size(), 3u);
+  const auto saved = [&](const Figure& figure) {
+    const QString path = folder.filePath(figure.name + ".svg");
+    EXPECT_EQ(save_figure(figure, path), "");
+    QFile file(path);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    EXPECT_TRUE(text.contains("<title>" + figure.title + "</title>"));
+    return text;
+  };
+  for (const char* word : {">69%<", ">100%<", ">1024<", "turns less than so many times"})
+    EXPECT_TRUE(saved(figures[0]).contains(word)) << word;
+  for (const char* word : {">0%<", "all blocks", "without blocks that rarely run"})
+    EXPECT_TRUE(saved(figures[1]).contains(word)) << word;
+  for (const char* word : {"saves of registers: 4 %", "all other instructions: 96 %"})
+    EXPECT_TRUE(saved(figures[2]).contains(word)) << word;
+  const QString png = folder.filePath("loops.png");
+  EXPECT_EQ(save_figure(figures[0], png), "");
+  EXPECT_FALSE(QImage(png).isNull());
+  EXPECT_NE(save_figure(figures[0], "/nowhere/loops.svg"), "");
+}
+
+TEST(Figures, OfNothingArePainted) {
+  QImage image(400, 300, QImage::Format_ARGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  for (const Figure& figure : character_figures({}))
+    paint_figure(painter, QRectF(0, 0, 400, 300), figure, paper_palette());
 }
 
 // ---- LayoutMap ----
