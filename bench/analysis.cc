@@ -19,8 +19,8 @@
 #include <string>
 #include <string_view>
 
-#include "bench/dominators.h"
-#include "bench/loops.h"
+#include "optimizer/analysis/dominators.h"
+#include "optimizer/analysis/loops.h"
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/gp_validity.h"
 #include "optimizer/analysis/register_flow.h"

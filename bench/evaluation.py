@@ -9,7 +9,6 @@ import workloads
 # Figure 10: the components, from a single component to all, and what Respike does by default
 COMPONENTS = ["chain", "place", "split,place", "chain,split,place", measuring.DEFAULT]
 RANDOM = "random"
-POWERS = [2**k for k in range(11)]  # 1 .. 1024
 NONLOOPING = 4  # figures 4 and 5: procedures with a lower trip count
 HOT_COLD = measuring.DEFAULT + measuring.HOT_COLD
 SIZES = [2**k for k in range(2, 14)]  # figure 20: 4 .. 8192
@@ -93,15 +92,17 @@ class Evaluation:
         come first."""
         return sorted(self.names(), key=lambda n: -self.share(n, lambda p: p["trip_count"] < 8))
 
+    def _distribution(self, name, measure):
+        return {int(n): 100 * share for n, share in self.characteristics[name][measure].items()}
+
     def trip_counts(self, name):
         """{N: percent of the time in procedures with a trip count less than N}."""
-        return {n: self.share(name, lambda p: p["trip_count"] < n) for n in POWERS[1:]}
+        return {n: p for n, p in self._distribution(name, "trip_counts").items() if n > 1}
 
     def complexity(self, name, what):
         """{N: percent of the time of nonlooping procedures that procedures with at most N blocks
-        take}."""
-        slow = lambda p: p["trip_count"] < NONLOOPING
-        return {n: self.share(name, lambda p: p[what] <= n, of=slow) for n in POWERS}
+        take}; what: blocks or hot_blocks."""
+        return self._distribution(name, what)
 
     def overhead(self, name):
         """Percentages of prolog and epilog work: stack adjustments, saves, restores."""

@@ -29,6 +29,10 @@ struct DisasmArguments {
   std::vector<std::string> procedures;
   bool objdump = false;
   bool ir = false;
+  bool manual = false;
+
+  /// Whether there is nothing in the arguments that only lifted code can answer.
+  bool only_code() const { return procedures.empty() && !ir && profile.empty(); }
 };
 
 /// Prints every unit of every executable section in a form that compares with objdump: address, the
@@ -36,12 +40,12 @@ struct DisasmArguments {
 void print_raw(const Image& image, const Listing& listing) {
   for (const Section& section : image.sections) {
     if (!section.allocated() || !section.executable() || section.contents.empty()) continue;
-    const size_t step = size_t{listing.unit()} << 12;
+    constexpr size_t kPiece = 1 << 16;  // bytes
     std::vector<ListedLine> lines;
-    for (size_t at = 0; at < section.contents.size(); at += step) {
-      const auto piece = section.contents.subspan(at, std::min(step, section.contents.size() - at));
+    for (size_t at = 0, listed = 1; listed != 0; at += listed) {
+      const auto rest = section.contents.subspan(at);
       lines.clear();
-      listing.list(piece, section.address + at, lines);
+      listed = listing.list(rest, std::min(kPiece, rest.size()), section.address + at, lines);
       std::string out;
       for (const ListedLine& line : lines)
         fmt::format_to(std::back_inserter(out), "{:x}: {} {}\n", line.address, line.code,
@@ -92,8 +96,9 @@ void print_listing(const Program& program, ProcedureId procedure, const std::vec
 void run_disasm(const DisasmArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
-  const Listing& listing = require_listing(image);
-  if (arguments.objdump) return print_raw(image, listing);
+  const Listing& listing = require_listing(image, arguments.manual ? Syntax::manual : Syntax::gnu);
+  if (arguments.objdump || (!has_machine(image.machine) && arguments.only_code()))
+    return print_raw(image, listing);
   require_machine(image);
   require_rewritable(image);
   Program program = lift(image, diagnostics);
@@ -132,6 +137,10 @@ void add_disasm_command(CLI::App& image) {
   command
       ->add_flag("--objdump", arguments->objdump,
                  "every word of every executable section: ADDRESS: WORD TEXT")
+      ->excludes("--procedure", "--ir", "--profile");
+  command
+      ->add_flag("--manual-syntax", arguments->manual,
+                 "instructions in the syntax of the processor's manuals")
       ->excludes("--procedure", "--ir", "--profile");
 }
 

@@ -93,10 +93,11 @@ void require_machine(const Image& image) {
     throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
 }
 
-const Listing& require_listing(const Image& image) {
-  const Listing* listing = find_listing(image.machine);
-  if (listing == nullptr) require_machine(image);
-  return *listing;
+const Listing& require_listing(const Image& image, Syntax syntax) {
+  const Listing* listing = find_listing(image.machine, syntax);
+  if (listing != nullptr) return *listing;
+  require_machine(image);
+  throw Error("the code of its machine is listed in one syntax only", image.path);
 }
 
 }  // namespace respike::cli

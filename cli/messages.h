@@ -36,7 +36,7 @@ Json notes_to_json(const std::vector<ProcedureNote>& notes);
 /// Throws Error when the image is for a machine that cannot be rewritten. Called before other
 /// checks, so that nobody gets advice on how to link an image for such a machine.
 void require_machine(const Image& image);
-/// The Listing of the image's machine; throws the same Error when there is none.
-const Listing& require_listing(const Image& image);
+/// The Listing of the image's machine; throws Error when there is none.
+const Listing& require_listing(const Image& image, Syntax syntax);
 
 }  // namespace respike::cli

@@ -11,6 +11,7 @@ packages=(
   libsoci-dev libsqlite3-dev                           # the profile database
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   libmpfr-dev libgmp-dev                               # the oracle of the IA-64 emulator's arithmetic
+  libzydis-dev                                         # the oracle of the x86-64 decoder
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs

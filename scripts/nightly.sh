@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs checks that take too long for every change, in parts:
 #
+#   cases        all cases of all tests; the usual run has a part of them
 #   seeds        the tests that draw layouts, profiles or damage, with 20 seeds and more damage
 #   atomic       all programs with atomic counters
 #   random       500 random C++ programs that no night before had
@@ -20,7 +21,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(seeds atomic random arithmetic speed emulator gcc gmp sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -33,6 +34,10 @@ for part in "${wanted[@]}"; do
     exit 2
   fi
 done
+
+run_cases() {
+  ctest --test-dir build --parallel 2 --output-on-failure
+}
 
 # Those that read these variables; the others do the same as in every run of the tests.
 run_seeds() {
@@ -95,7 +100,7 @@ run_fuzz() {
 }
 
 scripts/install-packages.sh
-cmake -S . -B build -G Ninja
+cmake -S . -B build -G Ninja -DRESPIKE_ALL_CASES=ON
 cmake --build build
 ctest --test-dir build --output-on-failure --tests-regex '^programs$'
 export RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs

@@ -29,6 +29,11 @@ std::string key_of(const ImageView& view) {
 
 }  // namespace
 
+bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
+  return view.build && view.profile.runs + view.profile.carried_runs > 0 &&
+         (images.empty() || std::ranges::find(images, view.image.path) != images.end());
+}
+
 const CodeCache::Original& CodeCache::original(Environment& environment, const ImageView& view) {
   if (!view.build) throw Error("it cannot be optimized: " + view.image.reason, view.image.path);
   const std::string key = key_of(view);
@@ -90,6 +95,11 @@ ProcedureId CodeCache::find(const Original& code, const ProcedureQuestion& quest
   if (found == procedures.end())
     throw Error("it has no procedure " + question.name, question.image);
   return static_cast<ProcedureId>(found - procedures.begin());
+}
+
+const Program& CodeCache::counted(Environment& environment, const std::string& application,
+                                  const std::string& image) {
+  return original(environment, find_image(environment, application, image)).program;
 }
 
 ProcedureAnswer CodeCache::ask(Environment& environment, const ProcedureQuestion& question) {

@@ -35,6 +35,9 @@ struct LayoutAnswer {
   std::string not_followed;  // why there are no pieces of an optimized image that there is
 };
 
+/// Whether an image has counts, and `images`, which are paths, name the image; empty: all do.
+bool is_counted(const ImageView& view, const std::vector<std::string>& images);
+
 /// Keeps the last image that was asked for. Used in one thread (Manager::ask).
 class CodeCache {
  public:
@@ -50,6 +53,10 @@ class CodeCache {
   /// Throws Error when the application has no such image, or the image cannot be optimized.
   ImageInfo info(Environment& environment, const std::string& application,
                  const std::string& image);
+  /// The program of the original with the counts of its profile, until the next question. Throws
+  /// Error as info() does.
+  const Program& counted(Environment& environment, const std::string& application,
+                         const std::string& image);
 
  private:
   struct Original {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "optimizer/base/number_text.h"
 
@@ -16,7 +17,13 @@ QString number(uint64_t value) {
   return QString::fromStdString(grouped(value));
 }
 
-void add_rows(const Profile& profile, const ImageRow& image, std::vector<ProcedureRow>& rows) {
+/// Adds the procedures of an image, and its calls.
+void add_image(const Profile& profile, const ImageRow& image, TimeData& data) {
+  for (CallCount call : count_calls(profile)) {
+    for (uint32_t* procedure : {&call.caller, &call.callee})
+      if (*procedure != kNone) *procedure += uint32_t(data.rows.size());
+    data.calls.push_back(call);
+  }
   const QString file =
       QString::fromStdString(std::filesystem::path(image.path).filename().string());
   for (const ProcedureProfile& procedure : profile.procedures) {
@@ -33,24 +40,40 @@ void add_rows(const Profile& profile, const ImageRow& image, std::vector<Procedu
       row.executed_blocks += block.count != 0;
     }
     row.exact = procedure.exact;
-    rows.push_back(std::move(row));
+    data.rows.push_back(std::move(row));
   }
+}
+
+void sort_by_instructions(TimeData& data) {
+  std::vector<uint32_t> order(data.rows.size()), place(data.rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](uint32_t row) { return data.rows[row].instructions; });
+  std::vector<ProcedureRow> rows;
+  for (const uint32_t row : order) {
+    place[row] = uint32_t(rows.size());
+    rows.push_back(std::move(data.rows[row]));
+  }
+  data.rows = std::move(rows);
+  for (CallCount& call : data.calls)
+    for (uint32_t* procedure : {&call.caller, &call.callee})
+      if (*procedure != kNone) *procedure = place[*procedure];
 }
 
 }  // namespace
 
-std::vector<ProcedureRow> read_procedures(Environment& environment, const std::string& application,
-                                          const std::vector<std::string>& images) {
-  std::vector<ProcedureRow> rows;
+TimeData read_times(Environment& environment, const std::string& application,
+                    const std::vector<std::string>& images) {
+  TimeData data;
   for (const ImageView& view : environment.show(application).images)
     if (view.build &&
         (images.empty() || std::ranges::find(images, view.image.path) != images.end()))
-      add_rows(environment.database().profile(view.build->id), view.image, rows);
+      add_image(environment.database().profile(view.build->id), view.image, data);
   double all = 0;
-  for (const ProcedureRow& row : rows) all += double(row.instructions);
-  for (ProcedureRow& row : rows) row.share = all == 0 ? 0 : double(row.instructions) / all;
-  std::ranges::stable_sort(rows, std::greater(), &ProcedureRow::instructions);
-  return rows;
+  for (const ProcedureRow& row : data.rows) all += double(row.instructions);
+  for (ProcedureRow& row : data.rows) row.share = all == 0 ? 0 : double(row.instructions) / all;
+  sort_by_instructions(data);
+  return data;
 }
 
 // ---- ProcedureModel ----

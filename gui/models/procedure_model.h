@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "environment/call_counts.h"
 #include "environment/environment.h"
 #include "gui/models/table_model.h"
 
@@ -24,10 +25,15 @@ struct ProcedureRow {
   double share = 0;   // of all executed instructions in the table
 };
 
-/// The procedures of an application's profiles. `images`: paths; empty: all. Asked in the
-/// background (Manager::ask).
-std::vector<ProcedureRow> read_procedures(Environment& environment, const std::string& application,
-                                          const std::vector<std::string>& images);
+struct TimeData {
+  std::vector<ProcedureRow> rows;  // by executed instructions, the most first
+  std::vector<CallCount> calls;    // procedures are indices of `rows`
+};
+
+/// The procedures of an application's profiles, and their calls. `images`: paths; empty: all. Asked
+/// in the background (Manager::ask).
+TimeData read_times(Environment& environment, const std::string& application,
+                    const std::vector<std::string>& images);
 
 class ProcedureModel : public TableModel {
   Q_OBJECT

@@ -89,8 +89,8 @@ void MainWindow::make_pages(const QString& respike) {
   demo_ = find_demo(respike);
   applications_ = new ApplicationsPage(manager_, demo_.has_value(), this);
   run_ = new RunPage(manager_, respike, this);
-  time_ = new TimePage(manager_, this);
   const auto code = std::make_shared<CodeCache>();
+  time_ = new TimePage(manager_, code, this);
   procedure_ = new ProcedurePage(manager_, code, this);
   layout_ = new LayoutPage(manager_, code, this);
   image_ = new ImagePage(manager_, code, this);
@@ -112,14 +112,18 @@ void MainWindow::make_pages(const QString& respike) {
   connect(applications_, &ApplicationsPage::demo_wanted, this, &MainWindow::register_demo);
   connect(applications_, &ApplicationsPage::details_wanted, this,
           [this] { tabs_->setCurrentWidget(time_); });
-  const auto show_procedure = [this](const std::string& image, const QString& name,
-                                     uint64_t address) {
-    procedure_->show_procedure(image, name, address);
-    tabs_->setCurrentWidget(procedure_);
-  };
-  connect(time_, &TimePage::procedure_wanted, this, show_procedure);
-  connect(layout_, &LayoutPage::procedure_wanted, this, show_procedure);
+  connect(time_, &TimePage::procedure_wanted, this, &MainWindow::show_procedure);
+  connect(layout_, &LayoutPage::procedure_wanted, this,
+          [this](const std::string& image, const QString& name, uint64_t address) {
+            show_procedure(image, name, address, 0);
+          });
   connect(settings_, &SettingsPage::open_wanted, this, &MainWindow::open_database);
+}
+
+void MainWindow::show_procedure(const std::string& image, const QString& name, uint64_t address,
+                                uint64_t block) {
+  procedure_->show_procedure(image, name, address, block);
+  tabs_->setCurrentWidget(procedure_);
 }
 
 void MainWindow::make_menus() {

@@ -51,6 +51,8 @@ class MainWindow : public QMainWindow {
   void make_menus();
   void make_status();
   void show_application();
+  void show_procedure(const std::string& image, const QString& name, uint64_t address,
+                      uint64_t block);
   void take_snapshot();
   void show_task(const Task& task);
   void about();

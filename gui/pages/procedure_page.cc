@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 #include "gui/pages/controls.h"
 #include "gui/pictures/heat.h"
@@ -125,10 +126,10 @@ void ProcedurePage::choose(const QString& application) {
   ask();
 }
 
-void ProcedurePage::show_procedure(const std::string& image, const QString& name,
-                                   uint64_t address) {
+void ProcedurePage::show_procedure(const std::string& image, const QString& name, uint64_t address,
+                                   uint64_t block) {
   constexpr size_t kMostVisited = 100;
-  visited_.push_back({image, name, address});
+  visited_.push_back({image, name, address, block});
   if (visited_.size() > kMostVisited) visited_.erase(visited_.begin());
   ask();
 }
@@ -215,6 +216,9 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   const bool same = listing_.rowCount() != 0 && listing_.view().address == answer.view.address &&
                     listing_.view().name == answer.view.name;
   const int row = same ? table_->verticalScrollBar()->value() : 0;
+  const BlockId chosen = same && table_->currentIndex().isValid()
+                             ? listing_.block_at(table_->currentIndex().row())
+                             : kNone;
   const QTransform zoom = graph_->transform();
   const QPoint place(graph_->horizontalScrollBar()->value(), graph_->verticalScrollBar()->value());
   counted_ = answer.counted;
@@ -232,7 +236,9 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   title_->setText(title);
   stack_->setCurrentIndex(1);
   draw();
+  if (visited_.back().block != 0) return choose_block();
   if (!same) return;
+  select(chosen, true, true);
   table_->verticalScrollBar()->setValue(row);
   graph_->setTransform(zoom);
   graph_->horizontalScrollBar()->setValue(place.x());
@@ -247,6 +253,14 @@ void ProcedurePage::draw() {
   graph_->setSceneRect(scene_.sceneRect());
   selecting_ = false;
   graph_->show_start(scene_.box(0));
+}
+
+void ProcedurePage::choose_block() {
+  const uint64_t address = std::exchange(visited_.back().block, 0);
+  const auto& blocks = listing_.view().blocks;
+  const auto found = std::ranges::find(blocks, address, &CodeBlock::address);
+  if (found != blocks.end() && version_->currentIndex() == 0)
+    select(BlockId(found - blocks.begin()), true, true);
 }
 
 void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {

@@ -25,8 +25,10 @@ class ProcedurePage : public QWidget {
   ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent = nullptr);
 
   void choose(const QString& application);
-  /// Shows a procedure of the chosen application.
-  void show_procedure(const std::string& image, const QString& name, uint64_t address);
+  /// Shows a procedure of the chosen application, at the block with an address in the original;
+  /// 0: at its start.
+  void show_procedure(const std::string& image, const QString& name, uint64_t address,
+                      uint64_t block = 0);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -36,6 +38,7 @@ class ProcedurePage : public QWidget {
     std::string image;
     QString name;
     uint64_t address = 0;
+    uint64_t block = 0;  // to choose when the answer comes; 0: none
   };
   void ask();
   void ask_changes(const ProcedureQuestion& question);
@@ -44,6 +47,7 @@ class ProcedurePage : public QWidget {
   QString stamp() const;
   void show(const ProcedureAnswer& answer);
   void draw();
+  void choose_block();
   void select(BlockId block, bool in_graph, bool in_listing);
   void follow(const QModelIndex& index);
   void save();

@@ -1,15 +1,15 @@
 #pragma once
-// The page that shows where an application spends its time.
+// The page that shows where an application spends its time, in several views.
 
-#include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
-#include <QLineEdit>
-#include <QStackedWidget>
-#include <QTableView>
+#include <QTabWidget>
 
+#include <memory>
+#include <vector>
+
+#include "gui/models/code_cache.h"
 #include "gui/models/manager.h"
-#include "gui/models/procedure_model.h"
+#include "gui/pages/time_view.h"
 
 namespace respike::gui {
 
@@ -17,33 +17,27 @@ class TimePage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit TimePage(Manager& manager, QWidget* parent = nullptr);
+  TimePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget* parent = nullptr);
 
   void choose(const QString& application);
 
  Q_SIGNALS:
-  /// A row was double-clicked, or Enter was pressed on it.
-  void procedure_wanted(const std::string& image, const QString& name, uint64_t address);
+  /// See TimeView.
+  void procedure_wanted(const std::string& image, const QString& name, uint64_t address,
+                        uint64_t block);
 
  private:
+  void add(TimeView* view, const QString& title, const QString& tip);
   void take_snapshot();
-  void read();
-  void show(std::vector<ProcedureRow> rows);
-  /// What the table depends on: read anew when this text changes.
+  void pass_on();
+  /// What the views depend on: read anew when this text changes.
   QString stamp() const;
 
   Manager& manager_;
   QString application_;
-  QString shown_;  // the stamp of what is shown or asked for
-  ProcedureModel model_;
-  ProcedureFilter filter_;
   QComboBox* images_ = nullptr;
-  QLineEdit* find_ = nullptr;
-  QCheckBox* only_executed_ = nullptr;
-  QLabel* sum_ = nullptr;
-  QLabel* empty_ = nullptr;
-  QStackedWidget* stack_ = nullptr;
-  QTableView* table_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  std::vector<TimeView*> views_;
 };
 
 }  // namespace respike::gui

@@ -7,7 +7,6 @@
 #include <QGraphicsRectItem>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QSaveFile>
 #include <QStyleOptionGraphicsItem>
 #include <QWheelEvent>
 
@@ -310,14 +309,9 @@ void FlowGraphView::keyPressEvent(QKeyEvent* event) {
 
 QString save_picture(QGraphicsScene& scene, const QString& path, const QString& title) {
   const QRectF area = scene.sceneRect();
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  const auto paint = [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); };
-  if (!path.endsWith(".png", Qt::CaseInsensitive))
-    write_svg(file, area.size(), title, paint);
-  else if (!write_png(file, area.size(), paint))
-    return path + ": the picture cannot be written";
-  return file.commit() ? QString() : path + ": " + file.errorString();
+  return save_picture(path, area.size(), title, [&](QPainter& painter, const QRectF& to) {
+    scene.render(&painter, to, area);
+  });
 }
 
 }  // namespace respike::gui

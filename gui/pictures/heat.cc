@@ -1,6 +1,7 @@
 #include "gui/pictures/heat.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace respike::gui {
@@ -18,6 +19,13 @@ QColor text_on(const QColor& background) {
   const double light =
       0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
   return light > 0.5 ? Qt::black : Qt::white;
+}
+
+QColor series_colour(size_t number) {
+  // Okabe and Ito's palette ("Color universal design", 2008).
+  constexpr std::array<QRgb, 8> kColours = {0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7,
+                                            0xff56b4e9, 0xffd55e00, 0xfff0e442, 0xff999999};
+  return kColours[number % kColours.size()];
 }
 
 }  // namespace respike::gui

@@ -1,7 +1,9 @@
 #pragma once
-// The colour of heat: how often something ran, from cold to hot.
+// Colours: of heat, which is how often something ran; and of series of numbers.
 
 #include <QColor>
+
+#include <cstddef>
 
 namespace respike::gui {
 
@@ -10,5 +12,8 @@ namespace respike::gui {
 QColor heat_colour(double share, bool dark);
 /// Black or white, whichever is read better on a background.
 QColor text_on(const QColor& background);
+/// Of the parts of a bar, or the lines of a chart, by their number: eight colours that people with
+/// any colour vision tell apart.
+QColor series_colour(size_t number);
 
 }  // namespace respike::gui

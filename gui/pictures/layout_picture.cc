@@ -5,9 +5,7 @@
 
 #include <QBuffer>
 #include <QFontDatabase>
-#include <QImage>
 #include <QKeyEvent>
-#include <QSaveFile>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -115,24 +113,10 @@ QByteArray layouts_as_svg(const LayoutMap& before, const LayoutMap& after, const
 
 QString save_layouts(const LayoutMap& before, const LayoutMap& after, const QString& path,
                      const QString& title) {
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  if (path.endsWith(".png", Qt::CaseInsensitive)) {
-    constexpr double kMostPixels = 16000;  // a side
-    const LayoutLook look;
-    const QSizeF size = size_of(before, after, look);
-    const double scale = std::min(2.0, kMostPixels / size.height());
-    QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    painter.scale(scale, scale);
-    paint_both(painter, before, after, look);
-    painter.end();
-    if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
-  } else {
-    file.write(layouts_as_svg(before, after, title));
-  }
-  return file.commit() ? QString() : path + ": " + file.errorString();
+  const LayoutLook look;
+  return save_picture(
+      path, size_of(before, after, look), title,
+      [&](QPainter& painter, const QRectF&) { paint_both(painter, before, after, look); });
 }
 
 // ---- LayoutMapView ----

@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "environment/describing.h"
+#include "gui/models/character_model.h"
+#include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
@@ -81,14 +83,12 @@ QString procedures_table(const ReportData& data) {
          rows + "</table>\n";
 }
 
-/// A scene as an element `svg` with a title and a text.
-QString svg_of(QGraphicsScene& scene, const QString& title, const QString& description) {
+/// A picture as an element `svg` with a title and a text.
+QString svg_of(const QSizeF& size, const QString& title, const QString& description,
+               const Painting& paint) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
-  const QRectF area = scene.sceneRect();
-  write_svg(
-      buffer, area.size(), title,
-      [&](QPainter& painter, const QRectF& to) { scene.render(&painter, to, area); }, description);
+  write_svg(buffer, size, title, paint, description);
   QString text = QString::fromUtf8(buffer.data());
   text.remove(0, text.indexOf("<svg"));
   return text.replace(0, 4,
@@ -117,6 +117,35 @@ QString describe_graph(const CodeView& view) {
   return text;
 }
 
+QString figure_of(const Figure& figure) {
+  return QString("<figure><figcaption><strong>%1</strong>: %2</figcaption>\n%3</figure>\n")
+      .arg(html(figure.title), html(figure.text),
+           svg_of(size_of(figure), figure.title, figure.text,
+                  [&](QPainter& painter, const QRectF& area) {
+                    paint_figure(painter, area, figure, paper_palette());
+                  }));
+}
+
+QString character_table(const Characteristics& program) {
+  CharacterModel model;
+  model.set(program);
+  QString rows;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    rows += "<tr>";
+    for (int column = 0; column < model.columnCount(); ++column)
+      rows += QString("<td%1>%2</td>")
+                  .arg(column == CharacterModel::measure ? "" : " class=\"number\"",
+                       html(model.index(row, column).data().toString()));
+    rows += "</tr>\n";
+  }
+  return "<details><summary>The numbers of these figures</summary>\n<table><caption>Shares of the "
+         "executed instructions</caption>\n<tr><th scope=\"col\">Of procedures</th><th "
+         "scope=\"col\" "
+         "class=\"number\">Bound</th>"
+         "<th scope=\"col\" class=\"number\">Share</th></tr>\n" +
+         rows + "</table>\n</details>\n";
+}
+
 QString figure_of(const ProcedureAnswer& answer) {
   FlowGraphScene scene;
   scene.set(answer.view, answer.counted, {});
@@ -126,7 +155,10 @@ QString figure_of(const ProcedureAnswer& answer) {
   if (scene.left_out() != 0)
     caption += QString(", %1 of them never ran and are left out").arg(scene.left_out());
   return QString("<figure><figcaption>%1</figcaption>\n%2</figure>\n")
-      .arg(caption, svg_of(scene, "Flow graph of " + name, describe_graph(answer.view)));
+      .arg(caption, svg_of(scene.sceneRect().size(), "Flow graph of " + name,
+                           describe_graph(answer.view), [&](QPainter& painter, const QRectF& area) {
+                             scene.render(&painter, area, scene.sceneRect());
+                           }));
 }
 
 }  // namespace
@@ -134,7 +166,7 @@ QString figure_of(const ProcedureAnswer& answer) {
 ReportData read_report(Environment& environment, const std::string& application) {
   ReportData data;
   data.application = environment.show(application);
-  std::vector<ProcedureRow> rows = read_procedures(environment, application, {});
+  std::vector<ProcedureRow> rows = read_times(environment, application, {}).rows;
   data.of_procedures = rows.size();
   for (const ProcedureRow& row : rows) {
     data.instructions = saturating_add(data.instructions, row.instructions);
@@ -142,6 +174,7 @@ ReportData read_report(Environment& environment, const std::string& application)
   }
   rows.resize(std::min({rows.size(), kProcedures, size_t(data.executed)}));
   CodeCache cache;
+  data.character = read_characteristics(environment, cache, application, {});
   for (const ProcedureRow& row : rows) {
     if (data.graphs.size() == kGraphs) break;
     if (row.blocks > kMostBlocks) continue;
@@ -172,6 +205,9 @@ QByteArray make_report(const ReportData& data) {
                 .arg(name);
   } else {
     page += procedures_table(data);
+    page += "<h2>What kind of program it is</h2>\n";
+    for (const Figure& figure : character_figures(data.character)) page += figure_of(figure);
+    page += character_table(data.character);
     page +=
         "<h2>Flow graphs</h2>\n<p>Boxes are basic blocks: their number, how often they ran, and "
         "how many "

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "environment/characteristics.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/procedure_model.h"
 
@@ -16,6 +17,7 @@ struct ReportData {
   std::vector<ProcedureRow> procedures;  // the most executed ones, of all images
   uint64_t instructions = 0;             // executed, of all procedures
   uint64_t executed = 0, of_procedures = 0;
+  Characteristics character;            // of all images that were counted
   std::vector<ProcedureAnswer> graphs;  // of the first ones, with their images
 };
 

@@ -2,21 +2,16 @@
 
 #include "gui/pictures/stacked_bars.h"
 
-#include <QSaveFile>
-
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <numeric>
 
+#include "gui/pictures/heat.h"
 #include "gui/pictures/svg.h"
 
 namespace respike::gui {
 namespace {
 
-// Okabe and Ito's palette, which people with any colour vision tell apart ("Color universal
-// design", 2008).
-constexpr std::array<QRgb, 8> kColours = {0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7,
-                                          0xff56b4e9, 0xffd55e00, 0xfff0e442, 0xff999999};
 constexpr double kGap = 10;
 
 double sum_of(const StackedBars::Bar& bar) {
@@ -27,7 +22,7 @@ QString short_number(double value) {
   if (value >= 1e9) return QString::number(value / 1e9, 'f', 2) + " G";
   if (value >= 1e6) return QString::number(value / 1e6, 'f', 1) + " M";
   if (value >= 1e3) return QString::number(value / 1e3, 'f', 1) + " k";
-  return QString::number(value, 'f', 0);
+  return QString::number(value, 'f', value == std::floor(value) ? 0 : 1);
 }
 
 double height_of(const QFontMetricsF& metrics, const StackedBars& bars) {
@@ -70,7 +65,7 @@ void paint_bars(QPainter& painter, const QRectF& area, const StackedBars& bars,
     double x = left;
     for (size_t i = 0; i < bar.parts.size(); ++i) {
       const double part = width * bar.parts[i] / longest;
-      painter.fillRect(QRectF(x, y, part, 2 * line), QColor(kColours[i % kColours.size()]));
+      painter.fillRect(QRectF(x, y, part, 2 * line), series_colour(i));
       x += part;
     }
     painter.drawText(QRectF(x + kGap / 2, y, area.right() - x, 2 * line),
@@ -79,13 +74,13 @@ void paint_bars(QPainter& painter, const QRectF& area, const StackedBars& bars,
   }
   y += kGap;
   for (size_t i = 0; i < bars.parts.size(); ++i) {
-    painter.fillRect(QRectF(left, y + 2, line - 4, line - 4),
-                     QColor(kColours[i % kColours.size()]));
+    painter.fillRect(QRectF(left, y + 2, line - 4, line - 4), series_colour(i));
     QStringList numbers;
     for (const auto& bar : bars.bars) numbers << short_number(bar.parts[i]);
     painter.setPen(palette.color(QPalette::WindowText));
     painter.drawText(QRectF(left + line + 4, y, area.right() - left, line),
-                     Qt::AlignVCenter | Qt::AlignLeft, bars.parts[i] + ": " + numbers.join(" → "));
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     bars.parts[i] + ": " + numbers.join(" → ") + " " + bars.unit);
     y += line;
   }
 }
@@ -107,18 +102,17 @@ void StackedBarsWidget::paintEvent(QPaintEvent*) {
   paint_bars(painter, rect(), bars_, palette());
 }
 
+QSizeF size_of(const StackedBars& bars) {
+  return {760, height_of(QFontMetricsF(QFont()), bars)};
+}
+
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title) {
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
-  const QSizeF size(760, height_of(QFontMetricsF(QFont()), bars));
-  const auto paint = [&](QPainter& painter, const QRectF& area) {
-    paint_bars(painter, area, bars, QPalette(QColor(Qt::lightGray)));  // on white
-  };
-  if (!path.endsWith(".png", Qt::CaseInsensitive))
-    write_svg(file, size, title, paint, description_of(bars));
-  else if (!write_png(file, size, paint))
-    return path + ": the picture cannot be written";
-  return file.commit() ? QString() : path + ": " + file.errorString();
+  return save_picture(
+      path, size_of(bars), title,
+      [&](QPainter& painter, const QRectF& area) {
+        paint_bars(painter, area, bars, paper_palette());
+      },
+      description_of(bars));
 }
 
 }  // namespace respike::gui

@@ -42,6 +42,8 @@ class StackedBarsWidget : public QWidget {
   StackedBars bars_;
 };
 
+/// The size of a picture of its own.
+QSizeF size_of(const StackedBars& bars);
 /// Writes the bars as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title);
 

@@ -2,6 +2,7 @@
 
 #include <QGuiApplication>
 #include <QImage>
+#include <QSaveFile>
 #include <QScreen>
 #include <QSvgGenerator>
 
@@ -9,8 +10,7 @@
 
 namespace respike::gui {
 
-void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
-               const std::function<void(QPainter&, const QRectF&)>& paint,
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint,
                const QString& description) {
   const QRectF area(QPointF(), size);
   QSvgGenerator svg;
@@ -22,11 +22,21 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
   svg.setSize(size.toSize());
   svg.setViewBox(area);
   QPainter painter(&svg);
+  // The name of the window's font may mean nothing where the file is looked at.
+  QFont font = painter.font();
+  font.setFamily("sans-serif");
+  painter.setFont(font);
   paint(painter, area);
 }
 
-bool write_png(QIODevice& device, const QSizeF& size,
-               const std::function<void(QPainter&, const QRectF&)>& paint) {
+QString save_picture(const QString& path, const QSizeF& size, const QString& title,
+                     const Painting& paint, const QString& description) {
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return path + ": " + file.errorString();
+  if (!path.endsWith(".png", Qt::CaseInsensitive)) {
+    write_svg(file, size, title, paint, description);
+    return file.commit() ? QString() : path + ": " + file.errorString();
+  }
   constexpr double kMostPixels = 16000;  // a side
   const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
   QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
@@ -36,7 +46,15 @@ bool write_png(QIODevice& device, const QSizeF& size,
   painter.scale(scale, scale);
   paint(painter, QRectF(QPointF(), size));
   painter.end();
-  return image.save(&device, "PNG");
+  if (!image.save(&file, "PNG")) return path + ": the picture cannot be written";
+  return file.commit() ? QString() : path + ": " + file.errorString();
+}
+
+QPalette paper_palette() {
+  QPalette palette;
+  for (const auto role : {QPalette::Window, QPalette::Base}) palette.setColor(role, Qt::white);
+  for (const auto role : {QPalette::WindowText, QPalette::Text}) palette.setColor(role, Qt::black);
+  return palette;
 }
 
 }  // namespace respike::gui

@@ -1,8 +1,9 @@
 #pragma once
-// Pictures as SVG and PNG.
+// Pictures as files: SVG, and PNG.
 
 #include <QIODevice>
 #include <QPainter>
+#include <QPalette>
 #include <QRectF>
 #include <QString>
 
@@ -10,14 +11,20 @@
 
 namespace respike::gui {
 
+/// Paints a picture in an area.
+using Painting = std::function<void(QPainter&, const QRectF&)>;
+
 /// Writes what `paint` paints in an area of this size, with a title and a text that says what the
 /// picture shows, for people who do not see the picture.
-void write_svg(QIODevice& device, const QSizeF& size, const QString& title,
-               const std::function<void(QPainter&, const QRectF&)>& paint,
+void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint,
                const QString& description = {});
 
-/// Writes the same as PNG, twice as large, on white. Returns whether that went well.
-bool write_png(QIODevice& device, const QSizeF& size,
-               const std::function<void(QPainter&, const QRectF&)>& paint);
+/// Writes the same to a file, as SVG or, by the name's end, as PNG: twice as large, on white.
+/// Returns what went wrong; empty: nothing.
+QString save_picture(const QString& path, const QSizeF& size, const QString& title,
+                     const Painting& paint, const QString& description = {});
+
+/// Black on white, for files: a window may be dark, paper is not.
+QPalette paper_palette();
 
 }  // namespace respike::gui

@@ -55,6 +55,13 @@ inline unsigned pointer_size(ReferenceKind kind) {
   return kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64 ? 8 : 4;
 }
 
+/// How many instructions of code a block has.
+inline uint64_t count_instructions(const BasicBlock& block) {
+  uint64_t count = 0;
+  for (const Instruction& instruction : block.instructions) count += !instruction.is_pseudo();
+  return count;
+}
+
 /// The unwind state behind the last instruction of a block.
 inline uint32_t state_at_end(const BasicBlock& block) {
   uint32_t state = block.cfi_state;

@@ -18,9 +18,9 @@ unsigned PlainListing::unit() const {
   return machine_.codec.groups.alignment();
 }
 
-void PlainListing::list(std::span<const uint8_t> code, uint64_t address,
-                        std::vector<ListedLine>& lines) const {
-  const size_t count = code.size() / unit();
+size_t PlainListing::list(std::span<const uint8_t> code, size_t end, uint64_t address,
+                          std::vector<ListedLine>& lines) const {
+  const size_t count = std::min((end + unit() - 1) / unit(), code.size() / unit());
   std::vector<Instruction> instructions(count);
   machine_.codec.decode(code.first(count * unit()), 0, instructions.data());
   std::vector<uint8_t> encoded;
@@ -35,6 +35,7 @@ void PlainListing::list(std::span<const uint8_t> code, uint64_t address,
       line.target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
     lines.push_back(std::move(line));
   }
+  return count * unit();
 }
 
 }  // namespace respike

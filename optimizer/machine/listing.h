@@ -1,6 +1,6 @@
 #pragma once
 // Code as a disassembler lists it: all that Respike needs of a machine to show its code. Every
-// Machine has a Listing (machines.cc).
+// Machine has a Listing (machines.cc); a machine whose code Respike only reads has a Listing alone.
 
 #include <cstdint>
 #include <optional>
@@ -28,9 +28,14 @@ class Listing {
 
   /// Bytes of a unit of code. Bytes behind the last whole unit are left out.
   virtual unsigned unit() const = 0;
-  /// Appends the lines of all whole units of `code`, which stands at `address`.
-  virtual void list(std::span<const uint8_t> code, uint64_t address,
-                    std::vector<ListedLine>& lines) const = 0;
+  /// Appends the lines of the whole units of `code`, which stands at `address`, that start before
+  /// the offset `end`. Returns the offset behind them.
+  virtual size_t list(std::span<const uint8_t> code, size_t end, uint64_t address,
+                      std::vector<ListedLine>& lines) const = 0;
+
+  void list(std::span<const uint8_t> code, uint64_t address, std::vector<ListedLine>& lines) const {
+    list(code, code.size(), address, lines);
+  }
 };
 
 /// Code of a machine whose groups are words with one instruction each: a line for each group.
@@ -38,14 +43,20 @@ class PlainListing final : public Listing {
  public:
   explicit PlainListing(const Machine& machine) : machine_(machine) {}
   unsigned unit() const override;
-  void list(std::span<const uint8_t> code, uint64_t address,
-            std::vector<ListedLine>& lines) const override;
+  using Listing::list;
+  size_t list(std::span<const uint8_t> code, size_t end, uint64_t address,
+              std::vector<ListedLine>& lines) const override;
 
  private:
   const Machine& machine_;
 };
 
-/// nullptr when Respike does not have the machine.
-const Listing* find_listing(MachineId id);
+enum class Syntax : uint8_t {
+  gnu,     // of the GNU assembler
+  manual,  // of the manuals of the processor's maker
+};
+
+/// nullptr when Respike does not know the machine's code, or not in this syntax.
+const Listing* find_listing(MachineId id, Syntax syntax = Syntax::gnu);
 
 }  // namespace respike

@@ -1,7 +1,7 @@
 // The table of machines, the only place that knows all of them: a row for each machine.
 //
-// Example: MachineId::x86_64 has no row, so machine_for() throws and find_listing() returns
-// nullptr.
+// Example: the row of MachineId::x86_64 has listings and no Machine, so machine_for() throws, but
+// code can be listed.
 
 #include "optimizer/machine/machines.h"
 
@@ -10,14 +10,16 @@
 #include "optimizer/base/error.h"
 #include "optimizer/machine/ia64/listing.h"
 #include "optimizer/machine/listing.h"
+#include "optimizer/machine/x86_64/listing.h"
 
 namespace respike {
 namespace {
 
 struct KnownMachine {
   MachineId id;
-  const Machine& (*machine)();
+  const Machine& (*machine)();  // nullptr: Respike reads the code, but cannot rewrite it yet
   const Listing& (*listing)();
+  const Listing& (*manual_listing)();  // nullptr: the manuals' syntax is GNU's
   uint64_t page;
 };
 
@@ -28,8 +30,9 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, 8192},
-    {MachineId::ia64, ia64_machine, ia64_listing, 16384},
+    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, nullptr, 8192},
+    {MachineId::ia64, ia64_machine, ia64_listing, nullptr, 16384},
+    {MachineId::x86_64, nullptr, x86_64_listing, x86_64_manual_listing, 4096},
 };
 
 const KnownMachine* find(MachineId id) {
@@ -39,14 +42,16 @@ const KnownMachine* find(MachineId id) {
 
 const KnownMachine& require(MachineId id) {
   const KnownMachine* known = find(id);
-  if (known == nullptr) throw Error("it is for a machine that Respike cannot rewrite yet");
+  if (known == nullptr || known->machine == nullptr)
+    throw Error("it is for a machine that Respike cannot rewrite yet");
   return *known;
 }
 
 }  // namespace
 
 bool has_machine(MachineId id) {
-  return find(id) != nullptr;
+  const KnownMachine* known = find(id);
+  return known != nullptr && known->machine != nullptr;
 }
 
 const Machine& machine_for(MachineId id) {
@@ -57,9 +62,11 @@ uint64_t page_size(MachineId id) {
   return require(id).page;
 }
 
-const Listing* find_listing(MachineId id) {
+const Listing* find_listing(MachineId id, Syntax syntax) {
   const KnownMachine* known = find(id);
-  return known == nullptr ? nullptr : &known->listing();
+  if (known == nullptr) return nullptr;
+  const auto listing = syntax == Syntax::gnu ? known->listing : known->manual_listing;
+  return listing == nullptr ? nullptr : &listing();
 }
 
 }  // namespace respike

@@ -244,7 +244,6 @@ def wrong_files(scratch):
     yield "a text", lambda: write(scratch, "text", b"#!/bin/sh\necho hello\n" * 50)
     yield "random bytes", lambda: write(scratch, "random", random.Random(1).randbytes(20000))
     yield "only the magic number", lambda: write(scratch, "magic", b"\x7fELF")
-    yield "a program of this machine", lambda: pathlib.Path("/bin/true").resolve()
     yield "an archive", lambda: write(scratch, "archive", b"!<arch>\n" + b" " * 60 + data)
     yield "an object file", lambda: compile_alpha(hello, scratch.file("object.o"), "-c")
     yield "an image without relocations", lambda: compile_alpha(hello, scratch.file("plain"), "-O2")
@@ -446,6 +445,19 @@ def main():
             )
             for what, make in wrong_files(scratch)
         ]
+        # disasm lists such a program (x86_64_listing_test.py).
+        cases.append(
+            common.Case(
+                "wrong file: a program of this machine",
+                lambda: try_image(
+                    pathlib.Path("/bin/true").resolve(),
+                    scratch,
+                    check_refused,
+                    "a program of this machine",
+                    [name for name in COMMANDS if name != "disasm"],
+                ),
+            )
+        )
         cases.append(
             common.Case("wrong file: says how to link", lambda: check_relocation_hint(scratch))
         )

@@ -140,7 +140,9 @@ TEST(CodeCacheTest, SaysWhatTheHotPartLacks) {
         if (block.part == SplitProcedure::Part::hot && block.originals == std::vector<BlockId>{b})
           now += block.lines.size();
       EXPECT_LE(kept, before.blocks[b].lines.size());
-      if (now != 0) EXPECT_LE(now, kept + 2) << procedure.name << ", block " << b;  // and branches
+      if (now != 0) {  // else the layout joined the block with others
+        EXPECT_LE(now, kept + 2) << procedure.name << ", block " << b;  // and branches
+      }
     }
   }
   EXPECT_GT(hot, 10u);

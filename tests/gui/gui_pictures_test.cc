@@ -6,14 +6,18 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
+#include <QTest>
 
 #include <algorithm>
 #include <random>
 
 #include "gui/models/graph_layout.h"
+#include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
 #include "gui/pictures/heat.h"
+#include "gui/pictures/layout_picture.h"
 #include "gui/pictures/stacked_bars.h"
+#include "gui/pictures/svg.h"
 
 namespace respike::gui {
 namespace {
@@ -151,6 +155,162 @@ TEST(StackedBars, AreSavedWithAllNames) {
   for (const char* word :
        {"Cycles", "original", "optimized", "issue: 3.0 M → 2.0 M", "4.0 M cycles"})
     EXPECT_TRUE(text.contains(word)) << word;
+}
+
+// ---- figures ----
+
+TEST(Figures, AreSavedWithTitlesBoundsAndMarks) {
+  QTemporaryDir folder;
+  Characteristics program{.executed = 100, .instructions = 10, .procedures = {}};
+  program.procedures.push_back({.name = "calls", .executed = 69, .blocks = 20, .hot_blocks = 2});
+  program.procedures.push_back(
+      {.name = "loops", .executed = 31, .blocks = 3, .hot_blocks = 3, .trip_count = 8, .saves = 4});
+  const std::vector<Figure> figures = character_figures(program);
+  ASSERT_EQ(figures.size(), 3u);
+  const auto saved = [&](const Figure& figure) {
+    const QString path = folder.filePath(figure.name + ".svg");
+    EXPECT_EQ(save_figure(figure, path), "");
+    QFile file(path);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    EXPECT_TRUE(text.contains("<title>" + figure.title + "</title>"));
+    return text;
+  };
+  for (const char* word : {">69%<", ">100%<", ">1024<", "turns less than so many times"})
+    EXPECT_TRUE(saved(figures[0]).contains(word)) << word;
+  for (const char* word : {">0%<", "all blocks", "without blocks that rarely run"})
+    EXPECT_TRUE(saved(figures[1]).contains(word)) << word;
+  for (const char* word : {"saves of registers: 4 %", "all other instructions: 96 %"})
+    EXPECT_TRUE(saved(figures[2]).contains(word)) << word;
+  const QString png = folder.filePath("loops.png");
+  EXPECT_EQ(save_figure(figures[0], png), "");
+  EXPECT_FALSE(QImage(png).isNull());
+  EXPECT_NE(save_figure(figures[0], "/nowhere/loops.svg"), "");
+}
+
+TEST(Figures, OfNothingArePainted) {
+  QImage image(400, 300, QImage::Format_ARGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  for (const Figure& figure : character_figures({}))
+    paint_figure(painter, QRectF(0, 0, 400, 300), figure, paper_palette());
+}
+
+// ---- LayoutMap ----
+
+/// Pages and passes of the cache of 256 bytes, lines of 32.
+LayoutView some_layout(std::vector<LayoutPiece> pieces) {
+  LayoutView view;
+  view.procedures = {"f", "g"};
+  view.pieces = std::move(pieces);
+  view.line = 32;
+  view.cache = view.page = 256;
+  return view;
+}
+
+LayoutPiece piece(uint64_t address, uint64_t size, uint64_t count, uint32_t procedure = 0) {
+  return {.address = address,
+          .size = size,
+          .count = count,
+          .procedure = procedure,
+          .block = 1,
+          .part = {}};
+}
+
+TEST(LayoutMapTest, RowsWithoutCodeAreLeftOut) {
+  const LayoutMap map(some_layout({piece(0x1000, 8, 1), piece(0x13f8, 16, 9)}),
+                      LayoutMap::Row::page, false);
+  ASSERT_EQ(map.rows(), 3);
+  EXPECT_EQ(map.columns(), 8);
+  EXPECT_EQ(map.address(0), 0x1000u);
+  EXPECT_EQ(map.address(1), 0x1300u);
+  EXPECT_EQ(map.address(2), 0x1400u) << "the second piece crosses a border";
+  EXPECT_EQ(map.place_of(0x1200), std::pair(-1, -1));
+  EXPECT_EQ(map.place_of(0x13ff), std::pair(1, 7));
+}
+
+TEST(LayoutMapTest, ACellIsAsHotAsItsHottestPiece) {
+  const LayoutMap map(
+      some_layout({piece(0x1000, 8, 0), piece(0x1008, 8, 7, 1), piece(0x1010, 48, 3)}),
+      LayoutMap::Row::cache, false);
+  EXPECT_EQ(map.cell(0, 0).count, 7u);
+  EXPECT_EQ(map.cell(0, 1).count, 3u);
+  EXPECT_TRUE(map.cell(0, 1).code);
+  EXPECT_FALSE(map.cell(0, 2).code);
+  EXPECT_EQ(map.heat(map.cell(0, 0)), 1);
+  EXPECT_GT(map.heat(map.cell(0, 1)), 0.5) << "heat is a logarithm";
+  EXPECT_EQ(map.heat(map.cell(0, 2)), 0);
+  ASSERT_NE(map.hottest_piece(0, 0), nullptr);
+  EXPECT_EQ(map.describe(*map.hottest_piece(0, 0)), "g, block 1: ran 7 times, 8 bytes at 1008");
+  EXPECT_EQ(map.hottest_piece(0, 2), nullptr);
+  EXPECT_EQ(map.hottest_piece(1, 0), nullptr);
+  ASSERT_NE(map.piece_at(0x1004), nullptr);
+  EXPECT_EQ(map.describe(*map.piece_at(0x1004)), "f, block 1: never ran, 8 bytes at 1000");
+  EXPECT_EQ(map.piece_at(0x1040), nullptr);
+  EXPECT_EQ(map.piece_at(0xfff), nullptr);
+}
+
+TEST(LayoutMapTest, RowsThatDoNotRunCanBeLeftOut) {
+  const LayoutView view = some_layout({piece(0x1000, 8, 0), piece(0x2000, 8, 1)});
+  EXPECT_EQ(LayoutMap(view, LayoutMap::Row::page, false).rows(), 2);
+  const LayoutMap hot(view, LayoutMap::Row::page, true);
+  ASSERT_EQ(hot.rows(), 1);
+  EXPECT_EQ(hot.address(0), 0x2000u);
+}
+
+TEST(LayoutMapTest, NothingOfNothing) {
+  EXPECT_EQ(LayoutMap().rows(), 0);
+  EXPECT_EQ(LayoutMap({}, LayoutMap::Row::page, false).columns(), 0);
+  EXPECT_EQ(LayoutMap(some_layout({}), LayoutMap::Row::page, false).rows(), 0);
+}
+
+TEST(LayoutMapTest, PicturesAreWritten) {
+  const QTemporaryDir folder;
+  const LayoutMap before(some_layout({piece(0x1000, 900, 1)}), LayoutMap::Row::page, false);
+  const LayoutMap after(some_layout({piece(0x1000, 20, 5)}), LayoutMap::Row::page, false);
+  for (const char* name : {"a.svg", "a.png"}) {
+    const QString path = folder.filePath(name);
+    EXPECT_EQ(save_layouts(before, after, path, "Layout of f").toStdString(), "");
+    EXPECT_FALSE(QImage(path).isNull()) << name;
+  }
+  EXPECT_TRUE(layouts_as_svg(before, after, "Layout of f").contains("<title>Layout of f</title>"));
+  EXPECT_NE(save_layouts(before, after, "/nowhere/a.svg", ""), "");
+}
+
+TEST(LayoutMapTest, TheCursorSaysWhatIsThere) {
+  LayoutMapView view;
+  view.resize(400, 200);
+  view.set(LayoutMap(some_layout({piece(0x1000, 32, 1), piece(0x1120, 32, 4, 1)}),
+                     LayoutMap::Row::page, false));
+  QString pointed, wanted;
+  QObject::connect(&view, &LayoutMapView::pointed, [&](const QString& text) { pointed = text; });
+  QObject::connect(&view, &LayoutMapView::piece_wanted, [&](const LayoutPiece& chosen) {
+    wanted = QString::fromStdString(view.map().view().procedures[chosen.procedure]);
+  });
+  view.show();
+  QTest::keyClick(&view, Qt::Key_Down);
+  EXPECT_EQ(pointed, "no code");
+  QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_TRUE(pointed.startsWith("g, block 1: ran 4 times")) << pointed.toStdString();
+  QTest::keyClick(&view, Qt::Key_Return);
+  EXPECT_EQ(wanted, "g");
+  for (int i = 0; i < 20; ++i) QTest::keyClick(&view, Qt::Key_PageDown);
+  view.show_address(0x1000);
+  EXPECT_TRUE(pointed.startsWith("f, block 1")) << pointed.toStdString();
+}
+
+TEST(TouchedModelTest, ComparesBothLayouts) {
+  LayoutView before = some_layout({piece(0x1000, 64, 1)}), after = before;
+  before.touched = {.pages = 4, .lines = 20, .bytes = 400, .text = 900};
+  after.touched = {.pages = 1, .lines = 15, .bytes = 400, .text = 800};
+  TouchedModel model;
+  model.set(before, after);
+  EXPECT_EQ(model.index(0, TouchedModel::change).data().toString(), "-75.0%");
+  EXPECT_EQ(model.index(1, TouchedModel::after).data().toString(), "15");
+  model.set(before, {});
+  EXPECT_EQ(model.index(0, TouchedModel::change).data().toString(), "");
+  model.set({}, {});
+  EXPECT_EQ(model.rowCount(), 0);
 }
 
 }  // namespace

@@ -120,7 +120,6 @@ class Driver {
     if (command == "prune") return prune_action(words.size() == 3 ? words[2].toUInt() : 3, false);
     if (command == "compare")
       return compare_action({.application = first, .arguments = {}, .folder = {}, .input = {}},
-                            std::make_shared<simulator::Comparison>(),
                             std::make_shared<StopFile>());
     return collect_action();
   }

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/dominators.h"
-#include "bench/loops.h"
+#include "optimizer/analysis/dominators.h"
+#include "optimizer/analysis/loops.h"
 #include "tests/unit/analysis_testing.h"
 
 namespace respike {

@@ -49,9 +49,11 @@ class Ia64Listing final : public Listing {
  public:
   unsigned unit() const override { return kBundleSize; }
 
-  void list(std::span<const uint8_t> code, uint64_t address,
-            std::vector<ListedLine>& lines) const override {
-    for (size_t at = 0; at + kBundleSize <= code.size(); at += kBundleSize) {
+  using Listing::list;
+  size_t list(std::span<const uint8_t> code, size_t end, uint64_t address,
+              std::vector<ListedLine>& lines) const override {
+    size_t at = 0;
+    for (; at < end && at + kBundleSize <= code.size(); at += kBundleSize) {
       Instruction slots[3];
       decode_bundle(code.data() + at, 0, slots);
       uint8_t encoded[kBundleSize] = {};
@@ -65,6 +67,7 @@ class Ia64Listing final : public Listing {
         lines.back().code = bytes_text(std::span(encoded).subspan(first, last - first));
       }
     }
+    return at;
   }
 };
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "bench/dominators.h"
 #include "optimizer/analysis/block_graph.h"
+#include "optimizer/analysis/dominators.h"
 
 namespace respike {
 
@@ -33,5 +33,10 @@ struct Loops {
 
 /// Linear time, apart from the depth of nesting. Blocks that no entry reaches are in no loop.
 Loops find_loops(const BlockGraph& graph, const Dominators& dominators);
+
+/// How often control came into a loop that ran, by the counts of the procedure: executions of the
+/// header without those that a latch led to. At least 1, since counts need not add up if control
+/// did not come back from a call.
+uint64_t loop_entries(const Procedure& procedure, const Loop& loop);
 
 }  // namespace respike

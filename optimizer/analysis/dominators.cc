@@ -12,7 +12,7 @@
 // Source: Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, Journal of Graph Algorithms
 // and Applications 10 (2006), section 2.
 
-#include "bench/dominators.h"
+#include "optimizer/analysis/dominators.h"
 
 #include <algorithm>
 #include <utility>

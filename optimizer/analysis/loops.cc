@@ -10,7 +10,7 @@
 //
 // Source: Aho, Sethi, Ullman: Compilers, section 10.4; the skipping is that of LLVM's LoopInfo.
 
-#include "bench/loops.h"
+#include "optimizer/analysis/loops.h"
 
 #include <algorithm>
 #include <utility>
@@ -128,6 +128,15 @@ class LoopFinder {
 
 Loops find_loops(const BlockGraph& graph, const Dominators& dominators) {
   return LoopFinder(graph, dominators).run();
+}
+
+uint64_t loop_entries(const Procedure& procedure, const Loop& loop) {
+  uint64_t repeats = 0;
+  for (const BlockId latch : loop.latches)
+    for (const Edge& edge : procedure.blocks[latch].successors)
+      if (edge.target == loop.header) repeats += edge.count;
+  const uint64_t runs = procedure.blocks[loop.header].count;
+  return runs > repeats ? runs - repeats : 1;
 }
 
 }  // namespace respike

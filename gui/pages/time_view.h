@@ -1,0 +1,73 @@
+#pragma once
+// What the views of the page "Where time goes" share: they read when somebody looks, and say what
+// to do when there is nothing to show.
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QWidget>
+
+#include <string>
+#include <vector>
+
+#include "gui/models/manager.h"
+
+namespace respike::gui {
+
+/// What a view shows.
+struct TimeChoice {
+  QString application;              // empty: none
+  std::vector<std::string> images;  // paths; empty: all
+  QString stamp;                    // changes when counts or images do
+};
+
+class TimeView : public QWidget {
+  Q_OBJECT
+
+ public:
+  TimeView(Manager& manager, QWidget* parent);
+
+  void choose(const TimeChoice& choice);
+
+ Q_SIGNALS:
+  /// The user wants to see a procedure, at a block if `block` is not 0. Both are addresses in the
+  /// original image.
+  void procedure_wanted(const std::string& image, const QString& name, uint64_t address,
+                        uint64_t block);
+
+ protected:
+  /// Asks for what choice() says, and shows it.
+  virtual void read() = 0;
+
+  const TimeChoice& choice() const { return choice_; }
+  /// Asks a question about the choice. The answer is dropped when the choice has changed by then.
+  template <typename T>
+  void ask(std::function<T(Environment&)> question, std::function<void(const T&)> answer) {
+    manager_.ask<T>(
+        this, std::move(question),
+        [this, asked = choice_.stamp, answer = std::move(answer)](const T& result) {
+          if (asked == choice_.stamp) answer(result);
+        },
+        [this](const QString& failure) { show_nothing(failure); });
+  }
+  /// Puts what the view shows below its other controls.
+  void set_content(QWidget* content) { stack_->addWidget(content); }
+  QWidget* stack() { return stack_; }
+  void show_content() { stack_->setCurrentIndex(1); }
+  /// Shows a text instead of the content.
+  void show_nothing(const QString& text);
+  /// The same, where nothing was counted.
+  void show_uncounted();
+
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void read_if_seen();
+
+  Manager& manager_;
+  TimeChoice choice_;
+  QString read_;  // the stamp of what was asked for
+  QLabel* empty_;
+  QStackedWidget* stack_;
+};
+
+}  // namespace respike::gui

@@ -1,0 +1,49 @@
+#pragma once
+// A picture with a title and a sentence that says what the picture means.
+
+#include <QString>
+#include <QWidget>
+
+#include <variant>
+#include <vector>
+
+#include "environment/characteristics.h"
+#include "gui/pictures/line_chart.h"
+#include "gui/pictures/stacked_bars.h"
+
+namespace respike::gui {
+
+struct Figure {
+  QString name;   // a word, for names of files: "loops"
+  QString title;  // "How often loops turn"
+  QString text;
+  std::variant<LineChart, StackedBars> picture;
+};
+
+QSizeF size_of(const Figure& figure);
+void paint_figure(QPainter& painter, const QRectF& area, const Figure& figure,
+                  const QPalette& palette);
+/// Writes the picture as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
+QString save_figure(const Figure& figure, const QString& path);
+
+/// What kind of program it is: loops, sizes of procedures, prologs and epilogs.
+std::vector<Figure> character_figures(const Characteristics& program);
+
+/// Shows a figure's picture. Its text is the description for screen readers.
+class FigureWidget : public QWidget {
+  Q_OBJECT
+
+ public:
+  using QWidget::QWidget;
+  void set(Figure figure);
+  const Figure& figure() const { return figure_; }
+  QSize sizeHint() const override { return size_of(figure_).toSize(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  Figure figure_;
+};
+
+}  // namespace respike::gui

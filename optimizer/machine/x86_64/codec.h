@@ -1,0 +1,61 @@
+#pragma once
+// Bytes to instructions: length, form, and the places of all fields.
+
+#include <cstdint>
+#include <span>
+
+#include "optimizer/machine/x86_64/forms.h"
+
+namespace respike::x86_64 {
+
+inline constexpr unsigned kLongest = 15;  // bytes of an instruction
+
+/// What is added to addresses. The other segments start at 0.
+enum class Segment : uint8_t { none, fs, gs };
+
+/// An instruction as its bytes say. Offsets are bytes from its start.
+struct Decoded {
+  enum Prefixes : uint8_t {
+    kOperandSize = 1,
+    kAddressSize = 2,
+    kRepeat = 4,     // f3
+    kRepeatNot = 8,  // f2
+    kLock = 16,
+    kRex = 32,
+  };
+
+  uint16_t form = 0;  // index of Forms::forms; 0: does not decode
+  uint8_t length = 0;
+  uint8_t prefixes = 0;
+  Segment segment = Segment::none;  // of a prefix
+  uint8_t opcode = 0;
+  uint8_t modrm = 0, sib = 0;
+  uint8_t modrm_at = 0;  // 0: there is no ModRM
+  uint8_t displacement_at = 0, displacement_size = 0;
+  uint8_t immediate_at = 0, immediate_size = 0;  // of all immediates together
+  uint8_t w = 0, r = 0, x = 0, b = 0;            // extensions of register numbers: 0 or 8
+  uint8_t r4 = 0, v4 = 0;                        // of EVEX: 0 or 16
+  uint8_t vvvv = 0;                              // 0 to 15
+  uint8_t vector_length = 0;                     // 0, 1, 2: 128, 256, 512 bits
+  uint8_t mask = 0;                              // EVEX.aaa
+  bool zeroing = false;
+  bool broadcast = false;  // EVEX.b
+
+  bool valid() const { return form != 0; }
+  bool has_memory() const { return modrm_at != 0 && modrm < 0xc0; }
+  bool is_rip_relative() const { return modrm_at != 0 && (modrm & 0xc7) == 5; }
+  unsigned reg() const { return modrm >> 3 & 7; }
+  unsigned rm() const { return modrm & 7; }
+};
+
+/// Decodes the instruction at the start of `code`; nothing that is longer than `code` decodes.
+Decoded decode(std::span<const uint8_t> code);
+
+inline const Form& form_of(const Decoded& decoded) {
+  return forms().forms[decoded.form];
+}
+
+/// 0, 1, 2: operands of 16, 32, 64 bits.
+unsigned operand_size_index(const Form& form, const Decoded& decoded);
+
+}  // namespace respike::x86_64
