@@ -27,12 +27,12 @@ constexpr const char* kFirstSteps =
     "<p>The original files are never changed.</p>";
 
 constexpr const char* kDemo =
-    "The demo is a word counter for Alpha with a library of its own. Its run on the page "
+    "The demo is a word counter with a library of its own. Its run on the page "
     "<b>Run</b> "
     "is prepared.";
 constexpr const char* kNoDemo =
-    "This Respike was built without an Alpha compiler (Debian: gcc-alpha-linux-gnu), so that there "
-    "is no demo.";
+    "This Respike was built without the cross compiler that <tt>scripts/install-packages.sh</tt> "
+    "installs, so that there is no demo.";
 
 }  // namespace
 
