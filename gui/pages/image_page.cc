@@ -80,9 +80,15 @@ void ImagePage::take_snapshot() {
                      .arg(view.profile.carried_runs)
                      .arg(view.optimized.has_value())
                      .arg(view.instrumented.has_value());
-  if (stamp == shown_) return;
+  if (stamp == shown_ || !isVisible()) return;
   shown_ = stamp;
   ask();
+}
+
+/// Lifting a large image takes a second, so the image is asked for when somebody looks.
+void ImagePage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  take_snapshot();
 }
 
 void ImagePage::ask() {

@@ -20,6 +20,9 @@ class ImagePage : public QWidget {
 
   void choose(const QString& application);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void take_snapshot();
   void ask();

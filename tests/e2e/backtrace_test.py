@@ -500,8 +500,9 @@ def main():
     if not args.filter and (tally.compared < STOPS_WANTED or tally.complete < tally.compared * 0.9):
         print(f"FAILED: {STOPS_WANTED} stops are wanted, nine tenths of them with a complete stack")
         status = 1
-    if not args.filter and tally.hot < FOLLOWED_WANTED:
-        print(f"FAILED: {FOLLOWED_WANTED} of them are wanted")
+    followed_wanted = FOLLOWED_WANTED // common.sampling_interval()
+    if not args.filter and tally.hot < followed_wanted:
+        print(f"FAILED: {followed_wanted} of them are wanted")
         status = 1
     if tally.given_up > max(1, tally.walks // 5):
         print("FAILED: too many walks were given up")

@@ -355,11 +355,16 @@ def one_of(number, cases):
     return [c for c in cases if c.name in chosen]
 
 
+def sampling_interval():
+    """N of RESPIKE_ONE_OF=N: one case of N runs, and a test that adds up what its cases saw wants 1/N of that."""
+    return int(os.environ.get("RESPIKE_ONE_OF", 1))
+
+
 def run_cases(cases, args):
-    """Runs the cases on all processors and reports; returns the exit status. RESPIKE_ONE_OF=N: runs one case
-    of N, unless the user filters."""
+    """Runs the cases on all processors and reports; returns the exit status. Runs one case of
+    sampling_interval(), unless the user filters."""
     cases = [c for c in cases if re.search(args.filter, c.name)]
-    number = int(os.environ.get("RESPIKE_ONE_OF", 1))
+    number = sampling_interval()
     if number > 1 and not args.filter:
         print(f"one case of {number}, of {len(cases)}; without RESPIKE_ONE_OF all of them run")
         cases = one_of(number, cases)
