@@ -167,12 +167,16 @@ def _limits(file_size=None):
     return apply
 
 
-def run_command(command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None):
-    """Runs a command in its own process group; kills the whole group at the timeout."""
+def run_command(
+    command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None, executable=None
+):
+    """Runs a command in its own process group; kills the whole group at the timeout. `executable`:
+    the program, if its name is not the first word."""
     source = open(stdin, "rb") if stdin else subprocess.DEVNULL
     try:
         process = subprocess.Popen(
             [str(c) for c in command],
+            executable=executable,
             stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -226,8 +230,18 @@ def optimize(image, output, *options, as_users_do=False, **keywords):
 
 
 def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
-    """Runs an Alpha image under qemu in a fresh working folder. `libraries` is a folder or None."""
+    """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
+    fresh working folder. `libraries` is a folder or None."""
     with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
+        if load_manifest().get("machine") == "x86_64":
+            return run_command(
+                ["program", *run.args],
+                stdin=run.stdin,
+                timeout=timeout,
+                cwd=folder,
+                env={**os.environ, "LD_LIBRARY_PATH": str(libraries or "")},
+                executable=image,
+            )
         command = list(QEMU)
         if libraries:
             command += ["-E", f"LD_LIBRARY_PATH={libraries}"]

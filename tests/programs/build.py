@@ -95,32 +95,33 @@ class Builder:
 
 
 class Programs:
-    """Compiles and links programs and collects the manifest's entries."""
+    """Compiles and links programs and collects the manifest's entries. `compilers`: of C and of C++."""
 
-    def __init__(self, builder, only=None):
+    def __init__(self, builder, only=None, compilers=(CC, CXX), kinds=KINDS):
         self.builder = builder
         self.only = only
+        self.compilers, self.kinds = compilers, kinds
         self.entries = []
 
     def compile(self, sources, flags, kind, folder):
         objects = []
-        flags = list(flags) + KINDS[kind][0]
+        flags = list(flags) + self.kinds[kind][0]
         suffix = re.sub(r"[^-\w=.]", "", "".join(f for f in flags if not f.startswith("-I")))
         for source in sources:
             cxx = source.suffix == ".cc"
             output = self.builder.out / "objects" / folder / f"{source.stem}{suffix}.o"
             standard = ["-std=c++20"] if cxx else ["-std=gnu11"]
             headers = list(source.parent.glob("*.h"))
-            command = [CXX if cxx else CC, *standard, "-w", *flags, "-c", source, "-o", output]
+            command = [self.compilers[cxx], *standard, "-w", *flags, "-c", source, "-o", output]
             objects.append(self.builder.step(output, command, [source, *headers]))
         return objects
 
     def link(self, name, objects, kind, cxx, link_flags=(), libraries=()):
         output = self.builder.out / "images" / name
         command = [
-            CXX if cxx else CC,
+            self.compilers[cxx],
             RELOCATIONS,
-            *KINDS[kind][1],
+            *self.kinds[kind][1],
             *objects,
             *libraries,
             *link_flags,
@@ -160,27 +161,38 @@ class Programs:
             return
         cxx = any(s.suffix == ".cc" for s in sources)
         for kind in kinds:
-            full_name = ".".join(part for part in (name, variant, kind) if part)
             objects = self.compile(sources, flags, kind, name)
             with_libraries = [item["path"] for item in libraries] if linked else []
-            image = self.link(full_name, objects, kind, cxx, link_flags, with_libraries)
-            self.entries.append(
-                {
-                    "name": full_name,
-                    "program": name,
-                    "variant": variant,
-                    "kind": kind,
-                    "language": "c++" if cxx else "c",
-                    "image": str(image),
-                    "libraries": list(libraries),
-                    "runs": [
-                        {"args": [str(a) for a in args], "stdin": str(stdin) if stdin else None}
-                        for args, stdin in runs
-                    ],
-                    "heavy": heavy,
-                    "threads": threads,
-                }
+            image = self.link(
+                full_name(name, variant, kind), objects, kind, cxx, link_flags, with_libraries
             )
+            language = "c++" if cxx else "c"
+            self.entries.append(
+                entry(name, variant, kind, language, image, libraries, runs, heavy, threads)
+            )
+
+
+def full_name(name, variant, kind):
+    return ".".join(part for part in (name, variant, kind) if part)
+
+
+def entry(name, variant, kind, language, image, libraries, runs, heavy=False, threads=False):
+    """A program as the manifest lists it."""
+    return {
+        "name": full_name(name, variant, kind),
+        "program": name,
+        "variant": variant,
+        "kind": kind,
+        "language": language,
+        "image": str(image),
+        "libraries": list(libraries),
+        "runs": [
+            {"args": [str(a) for a in args], "stdin": str(stdin) if stdin else None}
+            for args, stdin in runs
+        ],
+        "heavy": heavy,
+        "threads": threads,
+    }
 
 
 def own_programs(programs):
@@ -319,37 +331,33 @@ def real_sources(sources):
     }
 
 
-def real_programs(programs, sources):
+def runs_of(name, data):
+    """[(arguments, standard input)] of a real program; makes its inputs in the folder `data`."""
     inputs = HERE / "inputs"
-    data = programs.builder.out / "data"
     sample = write_sample(data / "sample")
-    real = real_sources(sources)
-
-    files, flags = real["sqlite3"]
-    runs = [
-        (["-batch", ":memory:"], inputs / "heavy.sql"),
-        (["-batch", "work.db"], inputs / "file.sql"),
-    ]
-    programs.program("sqlite3", files, runs, flags=flags, heavy=True)
-
-    files, flags = real["lua"]
-    main = [p for p in files if p.name == "lua.c"]
-    runs = [([inputs / "workload.lua"], inputs / "heavy.sql")]
-    programs.program("lua", files, runs, flags=flags)
-    library = programs.library("liblua.so", ["lua"], [p for p in files if p not in main], flags)
-    programs.program("lua", main, runs, ["dynamic"], flags, "shared", [library])
-
-    files, flags = real["bzip2"]
-    packed = write_compressed(data / "sample.bz2", bz2.compress, sample)
-    programs.program("bzip2", files, [(["-c"], sample), (["-dc"], packed)], flags=flags)
-
-    files, flags = real["minigzip"]
-    main = [p for p in files if p.name == "minigzip.c"]
+    if name == "sqlite3":
+        return [
+            (["-batch", ":memory:"], inputs / "heavy.sql"),
+            (["-batch", "work.db"], inputs / "file.sql"),
+        ]
+    if name == "lua":
+        return [([inputs / "workload.lua"], inputs / "heavy.sql")]
+    if name == "bzip2":
+        return [(["-c"], sample), (["-dc"], write_compressed(data / "sample.bz2", bz2.compress, sample))]
     packed = write_compressed(data / "sample.gz", lambda b: gzip.compress(b, mtime=0), sample)
-    runs = [([], sample), (["-9"], sample), (["-d"], packed)]
-    programs.program("minigzip", files, runs, flags=flags)
-    library = programs.library("libz.so.1", ["minigzip"], [p for p in files if p not in main], flags)
-    programs.program("minigzip", main, runs, ["dynamic"], flags, "shared", [library])
+    return [([], sample), (["-9"], sample), (["-d"], packed)]
+
+
+def real_programs(programs, sources):
+    real = real_sources(sources)
+    runs = {name: runs_of(name, programs.builder.out / "data") for name in real}
+    for name, (files, flags) in real.items():
+        programs.program(name, files, runs[name], flags=flags, heavy=name == "sqlite3")
+    for name, soname in (("lua", "liblua.so"), ("minigzip", "libz.so.1")):
+        files, flags = real[name]
+        main = [p for p in files if p.stem == name]
+        library = programs.library(soname, [name], [p for p in files if p not in main], flags)
+        programs.program(name, main, runs[name], ["dynamic"], flags, "shared", [library])
 
 
 def fetch(sources, packages=()):
