@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GCC's own execution tests, for Alpha and Itanium, behave the same after everything that Respike does with them.
+"""GCC's own execution tests, for Alpha, Itanium and x86-64, behave the same after everything that Respike does with them.
 
 A test is compiled with a set of options (`--sets N` of them, drawn by `--seed`), and goes through all steps of steps.py.
 README.md says where the tests come from and what is compared. Results are kept in a file, so that a run that was stopped

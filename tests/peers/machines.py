@@ -9,6 +9,8 @@ Counts are by link-time address; on Itanium the number of the slot is added to t
 import collections
 import os
 import pathlib
+import platform
+import shutil
 import tempfile
 
 import gcc_sources  # noqa: F401  (its folders of modules)
@@ -49,6 +51,7 @@ class Machine:
     name = triplet = ""
     ieee = ()
     sets = {}
+    counts = True  # its images can be instrumented
 
     def target(self, language):
         return dejagnu.Target(self.triplet, self.ieee, language)
@@ -180,5 +183,40 @@ def _read_counts(file, image):
     return totals
 
 
-MACHINES = {machine.name: machine for machine in (Alpha(), Itanium())}
+class Host(Machine):
+    """x86-64, whose programs the host runs by itself."""
+
+    name, triplet, counts = "x86_64", "x86_64-unknown-linux-gnu", False
+    sets = _option_sets(
+        {
+            "no-pie": ["-O2", "-no-pie"],
+            "v3": ["-O3", "-march=x86-64-v3"],
+            "cet": ["-O2", "-fcf-protection=full"],
+            "no-plt": ["-O2", "-fno-plt", "-Wl,-z,now"],
+            "large": ["-O2", "-mcmodel=large", "-no-pie"],
+            "tls-descriptors": ["-O2", "-mtls-dialect=gnu2"],
+            "relr": ["-O2", "-Wl,-z,pack-relative-relocs"],
+            "lld": ["-O2", "-fuse-ld=lld"],
+            "gold": ["-O2", "-fuse-ld=gold"],
+            "lto": ["-O2", "-flto", "-fno-fat-lto-objects"],
+        }
+    )
+
+    def missing(self):
+        if platform.machine() != "x86_64":
+            return "this host cannot run its programs"
+        lacking = [c for c in (self.compiler("c"), self.compiler("c++"), "ld.lld", "ld.gold") if not shutil.which(c)]
+        return f"{lacking[0]} is not installed" if lacking else None
+
+    def compiler(self, language):
+        return "x86_64-linux-gnu-g++" if language == "c++" else "x86_64-linux-gnu-gcc"
+
+    def run(self, program, arguments=(), environment=None, timeout=common.PROGRAM_TIMEOUT):
+        variables = {"PATH": os.environ["PATH"], **(environment or {})}
+        with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
+            command = ["program", *arguments]
+            return common.run_command(command, timeout=timeout, cwd=folder, env=variables, executable=program)
+
+
+MACHINES = {machine.name: machine for machine in (Alpha(), Itanium(), Host())}
 
