@@ -46,7 +46,7 @@ Profile read_profile_of(Environment& environment, const ProfileSource& source);
 inline constexpr TableModel::Title kProfileLineTitles[] = {
     {"Profile", "The image and the build that were counted, or the file of the profile"},
     {"Runs", "Runs that were counted, by their weights"},
-    {"Procedures", "Procedures of the image"},
+    {"Procedures", "Procedures of the build; of a file, those that the profile holds"},
     {"Entered", "Procedures that ran"},
     {"From older builds", "Counts of older builds that were carried over, and how surely they fit"},
     {"Image", "The file of the image"}};
