@@ -10,10 +10,11 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
+#include "environment/file_checks.h"
 #include "environment/fingerprint.h"
+#include "environment/fitting.h"
 #include "environment/image_info.h"
 #include "environment/verifying.h"
 #include "optimizer/image/image.h"
