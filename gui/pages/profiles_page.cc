@@ -104,6 +104,7 @@ void ProfilesPage::read_builds() {
     builds_.clear();
     return show_lines();
   }
+  if (lines_.empty()) empty_->setText("…");
   using Lines = std::vector<ProfileLine>;
   manager_.ask<Lines>(
       this,
@@ -128,10 +129,13 @@ void ProfilesPage::show_lines() {
   lines_.insert(lines_.end(), files_.begin(), files_.end());
   list_.set(line_cells(lines_));
   fit_columns(*table_);
-  empty_->setText(
-      "Nothing of this application was counted yet: <b>instrument</b> the application, and "
-      "<b>run</b> it.<p>Or <b>Open…</b> the file of a profile, as <code>respike image "
-      "collect</code> writes.");
+  const QString what_to_do =
+      application_.isEmpty() ? "Choose an application above."
+                             : "Nothing of this application was counted yet: <b>instrument</b> the "
+                               "application, and <b>run</b> it.";
+  empty_->setText(what_to_do +
+                  "<p>Or <b>Open…</b> the file of a profile, as <code>respike image "
+                  "collect</code> writes.");
   stack_->setCurrentIndex(lines_.empty() ? 0 : 1);
   std::erase_if(before, [&](const ProfileSource& source) {
     return std::ranges::find(lines_, source, &ProfileLine::source) == lines_.end();

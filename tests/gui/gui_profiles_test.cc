@@ -136,6 +136,8 @@ QString hex(const QJsonValue& value) {
 
 TEST_F(ProfilesTest, WithoutCountsThePageSaysWhatToDo) {
   page("Profiles");
+  EXPECT_TRUE(wait_for([&] { return says("Choose an application above"); }));
+  register_by_command(world_.copy("calls.dynamic"), "app");
   EXPECT_TRUE(wait_for([&] { return says("Nothing of this application was counted yet"); }));
 }
 
