@@ -321,7 +321,8 @@ TEST_F(ProfilesTest, TwoBuildsSideBySideAndWhatWasLost) {
   count_again();
   ASSERT_TRUE(wait_for([&] { return cell("Profiles", 1, 1) == "1"; }));
   choose_rows(0, 1);
-  EXPECT_EQ(find<QTabWidget>("Views of profiles")->tabText(1), "Side by side");
+  auto* views = find<QTabWidget>("Views of profiles");
+  EXPECT_EQ(views->tabText(views->currentIndex()), "Side by side");
   ASSERT_TRUE(wait_for([&] { return rows("Differences") > 0 && says("A: app, build 1"); }));
   Environment environment(world_.database());
   const auto builds = environment.database().builds(environment.show("app").images[0].image.id);
