@@ -350,6 +350,19 @@ TEST_F(ProfilesTest, FilesThatAreNoProfilesAreRefusedInOneSentence) {
   EXPECT_EQ(rows("Profiles"), 1);
 }
 
+TEST_F(ProfilesTest, FilesOfOneNameAreToldApart) {
+  count("calls.dynamic");
+  write(path("one"));
+  ASSERT_EQ(end_of(1), Task::State::done);
+  ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 2; }));
+  std::filesystem::create_directory(world_.folder() / "b");
+  std::filesystem::copy_file(world_.folder() / "one", world_.folder() / "b" / "one");
+  profiles().open_files({path("b/one"), path("b/one")});
+  ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 3; }));
+  EXPECT_EQ(cell("Profiles", 1, 0), "one");
+  EXPECT_EQ(cell("Profiles", 2, 0), path("b/one"));
+}
+
 TEST_F(ProfilesTest, FilesAreClosed) {
   count("calls.dynamic");
   write(path("one"));
