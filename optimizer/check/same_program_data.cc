@@ -135,7 +135,7 @@ void Comparison::code_pointers() {
                                 : i == after.size()
                                     ? before[i].address
                                     : std::min(before[i].address, after[i].address)));
-    if (before[i].kind != after[i].kind || before[i].gp != after[i].gp ||
+    if (before[i].kind != after[i].kind || before[i].base != after[i].base ||
         outside(before[i]) != outside(after[i]) ||
         (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
       return differ(
