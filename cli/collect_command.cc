@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "environment/file_checks.h"
 #include "instrument/collect.h"
 
 namespace respike::cli {

@@ -11,9 +11,10 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "environment/code_view.h"
+#include "environment/file_checks.h"
+#include "environment/fitting.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"

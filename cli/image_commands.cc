@@ -10,10 +10,11 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
+#include "environment/file_checks.h"
 #include "environment/fingerprint.h"
+#include "environment/fitting.h"
 #include "environment/image_info.h"
 #include "environment/verifying.h"
 #include "optimizer/image/image.h"
@@ -88,6 +89,7 @@ struct OptimizeArguments {
   std::string layout, profile;
   std::string hot_cold;
   OptimizeOptions options;
+  bool seed_is_given = false;
 };
 
 double share(uint64_t part, uint64_t whole) {
@@ -237,6 +239,9 @@ void run_optimize(OptimizeArguments& arguments) {
       diagnostics.warn(fmt::format("the profile is not used: the layout {} goes by no counts",
                                    arguments.layout));
   }
+  if (arguments.seed_is_given && arguments.layout != "random" && arguments.layout != "scatter")
+    diagnostics.warn(
+        fmt::format("the seed is not used: the layout {} draws nothing", arguments.layout));
   const auto obstacle = hot_cold_obstacle(arguments.options, image);
   if (obstacle && arguments.hot_cold == "on")
     diagnostics.warn("there is no hot-cold optimization " + *obstacle);
@@ -323,6 +328,7 @@ void add_image_commands(CLI::App& app) {
       ->default_str("on with a profile");
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(whole_number())
+      ->each([optimize_arguments](const std::string&) { optimize_arguments->seed_is_given = true; })
       ->capture_default_str();
   optimize
       ->add_option("--only", optimize_arguments->options.only,

@@ -12,9 +12,10 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/fitting.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
+#include "environment/file_checks.h"
+#include "environment/fitting.h"
 #include "instrument/instrument.h"
 #include "optimizer/base/deferred_signals.h"
 

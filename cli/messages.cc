@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "environment/file_checks.h"
 #include "optimizer/base/error.h"
-#include "optimizer/machine/machines.h"
 
 namespace respike::cli {
 namespace {
@@ -67,20 +66,6 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-void refuse_overwriting(const std::string& written, const std::vector<std::string>& others) {
-  namespace fs = std::filesystem;
-  const auto same = [](const fs::path& a, const fs::path& b) {
-    std::error_code error;
-    if (fs::equivalent(a, b, error)) return true;
-    const fs::path place = fs::weakly_canonical(a, error);
-    if (error) return false;  // then the file cannot be written either
-    return place == fs::weakly_canonical(b, error) && !error;
-  };
-  for (const std::string& other : others)
-    if (!written.empty() && !other.empty() && same(written, other))
-      throw Error("it would be overwritten, but is needed for something else, too", written);
-}
-
 Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   Json list = Json::array();
   for (const ProcedureNote& note : notes)
@@ -88,9 +73,13 @@ Json notes_to_json(const std::vector<ProcedureNote>& notes) {
   return list;
 }
 
-void require_machine(const Image& image) {
-  if (!has_machine(image.machine))
-    throw Error("it is for a machine that Respike cannot rewrite yet", image.path);
+Json match_to_json(const MatchResult& match) {
+  return {{"procedures", match.procedures_before},
+          {"matched_procedures", match.procedures_matched},
+          {"executed_procedures", match.entered_before},
+          {"matched_executed_procedures", match.entered_matched},
+          {"matched_share", match.matched_share()},
+          {"confidence", match.confidence}};
 }
 
 const Listing& require_listing(const Image& image, Syntax syntax) {

@@ -14,6 +14,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/machine/listing.h"
 #include "optimizer/pipeline.h"
+#include "profiledb/matching/match.h"
 
 namespace respike::cli {
 
@@ -29,13 +30,9 @@ void print_warnings(const Diagnostics& diagnostics);
 std::string text_of(const Json& json);
 /// The bytes of a text, to be written to a file; valid as long as the text.
 std::span<const uint8_t> bytes_of(std::string_view text);
-/// Throws Error when the file `written` is one of `others`, which the command reads or writes, too.
-/// Empty names are no files.
-void refuse_overwriting(const std::string& written, const std::vector<std::string>& others);
 Json notes_to_json(const std::vector<ProcedureNote>& notes);
-/// Throws Error when the image is for a machine that cannot be rewritten. Called before other
-/// checks, so that nobody gets advice on how to link an image for such a machine.
-void require_machine(const Image& image);
+/// How much of a profile of another build fits.
+Json match_to_json(const MatchResult& match);
 /// The Listing of the image's machine; throws Error when there is none.
 const Listing& require_listing(const Image& image, Syntax syntax);
 

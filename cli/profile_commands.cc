@@ -2,23 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/fitting.h"
 #include "cli/messages.h"
-#include "optimizer/ir/procedure_name.h"
+#include "environment/file_checks.h"
+#include "environment/fitting.h"
+#include "environment/profile_figures.h"
+#include "environment/profile_losses.h"
 #include "optimizer/profile/profile.h"
 
 namespace respike::cli {
@@ -33,39 +31,6 @@ struct ShowArguments {
   bool json = false;
 };
 
-/// Whether `text` names the procedure: NAME, or NAME@ADDRESS when several procedures have the name.
-bool is_meant(const ProcedureProfile& procedure, const std::string& text) {
-  if (procedure.name == text) return true;
-  const auto meant = split_addressed_name(text);
-  return meant && procedure.name == meant->name && procedure.address == meant->address;
-}
-
-/// The procedures to show, hottest first.
-std::vector<const ProcedureProfile*> chosen(const Profile& profile,
-                                            const ShowArguments& arguments) {
-  std::vector<std::pair<uint64_t, const ProcedureProfile*>> weighed;
-  for (const ProcedureProfile& procedure : profile.procedures)
-    if (arguments.procedures.empty() ||
-        std::any_of(arguments.procedures.begin(), arguments.procedures.end(),
-                    [&](const std::string& text) { return is_meant(procedure, text); }))
-      weighed.emplace_back(procedure.instructions(), &procedure);
-  for (const std::string& text : arguments.procedures)
-    if (std::none_of(weighed.begin(), weighed.end(),
-                     [&](const auto& entry) { return is_meant(*entry.second, text); }))
-      throw Error(
-          fmt::format("it has no procedure {}: the image has none, or it is not counted, as "
-                      "what is opaque, pinned or never used is not",
-                      text),
-          arguments.profile);
-  std::stable_sort(weighed.begin(), weighed.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<const ProcedureProfile*> result;
-  for (const auto& [instructions, procedure] : weighed) result.push_back(procedure);
-  return result;
-}
-
-constexpr const char* kEdgeKinds[] = {"fall_through", "taken", "indirect", "landing_pad"};
-
 Json to_json(const ProcedureProfile& procedure) {
   const auto address = [&](BlockId block) { return procedure.blocks[block].address; };
   Json blocks = Json::array(), edges = Json::array(), calls = Json::array(),
@@ -79,7 +44,7 @@ Json to_json(const ProcedureProfile& procedure) {
     edges.push_back({{"from", address(edge.from)},
                      {"to", address(edge.to)},
                      {"count", edge.count},
-                     {"kind", kEdgeKinds[static_cast<size_t>(edge.kind)]}});
+                     {"kind", name_of(edge.kind)}});
   for (const auto& call : procedure.calls)
     calls.push_back(
         {{"from", address(call.block)}, {"callee", call.callee}, {"count", call.count}});
@@ -100,7 +65,8 @@ Json to_json(const ProcedureProfile& procedure) {
 
 void print_json(const Profile& profile, const ShowArguments& arguments) {
   Json procedures = Json::array();
-  for (const ProcedureProfile* procedure : chosen(profile, arguments))
+  for (const ProcedureProfile* procedure :
+       hottest_first(profile, arguments.procedures, arguments.profile))
     procedures.push_back(to_json(*procedure));
   const Json json = {{"image", profile.image_path},
                      {"build_id", profile.image_build_id},
@@ -110,33 +76,20 @@ void print_json(const Profile& profile, const ShowArguments& arguments) {
   fmt::print("{}\n", text_of(json));
 }
 
-/// The sum of executed instructions, at most 2^64 - 1.
-uint64_t instructions_of(const Profile& profile) {
-  return std::accumulate(profile.procedures.begin(), profile.procedures.end(), uint64_t{0},
-                         [](uint64_t sum, const ProcedureProfile& procedure) {
-                           return saturating_add(sum, procedure.instructions());
-                         });
-}
-
 void print_summary(const Profile& profile) {
-  const auto count = [&](auto wanted) {
-    return static_cast<uint64_t>(
-        std::count_if(profile.procedures.begin(), profile.procedures.end(), wanted));
-  };
-  const uint64_t entered = count([](const ProcedureProfile& p) { return p.entered(); });
-  const uint64_t doubtful = count([](const ProcedureProfile& p) { return !p.exact; });
+  const ProfileFigures figures = figures_of(profile);
   fmt::print("image         {}\n", printable(profile.image_path));
   if (!profile.image_build_id.empty())
     fmt::print("build id      {}\n", printable(profile.image_build_id));
   fmt::print("runs          {:g}\n", profile.runs);
-  fmt::print("procedures    {}, {} executed, {} not exact\n", grouped(profile.procedures.size()),
-             grouped(entered), grouped(doubtful));
-  fmt::print("instructions  {} executed\n", grouped(instructions_of(profile)));
+  fmt::print("procedures    {}, {} executed, {} not exact\n", grouped(figures.procedures),
+             grouped(figures.entered), grouped(figures.not_exact));
+  fmt::print("instructions  {} executed\n", grouped(figures.instructions));
 }
 
 void print_table(const Profile& profile, const ShowArguments& arguments) {
-  const double all = static_cast<double>(instructions_of(profile));
-  const auto procedures = chosen(profile, arguments);
+  const double all = static_cast<double>(figures_of(profile).instructions);
+  const auto procedures = hottest_first(profile, arguments.procedures, arguments.profile);
   fmt::print("\n{:>8} {:>8} {:>20} {:>16}  {}\n", "share", "sum", "instructions", "entries",
              "procedure");
   double sum = 0;
@@ -157,32 +110,7 @@ void print_table(const Profile& profile, const ShowArguments& arguments) {
   if (left != 0) fmt::print("{} more; --top 0 shows all\n", grouped(left));
 }
 
-/// The successors of each block with counts, as text.
-std::vector<std::string> ways_on(const ProcedureProfile& procedure,
-                                 const std::map<uint64_t, std::string>& names) {
-  static constexpr const char* kWords[] = {"", "taken ", "jump ", "pad "};
-  const auto name_of = [&](uint64_t address, const char* none) {
-    const auto name = names.find(address);
-    return address == 0          ? none
-           : name != names.end() ? printable(name->second)
-                                 : fmt::format("{:x}", address);
-  };
-  std::vector<std::string> texts(procedure.blocks.size());
-  const auto add = [&](BlockId block, const std::string& part) {
-    texts[block] += (texts[block].empty() ? "" : ", ") + part;
-  };
-  for (const auto& call : procedure.calls) add(call.block, "calls " + name_of(call.callee, "?"));
-  for (const auto& site : procedure.indirect)
-    add(site.block, fmt::format("last to {}, {} changes", name_of(site.target, "outside"),
-                                grouped(site.changes)));
-  for (const auto& edge : procedure.edges)
-    add(edge.from, fmt::format("{}{}: {}", kWords[static_cast<size_t>(edge.kind)], edge.to,
-                               grouped(edge.count)));
-  return texts;
-}
-
-void print_procedure(const ProcedureProfile& procedure,
-                     const std::map<uint64_t, std::string>& names) {
+void print_procedure(const ProcedureProfile& procedure, const ProcedureNames& names) {
   fmt::print("\n{} at {:x}: {} instructions executed{}, signature {:016x}\n",
              printable(procedure.name), procedure.address, grouped(procedure.instructions()),
              procedure.exact ? "" : ", not exact", procedure.signature);
@@ -192,7 +120,7 @@ void print_procedure(const ProcedureProfile& procedure,
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const auto& block = procedure.blocks[b];
     fmt::print("{:>7} {:>12x} {:>12} {:>16}  {}\n", b, block.address, block.instructions,
-               grouped(block.count), ways[b]);
+               grouped(block.count), printable(ways[b]));
   }
 }
 
@@ -204,10 +132,9 @@ void run_show(const ShowArguments& arguments) {
     print_table(profile, arguments);
     return;
   }
-  std::map<uint64_t, std::string> names;
-  for (const ProcedureProfile& procedure : profile.procedures)
-    names.emplace(procedure.address, procedure.name);
-  for (const ProcedureProfile* procedure : chosen(profile, arguments))
+  const ProcedureNames names = names_by_address(profile);
+  for (const ProcedureProfile* procedure :
+       hottest_first(profile, arguments.procedures, arguments.profile))
     print_procedure(*procedure, names);
 }
 
@@ -219,42 +146,15 @@ struct MatchArguments {
   bool json = false;
 };
 
-/// A procedure of the older profile: its executed instructions, and how many found no sure place.
-struct Loss {
-  const ProcedureProfile* before = nullptr;
-  const ProcedureProfile* now = nullptr;  // its partner; nullptr: none
-  double confidence = 0;
-  double executed = 0;
-  double lost() const { return executed * (1 - confidence); }
-};
-
-/// All procedures that ran, sorted by lost(), the largest first.
-std::vector<Loss> losses(const Profile& before, const MatchResult& match) {
-  std::vector<Loss> result(before.procedures.size());
-  for (size_t p = 0; p < result.size(); ++p) {
-    result[p].before = &before.procedures[p];
-    result[p].executed = static_cast<double>(before.procedures[p].instructions());
-  }
-  for (size_t p = 0; p < match.procedures.size(); ++p) {
-    if (match.procedures[p].before == kNone) continue;
-    Loss& loss = result[match.procedures[p].before];
-    loss.now = &match.profile.procedures[p];
-    loss.confidence = match.procedures[p].confidence;
-  }
-  std::erase_if(result, [](const Loss& loss) { return !loss.before->entered(); });
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Loss& a, const Loss& b) { return a.lost() > b.lost(); });
-  return result;
-}
-
 void print_match_json(const Profile& before, const MatchResult& match) {
   Json json = match_to_json(match);
   Json& procedures = json["procedure_list"] = Json::array();
-  for (const Loss& loss : losses(before, match)) {
+  for (const ProfileLoss& loss : losses(before, match)) {
     Json entry = {{"name", loss.before->name},
                   {"address", loss.before->address},
                   {"instructions", loss.before->instructions()},
-                  {"confidence", loss.confidence}};
+                  {"confidence", loss.confidence},
+                  {"reason", loss_reason(loss)}};
     if (loss.now != nullptr) {
       entry["new_name"] = loss.now->name;
       entry["new_address"] = loss.now->address;
@@ -272,15 +172,13 @@ void print_match(const Profile& before, const MatchResult& match, uint64_t top) 
              percent(match.instructions_matched, match.instructions_before));
   fmt::print("confidence    {}\n", percent(match.confidence, 1));
   uint64_t rows = 0;
-  for (const Loss& loss : losses(before, match)) {
+  for (const ProfileLoss& loss : losses(before, match)) {
     if (loss.lost() == 0 || rows == top) break;
     if (rows++ == 0) fmt::print("\n{:>10} {:>10}  {}\n", "executed", "confidence", "procedure");
-    const std::string now = loss.now == nullptr ? "  (not there)"
-                            : loss.now->name == loss.before->name
-                                ? ""
-                                : "  (now " + printable(loss.now->name) + ")";
-    fmt::print("{:>10} {:>10}  {}{}\n", percent(loss.executed, match.instructions_before),
-               percent(loss.confidence, 1), printable(loss.before->name), now);
+    const bool renamed = loss.now != nullptr && loss.now->name != loss.before->name;
+    fmt::print("{:>10} {:>10}  {}  ({}{})\n", percent(loss.executed, match.instructions_before),
+               percent(loss.confidence, 1), printable(loss.before->name),
+               renamed ? "now " + printable(loss.now->name) + "; " : "", loss_reason(loss));
   }
 }
 
@@ -324,21 +222,14 @@ std::string weight_problem(const std::string& text) {
 }
 
 void run_merge(const MergeArguments& arguments) {
-  std::vector<Profile> profiles;
-  std::vector<double> weights;
-  std::vector<std::string> names;
+  std::vector<MergeInput> inputs;
   for (const std::string& text : arguments.profiles) {
     const auto [name, weight] = weighted(text);
     refuse_overwriting(arguments.output, {name});
-    profiles.push_back(read_profile(name));
-    weights.push_back(weight);
-    names.push_back(name);
+    inputs.push_back({name, read_profile(name), weight});
   }
-  std::vector<std::optional<MatchResult>> matches;
-  write_profile(arguments.output, merge_builds(profiles, weights, names, &matches));
   Diagnostics diagnostics;
-  for (size_t i = 0; i < matches.size(); ++i)
-    if (matches[i]) diagnostics.warn(fmt::format("{}: {}", names[i], match_text(*matches[i])));
+  write_profile(arguments.output, merge_inputs(std::move(inputs), diagnostics));
   print_warnings(diagnostics);
 }
 

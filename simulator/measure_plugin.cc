@@ -63,9 +63,12 @@ pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // guards g_pieces and the 
 
 // --- Processes
 
-void map_new_file() {
+/// `threads`: how many of them have a slot.
+void map_new_file(uint32_t threads) {
   g_file = static_cast<MeasurementFile*>(
       map_process_file(kName, g_path, sizeof(MeasurementFile), g_file));
+  reserve_room(kName, g_file, offsetof(MeasurementFile, events) + threads * sizeof(Events));
+  g_file->threads = threads;
   memcpy(g_file->magic, MeasurementFile::kMagic, sizeof g_file->magic);
   g_file->process = uint32_t(getpid());
 }
@@ -81,8 +84,7 @@ void after_fork_in_child() {
   const uint32_t threads = g_file->threads;
   for (uint32_t i = 0; i < threads; i++)
     if (g_threads[i].events) g_threads[i].end -= g_threads[i].events->instructions;
-  map_new_file();
-  g_file->threads = threads;
+  map_new_file(threads);
   pthread_mutex_unlock(&g_lock);
 }
 
@@ -94,6 +96,7 @@ void start_thread(unsigned vcpu) {
   pthread_mutex_lock(&g_lock);
   Thread& thread = g_threads[vcpu];
   thread.events = &g_file->events[vcpu];
+  reserve_room(kName, thread.events, sizeof(Events));
   thread.processor = g_model->make_processor(*thread.events);
   thread.end = thread.events->instructions;
   if (g_file->threads <= vcpu) g_file->threads = vcpu + 1;
@@ -160,7 +163,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, 
     fail(kName, "needs out=FILE, model=NAME and an emulator of programs");
   g_path = absolute_path(g_path);
   g_model = model->make();
-  map_new_file();
+  map_new_file(0);
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   qemu_plugin_register_vcpu_init_cb(id, on_new_thread);
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

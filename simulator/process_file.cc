@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mman.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,14 @@ void* map_process_file(const char* program, const std::string& path, size_t size
   if (memory == MAP_FAILED) fail(program, "%s: %s", name.c_str(), strerror(errno));
   close(file);  // the program shares the emulator's file numbers: leave them free
   return memory;
+}
+
+void reserve_room(const char* program, void* memory, size_t size) {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t start = reinterpret_cast<uintptr_t>(memory), first = start & ~(page - 1);
+  if (madvise(reinterpret_cast<void*>(first), start + size - first, MADV_POPULATE_WRITE) != 0 &&
+      errno == EFAULT)
+    fail(program, "the file system has no room for the measurement: %s", strerror(ENOSPC));
 }
 
 std::string absolute_path(std::string path) {

@@ -21,6 +21,7 @@
 #include "gui/pages/layout_page.h"
 #include "gui/pages/log_pages.h"
 #include "gui/pages/procedure_page.h"
+#include "gui/pages/profiles_page.h"
 #include "gui/pages/remembering.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/settings_page.h"
@@ -79,6 +80,7 @@ void MainWindow::show_application() {
   procedure_->choose(name);
   layout_->choose(name);
   image_->choose(name);
+  profiles_->choose(name);
   gain_->choose(name);
 }
 
@@ -94,6 +96,7 @@ void MainWindow::make_pages(const QString& respike) {
   procedure_ = new ProcedurePage(manager_, code, this);
   layout_ = new LayoutPage(manager_, code, this);
   image_ = new ImagePage(manager_, code, this);
+  profiles_ = new ProfilesPage(manager_, this);
   gain_ = new GainPage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
   tabs_->addTab(applications_, "Applications");
@@ -103,6 +106,7 @@ void MainWindow::make_pages(const QString& respike) {
   tabs_->addTab(layout_, "Layout");
   tabs_->addTab(gain_, "Gain");
   tabs_->addTab(image_, "Images and builds");
+  tabs_->addTab(profiles_, "Profiles");
   tabs_->addTab(new CommandsPage(manager_, this), "Commands");
   tabs_->addTab(new MessagesPage(messages_, this), "Messages");
   tabs_->addTab(settings_, "Settings");
@@ -158,9 +162,11 @@ void MainWindow::make_menus() {
   add("&Prune…", "", &ApplicationsPage::prune);
 
   QMenu* view = menuBar()->addMenu("&View");
-  for (int i = 0; i < tabs_->count(); ++i)
-    view->addAction(tabs_->tabText(i), QKeySequence(QString("Alt+%1").arg(i + 1)), this,
-                    [this, i] { tabs_->setCurrentIndex(i); });
+  for (int i = 0; i < tabs_->count(); ++i) {
+    const QKeySequence keys =
+        i < 10 ? QKeySequence(QString("Alt+%1").arg((i + 1) % 10)) : QKeySequence("Ctrl+,");
+    view->addAction(tabs_->tabText(i), keys, this, [this, i] { tabs_->setCurrentIndex(i); });
+  }
   view->addSeparator();
   view->addAction("&Read anew", QKeySequence("Ctrl+F5"), this, [this] { manager_.refresh(); });
 

@@ -19,6 +19,7 @@ class GainPage;
 class ImagePage;
 class LayoutPage;
 class ProcedurePage;
+class ProfilesPage;
 class RunPage;
 class SettingsPage;
 class TimePage;
@@ -67,6 +68,7 @@ class MainWindow : public QMainWindow {
   TimePage* time_ = nullptr;
   ProcedurePage* procedure_ = nullptr;
   ImagePage* image_ = nullptr;
+  ProfilesPage* profiles_ = nullptr;
   LayoutPage* layout_ = nullptr;
   GainPage* gain_ = nullptr;
   SettingsPage* settings_ = nullptr;

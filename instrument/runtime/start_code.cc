@@ -17,6 +17,11 @@ constexpr uint8_t kIa64Code[] = {
 #include "ia64_start_code.inc"
 };
 #endif
+#if RESPIKE_START_CODE_X86_64
+constexpr uint8_t kX8664Code[] = {
+#include "x86_64_start_code.inc"
+};
+#endif
 
 }  // namespace
 
@@ -39,6 +44,14 @@ StartCode start_code(MachineId machine) {
       throw Error(
           "this respike was built without ia64-linux-gnu-as and cannot instrument programs for "
           "IA-64: install scripts/install-packages.sh's packages and build it again");
+#endif
+    case MachineId::x86_64:
+#if RESPIKE_START_CODE_X86_64
+      return {.code = kX8664Code, .alignment = 16, .page_size = 4096};
+#else
+      throw Error(
+          "this respike was built without x86_64-linux-gnu-gcc and cannot instrument programs for "
+          "x86-64: install scripts/install-packages.sh's packages and build it again");
 #endif
     default:
       throw Error("no start code for this machine yet: its programs cannot be instrumented");

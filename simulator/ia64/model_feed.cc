@@ -73,6 +73,7 @@ ModelFeed::ModelFeed(const std::string& path) : path_(path), model_(model_info()
 void ModelFeed::map_file() {
   file_ =
       static_cast<MeasurementFile*>(map_process_file(kName, path_, sizeof(MeasurementFile), file_));
+  reserve_room(kName, file_, offsetof(MeasurementFile, events) + places_ * sizeof(Events));
   std::memcpy(file_->magic, MeasurementFile::kMagic, sizeof file_->magic);
   file_->process = static_cast<uint32_t>(getpid());
   file_->threads = places_;
@@ -89,6 +90,7 @@ std::unique_ptr<ThreadFeed> ModelFeed::start_thread(GuestMemory& memory) {
       place = places_++;
       if (place == MeasurementFile::kThreads)
         fail(kName, "more than %u threads", MeasurementFile::kThreads);
+      reserve_room(kName, &file_->events[place], sizeof(Events));
       file_->threads = places_;
     }
   }

@@ -519,6 +519,8 @@ def check_unused_profile(program, scratch):
         common.expect(warning in json.loads(report.read_text())["warnings"], "not reported")
     outcome = common.optimize(program.image, output, "--layout", "chain", "--profile", profile)
     common.expect(not outcome.stderr, f"chain: {outcome.stderr!r}")
+    outcome = common.optimize(program.image, output, "--layout", "original", "--seed", "1")
+    common.expect(b"the seed is not used: the layout original draws" in outcome.stderr, f"{outcome.stderr!r}")
 
 
 def main():

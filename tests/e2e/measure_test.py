@@ -388,6 +388,22 @@ def check_failed_run(command, text, **options):
     expect(not outcome.stdout, f"it printed {outcome.stdout!r}")
 
 
+def check_full(scratch):
+    """On a file system without room the emulator says so, and the program gets no SIGBUS."""
+    program, folder = common.first_program("calls.static").image, scratch.folder()
+    script = (
+        'mount -t tmpfs -o size=24k none "$0" || exit 77; '
+        'dd if=/dev/zero of="$0/fill" bs=4096 count=6 2>&- ; TMPDIR="$0" "$@"'
+    )
+    outcome = common.run_command(
+        ["unshare", "--mount", "sh", "-c", script, folder, common.RESPIKE, "measure", "--", program]
+    )
+    if outcome.status == 77 or b"unshare" in outcome.stderr:
+        raise common.Skip("no file system can be mounted here")
+    text = outcome.stderr.decode()
+    expect(outcome.status == 1 and "no room for the measurement" in text, f"{outcome}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     light = [p for p in common.load_programs() if not p.heavy]
@@ -403,6 +419,7 @@ def main():
             common.Case("different programs", lambda: check_different(scratch)),
             common.Case("same failure", lambda: check_same_failure(scratch)),
             common.Case("library path", lambda: check_library_path(scratch)),
+            common.Case("full file system", lambda: check_full(scratch)),
         ]
         endless = build(scratch, ENDLESS, ".c")
         cases += [

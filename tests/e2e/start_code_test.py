@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The start code of instrumented images (instrument/runtime/start.c) on its own, in hosts made for
 this test: start_code/host.c and library.c, with the parts that an instrumenter would add, image.S.
+Alpha's hosts run under QEMU, those for x86-64 on the processor itself, and under QEMU where a fault
+is to be produced.
 
 Hosts check all registers at their entry point. Each way in which a process may end leaves its
 counts in the file. If the start code cannot make a file, for whatever reason, the host runs as if
@@ -8,8 +10,10 @@ there was no start code, and no file remains. start_code/faults.c produces, insi
 failures that this machine does not have.
 """
 
+import dataclasses
 import os
 import pathlib
+import platform
 import re
 import resource
 import signal
@@ -22,7 +26,6 @@ import common
 from common import Case, Skip, expect
 
 SOURCES = pathlib.Path(__file__).resolve().parent / "start_code"
-START_CODE = common.PROGRAMS.parent / "start_code" / "alpha.bin"
 MARKER = b"@PREFIX@"
 HEADER_SIZE = 8192
 SIZE = 65536  # bytes of counters
@@ -32,6 +35,49 @@ PLAIN, ADDED = (5, 7, 10), 7  # counters that host.c prints; counter of the star
 DONE = 3  # exit status of a host that finds nothing wrong
 
 
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """`registers`: words that image.S writes down; `static`: options of programs without libraries."""
+
+    name: str
+    compiler: str
+    emulator: tuple
+    native: bool
+    registers: int
+    static: tuple
+
+    @property
+    def start_code(self):
+        return common.PROGRAMS.parent / "start_code" / f"{self.name}.bin"
+
+    def command(self, folder, emulated):
+        """The words before a program that finds its libraries in `folder`."""
+        if self.native and not emulated:
+            return ["env", f"LD_LIBRARY_PATH={folder}"]
+        unset = ["-U", "LD_PRELOAD"] if emulated else []
+        return [*self.emulator, "-E", f"LD_LIBRARY_PATH={folder}", *unset]
+
+
+MACHINES = [
+    Machine(
+        "alpha",
+        "alpha-linux-gnu-gcc",
+        ("qemu-alpha", "-L", common.SYSROOT),
+        False,
+        62,
+        ("-Wl,--defsym=__ehdr_start=0x120000000",),
+    ),
+    Machine(
+        "x86_64",
+        "x86_64-linux-gnu-gcc",
+        ("qemu-x86_64",),
+        platform.machine() == "x86_64",
+        49,
+        (),
+    ),
+]
+
+
 # --- Images ---------------------------------------------------------------------------------------
 
 
@@ -39,14 +85,14 @@ class Images:
     """Links hosts and libraries once; `place` makes a copy of an image that writes into a given
     spool."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        if not START_CODE.exists():
-            raise Skip("respike was built without a cross compiler")
+    def __init__(self, machine, folder):
+        self.machine, self.folder = machine, folder
+        if not machine.start_code.exists():
+            raise Skip(f"respike was built without a compiler for {machine.name}")
         for name, size, options in (
             ("dynamic", SIZE, ["-no-pie", "-ldl", "-lpthread"]),
             ("pie", SIZE, ["-pie", "-fPIE", "-ldl", "-lpthread"]),
-            ("static", SIZE, ["-static", "-DSTATIC", "-Wl,--defsym=__ehdr_start=0x120000000"]),
+            ("static", SIZE, ["-static", "-DSTATIC", *machine.static]),
             ("no-files", SIZE, ["-static", "-DSTATIC", "-DFILES_LIMIT=3", "-Wl,--no-relax"]),
             ("huge", HUGE, ["-static", "-DSTATIC", "-Wl,--no-relax"]),
         ):
@@ -87,8 +133,10 @@ class Images:
     def link(self, name, size, following, options):
         self.compile(
             [
-                "alpha-linux-gnu-gcc",
-                f'-DSTART_CODE="{START_CODE}"',
+                self.machine.compiler,
+                f'-DMACHINE="{self.machine.name}.S"',
+                f"-DREGISTERS={self.machine.registers}",
+                f'-DSTART_CODE="{self.machine.start_code}"',
                 f"-DCOUNTERS_SIZE={size}",
                 f"-DNEXT_IS_NONE={int(following is None)}",
                 f"-DNEXT={following}",
@@ -125,10 +173,7 @@ class Place:
 
     def run(self, name, *args, fault=None, before=None, wrap=(), files=None):
         """Runs an image that was placed here; returns its status and the lines that it prints."""
-        command = [*wrap, "qemu-alpha", "-L", common.SYSROOT]
-        command += ["-E", f"LD_LIBRARY_PATH={self.folder}"]
-        if fault:
-            command += ["-U", "LD_PRELOAD"]
+        command = [*wrap, *self.images.machine.command(self.folder, emulated=fault is not None)]
         environment = dict(os.environ)
         if fault:
             environment.update(
@@ -270,7 +315,9 @@ def read_while_running(images, scratch):
     place = Place(images, scratch)
     image = place.add("dynamic")
     process = subprocess.Popen(
-        [*common.QEMU, image, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*images.machine.command(place.folder, emulated=False), image, "wait"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     try:
         process.stdout.readline()
@@ -526,7 +573,9 @@ def long_path(images, scratch):
 
 def cases(images, scratch):
     def case(name, function, *args, **keywords):
-        return Case(name, lambda: function(images, scratch, *args, **keywords))
+        return Case(
+            f"{images.machine.name}.{name}", lambda: function(images, scratch, *args, **keywords)
+        )
 
     for image in ("dynamic", "pie", "static"):
         yield case(f"exit.{image}", ends, image, "exit", DONE)
@@ -593,12 +642,13 @@ def cases(images, scratch):
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
-        try:
-            images = Images(scratch.folder())
-        except Skip as skip:
-            print(f"skipped: {skip}")
-            return 0
-        return common.run_cases(list(cases(images, scratch)), args)
+        found = []
+        for machine in MACHINES:
+            try:
+                found += cases(Images(machine, scratch.folder()), scratch)
+            except Skip as skip:
+                print(f"skipped: {skip}")
+        return common.run_cases(found, args) if found else 0
 
 
 if __name__ == "__main__":

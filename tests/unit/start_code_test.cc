@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "optimizer/base/error.h"
 #include "optimizer/machine/machines.h"
+#include "optimizer/machine/x86_64/codec.h"
+#include "optimizer/machine/x86_64/meaning.h"
 
 namespace respike {
 namespace {
@@ -38,7 +42,7 @@ class AlphaStartCode : public testing::Test {
 };
 
 TEST(StartCode, SaysWhichMachinesItLacks) {
-  EXPECT_THROW(start_code(MachineId::x86_64), Error);
+  EXPECT_THROW(start_code(static_cast<MachineId>(99)), Error);
 }
 
 TEST_F(AlphaStartCode, IsSmallAndAligned) {
@@ -120,6 +124,85 @@ TEST_F(AlphaStartCode, NeedsLittleStack) {
   }
   EXPECT_GT(down, -1024);
   EXPECT_EQ(down + up, 0);
+}
+
+class X8664StartCode : public testing::Test {
+ protected:
+  struct Step {
+    size_t at = 0;
+    x86_64::Decoded decoded;
+    x86_64::Effects effects;
+
+    size_t end() const { return at + decoded.length; }
+    x86_64::Flow flow() const { return form_of(decoded).flow; }
+  };
+
+  void SetUp() override {
+    try {
+      start_ = start_code(MachineId::x86_64);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    for (size_t at = 0; at < start_.code.size();) {
+      const x86_64::Decoded decoded = x86_64::decode(start_.code.subspan(at));
+      ASSERT_TRUE(decoded.valid()) << at;
+      steps_.push_back({at, decoded, x86_64::effects_of(decoded, &start_.code[at])});
+      at += decoded.length;
+    }
+  }
+
+  StartCode start_;
+  std::vector<Step> steps_;
+};
+
+TEST_F(X8664StartCode, IsSmallAndAligned) {
+  EXPECT_GT(start_.code.size(), 0u);
+  EXPECT_LT(start_.code.size(), 4096u);
+  EXPECT_EQ(start_.code.size() % start_.alignment, 0u);
+  EXPECT_EQ(start_.page_size, 4096u);
+}
+
+TEST_F(X8664StartCode, UsesGeneralRegistersOnly) {
+  for (const Step& step : steps_) {
+    x86_64::RegisterSet used = step.effects.reads;
+    used |= step.effects.writes;
+    EXPECT_TRUE(used.vector == 0 && used.mask == 0 && used.mmx == 0 && !step.effects.x87)
+        << step.at;
+  }
+}
+
+TEST_F(X8664StartCode, ReadsAndWritesNoMemoryOfItsOwn) {
+  size_t formed = 0;
+  for (const Step& step : steps_)
+    for (const x86_64::MemoryOperand& memory : step.effects.memory_list()) {
+      if (memory.base == x86_64::kRip) {
+        const int64_t to = static_cast<int64_t>(step.end()) + memory.displacement;
+        EXPECT_EQ(memory.access, x86_64::kNoAccess) << step.at;
+        EXPECT_TRUE(to >= 0 && to <= static_cast<int64_t>(start_.code.size())) << step.at;
+        ++formed;
+      } else if (memory.access != x86_64::kNoAccess) {
+        EXPECT_NE(memory.base, x86_64::kNoRegister) << step.at;
+        EXPECT_EQ(memory.segment, x86_64::Segment::none) << step.at;
+      }
+    }
+  EXPECT_EQ(formed, 2u);  // the parameters, and where the entry returns
+}
+
+TEST_F(X8664StartCode, BranchesStayInside) {
+  std::map<x86_64::Flow, size_t> flows;
+  for (const Step& step : steps_) {
+    ++flows[step.flow()];
+    if (step.flow() == x86_64::Flow::none || !is_direct(form_of(step.decoded))) continue;
+    const int64_t to =
+        static_cast<int64_t>(step.end()) + branch_distance(step.decoded, &start_.code[step.at]);
+    EXPECT_TRUE(std::ranges::any_of(steps_, [&](const Step& other) {
+      return static_cast<int64_t>(other.at) == to;
+    })) << step.at;
+  }
+  EXPECT_EQ(flows[x86_64::Flow::call], 1u);  // the entry's call of the C function
+  EXPECT_EQ(flows[x86_64::Flow::ret], 2u);
+  EXPECT_GT(flows[x86_64::Flow::system], 10u);
+  EXPECT_EQ(flows[x86_64::Flow::stop], 0u);
 }
 
 }  // namespace

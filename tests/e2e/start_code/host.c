@@ -19,7 +19,7 @@
 
 #ifdef INSTRUMENTED
 extern volatile uint64_t counters[], last_counter;
-extern uint64_t values[62], results[62];
+extern uint64_t values[REGISTERS], results[REGISTERS];
 #else
 static volatile uint64_t counters[2], last_counter;
 #endif
@@ -27,9 +27,9 @@ static volatile uint64_t counters[2], last_counter;
 static void check_registers(void) {
 #ifdef INSTRUMENTED
   int bad = 0;
-  for (int i = 0; i < 62; ++i) {
+  for (int i = 0; i < REGISTERS; ++i) {
     if (results[i] == values[i]) continue;
-    printf("%s%d: %#lx instead of %#lx\n", i < 31 ? "$" : "$f", i % 31, results[i], values[i]);
+    printf("register %d: %#lx instead of %#lx\n", i, results[i], values[i]);
     bad = 1;
   }
   if (bad) exit(99);

@@ -1,16 +1,17 @@
 #pragma once
-// Reads a profile for an image; carries the profile over when it is of another build.
+// Reads a profile for an image; carries the profile over when it is of another build. Adds up
+// profiles of several builds.
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "cli/messages.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/image/image.h"
 #include "optimizer/profile/profile.h"
 #include "profiledb/matching/match.h"
 
-namespace respike::cli {
+namespace respike {
 
 /// A profile in terms of an image.
 struct FittedProfile {
@@ -33,8 +34,19 @@ std::optional<Profile> read_weights(const std::string& path, const Image& image,
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,
                         Diagnostics& diagnostics);
 
-/// Say how much of a profile of another build fits: text for a warning, fields for a report.
+/// Says, for a warning, how much of a profile of another build fits.
 std::string match_text(const MatchResult& match);
-Json match_to_json(const MatchResult& match);
 
-}  // namespace respike::cli
+/// A profile to be added to others.
+struct MergeInput {
+  std::string name;  // of the file
+  Profile profile;
+  double weight = 1;  // counts are multiplied by it: finite, from 0 on
+};
+
+/// Adds up profiles of one image or of several builds, carried over to the build of the last one,
+/// with a warning for each that says how much of the profile fits. Throws Error for a profile of
+/// another program.
+Profile merge_inputs(std::vector<MergeInput> inputs, Diagnostics& diagnostics);
+
+}  // namespace respike

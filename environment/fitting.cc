@@ -1,11 +1,16 @@
-#include "cli/fitting.h"
+// Example: a profile of yesterday's build, given with the image of today, is carried over, with the
+// warning "the profile is of another build: 71 of its 73 procedures that ran are here, ...".
+
+#include "environment/fitting.h"
 
 #include <fmt/format.h>
 
+#include "optimizer/base/error.h"
 #include "optimizer/base/hash.h"
+#include "optimizer/base/number_text.h"
 #include "optimizer/lift/lift.h"
 
-namespace respike::cli {
+namespace respike {
 
 namespace {
 
@@ -62,13 +67,20 @@ std::string match_text(const MatchResult& match) {
       percent(match.instructions_matched, match.instructions_before), percent(match.confidence, 1));
 }
 
-Json match_to_json(const MatchResult& match) {
-  return {{"procedures", match.procedures_before},
-          {"matched_procedures", match.procedures_matched},
-          {"executed_procedures", match.entered_before},
-          {"matched_executed_procedures", match.entered_matched},
-          {"matched_share", match.matched_share()},
-          {"confidence", match.confidence}};
+Profile merge_inputs(std::vector<MergeInput> inputs, Diagnostics& diagnostics) {
+  std::vector<Profile> profiles;
+  std::vector<double> weights;
+  std::vector<std::string> names;
+  for (MergeInput& input : inputs) {
+    profiles.push_back(std::move(input.profile));
+    weights.push_back(input.weight);
+    names.push_back(std::move(input.name));
+  }
+  std::vector<std::optional<MatchResult>> matches;
+  Profile merged = merge_builds(profiles, weights, names, &matches);
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (matches[i]) diagnostics.warn(fmt::format("{}: {}", names[i], match_text(*matches[i])));
+  return merged;
 }
 
-}  // namespace respike::cli
+}  // namespace respike

@@ -1,0 +1,77 @@
+#pragma once
+// The views of the page "Profiles": one profile, two side by side, and what was lost between
+// builds.
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QWidget>
+
+#include "gui/models/profile_tables.h"
+#include "gui/pages/table_box.h"
+
+namespace respike::gui {
+
+/// A summary above tables, or a text that says what to do.
+class ProfilePart : public QWidget {
+  Q_OBJECT
+
+ public:
+  void show_nothing(const QString& text);
+  /// What the view shows, or was asked to show, last.
+  const QString& key() const { return key_; }
+  void set_key(const QString& key) { key_ = key; }
+
+ protected:
+  explicit ProfilePart(QWidget* parent);
+  void set_content(QWidget* content) { stack_->addWidget(content); }
+  void show_content(const QString& summary);
+
+ private:
+  QString key_;
+  QLabel* summary_;
+  QLabel* empty_;
+  QStackedWidget* stack_;
+};
+
+/// What ran in one profile: procedures, and the blocks of the chosen procedure.
+class WhatRanView : public ProfilePart {
+  Q_OBJECT
+
+ public:
+  explicit WhatRanView(QWidget* parent = nullptr);
+  void show(const ProfileContent& content);
+
+ private:
+  void show_procedure();
+
+  ProfileContent content_;
+  TableBox* procedures_;
+  TableBox* blocks_;
+  TableBox* ways_;
+};
+
+/// Two profiles, procedure by procedure.
+class SideBySideView : public ProfilePart {
+  Q_OBJECT
+
+ public:
+  explicit SideBySideView(QWidget* parent = nullptr);
+  void show(const QString& a, const QString& b, std::shared_ptr<const CellRows> rows);
+
+ private:
+  TableBox* differences_;
+};
+
+/// What of a profile was lost when the profile was carried over to another build.
+class FoundAgainView : public ProfilePart {
+  Q_OBJECT
+
+ public:
+  explicit FoundAgainView(QWidget* parent = nullptr);
+  void show(const LossAnswer& answer);
+
+ private:
+  TableBox* losses_;
+};
+
+}  // namespace respike::gui

@@ -1,0 +1,51 @@
+/* Where the start code is entered, at its first byte, and where the parameters are: after its last.
+
+   The same entry serves as the entry point of an executable, where the only certain registers are
+   rsp and rdx (the dynamic linker's finalizer), and as DT_INIT of a library, a call with arguments
+   and a return address. All registers and flags are kept but r11, which holds the address of the
+   code that goes on; where no code goes on, r11 leads to a return.
+
+   The C code keeps rbx, rbp and r12 to r15, as the calling standard wants (System V ABI, AMD64
+   supplement, 3.2.1), and uses general registers only. An endbr64 stands where an indirect branch
+   arrives, so that images for processors that check this (CET) stay such images. */
+
+        /* The linker script puts this first ... */
+        .section .text.first,"ax",@progbits
+        .globl  respike_entry
+respike_entry:
+        endbr64
+        jmp     save
+
+        /* ... and this last, since the distance to the parameters has to be known here. */
+        .section .text.last,"ax",@progbits
+save:   pushfq
+        pushq   %rax
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        cld
+        leaq    parameters(%rip),%rdi
+        call    respike_start
+        leaq    return(%rip),%r11
+        testq   %rax,%rax
+        cmovnzq %rax,%r11
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %rax
+        popfq
+        jmp     *%r11
+return: endbr64
+        ret
+        .balign 16
+parameters:
+
+        .section .note.GNU-stack,"",@progbits
