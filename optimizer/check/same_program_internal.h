@@ -160,6 +160,7 @@ class Comparison {
   void symbols();
   void dynamic_symbols();
   void symbol(const Symbol& before, const Symbol& after);
+  bool keeps_alignment(uint64_t before, uint64_t after) const;
   void sections();
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;

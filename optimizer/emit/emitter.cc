@@ -197,9 +197,8 @@ void Emitter::carry_field_relocations(const Instruction& instruction, uint64_t p
     const bool is_distance = relocation.role == RelocationRole::branch ||
                              relocation.role == RelocationRole::pc_relative32;
     MovedRelocation moved{place + (relocation.address - old), &relocation, 0, 0};
-    if (target != 0 && kind == ReferenceKind::address32 && is_absolute) moved.target = target;
-    if (target != 0 && kind != ReferenceKind::address32 && is_distance)
-      moved.target = target - (end - relocation.address);
+    if (kind == ReferenceKind::address32 ? is_absolute : is_distance) moved.target = target;
+    if (is_distance) moved.behind = end - relocation.address;
     carried_.push_back(moved);
   }
 }

@@ -37,8 +37,9 @@ class Emitter {
   struct MovedRelocation {
     uint64_t address;
     const Relocation* relocation;
-    uint64_t target;  // what symbol and addend have to make; 0: what they make
-    uint64_t pair;    // gp loads: index of gp_load_lows_, + 1; else 0
+    uint64_t target;      // what the field refers to now; 0: symbol and addend stay
+    uint64_t pair;        // gp loads: index of gp_load_lows_, + 1; else 0
+    uint64_t behind = 0;  // bytes from the field to where its distance counts from
   };
 
   std::optional<uint64_t> new_address(uint64_t old_code_address) const;

@@ -42,6 +42,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     for (BlockId b = 0; b < program[id].blocks.size(); ++b)
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
         addresses_[numbers_(id, b)] = program.address_of(block);
+  if (!machine_.codec.groups.fixed()) start_fragments_at_entries(layout);
   find_free_ranges(program);
   pack(layout);
   place(layout);
@@ -134,6 +135,31 @@ void Placement::find_free_ranges(const Program& program) {
     }
     if (at < end) free_.emplace_back(at, end);
   }
+}
+
+/// Programs may keep numbers in the low bits of entries' addresses, as pointers to member functions
+/// of C++ do: entries are aligned as in the input, so each entry starts a fragment.
+void Placement::start_fragments_at_entries(Layout& layout) const {
+  constexpr uint64_t kMost = 16;
+  std::vector<Layout::Fragment> result;
+  for (const Layout::Fragment& fragment : layout.fragments) {
+    const Procedure& procedure = program_[fragment.procedure];
+    for (size_t i = 0; i < fragment.blocks.size(); ++i) {
+      const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
+      const bool entry = block.has(BasicBlock::kEntry) && block.origin != kNone;
+      if (i == 0 || entry)
+        result.push_back({.procedure = fragment.procedure,
+                          .blocks = {},
+                          .alignment = i == 0 ? fragment.alignment : 1});
+      if (entry) {
+        const uint64_t address = program_.address_of(block);
+        const auto own = static_cast<uint32_t>(std::min(address & (~address + 1), kMost));
+        result.back().alignment = std::max(result.back().alignment, own);
+      }
+      result.back().blocks.push_back(fragment.blocks[i]);
+    }
+  }
+  layout.fragments = std::move(result);
 }
 
 void Placement::pack(const Layout& layout) {

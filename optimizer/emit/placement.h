@@ -68,6 +68,7 @@ class Placement {
     }
   };
 
+  void start_fragments_at_entries(Layout& layout) const;
   void find_free_ranges(const Program& program);
   void pack(const Layout& layout);
   void place(const Layout& layout);

@@ -236,7 +236,8 @@ class Connector {
       add_edge(block, id + 1, Edge::Kind::fall_through);
       // Unwinding and the call's return must both leave the pad's address in the register that its
       // gp load reads: the pad stays right behind the call.
-      if (call && procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
+      if (call && lifter_.machine.gp != nullptr &&
+          procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
         block.flags |= BasicBlock::kGluedToNext;
       return;
     }
