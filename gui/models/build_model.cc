@@ -40,7 +40,8 @@ constexpr TableModel::Title kBuildModelTitles[] = {
     {"Counted", "Runs of this build that were counted, by their weights"},
     {"Procedures entered", "Procedures that these runs entered, of all"},
     {"From older builds",
-     "Counts that were carried over from older builds, and how surely they fit"},
+     "Counts that were carried over from older builds, and how surely they fit; the page Profiles "
+     "says what was lost"},
     {"Confidence", "1: this very build was counted; less: only older builds were"},
     {"Made of it", "What is kept in the database"},
     {"Build ID", "The identity that the linker wrote"}};

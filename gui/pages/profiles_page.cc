@@ -104,6 +104,7 @@ void ProfilesPage::read_builds() {
     builds_.clear();
     return show_lines();
   }
+  if (lines_.empty()) empty_->setText("…");
   using Lines = std::vector<ProfileLine>;
   manager_.ask<Lines>(
       this,
@@ -128,10 +129,13 @@ void ProfilesPage::show_lines() {
   lines_.insert(lines_.end(), files_.begin(), files_.end());
   list_.set(line_cells(lines_));
   fit_columns(*table_);
-  empty_->setText(
-      "Nothing of this application was counted yet: <b>instrument</b> the application, and "
-      "<b>run</b> it.<p>Or <b>Open…</b> the file of a profile, as <code>respike image "
-      "collect</code> writes.");
+  const QString what_to_do =
+      application_.isEmpty() ? "Choose an application above."
+                             : "Nothing of this application was counted yet: <b>instrument</b> the "
+                               "application, and <b>run</b> it.";
+  empty_->setText(what_to_do +
+                  "<p>Or <b>Open…</b> the file of a profile, as <code>respike image "
+                  "collect</code> writes.");
   stack_->setCurrentIndex(lines_.empty() ? 0 : 1);
   std::erase_if(before, [&](const ProfileSource& source) {
     return std::ranges::find(lines_, source, &ProfileLine::source) == lines_.end();
@@ -174,18 +178,26 @@ void ProfilesPage::open_files(const QStringList& files) {
   for (const QString& path : files)
     manager_.ask<ProfileLine>(
         this, [file = path.toStdString()](Environment&) { return read_profile_line(file); },
-        [this](const ProfileLine& line) {
-          std::erase_if(files_, [&](const ProfileLine& old) { return old.source == line.source; });
-          files_.push_back(line);
-          for (ProfilePart* view :
-               std::initializer_list<ProfilePart*>{what_ran_, side_by_side_, found_again_})
-            view->set_key({});  // the file may have been written anew
-          show_lines();
-          choose_rows({line.source});
-        },
+        [this](const ProfileLine& line) { add_file(line); },
         [this](const QString& failure) {
           manager_.say(Message::Kind::error, "Open a profile", failure);
         });
+}
+
+/// Adds a file, or shows anew what is in the file, and chooses it.
+void ProfilesPage::add_file(ProfileLine line) {
+  const auto of_file = [](const ProfileLine& l) { return l.source.file; };
+  std::erase_if(files_, [&](const ProfileLine& old) { return of_file(old) == of_file(line); });
+  if (std::ranges::find(files_, line.source.name,
+                        [](const ProfileLine& l) { return l.source.name; }) != files_.end())
+    line.source.name = QString::fromStdString(line.source.file);
+  files_.push_back(line);
+  if (matched_.source.file == line.source.file) matched_ = {};
+  for (ProfilePart* view :
+       std::initializer_list<ProfilePart*>{what_ran_, side_by_side_, found_again_})
+    view->set_key({});
+  show_lines();
+  choose_rows({line.source});
 }
 
 void ProfilesPage::close_files() {

@@ -43,6 +43,7 @@ class ProfilesPage : public QWidget {
   void show_two(const ProfileSource& a, const ProfileSource& b);
   void show_losses(const ProfileSource& source);
   void open();
+  void add_file(ProfileLine line);
   void close_files();
   void merge();
   void match();

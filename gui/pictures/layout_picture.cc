@@ -102,12 +102,15 @@ void paint_both(QPainter& painter, const LayoutMap& before, const LayoutMap& aft
 
 }  // namespace
 
-QByteArray layouts_as_svg(const LayoutMap& before, const LayoutMap& after, const QString& title) {
+QByteArray layouts_as_svg(const LayoutMap& before, const LayoutMap& after, const QString& title,
+                          const QString& description) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
   const LayoutLook look;
-  write_svg(buffer, size_of(before, after, look), title,
-            [&](QPainter& painter, const QRectF&) { paint_both(painter, before, after, look); });
+  write_svg(
+      buffer, size_of(before, after, look), title,
+      [&](QPainter& painter, const QRectF&) { paint_both(painter, before, after, look); },
+      description);
   return buffer.data();
 }
 

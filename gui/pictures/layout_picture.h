@@ -23,8 +23,9 @@ void paint_layout(QPainter& painter, const QRectF& area, const LayoutMap& map, i
 QString save_layouts(const LayoutMap& before, const LayoutMap& after, const QString& path,
                      const QString& title);
 
-/// The same picture as an SVG document.
-QByteArray layouts_as_svg(const LayoutMap& before, const LayoutMap& after, const QString& title);
+/// The same picture as an SVG document, with a text that says what the picture shows.
+QByteArray layouts_as_svg(const LayoutMap& before, const LayoutMap& after, const QString& title,
+                          const QString& description = {});
 
 /// Shows a map with a cursor. Keys: the arrows and Page Up and Down move the cursor, + and - change
 /// the height of rows, Enter shows the procedure.

@@ -12,6 +12,7 @@
 #include "gui/models/character_model.h"
 #include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
+#include "gui/pictures/layout_picture.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr size_t kProcedures = 30, kGraphs = 6;
 constexpr size_t kMostBlocks = 150;  // of a flow graph that is still read on a page
+constexpr int kMostRows = 600;       // of a map
 
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; }
@@ -83,17 +85,21 @@ QString procedures_table(const ReportData& data) {
          rows + "</table>\n";
 }
 
-/// A picture as an element `svg` with a title and a text.
+/// A document as an element `svg` that screen readers read.
+QString element_of(const QByteArray& svg, const QString& title, const QString& description) {
+  QString text = QString::fromUtf8(svg);
+  text.remove(0, text.indexOf("<svg"));
+  return text.replace(0, 4,
+                      QString("<svg role=\"img\" aria-label=\"%1\" aria-description=\"%2\"")
+                          .arg(html(title), html(description)));
+}
+
 QString svg_of(const QSizeF& size, const QString& title, const QString& description,
                const Painting& paint) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
   write_svg(buffer, size, title, paint, description);
-  QString text = QString::fromUtf8(buffer.data());
-  text.remove(0, text.indexOf("<svg"));
-  return text.replace(0, 4,
-                      QString("<svg role=\"img\" aria-label=\"%1\" aria-description=\"%2\"")
-                          .arg(html(title), html(description)));
+  return element_of(buffer.data(), title, description);
 }
 
 /// What a flow graph shows, in words: "22 blocks. The hottest are block 0, which ran 29,977 times
@@ -126,25 +132,75 @@ QString figure_of(const Figure& figure) {
                   }));
 }
 
-QString character_table(const Characteristics& program) {
-  CharacterModel model;
-  model.set(program);
+/// The rows of a table whose first column is text, and whose others are numbers.
+QString rows_of(const QAbstractItemModel& model) {
   QString rows;
   for (int row = 0; row < model.rowCount(); ++row) {
     rows += "<tr>";
     for (int column = 0; column < model.columnCount(); ++column)
       rows += QString("<td%1>%2</td>")
-                  .arg(column == CharacterModel::measure ? "" : " class=\"number\"",
+                  .arg(column == 0 ? "" : " class=\"number\"",
                        html(model.index(row, column).data().toString()));
     rows += "</tr>\n";
   }
+  return rows;
+}
+
+QString character_table(const Characteristics& program) {
+  CharacterModel model;
+  model.set(program);
   return "<details><summary>The numbers of these figures</summary>\n<table><caption>Shares of the "
          "executed instructions</caption>\n<tr><th scope=\"col\">Of procedures</th><th "
          "scope=\"col\" "
          "class=\"number\">Bound</th>"
          "<th scope=\"col\" class=\"number\">Share</th></tr>\n" +
-         rows + "</table>\n</details>\n";
+         rows_of(model) + "</table>\n</details>\n";
 }
+
+// ---- layout ----
+
+QString touched_table(const TouchedModel& model) {
+  return "<table><caption>Code that runs</caption>\n<tr><th scope=\"col\">In which something "
+         "runs</th><th scope=\"col\" class=\"number\">Original</th><th scope=\"col\" "
+         "class=\"number\">Optimized</th><th scope=\"col\" class=\"number\">Change</th></tr>\n" +
+         rows_of(model) + "</table>\n";
+}
+
+/// What the maps show, in words: "Something runs in 63 pages of 8,192 bytes of the original, and in
+/// 12 of the optimized image."
+QString describe_layouts(const LayoutAnswer& layouts) {
+  const LayoutView &before = layouts.before, &after = layouts.after;
+  QString text = QString("Something runs in %1 pages of %2 bytes of the original")
+                     .arg(number(before.touched.pages), number(before.page));
+  if (!after.pieces.empty())
+    text += QString(", and in %1 of the optimized image").arg(number(after.touched.pages));
+  return text + ".";
+}
+
+QString layout_section(const ReportData& data) {
+  const LayoutAnswer& layouts = data.layouts;
+  const QString main = QString::fromStdString(data.application.main).section('/', -1);
+  const LayoutMap before(layouts.before, LayoutMap::Row::page, true);
+  const LayoutMap after(layouts.after, LayoutMap::Row::page, true);
+  const QString title = "Layout of " + main, text = describe_layouts(layouts);
+  QString section = QString("<h2>Layout of <code>%1</code></h2>\n").arg(html(main));
+  if (!layouts.not_followed.empty())
+    section += QString("<p>The layout of the optimized image is not known: %1</p>\n")
+                   .arg(html(layouts.not_followed));
+  if (std::max(before.rows(), after.rows()) > kMostRows)
+    section += QString("<p>%1 The page Layout of the window shows them.</p>\n").arg(text);
+  else
+    section += QString(
+                   "<figure><figcaption>%1 A row is a page, a cell a cache line; grey never ran, "
+                   "red ran most often. Pages in which nothing runs are left out.</figcaption>\n"
+                   "%2</figure>\n")
+                   .arg(text, element_of(layouts_as_svg(before, after, title, text), title, text));
+  TouchedModel touched;
+  touched.set(layouts.before, layouts.after);
+  return section + touched_table(touched);
+}
+
+// ---- flow graphs ----
 
 QString figure_of(const ProcedureAnswer& answer) {
   FlowGraphScene scene;
@@ -175,6 +231,8 @@ ReportData read_report(Environment& environment, const std::string& application)
   rows.resize(std::min({rows.size(), kProcedures, size_t(data.executed)}));
   CodeCache cache;
   data.character = read_characteristics(environment, cache, application, {});
+  const ImageView& main = data.application.images.front();
+  if (is_counted(main, {})) data.layouts = cache.layouts(environment, application, main.image.path);
   for (const ProcedureRow& row : rows) {
     if (data.graphs.size() == kGraphs) break;
     if (row.blocks > kMostBlocks) continue;
@@ -208,6 +266,7 @@ QByteArray make_report(const ReportData& data) {
     page += "<h2>What kind of program it is</h2>\n";
     for (const Figure& figure : character_figures(data.character)) page += figure_of(figure);
     page += character_table(data.character);
+    if (data.layouts.before.touched.lines != 0) page += layout_section(data);
     page +=
         "<h2>Flow graphs</h2>\n<p>Boxes are basic blocks: their number, how often they ran, and "
         "how many "

@@ -18,6 +18,7 @@ struct ReportData {
   uint64_t instructions = 0;             // executed, of all procedures
   uint64_t executed = 0, of_procedures = 0;
   Characteristics character;            // of all images that were counted
+  LayoutAnswer layouts;                 // of the main image; without pieces if it was not counted
   std::vector<ProcedureAnswer> graphs;  // of the first ones, with their images
 };
 

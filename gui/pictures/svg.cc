@@ -1,5 +1,6 @@
 #include "gui/pictures/svg.h"
 
+#include <QBuffer>
 #include <QGuiApplication>
 #include <QImage>
 #include <QSaveFile>
@@ -9,14 +10,28 @@
 #include <algorithm>
 
 namespace respike::gui {
+namespace {
+
+// Stand for title and description until the document is there: not every version of Qt escapes what
+// they hold, such as the name in "Flow graph of less<int>".
+constexpr const char* kTitle = "@title@";
+constexpr const char* kDescription = "@description@";
+
+void put(QByteArray& svg, const char* where, const QString& text) {
+  svg.replace(svg.indexOf(where), qsizetype(qstrlen(where)), text.toHtmlEscaped().toUtf8());
+}
+
+}  // namespace
 
 void write_svg(QIODevice& device, const QSizeF& size, const QString& title, const Painting& paint,
                const QString& description) {
   const QRectF area(QPointF(), size);
+  QBuffer buffer;
+  buffer.open(QIODevice::WriteOnly);
   QSvgGenerator svg;
-  svg.setOutputDevice(&device);
-  svg.setTitle(title);
-  svg.setDescription(description);
+  svg.setOutputDevice(&buffer);
+  svg.setTitle(kTitle);
+  svg.setDescription(kDescription);
   // Text is as large as it was measured, in points.
   svg.setResolution(qRound(QGuiApplication::primaryScreen()->logicalDotsPerInchY()));
   svg.setSize(size.toSize());
@@ -27,6 +42,11 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title, cons
   font.setFamily("sans-serif");
   painter.setFont(font);
   paint(painter, area);
+  painter.end();
+  QByteArray document = buffer.data();
+  put(document, kDescription, description);
+  put(document, kTitle, title);
+  device.write(document);
 }
 
 QString save_picture(const QString& path, const QSizeF& size, const QString& title,

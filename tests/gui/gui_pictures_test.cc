@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QBuffer>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QXmlStreamReader>
 
 #include <algorithm>
 #include <random>
@@ -275,6 +277,28 @@ TEST(LayoutMapTest, PicturesAreWritten) {
   }
   EXPECT_TRUE(layouts_as_svg(before, after, "Layout of f").contains("<title>Layout of f</title>"));
   EXPECT_NE(save_layouts(before, after, "/nowhere/a.svg", ""), "");
+}
+
+TEST(SvgTest, NamesMayHoldAnything) {
+  const QString title = "a & <b>\"@description@", text = "1 < 2 & \"3\" > 2",
+                name = "less<int> & x";
+  QBuffer buffer;
+  buffer.open(QIODevice::WriteOnly);
+  write_svg(
+      buffer, {100, 100}, title,
+      [&](QPainter& painter, const QRectF& area) { painter.drawText(area, name); }, text);
+  QXmlStreamReader svg(buffer.data());
+  std::map<QString, QString> found;
+  while (!svg.atEnd())
+    if (svg.readNext() == QXmlStreamReader::StartElement) {
+      const QString element = svg.name().toString();
+      if (element == "title" || element == "desc" || element == "text")
+        found[element] = svg.readElementText();
+    }
+  EXPECT_FALSE(svg.hasError()) << svg.errorString().toStdString();
+  EXPECT_EQ(found["title"], title);
+  EXPECT_EQ(found["desc"], text);
+  EXPECT_EQ(found["text"], name);
 }
 
 TEST(LayoutMapTest, TheCursorSaysWhatIsThere) {

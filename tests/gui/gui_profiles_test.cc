@@ -136,6 +136,8 @@ QString hex(const QJsonValue& value) {
 
 TEST_F(ProfilesTest, WithoutCountsThePageSaysWhatToDo) {
   page("Profiles");
+  EXPECT_TRUE(wait_for([&] { return says("Choose an application above"); }));
+  register_by_command(world_.copy("calls.dynamic"), "app");
   EXPECT_TRUE(wait_for([&] { return says("Nothing of this application was counted yet"); }));
 }
 
@@ -319,7 +321,8 @@ TEST_F(ProfilesTest, TwoBuildsSideBySideAndWhatWasLost) {
   count_again();
   ASSERT_TRUE(wait_for([&] { return cell("Profiles", 1, 1) == "1"; }));
   choose_rows(0, 1);
-  EXPECT_EQ(find<QTabWidget>("Views of profiles")->tabText(1), "Side by side");
+  auto* views = find<QTabWidget>("Views of profiles");
+  EXPECT_EQ(views->tabText(views->currentIndex()), "Side by side");
   ASSERT_TRUE(wait_for([&] { return rows("Differences") > 0 && says("A: app, build 1"); }));
   Environment environment(world_.database());
   const auto builds = environment.database().builds(environment.show("app").images[0].image.id);
@@ -345,6 +348,19 @@ TEST_F(ProfilesTest, FilesThatAreNoProfilesAreRefusedInOneSentence) {
   EXPECT_TRUE(wait_for([&] { return messages().contains(sentence); }));
   page("Profiles");
   EXPECT_EQ(rows("Profiles"), 1);
+}
+
+TEST_F(ProfilesTest, FilesOfOneNameAreToldApart) {
+  count("calls.dynamic");
+  write(path("one"));
+  ASSERT_EQ(end_of(1), Task::State::done);
+  ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 2; }));
+  std::filesystem::create_directory(world_.folder() / "b");
+  std::filesystem::copy_file(world_.folder() / "one", world_.folder() / "b" / "one");
+  profiles().open_files({path("b/one"), path("b/one")});
+  ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 3; }));
+  EXPECT_EQ(cell("Profiles", 1, 0), "one");
+  EXPECT_EQ(cell("Profiles", 2, 0), path("b/one"));
 }
 
 TEST_F(ProfilesTest, FilesAreClosed) {

@@ -29,6 +29,7 @@
 #include <limits>
 
 #include "gui/pages/main_window.h"
+#include "gui/pages/profiles_page.h"
 #include "gui/pictures/flow_graph.h"
 #include "tests/gui/support.h"
 
@@ -242,6 +243,28 @@ TEST_F(ScaleTest, PagesOfTwentyThousandProceduresAreThereWithinASecond) {
       break;
   }
   for (const auto& [title, time] : least) expect_opening(time, kPage, title);
+}
+
+TEST_F(ScaleTest, ProfilesOfTwentyThousandProceduresAreSideBySideWithinASecond) {
+  Opening least;
+  for (int i = 0; i < kTimes && !least.within(kPage); ++i) {
+    QSettings().clear();
+    open();
+    choose("big");
+    page("Profiles");
+    ASSERT_TRUE(wait_for([&] { return rows("Procedures of the profile") > 20000; }));
+    Environment environment(world_->database());
+    const Id build = manager_->application("big")->images.front().build->id;
+    const fs::path file = world_->folder() / "big.profile";
+    write_profile(file, environment.database().profile(build));
+    window_->findChild<ProfilesPage*>()->open_files({file.c_str()});
+    ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 2; }));
+    wait(milliseconds(300));  // what the page reads of the file
+    time_opening(
+        least, [&] { view<QTableView>("Profiles")->selectAll(); },
+        [&] { return rows("Differences") > 10000; });
+  }
+  expect_opening(least, kPage, "two profiles side by side");
 }
 
 TEST_F(ScaleTest, SortingAndFilteringDoNotHoldTheWindowUp) {

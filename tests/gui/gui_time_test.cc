@@ -227,6 +227,11 @@ TEST_F(TimeTest, TheReportHasFiguresWithTextsAndNoScripts) {
     EXPECT_TRUE(page.contains("<svg role=\"img\" aria-label=\"" + figure.title));
     EXPECT_TRUE(page.contains(figure.text));
   }
+  const TouchedCode& touched = data.layouts.before.touched;
+  ASSERT_GT(touched.pages, 0u);
+  EXPECT_TRUE(page.contains("Layout of <code>interpreter.dynamic"));
+  EXPECT_TRUE(page.contains(QString("Something runs in %1 pages of").arg(touched.pages)));
+  EXPECT_FALSE(page.contains("of the optimized image"));  // there is none
   EXPECT_EQ(page.count("<svg"), page.count("role=\"img\""));
   EXPECT_FALSE(page.contains("<script"));
 }

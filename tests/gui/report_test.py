@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -171,7 +172,19 @@ def check(browser, page, name):
     pictures = browser.spoken_pictures()
     expect(len(pictures) == browser.evaluate("document.querySelectorAll('svg').length"), f"{name}: spoken {pictures}")
     expect(all(title and text for title, text in pictures), f"{name}: spoken {pictures}")
-    return len(pictures)
+    return [title for title, _ in pictures]
+
+
+def check_layout(page, pictures):
+    """The map of the main image, whose numbers are those that its text says."""
+    expect("Layout of trained" in pictures, f"no map among {pictures}")
+    text = page.read_text()
+    said = re.search(r"Something runs in ([\d,]+) pages of ([\d,]+) bytes of the original, and in ([\d,]+) of the", text)
+    row = re.search(r"<td>pages of ([\d,]+) bytes</td><td[^>]*>([\d,]+)</td><td[^>]*>([\d,]+)</td>", text)
+    expect(said and row, "the pages that run are not said")
+    before, size, after = said.groups()
+    expect((size, before, after) == row.groups(), f"the text says {said.groups()}, the table {row.groups()}")
+    expect(int(after.replace(",", "")) < int(before.replace(",", "")), f"{after} pages after, {before} before")
 
 
 def make_reports(folder):
@@ -198,9 +211,10 @@ def main():
         profile = scratch.folder()
         with Browser(profile) as browser:
             pictures = check(browser, trained, "report")
-            expect(pictures > 0, "no pictures")
-            check(browser, new, "report-of-nothing")
-    print(f"{pictures} pictures in a report of {trained.name}; screenshots in {SHOTS}")
+            expect(any(title.startswith("Flow graph") for title in pictures), f"no flow graphs among {pictures}")
+            check_layout(trained, pictures)
+            expect(not check(browser, new, "report-of-nothing"), "pictures of nothing")
+    print(f"{len(pictures)} pictures in a report of {trained.name}; screenshots in {SHOTS}")
     return 0
 
 
