@@ -19,7 +19,6 @@
 #include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/listing.h"
-#include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 
 namespace respike::cli {
@@ -31,9 +30,6 @@ struct DisasmArguments {
   bool objdump = false;
   bool ir = false;
   bool manual = false;
-
-  /// Whether there is nothing in the arguments that only lifted code can answer.
-  bool only_code() const { return procedures.empty() && !ir && profile.empty(); }
 };
 
 /// Prints every unit of every executable section in a form that compares with objdump: address, the
@@ -98,7 +94,7 @@ void run_disasm(const DisasmArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   const Listing& listing = require_listing(image, arguments.manual ? Syntax::manual : Syntax::gnu);
-  if (arguments.objdump || (!has_machine(image.machine) && arguments.only_code()))
+  if (arguments.objdump)
     return print_raw(image, listing);
   require_machine(image);
   require_rewritable(image);

@@ -16,6 +16,10 @@
 // owner: a block with another handler or exception table starts a group.
 //
 // A run has at most 16 blocks, so that finding a block's part of its run is cheap.
+//
+// Where branches have two lengths, all branches along edges are short at first; placement, which
+// knows distances, makes branches longer until all branches reach. References to other procedures
+// are always long.
 
 #include "optimizer/analysis/packing.h"
 
@@ -39,13 +43,16 @@ Packing::Packing(const Program& program)
     }
   ends_.assign(sizes_.size(), BlockEnd::kept);
   next_.assign(sizes_.size(), kNone);
+  long_.resize(sizes_.size());
   find_joinable();
 }
 
 void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
-  for (size_t i = 0; i < blocks.size(); ++i)
+  for (size_t i = 0; i < blocks.size(); ++i) {
     ends_[index(id, blocks[i])] =
         choose_end(id, blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNone);
+    long_[index(id, blocks[i])] = {};
+  }
   join(id, blocks);
   for (const BlockId block : blocks)
     if (!is_joined(id, block)) measure(id, block);
@@ -193,7 +200,8 @@ void Packing::join(ProcedureId id, std::span<const BlockId> blocks) {
 /// Finds the sizes of a run's blocks.
 void Packing::measure(ProcedureId id, BlockId first) {
   const BlockEnd how = end(id, first);
-  if (next_[index(id, first)] == kNone && (how == BlockEnd::kept || how == BlockEnd::inverted)) {
+  if (next_[index(id, first)] == kNone && machine_.branches.set_length == nullptr &&
+      (how == BlockEnd::kept || how == BlockEnd::inverted)) {
     const auto code = program_[id].blocks[first].instructions.span();
     sizes_[index(id, first)] = static_cast<uint32_t>(machine_.codec.size(code));
     return;
@@ -223,8 +231,34 @@ void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruc
     code.pop_back();
     if (code.size() > start && machine_.facts(code.back()).prefix) code.pop_back();
   }
-  if (appends_branch(how)) code.push_back(machine_.branches.branch);
+  const auto set_length = machine_.branches.set_length;
+  const Branches is_long = long_[index(procedure, id)];
+  if (set_length != nullptr && code.size() > start)
+    set_length(code.back(), !ends_in_own_branch(procedure, id) || is_long.own);
+  if (appends_branch(how)) {
+    code.push_back(machine_.branches.branch);
+    if (set_length != nullptr) set_length(code.back(), is_long.appended);
+  }
   if (how == BlockEnd::padded) code.push_back(machine_.branches.stop);
+}
+
+/// Whether the block's own branch along an edge is written.
+bool Packing::ends_in_own_branch(ProcedureId procedure, BlockId id) const {
+  return program_[procedure].blocks[id].edge(Edge::Kind::taken) != nullptr &&
+         end(procedure, id) != BlockEnd::branch_dropped;
+}
+
+Packing::Branches Packing::short_branches(ProcedureId procedure, BlockId id) const {
+  const Branches is_long = long_[index(procedure, id)];
+  return {.own = !is_long.own && ends_in_own_branch(procedure, id),
+          .appended = !is_long.appended && appends_branch(end(procedure, id))};
+}
+
+void Packing::lengthen(ProcedureId procedure, BlockId id, Branches branches) {
+  Branches& is_long = long_[index(procedure, id)];
+  is_long.own |= branches.own;
+  is_long.appended |= branches.appended;
+  measure(procedure, run_[index(procedure, id)]);
 }
 
 void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {

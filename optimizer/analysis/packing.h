@@ -61,6 +61,15 @@ class Packing {
   uint64_t size(ProcedureId procedure, BlockId block) const {
     return sizes_[index(procedure, block)];
   }
+  /// The branches at the end of a block that have two lengths, see BranchForms::set_length.
+  struct Branches {
+    bool own = false, appended = false;
+
+    explicit operator bool() const { return own || appended; }
+  };
+  Branches short_branches(ProcedureId procedure, BlockId block) const;
+  /// Gives short branches at the end of a block their long form. Sizes only grow.
+  void lengthen(ProcedureId procedure, BlockId block, Branches branches);
   /// Whether control falls from one block into the next as in the input, without code in between.
   bool continues(ProcedureId procedure, BlockId block, BlockId next) const;
   /// Writes the code of a single block; places count from its own address.
@@ -84,6 +93,7 @@ class Packing {
   void join(ProcedureId procedure, std::span<const BlockId> blocks);
   void measure(ProcedureId procedure, BlockId first);
   void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
+  bool ends_in_own_branch(ProcedureId procedure, BlockId block) const;
 
   const Program& program_;
   const Machine& machine_;
@@ -91,6 +101,7 @@ class Packing {
   const bool has_regions_;  // see needs_padding()
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
+  std::vector<Branches> long_;                      // branches that are too far for the short form
   std::vector<bool> joinable_;                      // nothing but the block before leads to it
   std::vector<BlockId> run_;                        // the first block of its run
   std::vector<BlockId> next_;                       // the next block of its run, or kNone

@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "optimizer/machine/machine.h"
@@ -43,6 +44,9 @@ class BasicRegisterSet {
   }
 
   constexpr void add(Register r) { words_[r / 64] |= bit(r); }
+  constexpr void add(std::optional<Register> r) {
+    if (r) add(*r);
+  }
   constexpr void remove(Register r) { words_[r / 64] &= ~bit(r); }
   constexpr bool contains(Register r) const { return (words_[r / 64] & bit(r)) != 0; }
   constexpr bool empty() const { return *this == BasicRegisterSet(); }

@@ -143,7 +143,8 @@ class UnwindNeeds {
         if (i.is_pseudo()) later |= needs_of(static_cast<uint32_t>(i.immediate));
       if ((later & kReturnAddress) != 0) {
         later |= kReturnAddressAtEnd;
-        if (defined_in(block).contains(return_address_)) later &= ~kReturnAddress;
+        if (return_address_ && defined_in(block).contains(*return_address_))
+          later &= ~kReturnAddress;
       }
       needs |= later;
     }
@@ -160,7 +161,8 @@ class UnwindNeeds {
       if (rule.kind != CfiRule::Kind::offset && rule.kind != CfiRule::Kind::undefined &&
           rule.kind != CfiRule::Kind::same_value && !holder_of(rule))
         needs |= kEverything;
-    if (!saved_in(shape, program_, program_[p], number).contains(return_address_))
+    if (return_address_ &&
+        !saved_in(shape, program_, program_[p], number).contains(*return_address_))
       needs |= kReturnAddress;
     return needs;
   }
@@ -196,7 +198,7 @@ class UnwindNeeds {
 
   const Program& program_;
   const Machine& machine_;
-  const Register return_address_;
+  const std::optional<Register> return_address_;  // absent: always in memory
   const Set all_;
   // Per block.
   std::vector<Set> in_frame_;

@@ -155,7 +155,7 @@ std::optional<std::string_view> Verifier::bad_place(const CodeLocation& location
 bool is_data_kind(ReferenceKind kind) {
   return kind == ReferenceKind::address64 || kind == ReferenceKind::address32 ||
          kind == ReferenceKind::gp_relative32 || kind == ReferenceKind::pc_relative32 ||
-         kind == ReferenceKind::pc_relative64;
+         kind == ReferenceKind::pc_relative64 || kind == ReferenceKind::table_relative32;
 }
 
 /// Whether control may come to the block from outside of its procedure.
@@ -291,6 +291,11 @@ Violation Verifier::instructions() {
   return std::nullopt;
 }
 
+/// Of addresses that one instruction holds: calls through memory are among these instructions.
+bool is_whole(ReferenceKind kind) {
+  return kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::address32;
+}
+
 bool is_indirect(ControlFlow flow) {
   return flow == ControlFlow::indirect_call || flow == ControlFlow::indirect_jump ||
          flow == ControlFlow::return_jump;
@@ -309,9 +314,10 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   if (++uses_[index] > (gp_load ? 2 : 1))
     return here("reference {} belongs to too many instructions", index);
   const bool prefix = program_.machine->facts(instruction).prefix;
-  const bool fits = kind == ReferenceKind::branch        ? is_direct(flow) || prefix
-                    : kind == ReferenceKind::branch_hint ? is_indirect(flow)
-                                                         : (gp || pc) && flow == ControlFlow::none;
+  const bool fits = kind == ReferenceKind::branch ? is_direct(flow) || prefix
+                    : kind == ReferenceKind::branch_hint
+                        ? is_indirect(flow)
+                        : is_whole(kind) || ((gp || pc) && flow == ControlFlow::none);
   if (!fits) return here("the kind of reference {} does not fit its instruction", index);
   const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high ||
                      kind == ReferenceKind::pc_high;

@@ -229,6 +229,8 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
   if (!same_operation(i, j)) return differ(x, y, "the instructions differ"), false;
 
+  if (!same_bytes(x, y)) return differ(x, y, "the bytes differ"), false;
+
   switch (flow) {
     case ControlFlow::none: {
       const bool partial = is_part_of_branch(before_.machine, x_list, x.at.index) &&
@@ -263,6 +265,23 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       way_past(x, y);
       return false;
   }
+}
+
+/// Where instructions stand for bytes of their images, the bytes have to be the same, too.
+bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
+  const WholeAddresses* whole = before_.machine.whole;
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  if (whole == nullptr || i.opcode == kInvalid || i.origin == kNone || j.origin == kNone)
+    return true;
+  const auto code_of = [](const ComparedProgram& side, const Instruction& instruction) {
+    const uint64_t address = side.program.origin_base + instruction.origin;
+    const Section& section = *side.program.image->section_at(address);
+    return WholeAddresses::Code{section.contents.subspan(address - section.address), address};
+  };
+  const Reference* reference = reference_of(*x.procedure, i);
+  return whole->same(code_of(before_, i), code_of(after_, j),
+                     reference != nullptr ? std::optional(reference->kind) : std::nullopt);
 }
 
 /// Data between the code of an opaque procedure is lifted as instructions. Whether the instruction

@@ -135,7 +135,7 @@ void Comparison::code_pointers() {
                                 : i == after.size()
                                     ? before[i].address
                                     : std::min(before[i].address, after[i].address)));
-    if (before[i].kind != after[i].kind || before[i].gp != after[i].gp ||
+    if (before[i].kind != after[i].kind || before[i].base != after[i].base ||
         outside(before[i]) != outside(after[i]) ||
         (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
       return differ(
@@ -246,12 +246,24 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
       (after.local_entry != before.local_entry && after.local_entry != 0))
     return differ(what() + " announces another entry");
   pair_addresses(before.value, after.value, what());
+  if (!keeps_alignment(before.value, after.value))
+    return differ(what() + " is no longer aligned as in the input");
   const uint64_t local_entry = after.local_entry;
   if (local_entry == 0) return;
   const auto from = before_.block_at(before.value + local_entry);
   const auto to = after_.find(after.value + local_entry);
   if (from && !to) return differ(what() + " announces an entry that is not there");
   if (from) work_.push_back({{from->procedure, from->block, 0}, *to});
+}
+
+/// Programs may keep numbers in the low bits of entries' addresses, see Placement.
+bool Comparison::keeps_alignment(uint64_t before, uint64_t after) const {
+  constexpr uint64_t kMost = 16;
+  if (before_.program.map.groups().fixed()) return true;
+  const auto place = before_.block_at(before);
+  if (!place || !before_.program[place->procedure].blocks[place->block].has(BasicBlock::kEntry))
+    return true;
+  return (after & (std::min(before & (~before + 1), kMost) - 1)) == 0;
 }
 
 void Comparison::sections() {

@@ -124,6 +124,7 @@ class Comparison {
   bool visit(uint32_t before, const CodeCursor& after);
   void walk(const Item& item);
   bool step(Cursor& x, Cursor& y);
+  bool same_bytes(const Cursor& x, const Cursor& y) const;
   bool is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const;
   void step_over_pointer(const Cursor& x);
   bool is_dropped(const Cursor& x, const Cursor& y);
@@ -159,6 +160,7 @@ class Comparison {
   void symbols();
   void dynamic_symbols();
   void symbol(const Symbol& before, const Symbol& after);
+  bool keeps_alignment(uint64_t before, uint64_t after) const;
   void sections();
   void section(const Section& before, const Section& after);
   bool is_code_pointer(uint64_t address) const;

@@ -95,7 +95,20 @@ uint8_t* Emitter::code_bytes(uint64_t address, uint64_t size) {
 void Emitter::put(uint64_t address, const Instruction& instruction) {
   const CodeMap& map = program_.map;
   const uint64_t start = map.group(address), size = map.group_end(address) - start;
-  machine_.codec.replace({code_bytes(start, size), size}, map.slot(address), instruction);
+  if (machine_.codec.replace != nullptr)
+    return machine_.codec.replace({code_bytes(start, size), size}, map.slot(address), instruction);
+  bytes_.clear();
+  machine_.codec.encode_at({&instruction, 1}, place_at(address, {}), bytes_);
+  if (bytes_.size() != size)
+    throw Error("internal error: code is not as large as it was measured", image_.path);
+  std::copy(bytes_.begin(), bytes_.end(), code_bytes(address, size));
+}
+
+CodePlace Emitter::place_at(uint64_t address, std::span<const Instruction> following) const {
+  return {.following = following,
+          .address = address,
+          .input = &image_,
+          .origin_base = program_.origin_base};
 }
 
 void Emitter::fill_free_ranges() {
@@ -158,6 +171,38 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
   }
 }
 
+/// The same where relocations stand at fields inside of instructions. `instruction`: as written at
+/// `place`; `kind`, `target`: what its branch or its reference leads to now, or a target of 0.
+/// Linkers count distances from the field, instructions count from their end: the addend makes up
+/// for that.
+void Emitter::carry_field_relocations(const Instruction& instruction, uint64_t place,
+                                      ReferenceKind kind, uint64_t target) {
+  if (block_relocations_ == nullptr || instruction.origin == kNone) return;
+  const uint64_t old = program_.origin_base + instruction.origin;
+  const auto& relocations = *block_relocations_;
+  if (next_relocation_ != 0 && relocations[next_relocation_ - 1].address >= old) go_to(old);
+  while (next_relocation_ < relocations.size() && relocations[next_relocation_].address < old)
+    ++next_relocation_;
+  if (next_relocation_ == relocations.size() ||
+      relocations[next_relocation_].address - old > program_.map.largest_group())
+    return;
+  const uint64_t end = program_.map.group_end(old);
+  // A short branch has no field for a relocation.
+  const bool has_fields = machine_.codec.size({&instruction, 1}) == end - old;
+  for (; next_relocation_ < relocations.size() && relocations[next_relocation_].address < end;
+       ++next_relocation_) {
+    if (!has_fields) continue;
+    const Relocation& relocation = relocations[next_relocation_];
+    const bool is_absolute = relocation.role == RelocationRole::address32;
+    const bool is_distance = relocation.role == RelocationRole::branch ||
+                             relocation.role == RelocationRole::pc_relative32;
+    MovedRelocation moved{place + (relocation.address - old), &relocation, 0, 0};
+    if (kind == ReferenceKind::address32 ? is_absolute : is_distance) moved.target = target;
+    if (is_distance) moved.behind = end - relocation.address;
+    carried_.push_back(moved);
+  }
+}
+
 /// Writes a run of blocks that are packed together; `next` comes behind the run in the fragment.
 void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   placement_.packing().arrange_run(id, first, run_);
@@ -170,7 +215,7 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
-  machine_.codec.encode_before(run_.code, following, bytes_);
+  machine_.codec.encode_at(run_.code, place_at(placement_.address(id, first), following), bytes_);
   if (bytes_.size() != run_.size)
     throw Error("internal error: code is not as large as it was measured", image_.path);
   std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
@@ -214,6 +259,11 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
       throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
     return placement_.resolve(location);
   };
+  const auto finish_own_branch = [&](size_t index) {
+    if (is_inverted(how))
+      machine_.branches.invert(code[index], std::span(code).subspan(begin, index - begin));
+    return branch_along(index, side_of_own_branch(how));
+  };
   for (size_t i = begin; i < own_end; ++i) {
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
@@ -222,13 +272,20 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
                       (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
     uint64_t branch_target = 0;
     code[i] = resolved(id, instruction, place);
+    if (machine_.whole != nullptr) {
+      const Reference* reference = reference_of(procedure, instruction);
+      const bool moves =
+          reference != nullptr && reference->target.where != CodeLocation::Where::address;
+      if (moves) branch_target = resolve(reference->target);
+      if (last && has_branch) branch_target = finish_own_branch(i);
+      carry_field_relocations(code[i], place,
+                              reference != nullptr ? reference->kind : ReferenceKind::branch,
+                              branch_target);
+      continue;
+    }
     if (last && instruction.has_reference())
       branch_target = resolve(reference_of(procedure, instruction)->target);
-    if (last && has_branch) {
-      if (is_inverted(how))
-        machine_.branches.invert(code[i], std::span(code).subspan(begin, i - begin));
-      branch_target = branch_along(i, side_of_own_branch(how));
-    }
+    if (last && has_branch) branch_target = finish_own_branch(i);
     carry_relocations(id, instruction, place, branch_target);
   }
   if (appends_branch(how)) branch_along(own_end, side_of_appended_branch(how));
@@ -280,7 +337,9 @@ void Emitter::write_code_pointers() {
     const uint64_t to = resolve(pointer.target);
     const unsigned size = pointer_size(pointer.kind);
     uint64_t value = to;
-    if (pointer.kind == ReferenceKind::gp_relative32) value -= pointer.gp;
+    if (pointer.kind == ReferenceKind::gp_relative32 ||
+        pointer.kind == ReferenceKind::table_relative32)
+      value -= pointer.base;
     if (pointer.kind == ReferenceKind::pc_relative32 ||
         pointer.kind == ReferenceKind::pc_relative64)
       value -= pointer.address;

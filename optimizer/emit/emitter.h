@@ -37,8 +37,9 @@ class Emitter {
   struct MovedRelocation {
     uint64_t address;
     const Relocation* relocation;
-    uint64_t target;  // of a branch: the address it refers to now; else 0
-    uint64_t pair;    // gp loads: index of gp_load_lows_, + 1; else 0
+    uint64_t target;      // what the field refers to now; 0: symbol and addend stay
+    uint64_t pair;        // gp loads: index of gp_load_lows_, + 1; else 0
+    uint64_t behind = 0;  // bytes from the field to where its distance counts from
   };
 
   std::optional<uint64_t> new_address(uint64_t old_code_address) const;
@@ -54,9 +55,12 @@ class Emitter {
   void write_pinned(ProcedureId id);
   void write_far_stubs();
   void put(uint64_t address, const Instruction& instruction);
+  CodePlace place_at(uint64_t address, std::span<const Instruction> following) const;
   Instruction resolved(ProcedureId id, const Instruction& instruction, uint64_t place);
   void carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
                          uint64_t branch_target);
+  void carry_field_relocations(const Instruction& instruction, uint64_t place, ReferenceKind kind,
+                               uint64_t target);
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
   void close_gaps(std::vector<UnwindRange>& ranges) const;

@@ -215,10 +215,11 @@ void Emitter::write_relocations() {
       relocation.addend = static_cast<int64_t>(gp_load_lows_[moved.pair - 1] - moved.address);
     if (moved.target != 0 && relocation.symbol < image_.symbols.size()) {
       const Symbol& symbol = out_.symbols[new_symbol_index(relocation.symbol)];
-      if (symbol.value + static_cast<uint64_t>(relocation.addend) != moved.target) {
+      const uint64_t made = symbol.value + static_cast<uint64_t>(relocation.addend);
+      if (made + moved.behind != moved.target) {
         relocation.symbol = section_symbol(section_of(moved.target));
         relocation.addend = static_cast<int64_t>(
-            moved.target - out_.symbols[new_symbol_index(relocation.symbol)].value);
+            moved.target - moved.behind - out_.symbols[new_symbol_index(relocation.symbol)].value);
       }
     }
     relocation.symbol = new_symbol_index(relocation.symbol);

@@ -6,6 +6,11 @@
 // instructions share a group, a block that control enters only from the block before it is packed
 // together with that block.
 //
+// Where branches have two lengths, all are short at first. Branches that do not reach become long,
+// which moves code, and the code is placed again, until all branches reach. Branches only grow, so
+// the rounds end, and nearly all that stay short could not be shorter (Szymanski, Assembling code
+// for machines with span-dependent instructions, CACM 21, 1978).
+//
 // When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
 // through a departure stub in the pool next to them and a landing stub in the pool next to their
@@ -37,9 +42,12 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     for (BlockId b = 0; b < program[id].blocks.size(); ++b)
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
         addresses_[numbers_(id, b)] = program.address_of(block);
+  if (!machine_.codec.groups.fixed()) start_fragments_at_entries(layout);
   find_free_ranges(program);
   pack(layout);
   place(layout);
+  if (machine_.branches.set_length != nullptr)
+    while (lengthen_branches(layout)) place(layout);
 
   uint64_t low = ~uint64_t{0}, high = 0;
   for (const CodeRange& range : program.ranges) {
@@ -129,6 +137,31 @@ void Placement::find_free_ranges(const Program& program) {
   }
 }
 
+/// Programs may keep numbers in the low bits of entries' addresses, as pointers to member functions
+/// of C++ do: entries are aligned as in the input, so each entry starts a fragment.
+void Placement::start_fragments_at_entries(Layout& layout) const {
+  constexpr uint64_t kMost = 16;
+  std::vector<Layout::Fragment> result;
+  for (const Layout::Fragment& fragment : layout.fragments) {
+    const Procedure& procedure = program_[fragment.procedure];
+    for (size_t i = 0; i < fragment.blocks.size(); ++i) {
+      const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
+      const bool entry = block.has(BasicBlock::kEntry) && block.origin != kNone;
+      if (i == 0 || entry)
+        result.push_back({.procedure = fragment.procedure,
+                          .blocks = {},
+                          .alignment = i == 0 ? fragment.alignment : 1});
+      if (entry) {
+        const uint64_t address = program_.address_of(block);
+        const auto own = static_cast<uint32_t>(std::min(address & (~address + 1), kMost));
+        result.back().alignment = std::max(result.back().alignment, own);
+      }
+      result.back().blocks.push_back(fragment.blocks[i]);
+    }
+  }
+  layout.fragments = std::move(result);
+}
+
 void Placement::pack(const Layout& layout) {
   for (const Layout::Fragment& fragment : layout.fragments)
     packing_.pack(fragment.procedure, fragment.blocks);
@@ -169,6 +202,35 @@ void Placement::place(const Layout& layout) {
     }
   }
   added_end_ = added;
+}
+
+/// Gives branches that do not reach in their short form the long form; true when there are any.
+bool Placement::lengthen_branches(const Layout& layout) {
+  bool grown = false;
+  BlockRun run;
+  for (const Layout::Fragment& fragment : layout.fragments)
+    for (const BlockId id : fragment.blocks) {
+      const Packing::Branches is_short = packing_.short_branches(fragment.procedure, id);
+      if (!is_short) continue;
+      packing_.arrange(fragment.procedure, id, run);
+      const BasicBlock& block = program_[fragment.procedure].blocks[id];
+      const BlockEnd how = packing_.end(fragment.procedure, id);
+      const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
+      const auto reaches = [&](size_t index, Edge::Kind side) {
+        Instruction branch = run.code[index];
+        return machine_.fixups.apply(branch, ReferenceKind::branch,
+                                     address(fragment.procedure, id) + run.places[index],
+                                     address(fragment.procedure, block.edge(side)->target), 0);
+      };
+      const Packing::Branches out_of_reach = {
+          .own = is_short.own && !reaches(own, side_of_own_branch(how)),
+          .appended =
+              is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
+      if (!out_of_reach) continue;
+      packing_.lengthen(fragment.procedure, id, out_of_reach);
+      grown = true;
+    }
+  return grown;
 }
 
 // ---- far branches ----

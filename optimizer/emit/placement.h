@@ -68,9 +68,11 @@ class Placement {
     }
   };
 
+  void start_fragments_at_entries(Layout& layout) const;
   void find_free_ranges(const Program& program);
   void pack(const Layout& layout);
   void place(const Layout& layout);
+  bool lengthen_branches(const Layout& layout);
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);
   uint32_t pool_near(uint64_t address) const;

@@ -42,21 +42,27 @@ std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& ta
 }
 
 void pin_followers(Program& program) {
-  const auto& falls = program.falls_into;
+  const auto lists = {
+      std::pair(&program.falls_into, "control runs into it from code that stays in place"),
+      std::pair(&program.near_branches,
+                "a short branch leads to it from code that stays in place")};
   std::vector<ProcedureId> staying;
-  for (const auto& [from, to] : falls)
-    if (!program[from].movable()) staying.push_back(from);
+  for (const auto& [pairs, reason] : lists)
+    for (const auto& [from, to] : *pairs)
+      if (!program[from].movable()) staying.push_back(from);
   while (!staying.empty()) {
     const ProcedureId from = staying.back();
     staying.pop_back();
-    for (auto fall = std::lower_bound(falls.begin(), falls.end(), std::pair(from, ProcedureId{0}));
-         fall != falls.end() && fall->first == from; ++fall) {
-      Procedure& next = program[fall->second];
-      if (!next.movable()) continue;
-      next.state = Procedure::State::pinned;
-      next.reason = "control runs into it from code that stays in place";
-      staying.push_back(fall->second);
-    }
+    for (const auto& [pairs, reason] : lists)
+      for (auto each =
+               std::lower_bound(pairs->begin(), pairs->end(), std::pair(from, ProcedureId{0}));
+           each != pairs->end() && each->first == from; ++each) {
+        Procedure& next = program[each->second];
+        if (!next.movable()) continue;
+        next.state = Procedure::State::pinned;
+        next.reason = reason;
+        staying.push_back(each->second);
+      }
   }
 }
 

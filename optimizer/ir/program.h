@@ -61,20 +61,21 @@ static_assert(sizeof(Instruction) == 16);
 
 /// How a field of an instruction or a word of data depends on an address.
 enum class ReferenceKind : uint8_t {
-  branch,         // displacement of a direct branch or call
-  branch_hint,    // predicted target of an indirect jump or call; never affects behaviour
-  gp_high,        // upper half of target - gp
-  gp_low,         // lower half of target - gp
-  gp_load_high,   // upper half of gp - anchor; the base register holds the anchor
-  gp_load_low,    // lower half of the same; shares the Reference of its upper half
-  gp_offset,      // target - gp; both parts of a long instruction refer to it
-  pc_high,        // upper half of target - place; the base register holds place
-  pc_low,         // lower half of the same, in the instruction behind it
-  address64,      // data: target
-  address32,      // data: target, 32 bits
-  gp_relative32,  // data: target - gp
-  pc_relative32,  // data: target - place
-  pc_relative64,  // data: target - place
+  branch,            // displacement of a direct branch or call
+  branch_hint,       // predicted target of an indirect jump or call; never affects behaviour
+  gp_high,           // upper half of target - gp
+  gp_low,            // lower half of target - gp
+  gp_load_high,      // upper half of gp - anchor; the base register holds the anchor
+  gp_load_low,       // lower half of the same; shares the Reference of its upper half
+  gp_offset,         // target - gp; both parts of a long instruction refer to it
+  pc_high,           // upper half of target - place; the base register holds place
+  pc_low,            // lower half of the same, in the instruction behind it
+  address64,         // data: target
+  address32,         // data, and numbers in instructions: target, 32 bits
+  gp_relative32,     // data: target - gp
+  pc_relative32,     // data, and distances in instructions: target - place
+  pc_relative64,     // data: target - place
+  table_relative32,  // data: target - address of the jump table that holds the word
 };
 
 /// A place in the program or, with `procedure` == kNone, in a section that emission may move.
@@ -104,7 +105,7 @@ struct CodePointer {
   uint64_t address;  // of the word
   ReferenceKind kind;
   CodeLocation target;
-  uint64_t gp = 0;  // gp_relative32 only
+  uint64_t base = 0;  // gp_relative32: gp; table_relative32: the address of the table
 };
 
 struct Edge {
@@ -221,6 +222,8 @@ struct Program {
   std::vector<CodePointer> code_pointers;  // in address order
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
                                                                 // the other; sorted
+  /// The first has a branch to the second that reaches only what is near; sorted.
+  std::vector<std::pair<ProcedureId, ProcedureId>> near_branches;
   std::vector<uint64_t> gp_values;
   std::vector<ObservedCall> observed_calls;  // by procedure, block; at most one per block
   UnwindTables unwind;
@@ -237,7 +240,8 @@ struct Program {
 /// `table.entries` where not all words of the table are code pointers in a row. Binary search.
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
 
-/// Pins code into which control runs from code that stays in place, once it is known what stays.
+/// Pins code into which control runs from code that stays in place, or to which a short branch
+/// leads from there, once it is known what stays.
 void pin_followers(Program& program);
 
 /// The block that starts at an address of the input, or nullopt. Binary search.

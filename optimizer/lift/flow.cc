@@ -135,12 +135,28 @@ class Connector {
     const ControlFlow flow = lifter_.machine.facts(last).flow;
     if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
+    if (lifter_.machine.facts(last).stays_near) stay_near(last);
     const bool call = is_call(flow) && last.predicate == 0;
     if (lifter_.machine.facts(last).falls_through) fall_through(range, id, call);
     if (is_call(flow) && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
     }
+  }
+
+  bool is_short(Instruction branch) const {
+    const auto set_length = lifter_.machine.branches.set_length;
+    if (set_length == nullptr) return false;
+    if (lifter_.machine.facts(branch).stays_near) return true;
+    const uint64_t size = lifter_.machine.codec.size({&branch, 1});
+    set_length(branch, true);
+    return lifter_.machine.codec.size({&branch, 1}) != size;
+  }
+
+  /// No other branch could lead on from a branch that reaches only what is near.
+  void stay_near(const Instruction& branch) {
+    const uint64_t place = address_of(branch);
+    lifter_.make_opaque(procedure_, fmt::format("the branch at {:#x} has no long form", place));
   }
 
   void pin_target(const BasicBlock& block) {
@@ -176,6 +192,8 @@ class Connector {
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
       lifter_.make_opaque(procedure_,
                           fmt::format("it may read data behind the call at {:#x}", place));
+    if (location && location->procedure != id_ && is_short(last))
+      near_branches_.push_back(location->procedure);
     const CodeLocation to =
         location ? *location
                  : CodeLocation{.where = CodeLocation::Where::address, .address = target};
@@ -189,6 +207,8 @@ class Connector {
   /// address in a register other than the usual one, and either skips the data or lets the callee
   /// read it.
   bool may_read_code(const Instruction& call, const CodeLocation& callee) const {
+    if (!lifter_.machine.abi.return_address)
+      return callee.procedure == id_ && !procedure_.blocks[callee.block].has(BasicBlock::kEntry);
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
@@ -216,7 +236,8 @@ class Connector {
       add_edge(block, id + 1, Edge::Kind::fall_through);
       // Unwinding and the call's return must both leave the pad's address in the register that its
       // gp load reads: the pad stays right behind the call.
-      if (call && procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
+      if (call && lifter_.machine.gp != nullptr &&
+          procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
         block.flags |= BasicBlock::kGluedToNext;
       return;
     }
@@ -278,7 +299,7 @@ class Connector {
 
  public:
   std::vector<std::pair<BlockId, BasicBlock>> added_blocks_;
-  std::vector<ProcedureId> falls_into_;
+  std::vector<ProcedureId> falls_into_, near_branches_;
 };
 
 }  // namespace
@@ -334,6 +355,7 @@ void connect_blocks(Lifter& lifter) {
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
     program[id].references.shrink_to_fit();
     for (ProcedureId next : connector.falls_into_) program.falls_into.emplace_back(id, next);
+    for (ProcedureId to : connector.near_branches_) program.near_branches.emplace_back(id, to);
     for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
   }
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
@@ -346,6 +368,7 @@ void connect_blocks(Lifter& lifter) {
                                          Edge{.target = fresh, .kind = Edge::Kind::fall_through});
   }
   std::sort(program.falls_into.begin(), program.falls_into.end());
+  std::sort(program.near_branches.begin(), program.near_branches.end());
   check_landing_pads(lifter);
   pin_unproven_targets(lifter);
   pin_followers(program);

@@ -112,7 +112,7 @@ bool HalfTracer::step_back(uint64_t place, Register wanted, std::span<const uint
     if (may_call_itself(place, instruction)) return false;
     const Abi& abi = machine.abi;
     const bool kept = std::ranges::find(abi.preserved, wanted) != abi.preserved.end();
-    if (!kept && defines(operands, abi.return_address)) return true;
+    if (!kept && abi.return_address && defines(operands, *abi.return_address)) return true;
   }
   if (!defines(operands, wanted)) {
     work.emplace_back(place, wanted);

@@ -46,8 +46,12 @@ class JumpConnector {
         jumps_.push_back(id);
     if (!jumps_.empty()) {
       find_predecessors();
-      for (BlockId id : jumps_) add_indirect(id);
-      find_owners();
+      if (lifter_.machine.whole != nullptr) {
+        for (BlockId id : jumps_) add_all_labels(id);
+      } else {
+        for (BlockId id : jumps_) add_indirect(id);
+        find_owners();
+      }
     }
     check_labels();
   }
@@ -98,6 +102,25 @@ class JumpConnector {
       return;
     }
     for (BlockId label : labels) add_edge(block, label);
+  }
+
+  /// Where instructions hold whole addresses, all labels of the procedure are kept in data, as
+  /// entries of its tables: every jump may lead to all of them, or out of the procedure.
+  void add_all_labels(BlockId id) {
+    BasicBlock& block = procedure_.blocks[id];
+    block.flags |= BasicBlock::kMayLeave;
+    if (!labels_) {
+      labels_.emplace();
+      for (BlockId label = 1; label < procedure_.blocks.size(); ++label) {
+        const BasicBlock& candidate = procedure_.blocks[label];
+        if (candidate.origin != kNone &&
+            (lifter_.marks_at(program_.address_of(candidate)) & kAddressTakenMark) != 0)
+          labels_->push_back(label);
+      }
+    }
+    if (!Effort::spend(effort_.edges, labels_->size()))
+      return too_many_targets(address_of(block.instructions.back()));
+    for (const BlockId label : *labels_) add_edge(block, label);
   }
 
   /// Whether it is certain that a jump not through a table leads to the labels or, if there are

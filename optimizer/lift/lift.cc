@@ -125,6 +125,11 @@ void Lifter::make_opaque(Procedure& procedure, std::string reason) {
   procedure.reason = std::move(reason);
 }
 
+void Lifter::make_opaque_at(uint64_t address, std::string reason) {
+  if (const uint32_t range = range_at(address); range != kNone)
+    make_opaque(program[program.ranges[range].procedure], std::move(reason));
+}
+
 void Lifter::pin(Procedure& procedure, std::string reason) {
   if (procedure.state != Procedure::State::movable) return;
   procedure.state = Procedure::State::pinned;

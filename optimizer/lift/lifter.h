@@ -50,8 +50,7 @@ struct FoundReference {
   ReferenceKind kind{};
 };
 
-/// A gp-relative address of data that an instruction forms; by these addresses jump tables are
-/// found.
+/// An address of data that an instruction forms; by these addresses jump tables are found.
 struct TableReference {
   uint64_t place = 0;
   uint64_t table = 0;
@@ -113,6 +112,8 @@ struct Lifter {
   bool is_entry_anchor(uint64_t anchor, uint64_t gp_load) const;
   uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }
   void make_opaque(Procedure& procedure, std::string reason);
+  /// The same for the procedure that holds `address`, if any does.
+  void make_opaque_at(uint64_t address, std::string reason);
   void pin(Procedure& procedure, std::string reason);
   uint64_t gp_of(const Procedure& procedure) const;
   bool is_gp_unknown(const Procedure& procedure) const {

@@ -15,6 +15,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/lift/addresses.h"
 #include "optimizer/lift/halves.h"
 #include "optimizer/lift/lifter.h"
 #include "optimizer/lift/references.h"
@@ -44,8 +45,51 @@ bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target) {
          target == section.address + section.size;
 }
 
-void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
-                     ReferenceKind kind) {
+static std::optional<ReferenceKind> data_kind(RelocationRole role) {
+  switch (role) {
+    case RelocationRole::address64:
+      return ReferenceKind::address64;
+    case RelocationRole::address32:
+      return ReferenceKind::address32;
+    case RelocationRole::gp_relative32:
+      return ReferenceKind::gp_relative32;
+    case RelocationRole::pc_relative32:
+      return ReferenceKind::pc_relative32;
+    case RelocationRole::pc_relative64:
+      return ReferenceKind::pc_relative64;
+    default:
+      return std::nullopt;
+  }
+}
+
+void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
+                      uint64_t base) {
+  const uint32_t range = lifter.range_at(target);
+  const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
+  if (section != nullptr && is_unwind_section(section->name)) {
+    CodePointer pointer{.address = address, .kind = kind, .target = {}, .base = base};
+    pointer.target = {.where = CodeLocation::Where::address, .address = target};
+    lifter.program.code_pointers.push_back(pointer);
+    return;
+  }
+  if (range == kNone) return;  // a border symbol such as etext: stays where it is
+  if (!lifter.map().starts_group(target)) {
+    lifter.make_opaque(
+        lifter.program[lifter.program.ranges[range].procedure],
+        fmt::format("data at {:#x} refers into the middle of an instruction", address));
+    return;
+  }
+  unsigned marks = kLeader | kReferenced | kAddressTakenMark;
+  if (data_kind(lifter.machine.abi.jump_table_entry) != kind) marks |= kLabelMark;
+  lifter.mark(target, marks);
+  CodePointer pointer{.address = address, .kind = kind, .target = {}, .base = base};
+  pointer.target.where = CodeLocation::Where::address;
+  pointer.target.address = target;
+  lifter.program.code_pointers.push_back(pointer);
+}
+
+void add_formed_address(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
+                        ReferenceKind kind) {
   const uint32_t range = lifter.range_at(target);
   if (range == kNone) {
     const Section* section = lifter.image.section_at(target);
@@ -75,50 +119,6 @@ bool all_gps_are_known(const Lifter& lifter) {
   return true;
 }
 
-std::optional<ReferenceKind> data_kind(RelocationRole role) {
-  switch (role) {
-    case RelocationRole::address64:
-      return ReferenceKind::address64;
-    case RelocationRole::address32:
-      return ReferenceKind::address32;
-    case RelocationRole::gp_relative32:
-      return ReferenceKind::gp_relative32;
-    case RelocationRole::pc_relative32:
-      return ReferenceKind::pc_relative32;
-    case RelocationRole::pc_relative64:
-      return ReferenceKind::pc_relative64;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Adds a code pointer with an address; connect_blocks() turns the address into a block.
-void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
-                      uint64_t gp) {
-  const uint32_t range = lifter.range_at(target);
-  const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
-  if (section != nullptr && is_unwind_section(section->name)) {
-    CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
-    pointer.target = {.where = CodeLocation::Where::address, .address = target};
-    lifter.program.code_pointers.push_back(pointer);
-    return;
-  }
-  if (range == kNone) return;  // a border symbol such as etext: stays where it is
-  if (!lifter.map().starts_group(target)) {
-    lifter.make_opaque(
-        lifter.program[lifter.program.ranges[range].procedure],
-        fmt::format("data at {:#x} refers into the middle of an instruction", address));
-    return;
-  }
-  unsigned marks = kLeader | kReferenced | kAddressTakenMark;
-  if (data_kind(lifter.machine.abi.jump_table_entry) != kind) marks |= kLabelMark;
-  lifter.mark(target, marks);
-  CodePointer pointer{.address = address, .kind = kind, .target = {}, .gp = gp};
-  pointer.target.where = CodeLocation::Where::address;
-  pointer.target.address = target;
-  lifter.program.code_pointers.push_back(pointer);
-}
-
 std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned size) {
   const auto bytes = lifter.image.bytes_at(address, size);
   if (!bytes) return std::nullopt;
@@ -126,37 +126,49 @@ std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned
                    : static_cast<uint64_t>(int64_t{load<int32_t>(bytes->data())});
 }
 
+/// What a word of data may be relative to.
+struct WordBases {
+  WordGps gps;
+  TableBases tables;
+};
+
 void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind,
-                    WordGps& gps) {
+                    WordBases& bases) {
   if (!refers_to_moving(lifter, relocation.symbol)) return;
   const auto word = word_at(lifter, relocation.address, pointer_size(kind));
   if (!word) return;
-  uint64_t target = *word, gp = 0;
+  uint64_t target = *word, base = 0;
   if (kind == ReferenceKind::address32) target &= 0xffffffff;
   if (kind == ReferenceKind::gp_relative32) {
-    const auto known = gps.gp_of(relocation.address, static_cast<int64_t>(*word));
+    const auto known = bases.gps.gp_of(relocation.address, static_cast<int64_t>(*word));
     if (!known) {
       refuse_unknown(lifter, relocation.address, relocation.symbol);
-      return gps.keep_targets(relocation.address, static_cast<int64_t>(*word));
+      return bases.gps.keep_targets(relocation.address, static_cast<int64_t>(*word));
     }
-    gp = *known;
-    target += gp;
+    base = *known;
+    target += base;
   }
+  if (kind == ReferenceKind::pc_relative32 && lifter.machine.whole != nullptr)
+    if (const auto table = bases.tables.base_of(relocation.address, static_cast<int64_t>(*word))) {
+      kind = ReferenceKind::table_relative32;
+      base = *table;
+      target += base;
+    }
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
   if (is_border(lifter, relocation.symbol, target))
     lifter.border_words.push_back(relocation.address);
   else
-    add_code_pointer(lifter, relocation.address, kind, target, gp);
+    add_code_pointer(lifter, relocation.address, kind, target, base);
 }
 
-void find_data_words(Lifter& lifter, WordGps& gps) {
+void find_data_words(Lifter& lifter, WordBases& bases) {
   for (const RelocationTable& table : lifter.image.relocations) {
     const Section& section = lifter.image.sections[table.target];
     if (is_unwind_section(section.name) || section.executable()) continue;
     for (const Relocation& relocation : table.relocations)
       if (const auto kind = data_kind(relocation.role))
-        find_data_word(lifter, relocation, *kind, gps);
+        find_data_word(lifter, relocation, *kind, bases);
   }
 }
 
@@ -179,10 +191,10 @@ void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relo
         fmt::format("the relocation at {:#x} does not fit its instruction", relocation.address));
   const uint64_t target = lifter.gp_of(procedure) + *offset;
   if (is_border(lifter, relocation.symbol, target)) return;
-  add_gp_relative(lifter, procedure, relocation.address, target, ReferenceKind::gp_offset);
+  add_formed_address(lifter, procedure, relocation.address, target, ReferenceKind::gp_offset);
   if (lifter.machine.facts(*lifter.instruction_at(relocation.address)).prefix)
-    add_gp_relative(lifter, procedure, lifter.map().next(relocation.address), target,
-                    ReferenceKind::gp_offset);
+    add_formed_address(lifter, procedure, lifter.map().next(relocation.address), target,
+                       ReferenceKind::gp_offset);
 }
 
 /// Finds a table whose address the code loads from the global offset table, or forms as a short
@@ -286,7 +298,7 @@ void collect_table_words(Lifter& lifter) {
 }
 
 void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation& relocation,
-                         WordGps& gps) {
+                         WordBases& bases) {
   switch (relocation.role) {
     case RelocationRole::ignored:
     case RelocationRole::unwind_gp_relative64:
@@ -309,7 +321,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
       break;
     case RelocationRole::got_load:
       find_table(lifter, procedure, relocation, true);
-      find_got_slot(lifter, procedure, relocation, gps);
+      find_got_slot(lifter, procedure, relocation, bases.gps);
       break;
     case RelocationRole::address64:
     case RelocationRole::address32:
@@ -317,7 +329,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::pc_relative32:
     case RelocationRole::pc_relative64:
       lifter.make_opaque(procedure, fmt::format("it holds data at {:#x}", relocation.address));
-      find_data_word(lifter, relocation, *data_kind(relocation.role), gps);
+      find_data_word(lifter, relocation, *data_kind(relocation.role), bases);
       break;
     case RelocationRole::absolute:
       if (refers_to_moving(lifter, relocation.symbol))
@@ -399,13 +411,16 @@ void find_references(Lifter& lifter) {
 
   GpHalves halves(lifter);
   halves.find();
-  WordGps gps(lifter);
-  halves.keep_unknown(gps);
+  WordBases bases{WordGps(lifter), TableBases(lifter)};
+  halves.keep_unknown(bases.gps);
   check_get_pc(lifter);
-  for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
-    find_code_reference(lifter, program[program.ranges[range].procedure], relocation, gps);
-  });
-  find_data_words(lifter, gps);
+  if (lifter.machine.whole != nullptr)
+    find_whole_addresses(lifter);
+  else
+    for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
+      find_code_reference(lifter, program[program.ranges[range].procedure], relocation, bases);
+    });
+  find_data_words(lifter, bases);
   find_dynamic_words(lifter);
   find_descriptors(lifter);
   sweep_data(lifter);

@@ -17,8 +17,13 @@ void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol);
 /// it does not mean the code with which another section starts.
 bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target);
 
+/// Adds a word of data that holds an address, in the form `kind`; connect_blocks() turns the
+/// address into a block. `base`: see CodePointer.
+void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
+                      uint64_t base);
+
 /// Notes that the instruction at `place` forms `target`, or a half of it.
-void add_gp_relative(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
-                     ReferenceKind kind);
+void add_formed_address(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
+                        ReferenceKind kind);
 
 }  // namespace respike

@@ -31,7 +31,7 @@ namespace respike {
 /// under a predicate reads the predicate first, and also reads the registers that keep their values
 /// when the predicate is false.
 struct Operands {
-  Register registers[16];
+  Register registers[48];
   uint8_t uses = 0;
   uint8_t size = 0;
 };
@@ -41,7 +41,7 @@ enum class ControlFlow : uint8_t {
   none,
   conditional_branch,  // direct
   branch,              // direct, unconditional, no return address kept
-  call,                // direct; the return address goes to a register
+  call,                // direct; the return address goes to a register, or onto the stack
   indirect_call,
   indirect_jump,
   return_jump,  // a jump marked as a return
@@ -100,7 +100,7 @@ struct DescriptorTable {
 /// The calling standard's registers, as data.
 struct Abi {
   Register stack_pointer = 0;
-  Register return_address = 0;
+  std::optional<Register> return_address = {};   // absent: calls leave it on the stack
   std::optional<Register> procedure_value = {};  // holds the callee's entry at a call
   std::vector<Register> arguments = {};
   std::vector<Register> results = {};
@@ -151,8 +151,22 @@ struct InstructionFacts {
   /// Marks its result instead of faulting (a speculative load). Conditions that are computed from a
   /// marked value have no opposite.
   bool defers_faults : 1 = false;
+  /// A direct branch that reaches its target only from nearby, and no other branch can stand for
+  /// the branch.
+  bool stays_near : 1 = false;
 };
 static_assert(sizeof(InstructionFacts) == 4);
+
+/// Where a run of instructions is encoded, for machines on which the bytes depend on more than the
+/// instructions.
+struct CodePlace {
+  /// The code behind the run in memory, if the same code followed in the input; otherwise nothing,
+  /// and then the bytes may not depend on the code behind the run.
+  std::span<const Instruction> following = {};
+  uint64_t address = 0;          // of the run
+  const Image* input = nullptr;  // holds the bytes of instructions with an origin
+  uint64_t origin_base = 0;      // see Program::origin_base
+};
 
 /// Bytes to instructions and back. Functions take whole groups.
 struct Codec {
@@ -176,12 +190,12 @@ struct Codec {
   /// run; an instruction that takes no room gets the distance of the next instruction. Neither
   /// depends on references or on immediates. A new group starts behind a call.
   uint64_t (*arrange)(std::span<const Instruction> run, uint32_t* places);
-  /// Appends the bytes of a run, which has no pseudo-instructions and no references left.
-  /// `following`: the code behind the run in memory, if the same code followed in the input;
-  /// otherwise nothing, and then the bytes may not depend on the code behind the run.
-  void (*encode_before)(std::span<const Instruction> run, std::span<const Instruction> following,
-                        std::vector<uint8_t>& out);
-  /// Replaces the instruction in slot `slot` of a group; the other slots stay.
+  /// Appends the bytes of a run, which has no pseudo-instructions and no references left. Throws
+  /// Error when a number does not fit into its field.
+  void (*encode_at)(std::span<const Instruction> run, const CodePlace& place,
+                    std::vector<uint8_t>& out);
+  /// Replaces the instruction in slot `slot` of a group; the other slots stay. nullptr: a group is
+  /// one instruction of any size.
   void (*replace)(std::span<uint8_t> group, unsigned slot, const Instruction& instruction);
   /// Overwrites whole groups with no-ops.
   void (*fill)(std::span<uint8_t> groups);
@@ -192,7 +206,7 @@ struct Codec {
     return end - (groups.fixed() ? groups.bytes : size({&last, 1}));
   }
   void encode(std::span<const Instruction> run, std::vector<uint8_t>& out) const {
-    encode_before(run, {}, out);
+    encode_at(run, {}, out);
   }
 };
 
@@ -218,6 +232,9 @@ struct BranchForms {
   /// Writes a prediction into a branch that was taken `taken` of `executed` times. nullptr:
   /// branches have no place for a prediction.
   void (*predict)(Instruction& conditional_branch, uint64_t taken, uint64_t executed) = nullptr;
+  /// Gives a branch inside of a procedure its short or its long form, of which Fixups::apply knows
+  /// the reach. nullptr: each branch has one form.
+  void (*set_length)(Instruction& branch, bool is_long) = nullptr;
 };
 
 /// Fields of instructions that depend on addresses.
@@ -233,6 +250,31 @@ struct Fixups {
   /// Whether the instruction can be the upper, or lower, half of a pair that forms an address.
   bool (*is_upper_half)(const Instruction& instruction);
   bool (*is_lower_half)(const Instruction& instruction);
+};
+
+/// Addresses that one instruction holds whole, as a number or as the distance from its own place.
+struct WholeAddresses {
+  enum class Field : uint8_t {
+    none,      // no number of the instruction
+    branch,    // the displacement of a direct branch
+    distance,  // the distance of an operand
+    address,   // a number of 32 bits, of which an address may be part
+    number,    // any other number
+  };
+  /// The address to which the instruction, as decoded, is relative, minus Program::origin_base;
+  /// nullopt when there is none. Direct branches have none.
+  std::optional<int64_t> (*relative)(const Instruction& instruction);
+  /// Whether the instruction only forms the address, rather than reading or writing memory there.
+  bool (*forms_address)(const Instruction& instruction);
+  /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.
+  Field (*field_at)(std::span<const uint8_t> code, unsigned offset);
+  /// Whether two instructions do the same, but for direct branches' displacements and for fields
+  /// with a reference. `Code`: bytes from the instruction on, and its address.
+  struct Code {
+    std::span<const uint8_t> bytes;
+    uint64_t address = 0;
+  };
+  bool (*same)(const Code& before, const Code& after, std::optional<ReferenceKind> reference);
 };
 
 /// The register through which all code of an image finds data and code.
@@ -292,6 +334,7 @@ struct Machine {
   Fixups fixups;
 
   const GlobalPointer* gp = nullptr;       // absent: addresses are formed in other ways
+  const WholeAddresses* whole = nullptr;   // absent: no instruction holds a whole address
   const RegisterWindow* window = nullptr;  // absent: names always mean the same registers
   const Stubs* stubs = nullptr;            // absent: code that is further apart cannot be placed
   const Probes* probes = nullptr;          // absent: images cannot be instrumented yet

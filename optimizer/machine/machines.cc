@@ -32,7 +32,7 @@ const Listing& plain_listing() {
 constexpr KnownMachine kMachines[] = {
     {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, nullptr, 8192},
     {MachineId::ia64, ia64_machine, ia64_listing, nullptr, 16384},
-    {MachineId::x86_64, nullptr, x86_64_listing, x86_64_manual_listing, 4096},
+    {MachineId::x86_64, x86_64_machine, x86_64_listing, x86_64_manual_listing, 4096},
 };
 
 const KnownMachine* find(MachineId id) {

@@ -8,6 +8,7 @@ namespace respike {
 
 const Machine& alpha_machine();
 const Machine& ia64_machine();
+const Machine& x86_64_machine();
 
 /// Whether Respike has the machine: code of other machines can be neither lifted nor listed.
 bool has_machine(MachineId id);

@@ -84,13 +84,13 @@ struct FakeMachine {
   }
   static void replace(std::span<uint8_t> group, unsigned, const Instruction& i) {
     std::vector<uint8_t> bytes;
-    encode_before({&i, 1}, {}, bytes);
+    encode_at({&i, 1}, {}, bytes);
     std::copy(bytes.begin(), bytes.end(), group.begin());
   }
   static void fill(std::span<uint8_t> groups) {
     for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, of("nop"));
   }
-  static void encode_before(std::span<const Instruction> list, std::span<const Instruction>,
+  static void encode_at(std::span<const Instruction> list, const CodePlace&,
                             std::vector<uint8_t>& out) {
     for (const Instruction& i : list) {
       uint32_t word = static_cast<uint32_t>(i.immediate);
@@ -188,7 +188,7 @@ struct FakeMachine {
 
   static std::vector<uint8_t> bytes_of(const std::vector<Instruction>& code) {
     std::vector<uint8_t> bytes;
-    encode_before(code, {}, bytes);
+    encode_at(code, {}, bytes);
     return bytes;
   }
   static const FakeRow& row(const Instruction& i) { return kRows[i.opcode - kFirstMachineOpcode]; }
@@ -225,7 +225,7 @@ inline Machine make_fake_machine(uint64_t reach = FakeMachine::kReach,
                 .nop = Fake::of("nop"),
                 .decode = Fake::decode,
                 .arrange = Fake::arrange,
-                .encode_before = Fake::encode_before,
+                .encode_at = Fake::encode_at,
                 .replace = Fake::replace,
                 .fill = Fake::fill},
       .text = {.print = Fake::print, .parse = Fake::parse, .register_name = Fake::register_name},

@@ -21,7 +21,7 @@ state 2 cie=0 cfa=0+0 cfa_is_expression opaque cfa_expression=04fc06
 lsda 0 type_encoding=0x9b actions=0100 type=0x120010010 type=0x0
 range 0x120000000..0x120000020 procedure=0 blocks=0..3
 code_pointer 0x120010020 address64 0#2  // main "quoted"
-code_pointer 0x120010028 gp_relative32 0x120009000 gp=0x120018000
+code_pointer 0x120010028 gp_relative32 0x120009000 base=0x120018000
 
 procedure 0 "main \"quoted\"" address=0x120000000 size=0x20 gp=0x120018000
   symbols 3 7

@@ -18,7 +18,7 @@ lsda 0
 range 0x0..0x40 procedure=0 blocks=0..5
 range 0x40..0x50 procedure=1 blocks=0..1
 code_pointer 0x1000 address64 0#2
-code_pointer 0x1008 gp_relative32 0x9000 gp=0x8000
+code_pointer 0x1008 gp_relative32 0x9000 base=0x8000
 
 procedure 0 "main" size=0x40
   jump_table 0x1000 entries=1 jump=3

@@ -86,6 +86,25 @@ constexpr Row kIa64[] = {
     {0x91, 0xba, Role::ignored},                 // TPREL14 to LTOFF_DTPREL22: thread-local offsets
 };
 
+// Numbers of the large code model that nothing else has are left out.
+constexpr Row kX86_64[] = {
+    one(0, Role::ignored),         // NONE
+    one(1, Role::address64),       // 64
+    one(2, Role::pc_relative32),   // PC32: of code, of a branch or of an operand
+    one(4, Role::branch),          // PLT32
+    {5, 7, Role::ignored},         // COPY, GLOB_DAT, JUMP_SLOT
+    one(8, Role::address64),       // RELATIVE
+    one(9, Role::got_load),        // GOTPCREL
+    {10, 11, Role::address32},     // 32, 32S
+    {16, 23, Role::ignored},       // DTPMOD64 to TPOFF32: thread-local offsets
+    one(24, Role::pc_relative64),  // PC64
+    one(26, Role::ignored),        // GOTPC32: the distance of the table, which is data
+    {32, 33, Role::ignored},       // SIZE32, SIZE64
+    {34, 36, Role::ignored},       // GOTPC32_TLSDESC, TLSDESC_CALL, TLSDESC
+    {37, 38, Role::address64},     // IRELATIVE, RELATIVE64
+    {41, 42, Role::got_load},      // GOTPCRELX, REX_GOTPCRELX
+};
+
 constexpr RelocationRoles by_number(std::span<const Row> rows) {
   RelocationRoles result;
   for (const Row& row : rows)
@@ -93,7 +112,8 @@ constexpr RelocationRoles by_number(std::span<const Row> rows) {
   return result;
 }
 
-constexpr RelocationRoles kAlphaRoles = by_number(kAlpha), kIa64Roles = by_number(kIa64), kNoRoles;
+constexpr RelocationRoles kAlphaRoles = by_number(kAlpha), kIa64Roles = by_number(kIa64),
+                          kX86_64Roles = by_number(kX86_64);
 
 std::span<const Row> rows_of(MachineId machine) {
   switch (machine) {
@@ -102,7 +122,7 @@ std::span<const Row> rows_of(MachineId machine) {
     case MachineId::ia64:
       return kIa64;
     case MachineId::x86_64:
-      break;
+      return kX86_64;
   }
   return {};
 }
@@ -116,8 +136,9 @@ const RelocationRoles& relocation_roles(MachineId machine) {
     case MachineId::ia64:
       return kIa64Roles;
     case MachineId::x86_64:
-      break;
+      return kX86_64Roles;
   }
+  static constexpr RelocationRoles kNoRoles;
   return kNoRoles;
 }
 

@@ -165,7 +165,7 @@ void Printer::code_pointer(const CodePointer& pointer) {
   put("code_pointer {:#x} {} ", pointer.address,
       kReferenceKindNames[static_cast<size_t>(pointer.kind)]);
   place(pointer.target);
-  if (pointer.gp != 0) put(" gp={:#x}", pointer.gp);
+  if (pointer.base != 0) put(" base={:#x}", pointer.base);
   name_comment(pointer.target);
   put("\n");
 }

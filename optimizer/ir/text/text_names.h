@@ -8,11 +8,12 @@
 
 namespace respike {
 
-inline constexpr std::array<std::string_view, 14> kReferenceKindNames = {
-    "branch",      "branch_hint",   "gp_high",       "gp_low",       "gp_load_high",
-    "gp_load_low", "gp_offset",     "pc_high",       "pc_low",       "address64",
-    "address32",   "gp_relative32", "pc_relative32", "pc_relative64"};
-static_assert(kReferenceKindNames.size() == static_cast<size_t>(ReferenceKind::pc_relative64) + 1);
+inline constexpr std::array<std::string_view, 15> kReferenceKindNames = {
+    "branch",      "branch_hint",   "gp_high",       "gp_low",        "gp_load_high",
+    "gp_load_low", "gp_offset",     "pc_high",       "pc_low",        "address64",
+    "address32",   "gp_relative32", "pc_relative32", "pc_relative64", "table_relative32"};
+static_assert(kReferenceKindNames.size() ==
+              static_cast<size_t>(ReferenceKind::table_relative32) + 1);
 
 inline constexpr std::array<std::string_view, 4> kEdgeKindNames = {"fall_through", "taken",
                                                                    "indirect", "landing_pad"};

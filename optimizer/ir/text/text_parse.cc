@@ -280,7 +280,7 @@ void Parser::code_pointer(Words& words) {
   pointer.address = words.next_number<uint64_t>();
   pointer.kind = named<ReferenceKind>(kReferenceKindNames, words.next());
   pointer.target = place(words.next());
-  words.take_number("gp", pointer.gp);
+  words.take_number("base", pointer.base);
   program_.code_pointers.push_back(pointer);
 }
 

@@ -112,8 +112,8 @@ uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
   return size;
 }
 
-void encode_before(std::span<const Instruction> instructions, std::span<const Instruction>,
-                   std::vector<uint8_t>& out) {
+void encode_at(std::span<const Instruction> instructions, const CodePlace&,
+               std::vector<uint8_t>& out) {
   const size_t start = out.size();
   out.resize(start + 4 * instructions.size());
   encode_words(instructions.data(), instructions.size(), out.data() + start);
@@ -255,7 +255,7 @@ Machine make_machine() {
                 .nop = unop(),
                 .decode = decode,
                 .arrange = arrange,
-                .encode_before = encode_before,
+                .encode_at = encode_at,
                 .replace = replace,
                 .fill = fill},
       .text = {.print = alpha::print, .parse = alpha::parse, .register_name = register_name},

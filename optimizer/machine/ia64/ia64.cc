@@ -168,10 +168,10 @@ uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
   return size;
 }
 
-void encode_before(std::span<const Instruction> run, std::span<const Instruction> following,
-                   std::vector<uint8_t>& out) {
+void encode_at(std::span<const Instruction> run, const CodePlace& place,
+               std::vector<uint8_t>& out) {
   for_each_part(run, [&](size_t, size_t behind, std::span<const Instruction> part) {
-    const bool group_goes_on = behind == run.size() && !starts_group(following);
+    const bool group_goes_on = behind == run.size() && !starts_group(place.following);
     const Bundled bundled = bundle(part, !group_goes_on);
     size_t at = out.size();
     out.resize(at + bundled.slots.size() / 3 * kBundleSize);
@@ -279,7 +279,7 @@ Machine make_machine() {
                 .standing_flags = kStop | kUnitMask,
                 .decode = decode,
                 .arrange = arrange,
-                .encode_before = encode_before,
+                .encode_at = encode_at,
                 .replace = replace,
                 .fill = fill},
       .text = {.print = [](const Instruction& i, uint64_t at) { return ia64::print(i, {}, at); },

@@ -1,0 +1,226 @@
+// Addresses that single instructions hold whole: as a number, or as the distance from their own
+// place.
+//
+// The bytes say where an operand is; a relocation of its field only says whether the number is an
+// address at all, and whether it means code or the data next to the code. Distances count without
+// relocations, too: assemblers resolve those inside of a section.
+//
+// Code may form addresses of procedures. An address inside of a procedure that an instruction forms
+// may be computed with, so such a procedure is opaque; labels whose addresses are kept in data are
+// not computed with.
+//
+// Jump tables of position-independent code hold distances from their own start, as 32-bit words in
+// a row whose relocations mean code. Where code forms an address of such a word, a table starts; it
+// goes on to the next start, or to the end of the row. No sequence of instructions has to be known:
+// jumps use the tables of their procedure, see jumps.cc.
+//
+// Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax". The lea
+// forms the address of the first of seven words with relocations against .text, so these are a
+// table. In "movslq table+12(%rip),%rax" the operand is read, which starts no table.
+
+#include "optimizer/lift/addresses.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/lift/references.h"
+
+namespace respike {
+namespace {
+
+using Field = WholeAddresses::Field;
+
+class AddressFinder {
+ public:
+  explicit AddressFinder(Lifter& lifter) : lifter_(lifter), whole_(*lifter.machine.whole) {}
+
+  void run() {
+    for (const CodeRange& range : lifter_.program.ranges)
+      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
+        if (const auto target = whole_.relative(*lifter_.instruction_at(at)))
+          find_distance(range, at, lifter_.program.origin_base + static_cast<uint64_t>(*target));
+    for_each_code_relocation(lifter_, [&](uint32_t range, const Relocation& relocation) {
+      find_relocated(lifter_.program.ranges[range], relocation);
+    });
+    std::sort(lifter_.tables.begin(), lifter_.tables.end(),
+              [](const auto& a, const auto& b) { return a.table < b.table; });
+  }
+
+ private:
+  Procedure& procedure_of(const CodeRange& range) { return lifter_.program[range.procedure]; }
+
+  std::span<const uint8_t> bytes_from(uint64_t address) const {
+    const Section& section = lifter_.image.sections[lifter_.code_at(address)->section];
+    return section.contents.subspan(address - section.address);
+  }
+
+  /// Whether the symbol belongs to data. Without a symbol the address decides.
+  bool means_data(uint32_t symbol) const {
+    if (symbol == 0 || symbol >= lifter_.image.symbols.size()) return false;
+    return lifter_.image.symbols[symbol].defined_in_section() && !refers_to_moving(lifter_, symbol);
+  }
+
+  /// The relocation of the distance in the instruction at `place`, or nullptr.
+  const Relocation* relocation_of(uint64_t place) const {
+    const auto& relocations = *lifter_.code_at(place)->relocations;
+    const uint64_t end = lifter_.map().group_end(place);
+    auto each = std::ranges::lower_bound(relocations, place, {}, &Relocation::address);
+    for (; each != relocations.end() && each->address < end; ++each)
+      if (whole_.field_at(bytes_from(place), static_cast<unsigned>(each->address - place)) ==
+              Field::distance &&
+          each->role != RelocationRole::ignored)
+        return &*each;
+    return nullptr;
+  }
+
+  /// An operand of the instruction at `place` is at `target`.
+  void find_distance(const CodeRange& range, uint64_t place, uint64_t target) {
+    const bool forms = whole_.forms_address(*lifter_.instruction_at(place));
+    if (!is_code_or_moves(target)) {
+      if (forms) lifter_.tables.push_back({place, target});
+      return;
+    }
+    if (const Relocation* relocation = relocation_of(place);
+        relocation != nullptr &&
+        (means_data(relocation->symbol) || is_border(lifter_, relocation->symbol, target))) {
+      if (forms) lifter_.tables.push_back({place, target});
+      return;
+    }
+    if (!forms) lifter_.make_opaque_at(target, fmt::format("the code at {:#x} reads it", place));
+    add(range, place, target, ReferenceKind::pc_relative32);
+  }
+
+  bool is_code_or_moves(uint64_t address) const {
+    if (lifter_.range_at(address) != kNone) return true;
+    const Section* section = lifter_.image.section_at(address);
+    return section != nullptr && is_unwind_section(section->name);
+  }
+
+  void add(const CodeRange& range, uint64_t place, uint64_t target, ReferenceKind kind) {
+    if (lifter_.range_at(target) != kNone && !is_entry(target))
+      lifter_.make_opaque_at(
+          target,
+          fmt::format("the code at {:#x} forms the address {:#x} inside of it", place, target));
+    add_formed_address(lifter_, procedure_of(range), place, target, kind);
+  }
+
+  bool is_entry(uint64_t address) const {
+    return lifter_.map().starts_group(address) && (lifter_.marks_at(address) & kEntryMark) != 0;
+  }
+
+  void find_relocated(const CodeRange& range, const Relocation& relocation) {
+    const uint64_t place = lifter_.map().group(relocation.address);
+    const Field field =
+        whole_.field_at(bytes_from(place), static_cast<unsigned>(relocation.address - place));
+    switch (relocation.role) {
+      case RelocationRole::ignored:
+      case RelocationRole::branch:  // decoded; stands at what is left of a call, too
+        return;
+      case RelocationRole::pc_relative32:
+        if (field != Field::branch && field != Field::distance) refuse(range, relocation);
+        return;
+      case RelocationRole::address32:
+        return find_number(range, place, relocation, field);
+      case RelocationRole::got_load:  // linkers may have replaced the load by the address itself
+        if (field == Field::address) return find_number(range, place, relocation, field);
+        if (field != Field::distance) return refuse(range, relocation);
+        if (!whole_.forms_address(*lifter_.instruction_at(place)))
+          find_slot(place, relocation.symbol);
+        return;
+      case RelocationRole::address64:
+        if (means_data(relocation.symbol)) return;
+        lifter_.make_opaque_at(load<uint64_t>(bytes_from(relocation.address).data()),
+                               fmt::format("the code at {:#x} holds its address", place));
+        return refuse(range, relocation);
+      default:
+        return refuse(range, relocation);
+    }
+  }
+
+  /// The code with the relocation stays, and so does what the relocation may mean.
+  void refuse(const CodeRange& range, const Relocation& relocation) {
+    if (relocation.symbol != 0 && refers_to_moving(lifter_, relocation.symbol)) {
+      const uint64_t value = lifter_.symbol_value(relocation.symbol);
+      for (const uint64_t target : {value, value + static_cast<uint64_t>(relocation.addend)})
+        lifter_.make_opaque_at(target, fmt::format("the relocation of type {} at {:#x}, which may "
+                                                   "refer to it, is not understood",
+                                                   relocation.raw, relocation.address));
+    }
+    lifter_.make_opaque(procedure_of(range),
+                        fmt::format("the relocation of type {} at {:#x} does not fit its "
+                                    "instruction",
+                                    relocation.raw, relocation.address));
+  }
+
+  /// A number of 32 bits in the instruction at `place` is an address.
+  void find_number(const CodeRange& range, uint64_t place, const Relocation& relocation,
+                   Field field) {
+    const uint64_t target = load<uint32_t>(bytes_from(relocation.address).data());
+    if (means_data(relocation.symbol) || !is_code_or_moves(target) ||
+        is_border(lifter_, relocation.symbol, target)) {
+      lifter_.tables.push_back({place, target});
+      return;
+    }
+    if (field != Field::address) {
+      lifter_.make_opaque_at(target,
+                             fmt::format("the code at {:#x} computes with its address", place));
+      return refuse(range, relocation);
+    }
+    add(range, place, target, ReferenceKind::address32);
+  }
+
+  /// Slots of the global offset table have no kept relocations: the instructions that load them
+  /// have.
+  void find_slot(uint64_t place, uint32_t symbol) {
+    if (!refers_to_moving(lifter_, symbol)) return;
+    const uint64_t slot = lifter_.program.origin_base +
+                          static_cast<uint64_t>(*whole_.relative(*lifter_.instruction_at(place)));
+    const auto bytes = lifter_.image.bytes_at(slot, 8);
+    const uint64_t word = bytes ? load<uint64_t>(bytes->data()) : 0;
+    if (word == 0) return;  // the dynamic linker fills it in
+    if (is_border(lifter_, symbol, word))
+      lifter_.border_words.push_back(slot);
+    else
+      add_code_pointer(lifter_, slot, ReferenceKind::address64, word, 0);
+  }
+
+  Lifter& lifter_;
+  const WholeAddresses& whole_;
+};
+
+}  // namespace
+
+void find_whole_addresses(Lifter& lifter) {
+  AddressFinder(lifter).run();
+}
+
+std::optional<uint64_t> TableBases::base_of(uint64_t word, int64_t distance) {
+  if (std::ranges::binary_search(lifter_.tables, word, {}, &TableReference::table))
+    base_ = word;
+  else if (word != last_ + 4)
+    base_.reset();
+  last_ = word;
+  if (base_) check_user(*base_ + static_cast<uint64_t>(distance));
+  return base_;
+}
+
+/// Only the procedure that forms the address of a table may jump to the targets of the table.
+void TableBases::check_user(uint64_t target) {
+  const auto [first, end] =
+      std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
+  for (auto user = first; user != end; ++user) {
+    const uint32_t from = lifter_.range_at(user->place), to = lifter_.range_at(target);
+    if (to != kNone &&
+        lifter_.program.ranges[from].procedure == lifter_.program.ranges[to].procedure)
+      continue;
+    for (const uint64_t place : {user->place, target})
+      lifter_.make_opaque_at(place,
+                             fmt::format("the jump table at {:#x} leads out of the procedure that "
+                                         "uses it",
+                                         *base_));
+  }
+}
+
+}  // namespace respike

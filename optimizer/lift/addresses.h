@@ -1,0 +1,35 @@
+#pragma once
+// Addresses that single instructions hold whole. Private to this folder; see addresses.cc.
+
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+
+/// Finds what instructions refer to, on machines whose instructions hold whole addresses. Adds to
+/// Lifter::found, and words of the global offset table to the code pointers; Lifter::tables gets
+/// every address outside of code that an instruction forms, by address.
+void find_whole_addresses(Lifter& lifter);
+
+/// The addresses of the jump tables to which words of data may belong.
+class TableBases {
+ public:
+  /// Uses Lifter::tables as find_whole_addresses() leaves it.
+  explicit TableBases(Lifter& lifter) : lifter_(lifter) {}
+
+  /// The address of the table to which the word at `word`, which holds `distance`, belongs;
+  /// nullopt: the word is in no table. Words come in the order of their addresses. Code that does
+  /// not fit the table becomes opaque.
+  std::optional<uint64_t> base_of(uint64_t word, int64_t distance);
+
+ private:
+  void check_user(uint64_t target);
+
+  Lifter& lifter_;
+  uint64_t last_ = 0;             // the word before
+  std::optional<uint64_t> base_;  // of the word before
+};
+
+}  // namespace respike

@@ -1,0 +1,72 @@
+#pragma once
+// Instructions of the IR: what an Instruction of x86-64 holds, and back to bytes.
+//
+// The bytes of an instruction of the input stay in the image, at its origin. The Instruction holds
+// what passes ask for, and the number that changes when code moves.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "optimizer/machine/machine.h"
+#include "optimizer/machine/x86_64/codec.h"
+
+namespace respike::x86_64 {
+
+/// Bits of Instruction::flags, besides the length in the upper four bits. `opcode` is
+/// kFirstMachineOpcode plus the form; a short branch that has a long form has the long one's.
+enum : uint8_t {
+  kFromPlace = 2,   // `immediate` is the distance of the operand from the instruction's start
+  kHasAddress = 4,  // `immediate` is what the immediate operand holds
+  kKeepsBytes = 8,  // a direct branch with prefixes: has no other form
+  kLengthShift = 4,
+  kStandingFlags = kFromPlace | kHasAddress | kKeepsBytes | 0xf0,
+};
+
+/// The numbers of general registers are those of meaning.h; behind them, as in RegisterSet:
+enum : Register { kVectors = 16, kMasks = 48, kMmx = 56, kFlags = 57, kRegisterCount = 64 };
+
+inline unsigned length_of(const Instruction& instruction) {
+  return instruction.is_pseudo() ? 0 : instruction.flags >> kLengthShift;
+}
+/// The index of Forms::forms; 0: the instruction did not decode.
+inline unsigned form_number(const Instruction& instruction) {
+  return instruction.opcode < kFirstMachineOpcode ? 0u : instruction.opcode - kFirstMachineOpcode;
+}
+/// The lowest four bits of the opcode: of conditional instructions, the condition.
+inline uint8_t opcode_bits(const Instruction& instruction) {
+  return instruction.registers[3] >> 4;
+}
+
+/// Bytes of the instruction that starts `code`; 1 when it does not decode.
+unsigned length(std::span<const uint8_t> code);
+/// See Codec::decode and Codec::encode_at.
+void decode_all(std::span<const uint8_t> code, uint32_t origin, Instruction* out);
+void encode_all(std::span<const Instruction> run, const CodePlace& place,
+                std::vector<uint8_t>& out);
+
+/// The instruction as the decoder found it, but for displacements, immediates and what only bytes
+/// say: enough for effects_of().
+Decoded unpack(const Instruction& instruction);
+
+InstructionFacts facts(const Instruction& instruction);
+Operands operands(const Instruction& instruction);
+bool is_signal_return(std::span<const Instruction> instructions);
+
+/// `jmp` with a displacement of 32 bits, and instructions that Respike adds.
+Instruction jump();
+Instruction undefined();
+Instruction no_operation();
+
+/// Gives a conditional jump the opposite condition; false for other instructions.
+bool invert(Instruction& branch);
+/// See BranchForms::set_length.
+void set_length(Instruction& branch, bool is_long);
+/// See Fixups::apply.
+bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
+           uint64_t gp);
+
+extern const WholeAddresses kWholeAddresses;
+
+}  // namespace respike::x86_64

@@ -1,0 +1,119 @@
+// The machine x86-64: Linux programs of 64 bits.
+//
+// All branches but loop and jrcxz reach 2 GB, and images of the small code model are smaller, so
+// there are no stubs. Jumps have a short form, too, which placement picks.
+//
+// Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement 1.0,
+// 3.2.1 (registers).
+
+#include "optimizer/machine/machines.h"
+#include "optimizer/machine/x86_64/instruction.h"
+#include "optimizer/machine/x86_64/meaning.h"
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+using namespace x86_64;
+
+constexpr uint64_t kReach = 0x7fffff00;  // of a displacement of 32 bits, wherever it stands
+
+uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
+  uint32_t size = 0;
+  for (const Instruction& instruction : run) {
+    if (places != nullptr) *places++ = size;
+    size += length_of(instruction);
+  }
+  return size;
+}
+
+/// Of one byte each: code may be written over any part of them.
+void fill(std::span<uint8_t> groups) {
+  std::ranges::fill(groups, uint8_t{0x90});
+}
+
+std::string register_name(Register r) {
+  constexpr std::string_view kGeneral[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"};
+  constexpr std::string_view kFlagNames = "cpazsod";  // by the bits of Flag
+  if (r < std::size(kGeneral)) return std::string(kGeneral[r]);
+  if (r < kVectors) return "r" + std::to_string(r);
+  if (r < kMasks) return "xmm" + std::to_string(r - kVectors);
+  if (r < kMmx) return "k" + std::to_string(r - kMasks);
+  if (r == kMmx) return "st";
+  return {kFlagNames[r - kFlags], 'f'};
+}
+
+std::string print(const Instruction& instruction, uint64_t) {
+  if (form_number(instruction) == 0) return "(bad)";
+  constexpr std::string_view kConditions[] = {"o", "no", "b", "ae", "e", "ne", "be", "a",
+                                              "s", "ns", "p", "np", "l", "ge", "le", "g"};
+  const Form& form = forms().forms[form_number(instruction)];
+  std::string text(form.name);
+  if (form.condition) text += kConditions[opcode_bits(instruction)];
+  return text;
+}
+
+Instruction parse(std::string_view, uint64_t) {
+  throw Error("instructions of x86-64 cannot be read from text");
+}
+
+Abi make_abi() {
+  Abi abi;
+  abi.stack_pointer = kRsp;
+  abi.arguments = {kRdi, kRsi, kRdx, kRcx, kR8, 9, kRax};
+  abi.results = {kRax, kRdx, kVectors, kVectors + 1};
+  abi.preserved = {kRbx, kRbp, kRsp, 12, 13, 14, 15};
+  abi.scratch = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, 9, 10, kR11, kMmx};
+  for (Register r = kVectors; r < kMmx; ++r) abi.scratch.push_back(r);
+  for (Register r = kVectors; r < kVectors + 8; ++r) abi.arguments.push_back(r);
+  for (Register r = kFlags; r < kRegisterCount - 1; ++r) abi.scratch.push_back(r);
+  abi.preserved.push_back(kRegisterCount - 1);  // the direction flag: always clear
+  abi.jump_table_entry = RelocationRole::pc_relative32;
+  return abi;
+}
+
+Machine make_machine() {
+  return {
+      .name = "x86-64",
+      .register_count = kRegisterCount,
+      .codec = {.groups = {.bytes = 0, .slots = 1},
+                .nop = no_operation(),
+                .standing_flags = kStandingFlags,
+                .length = length,
+                .decode = decode_all,
+                .arrange = arrange,
+                .encode_at = encode_all,
+                .replace = nullptr,
+                .fill = fill},
+      .text = {.print = print, .parse = parse, .register_name = register_name},
+      .facts = facts,
+      .operands = operands,
+      .is_signal_return = is_signal_return,
+      .abi = make_abi(),
+      // What most processors since 2008 have: 32 KB.
+      .icache = {.line = 64, .sets = 64, .ways = 8, .prefetched = 1},
+      .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25},
+      .branches = {.branch = jump(),
+                   .stop = undefined(),
+                   .reach = kReach,
+                   .reach_of = [](const Instruction&) { return kReach; },
+                   .invert = [](Instruction& branch,
+                                std::span<const Instruction>) { return invert(branch); },
+                   .set_length = set_length},
+      .fixups = {.field = [](const Instruction& i, ReferenceKind) { return int64_t{i.immediate}; },
+                 .apply = apply,
+                 .is_upper_half = [](const Instruction&) { return false; },
+                 .is_lower_half = [](const Instruction&) { return false; }},
+      .whole = &kWholeAddresses,
+  };
+}
+
+}  // namespace
+
+const Machine& x86_64_machine() {
+  static const Machine machine = make_machine();
+  return machine;
+}
+
+}  // namespace respike

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Rewritten x86-64 programs behave like the originals.
+
+Programs are compiled by the host's gcc, rewritten with --layout original, random, scatter and by estimates, and run on
+the host: output and exit status must be those of the original. Some outputs are rewritten again, stripped, or change
+places with a library. Hosts of other machines skip the test.
+
+RESPIKE_X86_64_REWRITE_SEEDS: number of random layouts (default 3; large programs get one)."""
+
+import functools
+import os
+import pathlib
+import platform
+import re
+import shutil
+import sys
+
+import common
+from common import Skip, expect
+
+SEEDS = int(os.environ.get("RESPIKE_X86_64_REWRITE_SEEDS", "3"))
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "programs"
+REAL = pathlib.Path(os.environ.get("RESPIKE_PROGRAMS", "")) / "sources"
+FLAGS = ["-w", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing"]
+LIBRARIES = ["-lm", "-ldl", "-pthread"]
+KINDS = {
+    "pie": ["-O2"],
+    "plain": ["-O0", "-fcf-protection"],
+    "fixed": ["-O3", "-no-pie"],
+    "sections": ["-O2", "-ffunction-sections", "-Wl,--gc-sections", "-fno-plt"],
+}
+scratch = common.Scratch()
+
+
+def Case(name, function, *arguments):
+    return common.Case(name, functools.partial(function, *arguments))
+
+
+def compile_image(output, sources, *flags, link=("-Wl,-q",)):
+    sources = [sources] if isinstance(sources, pathlib.Path) else sources
+    compiler = "g++" if any(source.suffix == ".cc" for source in sources) else "gcc"
+    if shutil.which(compiler) is None:
+        raise Skip(f"there is no {compiler}")
+    standard = ["-std=c++20"] if compiler == "g++" else []
+    command = [compiler, *FLAGS, *standard, *link, "-o", output, *sources, *flags, *LIBRARIES]
+    done = common.run_command(command, timeout=common.TOOL_TIMEOUT)
+    expect(done.status == 0, f"{output.name}: {done.stderr.decode()[:500]}")
+    return output
+
+
+def run(image, *arguments, stdin=None, env=None):
+    """Programs may print their name, so all have the same."""
+    with common.Scratch() as own:
+        folder = own.folder()
+        (folder / "program").symlink_to(image)
+        return common.run_command(["./program", *arguments], stdin=stdin, cwd=folder, env=env)
+
+
+def expect_same(image, expected, what, *arguments, **options):
+    actual = run(image, *arguments, **options)
+    expect(actual.behaviour() == expected.behaviour(), f"{what}: {common.describe_difference(expected, actual)}")
+
+
+def layouts(seeds):
+    yield ("--layout", "original")
+    yield from (("--layout", "random", "--seed", str(seed)) for seed in range(1, seeds + 1))
+    yield ("--layout", "scatter", "--seed", "1")
+    yield ("--layout", "ext-tsp")
+
+
+def check(image, seeds, *arguments, **options):
+    expected = run(image, *arguments, **options)
+    for number, layout in enumerate(layouts(seeds)):
+        output = image.with_name(f"{image.name}.{number}")
+        common.optimize(image, output, *layout)
+        expect_same(output, expected, " ".join(layout), *arguments, **options)
+        output.unlink()
+
+
+# --- Programs -------------------------------------------------------------------------------------------------------
+
+
+def own(source, kind):
+    check(compile_image(scratch.folder() / source.stem, source, *KINDS[kind]), SEEDS)
+
+
+def real(name, kind):
+    inputs, defined = SOURCES / "inputs", ()
+    if not REAL.is_dir():
+        raise Skip("the sources of real programs are not there")
+    if name == "sqlite3":
+        sources = [REAL / "sqlite3-amalgamation" / file for file in ("sqlite3.c", "shell.c")]
+        arguments, stdin = (":memory:",), inputs / "file.sql"
+        defined = ("-DSQLITE_ENABLE_FTS5", "-DSQLITE_ENABLE_RTREE")
+    elif name == "lua":
+        sources = sorted(file for file in (REAL / "lua5.4" / "src").glob("*.c") if file.name != "luac.c")
+        arguments, stdin = (inputs / "workload.lua",), None
+    else:
+        names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")
+        sources = [REAL / "bzip2" / f"{file}.c" for file in names]
+        arguments, stdin = ("-c",), inputs / "heavy.sql"
+    check(compile_image(scratch.file(name), sources, *KINDS[kind], *defined), 1, *arguments, stdin=stdin)
+
+
+def second_round():
+    """The output of one layout is the input of another, and nothing becomes opaque on the way."""
+    first = compile_image(scratch.folder() / "exceptions", SOURCES / "cxx" / "exceptions.cc", "-O2")
+    expected, image = run(first), first
+    for number, layout in enumerate(layouts(SEEDS)):
+        output = first.with_name(f"round.{number}")
+        common.optimize(image, output, *layout)
+        expect_same(output, expected, f"after round {number}")
+        image = output
+    expect(opaque(image) == opaque(first), f"opaque: {opaque(first)} before, {opaque(image)} after")
+
+
+def opaque(image):
+    text = common.respike_ok("image", "info", image).stdout.decode()
+    return re.findall(r"^ *opaque.*$", text, re.M)
+
+
+def stripped():
+    image = compile_image(scratch.folder() / "containers", SOURCES / "cxx" / "containers.cc", "-O2")
+    output = image.with_name("output")
+    common.optimize(image, output, "--layout", "random", "--seed", "1")
+    expected = run(image)
+    common.run_command(["strip", output], timeout=common.TOOL_TIMEOUT)
+    expect_same(output, expected, "stripped")
+
+
+def library():
+    """A library is rewritten, the program that is linked with it is not."""
+    folder = scratch.folder()
+    (folder / "linked.cc").write_text(LIBRARY)
+    (folder / "main.cc").write_text(PROGRAM)
+    original = compile_image(folder / "liblinked.so", folder / "linked.cc", "-O2", "-shared", "-fPIC")
+    program = compile_image(folder / "main", folder / "main.cc", "-O2", f"-L{folder}", "-llinked")
+    expected = run(program, env={"LD_LIBRARY_PATH": str(folder)})
+    expect(expected.status == 0, f"the original fails: {expected}")
+    for number, layout in enumerate(layouts(SEEDS)):
+        place = folder / str(number)
+        place.mkdir()
+        common.optimize(original, place / "liblinked.so", *layout)
+        expect_same(program, expected, " ".join(layout), env={"LD_LIBRARY_PATH": str(place)})
+
+
+LIBRARY = """
+#include <stdexcept>
+#include <string>
+static int calls;
+__attribute__((visibility("default"))) int twice(int x) { ++calls; if (x > 3) throw std::out_of_range(std::to_string(x)); return 2 * x; }
+int (*table[])(int) = {twice, twice};
+int choose(int k, int x) {
+  switch (k) { case 0: return x; case 1: return table[0](x); case 2: return x * x; case 3: return calls; case 4: return -x; case 5: return x << 4; default: return 0; }
+}
+"""
+
+PROGRAM = """
+#include <cstdio>
+#include <exception>
+int twice(int);
+int choose(int, int);
+int main() {
+  for (int i = 0; i < 8; ++i)
+    try { std::printf("%d %d\\n", choose(i, i), twice(i)); } catch (const std::exception& e) { std::printf("caught %s\\n", e.what()); }
+}
+"""
+
+
+def refused():
+    """What cannot be rewritten is left alone, with one sentence."""
+    image = compile_image(scratch.folder() / "plain", SOURCES / "c" / "switches.c", "-O2", link=())
+    outcome = common.respike("image", "optimize", image, "-o", image.with_name("output"))
+    message = outcome.stderr.decode()
+    expect(outcome.status == 1 and "relocations" in message, f"status {outcome.status}: {message}")
+    expect(not image.with_name("output").exists(), "an output was written")
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    if platform.machine() != "x86_64":
+        print(f"skipped: this host is {platform.machine()}, not x86_64")
+        return 0
+    cases = []
+    programs = sorted((SOURCES / "c").glob("*.c")) + sorted((SOURCES / "cxx").glob("*.cc"))
+    for number, source in enumerate(programs):
+        if source.stem == "registers":  # in Alpha's assembler
+            continue
+        kinds = list(KINDS) if SEEDS > 3 else ["pie", list(KINDS)[1 + number % 3]]
+        cases += [Case(f"{source.stem}.{kind}", own, source, kind) for kind in kinds]
+    for name in ("bzip2", "lua", "sqlite3"):
+        cases += [Case(f"{name}.{kind}", real, name, kind) for kind in ("pie", "fixed")]
+    cases += [Case(check.__name__, check) for check in (second_round, stripped, library, refused)]
+    with scratch:
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
