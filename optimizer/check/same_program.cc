@@ -412,7 +412,15 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
 }
 
 void Comparison::call_site(const Cursor& x, const Cursor& y) {
-  if (x.block->call_site == kNone && y.block->call_site == kNone) return;
+  // Exceptions just pass through a call that no LSDA describes, and through a call whose record
+  // says nothing: a cold part without an LSDA may be laid out in the middle of code that has one.
+  const auto passes = [](const Cursor& cursor) {
+    const auto& sites = cursor.procedure->call_sites;
+    if (cursor.block->call_site >= sites.size()) return cursor.block->call_site == kNone;
+    const CallSite& site = sites[cursor.block->call_site];
+    return !site.terminate && site.action == 0 && site.landing_pad == kNone;
+  };
+  if (passes(x) && passes(y)) return;
   if (x.block->call_site >= x.procedure->call_sites.size() ||
       y.block->call_site >= y.procedure->call_sites.size())
     return differ(x, y, "exceptions are handled in one place only");
