@@ -1,9 +1,9 @@
 // The paper defines its measures in words only, so the details are ours:
 //
 // - The trip count of a procedure is that of its most frequently executed natural loop (the loop
-//   whose header runs most): executions of the header over entries from outside of the loop. The
-//   trip count is 0 if no loop ran. Example: a loop that is entered twice and whose header runs 20
-//   times has trip count 10.
+//   whose header runs most): executions of the header over entries from outside of the loop. Only
+//   edges that ran make loops. The trip count is 0 if no loop ran. Example: a loop that is entered
+//   twice and whose header runs 20 times has trip count 10.
 // - A procedure may have several entry blocks, such as one with and one without the load of the
 //   global pointer; entry_hottest says whether an entry block runs as often as any block.
 // - Our blocks end at calls. A block that does nothing but go on behind a call counts as part of
@@ -91,7 +91,8 @@ void describe(const Program& program, ProcedureId id, const CallGraph& calls, ui
     character.hot_blocks += block.count >= threshold ? 1 : 0;
   }
   character.name = procedure.name;
-  character.trip_count = trip_count(procedure, find_loops(graph, dominators));
+  const BlockGraph executed = make_executed_graph(procedure);
+  character.trip_count = trip_count(procedure, find_loops(executed, Dominators(executed)));
   character.entry_hottest = std::ranges::any_of(
       calls.entries_of(id), [&](BlockId b) { return procedure.blocks[b].count == highest; });
   character.leaf = calls.calls_of(id).empty();

@@ -74,6 +74,7 @@ struct ProfileView {
   double carried_runs = 0;  // of older builds whose counts were carried over, not in `runs`
   double carried_confidence = 0;
   std::optional<int64_t> age_days;
+  uint64_t version = 0;  // another one when counts have changed: a hash
 };
 
 struct ImageView {

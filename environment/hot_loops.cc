@@ -1,6 +1,7 @@
 // Example: a loop with 3 blocks of 4 instructions, which is entered twice and turns 10 times each
-// time, has 20 turns, 2 entries, trip count 10, and executed up to 240 instructions. Cycles that
-// can be entered at several places are no natural loops, and are not listed.
+// time, has 20 turns, 2 entries, trip count 10, and executed up to 240 instructions. Only edges that
+// ran count, so that the handler of an exception that was never thrown leads into no loop. Cycles
+// that were entered at several places are no natural loops, and are not listed.
 
 #include "environment/hot_loops.h"
 
@@ -13,7 +14,7 @@ namespace respike {
 namespace {
 
 void add_loops(const Program& program, const Procedure& procedure, std::vector<HotLoop>& result) {
-  const BlockGraph graph = make_block_graph(procedure);
+  const BlockGraph graph = make_executed_graph(procedure);
   const Loops found = find_loops(graph, Dominators(graph));
   std::vector<HotLoop> loops(found.loops.size());
   for (size_t i = 0; i < loops.size(); ++i) {

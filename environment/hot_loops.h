@@ -18,7 +18,7 @@ struct HotLoop {
   uint64_t turns = 0;     // executions of the header
   uint64_t entries = 0;
   uint32_t depth = 1;   // 1: not inside of another loop
-  uint32_t blocks = 0;  // inner loops included
+  uint32_t blocks = 0;  // that ran, inner loops included
 
   double trip_count() const { return double(turns) / double(entries); }
   bool operator==(const HotLoop&) const = default;

@@ -223,12 +223,15 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   image.reason = reason;
   if (image.id == 0 || image != known) image.id = database_.put_image(image);
   if (!image.optimizable) return std::nullopt;
+  // Whoever cancels leaves no build without what older builds' counts tell of it.
+  Database::Transaction transaction(database_);
   const Id id = database_.put_build(image.id, content.facts(), procedures);
   const BuildRow build = database_.build(id);
   if (build.number > 1)
     notes_.push_back(
         fmt::format("{} has changed: this is build {} of it", image.path, build.number));
   carry_over(image, build);
+  transaction.commit();
   return build;
 }
 

@@ -43,14 +43,15 @@ void require_coverage(const CompareCounts& counts, const std::string& path) {
 }  // namespace
 
 std::string verify_files(const std::filesystem::path& original,
-                         const std::filesystem::path& rewritten, Diagnostics& diagnostics) {
+                         const std::filesystem::path& rewritten, Diagnostics& diagnostics,
+                         const Progress& progress) {
   const Image before = read_image(original);
   const Image after = read_image(rewritten);
   if (after.symbols.empty() && !before.symbols.empty())
     throw Error("the image is stripped: outputs can be verified before they are stripped",
                 rewritten);
   CompareCounts counts;
-  if (const auto difference = verify_images(before, after, diagnostics, &counts))
+  if (const auto difference = verify_images(before, after, diagnostics, &counts, progress))
     throw Error(*difference + made_by_another(before, after), rewritten);
   require_coverage(counts, original);
   return fmt::format("{} of its {} basic blocks were compared", counts.blocks_reached,

@@ -34,6 +34,7 @@ ApplicationView Environment::view(const ApplicationRow& application) {
       shown.profile.confidence = summary.confidence;
       shown.profile.carried_runs = summary.carried_runs;
       shown.profile.carried_confidence = summary.carried_confidence;
+      shown.profile.version = summary.version;
       if (summary.procedures != 0)
         shown.profile.coverage = double(summary.entered) / double(summary.procedures);
       if (summary.newest_day)

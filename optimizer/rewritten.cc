@@ -313,10 +313,15 @@ std::optional<std::string> find_obstacle(const Image& before, const Image& after
   return find_broken_rule(before, after);
 }
 
-RewrittenProgram lift_both(const Image& before, const Image& after, Diagnostics& diagnostics) {
+RewrittenProgram lift_both(const Image& before, const Image& after, Diagnostics& diagnostics,
+                           const Progress& progress = {}) {
+  Steps steps(progress);
   RewrittenProgram both;
+  steps.begin("lift the original", 0.0);
   both.before = lift(before, diagnostics);
+  steps.begin("lift the output", 0.35);
   both.after = lift(after, diagnostics);
+  steps.begin("compare", 0.7);
   return both;
 }
 
@@ -337,9 +342,10 @@ RewrittenProgram follow_rewriting(const Image& before, const Image& after, const
 }
 
 std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics, CompareCounts* counts) {
+                                         Diagnostics& diagnostics, CompareCounts* counts,
+                                         const Progress& progress) {
   if (auto obstacle = find_obstacle(before, after)) return obstacle;
-  RewrittenProgram both = lift_both(before, after, diagnostics);
+  RewrittenProgram both = lift_both(before, after, diagnostics, progress);
   const auto note = read_provenance(after);
   auto difference = compare(both, note, counts, nullptr);
   if (difference && !note) *difference += fmt::format("; it has no {} of Respike", kNoteSection);

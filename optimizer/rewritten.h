@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/base/steps.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
@@ -42,6 +43,7 @@ RewrittenProgram follow_rewriting(const Image& before, const Image& after, const
 /// Rules of loaders and unwinders that `after` alone breaks (check/broken_rules.h) are differences,
 /// too.
 std::optional<std::string> verify_images(const Image& before, const Image& after,
-                                         Diagnostics& diagnostics, CompareCounts* counts = nullptr);
+                                         Diagnostics& diagnostics, CompareCounts* counts = nullptr,
+                                         const Progress& progress = {});
 
 }  // namespace respike

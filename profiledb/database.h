@@ -149,6 +149,7 @@ struct ProfileSummary {
   double carried_runs = 0;            // of older builds whose counts were carried over
   double carried_confidence = 0;      // the highest of carried-over counts; 0: there are none
   std::optional<int64_t> newest_day;  // days since 1970 of the newest counts
+  uint64_t version = 0;               // another one when counts have changed: a hash
 };
 
 struct ProfileOptions {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optimizer/base/hash.h"
 #include "profiledb/database_counts.h"
 #include "profiledb/database_state.h"
 
@@ -311,7 +312,9 @@ ProfileSummary Database::summary(Id build) const {
   return state_->read([&](soci::session& sql) {
     state_->require("build", build);
     ProfileSummary summary;
+    std::string version;  // of what changes whenever counts do
     for (const CountSetRow& set : select_sets(state_->session, build)) {
+      version += fmt::format("{} {} {} ", set.id, set.runs, set.weight);
       summary.newest_day = std::max(summary.newest_day.value_or(set.day), set.day);
       if (set.carried) {
         summary.carried_runs += set.runs;
@@ -322,6 +325,12 @@ ProfileSummary Database::summary(Id build) const {
       }
     }
     if (summary.confidence == 0) summary.confidence = summary.carried_confidence;
+    // The counts of a run that goes on are replaced in their set.
+    long long file_hash = 0;
+    for_each_row(sql, "select file_hash from run where build = :build and state = 'running'",
+                 std::tie(build), std::tie(file_hash),
+                 [&] { version += fmt::format("{} ", file_hash); });
+    summary.version = hash64({reinterpret_cast<const uint8_t*>(version.data()), version.size()});
     long long procedures = 0;
     const Id registered = registered_shape(*state_, build);
     sql << "select count(*) from procedure_shape where shape = :shape", soci::use(registered),

@@ -163,10 +163,12 @@ Action verify_action(const QString& name, const std::vector<std::string>& images
                 continue;
               if (!view.optimized) continue;
               Diagnostics diagnostics;
-              if (environment.progress) environment.progress(view.image.path, "verify", 0.0);
+              const auto progress = [&](std::string_view step, double done) {
+                if (environment.progress) environment.progress(view.image.path, step, done);
+              };
               const auto file = environment.database().store().path(view.optimized->content);
               said << text(view.image.path) + ": the optimized image behaves as the original (" +
-                          text(verify_files(view.image.path, file, diagnostics)) + ")";
+                          text(verify_files(view.image.path, file, diagnostics, progress)) + ")";
             }
             if (said.isEmpty())
               throw Error("no image is optimized: there is nothing to verify", name);

@@ -18,6 +18,9 @@ struct Action {
   QStringList command;  // words of the same command line, `respike` first; empty: there is none
   /// Runs in the background. Returns sentences to say; throws Error when it could not be done.
   std::function<QStringList(Environment&)> work;
+  /// Called in the window's thread when the user cancels the running action, beside what
+  /// Environment::progress does: for work that waits for another process.
+  std::function<void()> stop = {};
 };
 
 /// Options of `instrument` and `optimize`.

@@ -22,9 +22,9 @@ ImageView find_image(Environment& environment, const std::string& application,
   throw Error("the application has no such image", path);
 }
 
-std::string key_of(const ImageView& view) {
-  return fmt::format("{} {} {}", view.build->content.hex(), view.profile.runs,
-                     view.profile.carried_runs);
+std::string key_of(Environment& environment, const ImageView& view) {
+  return fmt::format("{} {} {}", view.build->content.hex(), view.profile.version,
+                     environment.database().path().string());
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
 
 const CodeCache::Original& CodeCache::original(Environment& environment, const ImageView& view) {
   if (!view.build) throw Error("it cannot be optimized: " + view.image.reason, view.image.path);
-  const std::string key = key_of(view);
+  const std::string key = key_of(environment, view);
   if (original_ && original_->key == key) return *original_;
   optimized_.reset();
   original_.reset();  // two large programs need not be in memory at once

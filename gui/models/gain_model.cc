@@ -79,7 +79,10 @@ std::vector<ComparisonRow> read_comparisons(Environment& environment,
 }
 
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop) {
-  Action action{.title = "Compare " + request.application, .command = {}, .work = {}};
+  Action action{
+      .title = "Compare " + request.application, .command = {}, .work = {}, .stop = [stop] {
+        stop->stop();
+      }};
   action.work = [request, stop](Environment& environment) {
     const ApplicationView application = environment.show(request.application.toStdString());
     const ImageView* main = application.images.empty() ? nullptr : &application.images.front();

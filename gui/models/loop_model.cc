@@ -89,7 +89,7 @@ constexpr TableModel::Title kLoopModelTitles[] = {
     {"Entries", "How often control came into the loop"},
     {"Trip count", "How often the loop turned for each entry, on average"},
     {"Depth", "1: not inside of another loop"},
-    {"Blocks", "Basic blocks of the loop, with inner loops"},
+    {"Blocks", "Basic blocks of the loop that ran, with inner loops"},
     {"Procedure", "The procedure that holds the loop"},
     {"Address", "Of the block that all ways into the loop lead to, in the original image"},
     {"Image", "The image that holds the loop"}};

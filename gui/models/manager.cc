@@ -41,9 +41,27 @@ QString sentence_of_failure(F f) {
   return {};
 }
 
+/// Notes and warnings of an Environment.
+std::vector<Message> messages_of(const Environment& environment, const QString& about) {
+  std::vector<Message> messages;
+  for (const std::string& note : environment.notes())
+    messages.push_back({{}, Message::Kind::note, about, QString::fromStdString(note)});
+  for (const std::string& warning : environment.warnings().warnings())
+    messages.push_back({{}, Message::Kind::warning, about, QString::fromStdString(warning)});
+  return messages;
+}
+
 bool is_there(const fs::path& file) {
   std::error_code error;
   return fs::status(file, error).type() != fs::file_type::not_found;
+}
+
+bool is_default(const fs::path& database) {
+  try {
+    return database == default_database_path();
+  } catch (const Error&) {  // no variable says where that would be
+    return false;
+  }
 }
 
 }  // namespace
@@ -51,7 +69,8 @@ bool is_there(const fs::path& file) {
 /// What was seen last, to tell whether anything changed since.
 struct Manager::Watched {
   fs::path path;
-  std::unique_ptr<Database> database;  // stays open: its version counts the writes of others
+  // Stays open: the version of its database counts the writes of others.
+  std::unique_ptr<Environment> environment;
   int64_t version = 0;
   std::optional<FileIdentity> file;
   bool failed = false;  // the last look
@@ -72,22 +91,21 @@ struct Manager::Watched {
     const bool same_file = path == now && file && was && file->inode == was->inode;
     if (!same_file) {
       path = now;
-      database.reset();
+      environment.reset();
+    }
+    if (!environment) {
+      environment = std::make_unique<Environment>(path);
+      version = environment->database().version();
       return true;
     }
-    if (!database) {
-      database = std::make_unique<Database>(path);
-      version = database->version();
-      return true;
-    }
-    const int64_t before = std::exchange(version, database->version());
+    const int64_t before = std::exchange(version, environment->database().version());
     if (before != version) return true;
     if (std::ranges::any_of(
             images, [](const auto& image) { return identity(image.first) != image.second; }))
       return true;
     // Counts of processes that still run are merged anew each time: no more than a fifth of the
     // time goes into that.
-    return Clock::now() - last_read > 4 * reading && anything_to_merge(*database);
+    return Clock::now() - last_read > 4 * reading && anything_to_merge(environment->database());
   }
 
   void note(const std::vector<ApplicationView>& applications) {
@@ -108,7 +126,7 @@ Manager::Manager(fs::path database, QObject* parent)
 }
 
 Manager::~Manager() {
-  for (const auto& [task, cancelled] : cancelled_) *cancelled = true;
+  for (const auto& [task, running] : running_) cancel(task);
 }
 
 void Manager::open(const fs::path& database) {
@@ -134,7 +152,7 @@ void Manager::refresh() {
 int Manager::start(Action action) {
   const int number = ++last_task_;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  cancelled_[number] = cancelled;
+  running_[number] = {cancelled, action.stop};
   Task& added = tasks_.emplace_back();
   added.number = number;
   added.title = action.title;
@@ -169,29 +187,24 @@ int Manager::start(Action action) {
           });
         });
       };
-      const auto tell_all = [&] {
-        for (const std::string& note : environment.notes())
-          messages.push_back({{}, Message::Kind::note, action.title, QString::fromStdString(note)});
-        for (const std::string& warning : environment.warnings().warnings())
-          messages.push_back(
-              {{}, Message::Kind::warning, action.title, QString::fromStdString(warning)});
-      };
       try {
         sentences = action.work(environment);
       } catch (const Cancelled&) {
         was_cancelled = true;
       } catch (...) {
-        tell_all();
-        throw;
+        messages = messages_of(environment, action.title);
+        // What was stopped by `stop` fails, and the user knows why.
+        if (!*cancelled || !action.stop) throw;
+        was_cancelled = true;
       }
-      tell_all();
+      messages = messages_of(environment, action.title);
     });
     in_window([=, this, title = action.title] {
       for (const Message& message : messages) say(message.kind, message.about, message.text);
       for (const QString& sentence : sentences) say(Message::Kind::done, title, sentence);
       if (!failure.isEmpty()) say(Message::Kind::error, title, failure);
       if (was_cancelled) say(Message::Kind::note, title, "cancelled: what was finished stays");
-      cancelled_.erase(number);
+      running_.erase(number);
       update(number, [&](Task& task) {
         task.state = !failure.isEmpty() ? Task::State::failed
                      : was_cancelled    ? Task::State::cancelled
@@ -208,12 +221,14 @@ int Manager::start(Action action) {
 }
 
 void Manager::cancel(int task) {
-  const auto flag = cancelled_.find(task);
-  if (flag != cancelled_.end()) *flag->second = true;
+  const auto running = running_.find(task);
+  if (running == running_.end()) return;
+  *running->second.cancelled = true;
+  if (running->second.stop) running->second.stop();
 }
 
 bool Manager::busy() const {
-  return !cancelled_.empty();
+  return !running_.empty();
 }
 
 void Manager::update(int number, const std::function<void(Task&)>& change) {
@@ -230,14 +245,17 @@ void Manager::ask_any(QObject* asker, std::function<void(Environment&)> question
   questions_.post([this, database = database_, asker = QPointer(asker),
                    question = std::move(question), answer = std::move(answer),
                    failed = std::move(failed)] {
+    std::vector<Message> news;
     const QString failure = sentence_of_failure([&] {
       if (!is_there(database)) throw Error("there is no database", database);
       Environment environment(database);
       question(environment);
+      news = messages_of(environment, {});
     });
     QMetaObject::invokeMethod(
         this,
-        [=] {
+        [=, this] {
+          say_news(news);
           if (asker.isNull()) return;
           if (failure.isEmpty())
             answer();
@@ -254,8 +272,9 @@ void Manager::look(bool anyway) {
     return;
   }
   looking_ = true;
-  questions_.post([this, anyway, database = database_, watched = watched_] {
+  watch_.post([this, anyway, database = database_, watched = watched_] {
     Snapshot snapshot;
+    std::vector<Message> news;
     bool read = false;
     bool vanished = false;
     QString failure = sentence_of_failure([&] {
@@ -264,14 +283,15 @@ void Manager::look(bool anyway) {
         read = anyway || watched->file.has_value();
         snapshot.there = false;
         watched->file.reset();
-        watched->database.reset();
+        watched->environment.reset();
         return;
       }
       const bool changed = watched->changed(database) || watched->failed;
       if (!changed && !anyway) return;
       read = true;
       const Clock::time_point start = Clock::now();
-      snapshot.applications = Environment(database).list();
+      snapshot.applications = watched->environment->list();
+      news = messages_of(*watched->environment, {});
       watched->note(snapshot.applications);
       watched->last_read = Clock::now();
       watched->reading = watched->last_read - start;
@@ -280,9 +300,10 @@ void Manager::look(bool anyway) {
     watched->failed = !failure.isEmpty();
     QMetaObject::invokeMethod(
         this,
-        [this, database, vanished, read = read || !failure.isEmpty(),
+        [this, database, vanished, read = read || !failure.isEmpty(), news = std::move(news),
          snapshot = std::move(snapshot)]() mutable {
           looking_ = false;
+          say_news(news);
           if (vanished && database == database_)
             say(Message::Kind::warning, "Reading the database",
                 QString::fromStdString(database.string()) + ": the database is gone");
@@ -310,9 +331,15 @@ void Manager::say(Message::Kind kind, const QString& about, const QString& text)
   Q_EMIT said({QDateTime::currentDateTime(), kind, about, text});
 }
 
+/// The watch reads again and again: the same words once.
+void Manager::say_news(const std::vector<Message>& news) {
+  for (const Message& message : news)
+    if (news_.insert(message.text).second) say(message.kind, message.about, message.text);
+}
+
 void Manager::note_command(const QStringList& words, const QString& folder, const QString& input) {
   QStringList command = words;
-  if (command.size() > 0 && database_ != default_database_path())
+  if (command.size() > 0 && !is_default(database_))
     command.insert(1, "--db"), command.insert(2, QString::fromStdString(database_.string()));
   QString line = shell_line(command);
   if (!input.isEmpty()) line += " < " + shell_line({input});

@@ -1,12 +1,13 @@
 #pragma once
 // What all pages share: a database, its applications, work in the background, and what was said.
 //
-// Work goes to one of two threads, so that the window never waits: actions, which may take long, to
-// the first; questions, which only read, to the second. Both talk to environment/ alone, with an
-// Environment of their own for each job. Answers come back in the thread of the Manager.
+// Work goes to other threads, so that the window never waits: actions, which may take long, to the
+// first; questions of pages to the second. Both talk to environment/ alone, with an Environment of
+// their own for each job. Answers come back in the thread of the Manager.
 //
-// A watch looks every second whether anything changed: the database (another process wrote), the
-// spool (a run counts), the files of images (make wrote them). Then the applications are read anew.
+// A third thread watches: every second it looks whether anything changed: the database (another
+// process wrote), the spool (a run counts), the files of images (make wrote them). Then it reads the
+// applications anew, which merges counts and registers new builds, as `respike list` does.
 
 #include <QDateTime>
 #include <QObject>
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "environment/environment.h"
@@ -110,19 +112,26 @@ class Manager : public QObject {
                std::function<void()> answer, std::function<void(const QString&)> failed);
   void look(bool anyway);
   void take(Snapshot snapshot);
+  void say_news(const std::vector<Message>& news);
   void update(int task, const std::function<void(Task&)>& change);
 
   std::filesystem::path database_;
   Snapshot snapshot_;
   std::deque<Task> tasks_;
-  std::map<int, std::shared_ptr<std::atomic<bool>>> cancelled_;  // of tasks that did not end yet
+  struct Running {
+    std::shared_ptr<std::atomic<bool>> cancelled;
+    std::function<void()> stop;  // Action::stop
+  };
+  std::map<int, Running> running_;  // tasks that did not end yet
   int last_task_ = 0;
-  bool looking_ = false;  // the second thread looks for changes, or reads
+  bool looking_ = false;  // the third thread looks for changes, or reads
   bool look_again_ = false;
-  std::shared_ptr<Watched> watched_;  // used in the second thread only
+  std::shared_ptr<Watched> watched_;  // used in the third thread only
+  std::set<QString> news_;            // what the watch and questions said: once is enough
   QTimer timer_;
   Lane work_;
   Lane questions_;
+  Lane watch_;
 };
 
 }  // namespace respike::gui

@@ -74,10 +74,9 @@ void ImagePage::take_snapshot() {
   if (application != nullptr)
     for (const ImageView& view : application->images)
       if (QString::fromStdString(view.image.path) == stamp)
-        stamp += QString("\n%1 %2 %3 %4 %5")
+        stamp += QString("\n%1 %2 %3 %4")
                      .arg(view.builds)
-                     .arg(view.profile.runs)
-                     .arg(view.profile.carried_runs)
+                     .arg(view.profile.version)
                      .arg(view.optimized.has_value())
                      .arg(view.instrumented.has_value());
   if (stamp == shown_ || !isVisible()) return;

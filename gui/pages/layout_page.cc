@@ -116,11 +116,10 @@ QString LayoutPage::stamp() const {
   if (application != nullptr)
     for (const ImageView& view : application->images)
       if (QString::fromStdString(view.image.path) == image)
-        return QString("%1\n%2 %3 %4 %5")
+        return QString("%1\n%2 %3 %4")
             .arg(image)
             .arg(view.build ? view.build->id : 0)
-            .arg(view.profile.runs)
-            .arg(view.profile.carried_runs)
+            .arg(view.profile.version)
             .arg(view.optimized ? view.optimized->id : 0);
   return application_;
 }

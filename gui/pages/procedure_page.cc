@@ -194,10 +194,9 @@ QString ProcedurePage::stamp() const {
   if (application == nullptr || visited_.empty()) return {};
   for (const ImageView& view : application->images)
     if (view.image.path == visited_.back().image)
-      return QString("%1 %2 %3 %4")
+      return QString("%1 %2 %3")
           .arg(view.build ? view.build->id : 0)
-          .arg(view.profile.runs)
-          .arg(view.profile.carried_runs)
+          .arg(view.profile.version)
           .arg(view.optimized ? view.optimized->id : 0);
   return {};
 }

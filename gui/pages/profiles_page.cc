@@ -78,11 +78,10 @@ QString ProfilesPage::stamp() const {
   QString text = application_;
   if (const ApplicationView* application = manager_.application(application_))
     for (const ImageView& view : application->images)
-      text += QString("\n%1 %2 %3 %4")
+      text += QString("\n%1 %2 %3")
                   .arg(view.build ? view.build->id : 0)
                   .arg(view.builds)
-                  .arg(view.profile.runs)
-                  .arg(view.profile.carried_runs);
+                  .arg(view.profile.version);
   return text;
 }
 

@@ -51,10 +51,9 @@ QString TimePage::stamp() const {
   if (const ApplicationView* application = manager_.application(application_))
     for (const ImageView& view : application->images)
       if (view.build)
-        text += QString("\n%1 %2 %3")
+        text += QString("\n%1 %2")
                     .arg(view.build->id)
-                    .arg(view.profile.runs)
-                    .arg(view.profile.carried_runs);
+                    .arg(view.profile.version);
   return text;
 }
 

@@ -62,13 +62,17 @@ std::vector<uint32_t> postorder(const Adjacency& graph, std::span<const uint32_t
   return order;
 }
 
-BlockGraph make_block_graph(const Procedure& procedure) {
+namespace {
+
+template <typename F>
+BlockGraph make_graph(const Procedure& procedure, F is_wanted) {
   const size_t nodes = procedure.blocks.size();
   BlockGraph graph;
   graph.successors.first.reserve(nodes + 1);
   graph.successors.first.push_back(0);
   for (const BasicBlock& block : procedure.blocks) {
-    for (const Edge& edge : block.successors) graph.successors.targets.push_back(edge.target);
+    for (const Edge& edge : block.successors)
+      if (is_wanted(edge)) graph.successors.targets.push_back(edge.target);
     graph.successors.first.push_back(static_cast<uint32_t>(graph.successors.targets.size()));
   }
   graph.predecessors = reversed(graph.successors);
@@ -77,6 +81,16 @@ BlockGraph make_block_graph(const Procedure& procedure) {
       graph.entries.push_back(id);
   graph.postorder = postorder(graph.successors, graph.entries);
   return graph;
+}
+
+}  // namespace
+
+BlockGraph make_block_graph(const Procedure& procedure) {
+  return make_graph(procedure, [](const Edge&) { return true; });
+}
+
+BlockGraph make_executed_graph(const Procedure& procedure) {
+  return make_graph(procedure, [](const Edge& edge) { return edge.count != 0; });
 }
 
 }  // namespace respike

@@ -39,5 +39,9 @@ struct BlockGraph {
 
 /// Entries are block 0, blocks flagged as entries, and blocks without predecessors.
 BlockGraph make_block_graph(const Procedure& procedure);
+/// The same with the edges alone that ran, by the counts of the procedure. So a path that never ran
+/// (an exception that was not thrown) leads into no loop. A block that did not run may be among the
+/// entries; it leads nowhere.
+BlockGraph make_executed_graph(const Procedure& procedure);
 
 }  // namespace respike

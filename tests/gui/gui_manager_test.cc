@@ -152,6 +152,20 @@ TEST(ManagerTest, CancelledOptimizingLeavesNothing) {
   cancel_often(optimize_action("app", {}));
 }
 
+TEST(ManagerTest, CancelEndsAVerification) {
+  const World world;
+  world.ok({"register", world.copy("sqlite3.dynamic"), "--name", "app"});
+  world.ok({"optimize", "app"});
+  Watch watch(world.database());
+  const int task = watch.manager.start(verify_action("app", {}));
+  const auto runs = [&] { return watch.manager.tasks().back().state == Task::State::running; };
+  ASSERT_TRUE(wait_for(runs));
+  watch.manager.cancel(task);
+  ASSERT_TRUE(wait_for([&] { return !watch.ended.empty(); }));
+  EXPECT_EQ(watch.ended.back().state, Task::State::cancelled);
+  EXPECT_EQ(watch.errors(), QStringList());
+}
+
 TEST(ManagerTest, ACancelledActionThatWaitsNeverBegins) {
   const World world;
   const std::string image = world.copy(kCalls).toStdString();
@@ -214,6 +228,11 @@ TEST(ManagerTest, ShowsWhatOtherProcessesDo) {
   expect_shown_soon("new build", [&] {
     return watch.main_image("app").builds == 2 && watch.main_image("app").problem.empty();
   });
+  EXPECT_EQ(std::ranges::count_if(watch.messages,
+                                  [](const Message& message) {
+                                    return message.text.contains("has changed: this is build 2");
+                                  }),
+            1);
   world.ok({"unregister", "app"});
   expect_shown_soon("unregister", [&] { return !watch.has("app"); });
   EXPECT_EQ(watch.errors(), QStringList());
@@ -235,6 +254,28 @@ TEST(ManagerTest, ShowsARunThatStillGoesOn) {
             world.database());
   expect_shown_soon("run", [&] { return watch.main_image("echo").profile.runs > 0; });
   EXPECT_TRUE(run.running());
+}
+
+TEST(ManagerTest, TheEndOfARunShowsInItsCounts) {
+  const World world;
+  world.ok({"register", world.build_echo()});
+  world.ok({"instrument", "echo"});
+  Watch watch(world.database());
+  ASSERT_TRUE(wait_for([&] { return watch.has("echo"); }));
+  ProgramRun run(respike_command());
+  run.start({.application = "echo",
+             .arguments = {"sleep", "3"},
+             .environment = {},
+             .folder = {},
+             .input = {},
+             .in_terminal = false},
+            world.database());
+  ASSERT_TRUE(wait_for([&] { return watch.main_image("echo").profile.runs > 0; }));
+  const uint64_t first = watch.main_image("echo").profile.version;
+  ASSERT_TRUE(run.running());
+  ASSERT_TRUE(wait_for([&] { return !run.running(); }));
+  expect_shown_soon("end", [&] { return watch.main_image("echo").profile.version != first; });
+  EXPECT_EQ(watch.main_image("echo").profile.runs, 1);
 }
 
 TEST(ManagerTest, TwoWindowsShowTheSame) {

@@ -128,6 +128,32 @@ TEST(HotLoops, AreThoseCountedByHand) {
   EXPECT_EQ(loop.depth, 1u);
 }
 
+TEST(HotLoops, PathsThatNeverRanLeadIntoNoLoop) {
+  // Block 4 could enter the loop of 1 and 2 in its middle.
+  const HotLoops found = find_hot_loops(parse_alpha(R"(
+procedure 0 "main"
+  block 0 count=2 entry
+    bne t1,0
+    -> 1 fall_through count=2
+    -> 4 taken
+  block 1 count=20
+    addq t0,1,t0
+    -> 2 fall_through count=20
+  block 2 count=20
+    bne t0,0
+    -> 3 fall_through count=2
+    -> 1 taken count=18
+  block 3 count=2
+    ret
+  block 4
+    br 0
+    -> 2 taken
+)"));
+  ASSERT_EQ(found.loops.size(), 1u);
+  EXPECT_EQ(found.loops[0].turns, 20u);
+  EXPECT_EQ(found.loops[0].trip_count(), 10);
+}
+
 TEST(HotLoops, InnerLoopsCountInTheOnesAroundThem) {
   const HotLoops found = find_hot_loops(parse_alpha(R"(
 procedure 0 "main"
