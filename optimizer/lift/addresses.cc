@@ -196,31 +196,43 @@ void find_whole_addresses(Lifter& lifter) {
   AddressFinder(lifter).run();
 }
 
-std::optional<uint64_t> TableBases::base_of(uint64_t word, int64_t distance) {
+std::optional<TableBases::Entry> TableBases::entry_at(uint64_t word, int64_t distance) {
   if (std::ranges::binary_search(lifter_.tables, word, {}, &TableReference::table))
     base_ = word;
   else if (word != last_ + 4)
     base_.reset();
   last_ = word;
-  if (base_) check_user(*base_ + static_cast<uint64_t>(distance));
-  return base_;
+  if (!base_) return std::nullopt;
+  return Entry{*base_, checked_target(*base_ + static_cast<uint64_t>(distance))};
 }
 
-/// Only the procedure that forms the address of a table may jump to the targets of the table.
-void TableBases::check_user(uint64_t target) {
+/// Only the procedure that forms the address of a table may jump to the targets of the table. For
+/// entries that are never used, some compilers write the address behind the procedure, where other
+/// code may come to stand: the procedure's entry stands for such a target.
+uint64_t TableBases::checked_target(uint64_t target) {
   const auto [first, end] =
       std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
+  const auto owner = [&](uint64_t address) {
+    const uint32_t range = lifter_.range_at(address);
+    return range == kNone ? kNone : lifter_.program.ranges[range].procedure;
+  };
+  const uint32_t range = lifter_.range_at(target);
+  const bool may_be_behind = range == kNone || lifter_.program.ranges[range].start == target;
+  bool behind = false;
   for (auto user = first; user != end; ++user) {
-    const uint32_t from = lifter_.range_at(user->place), to = lifter_.range_at(target);
-    if (to != kNone &&
-        lifter_.program.ranges[from].procedure == lifter_.program.ranges[to].procedure)
+    const ProcedureId from = owner(user->place);
+    if (owner(target) == from) continue;
+    if (may_be_behind && owner(target - 1) == from) {
+      behind = true;
       continue;
+    }
     for (const uint64_t place : {user->place, target})
       lifter_.make_opaque_at(place,
                              fmt::format("the jump table at {:#x} leads out of the procedure that "
                                          "uses it",
                                          *base_));
   }
+  return behind ? lifter_.program[owner(target - 1)].address : target;
 }
 
 }  // namespace respike

@@ -19,13 +19,17 @@ class TableBases {
   /// Uses Lifter::tables as find_whole_addresses() leaves it.
   explicit TableBases(Lifter& lifter) : lifter_(lifter) {}
 
-  /// The address of the table to which the word at `word`, which holds `distance`, belongs;
-  /// nullopt: the word is in no table. Words come in the order of their addresses. Code that does
-  /// not fit the table becomes opaque.
-  std::optional<uint64_t> base_of(uint64_t word, int64_t distance);
+  struct Entry {
+    uint64_t base = 0;  // the address of the table
+    uint64_t target = 0;
+  };
+  /// The entry of a table that the word at `word` is, which holds `distance`; nullopt: the word is
+  /// in no table. Words come in the order of their addresses. Code that does not fit the table
+  /// becomes opaque.
+  std::optional<Entry> entry_at(uint64_t word, int64_t distance);
 
  private:
-  void check_user(uint64_t target);
+  uint64_t checked_target(uint64_t target);
 
   Lifter& lifter_;
   uint64_t last_ = 0;             // the word before

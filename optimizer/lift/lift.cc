@@ -141,16 +141,34 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
   return program.gp_values.empty() ? 0 : program.gp_values.front();
 }
 
+/// Calls f(address, bytes) for the code of a section. Where instructions have variable length,
+/// padding may not decode as what it is: each symbol of a procedure starts anew.
+template <typename F>
+void for_each_stretch(const Lifter& lifter, const CodeSection& code, F f) {
+  std::vector<uint64_t> starts = {code.start, code.end};
+  if (!lifter.machine.codec.groups.fixed())
+    for (const Symbol& symbol : lifter.image.symbols)
+      if (symbol.type == Symbol::Type::procedure && symbol.value > code.start &&
+          symbol.value < code.end)
+        starts.push_back(symbol.value);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  const auto bytes = lifter.image.sections[code.section].contents;
+  for (size_t i = 0; i + 1 < starts.size(); ++i)
+    f(starts[i], bytes.subspan(starts[i] - code.start, starts[i + 1] - starts[i]));
+}
+
 /// Where the instructions of these sections, which are in the order of their addresses, stand.
 CodeMap make_map(const Lifter& lifter) {
   const Codec& codec = lifter.machine.codec;
   if (codec.groups.fixed()) return CodeMap(codec.groups);
   std::vector<std::vector<uint8_t>> lengths;
   for (const CodeSection& code : lifter.code) {
-    auto bytes = lifter.image.sections[code.section].contents;
     lengths.emplace_back();
-    for (; !bytes.empty(); bytes = bytes.subspan(lengths.back().back()))
-      lengths.back().push_back(static_cast<uint8_t>(codec.length(bytes)));
+    for_each_stretch(lifter, code, [&](uint64_t, std::span<const uint8_t> bytes) {
+      for (; !bytes.empty(); bytes = bytes.subspan(lengths.back().back()))
+        lengths.back().push_back(static_cast<uint8_t>(codec.length(bytes)));
+    });
   }
   std::vector<CodeMap::Lengths> sections;
   for (size_t i = 0; i < lengths.size(); ++i)
@@ -192,9 +210,10 @@ void decode_code(Lifter& lifter) {
     const size_t count = program.map.index(code.end) - code.first;
     code.marks.resize(count);
     code.instructions = program.arena->allocate<Instruction>(count);
-    lifter.machine.codec.decode(
-        lifter.image.sections[code.section].contents.first(code.end - code.start),
-        static_cast<uint32_t>(code.start - program.origin_base), code.instructions);
+    for_each_stretch(lifter, code, [&](uint64_t start, std::span<const uint8_t> bytes) {
+      lifter.machine.codec.decode(bytes, static_cast<uint32_t>(start - program.origin_base),
+                                  code.instructions + code.index(start));
+    });
   }
 }
 

@@ -149,11 +149,9 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     target += base;
   }
   if (kind == ReferenceKind::pc_relative32 && lifter.machine.whole != nullptr)
-    if (const auto table = bases.tables.base_of(relocation.address, static_cast<int64_t>(*word))) {
-      kind = ReferenceKind::table_relative32;
-      base = *table;
-      target += base;
-    }
+    if (const auto entry = bases.tables.entry_at(relocation.address, static_cast<int64_t>(*word)))
+      return add_code_pointer(lifter, relocation.address, ReferenceKind::table_relative32,
+                              entry->target, entry->base);
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
   if (is_border(lifter, relocation.symbol, target))

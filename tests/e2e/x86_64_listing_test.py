@@ -54,7 +54,7 @@ def check_refused(image, *arguments):
     outcome = common.respike(*arguments)
     message = outcome.stderr.decode()
     common.expect(outcome.status == 1 and not outcome.stdout, f"{arguments}: status {outcome.status}")
-    common.expect("relocations" in message, message)
+    common.expect("--emit-relocs" in message, message)
 
 
 def check_refusals(image):

@@ -455,7 +455,7 @@ class Walk {
     caller_reads_ = RegisterSet(std::span(abi.results)) | RegisterSet(std::span(abi.preserved));
     caller_reads_.add(gp);
     callee_reads_ = RegisterSet(std::span(abi.arguments));
-    for (const Register r : {abi.stack_pointer, abi.return_address, gp, *abi.procedure_value})
+    for (const Register r : {abi.stack_pointer, *abi.return_address, gp, *abi.procedure_value})
       callee_reads_.add(r);
   }
 

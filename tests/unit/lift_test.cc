@@ -158,7 +158,7 @@ TEST(Lift, TablesOfSeveralGps) {
     for (uint64_t i = 0; i < 4; ++i) {
       const CodePointer* word = lifted.pointer(lifted.symbol("table_" + std::string(name)) + 4 * i);
       ASSERT_NE(word, nullptr);
-      EXPECT_EQ(word->gp, lifted[name].gp);
+      EXPECT_EQ(word->base, lifted[name].gp);
       EXPECT_EQ(&lifted.program[word->target.procedure], &lifted[name]);
     }
   }
