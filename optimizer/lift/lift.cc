@@ -60,8 +60,8 @@ bool Lifter::is_padding(uint64_t start, uint64_t end) const {
     if (machine.facts(*instruction).nop) continue;
     const auto bytes =
         image.bytes_at(map().group(address), map().group_end(address) - map().group(address));
-    if (!bytes || std::any_of(bytes->begin(), bytes->end(), [](uint8_t b) { return b != 0; }))
-      return false;
+    const auto fills = [&](uint8_t b) { return b == 0 || b == machine.codec.filler; };
+    if (!bytes || !std::all_of(bytes->begin(), bytes->end(), fills)) return false;
   }
   return true;
 }

@@ -174,6 +174,7 @@ struct Codec {
   Instruction nop;
   bool drops_nops = false;     // arrange() leaves out no-ops: no pass has to
   bool zeros_pad = false;      // zero bytes between procedures are padding; if false, perhaps data
+  uint8_t filler = 0;          // linkers make padding of this byte, too
   uint8_t standing_flags = 0;  // bits of Instruction::flags that say how an instruction stands in
                                // memory, not what it does
 

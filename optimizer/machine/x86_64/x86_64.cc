@@ -79,6 +79,8 @@ Machine make_machine() {
       .register_count = kRegisterCount,
       .codec = {.groups = {.bytes = 0, .slots = 1},
                 .nop = no_operation(),
+                .zeros_pad = true,
+                .filler = 0xcc,  // int3
                 .standing_flags = kStandingFlags,
                 .length = length,
                 .decode = decode_all,
