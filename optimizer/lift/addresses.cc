@@ -131,8 +131,9 @@ class AddressFinder {
         return;
       case RelocationRole::address64:
         if (means_data(relocation.symbol)) return;
-        lifter_.make_opaque_at(load<uint64_t>(bytes_from(relocation.address).data()),
-                               fmt::format("the code at {:#x} holds its address", place));
+        if (const auto number = bytes_from(relocation.address); number.size() >= 8)
+          lifter_.make_opaque_at(load<uint64_t>(number.data()),
+                                 fmt::format("the code at {:#x} holds its address", place));
         return refuse(range, relocation);
       default:
         return refuse(range, relocation);
@@ -157,7 +158,9 @@ class AddressFinder {
   /// A number of 32 bits in the instruction at `place` is an address.
   void find_number(const CodeRange& range, uint64_t place, const Relocation& relocation,
                    Field field) {
-    const uint64_t target = load<uint32_t>(bytes_from(relocation.address).data());
+    const auto number = bytes_from(relocation.address);
+    if (number.size() < 4) return refuse(range, relocation);
+    const uint64_t target = load<uint32_t>(number.data());
     if (means_data(relocation.symbol) || !is_code_or_moves(target) ||
         is_border(lifter_, relocation.symbol, target)) {
       lifter_.tables.push_back({place, target});
@@ -174,9 +177,9 @@ class AddressFinder {
   /// Slots of the global offset table have no kept relocations: the instructions that load them
   /// have.
   void find_slot(uint64_t place, uint32_t symbol) {
-    if (!refers_to_moving(lifter_, symbol)) return;
-    const uint64_t slot = lifter_.program.origin_base +
-                          static_cast<uint64_t>(*whole_.relative(*lifter_.instruction_at(place)));
+    const auto operand = whole_.relative(*lifter_.instruction_at(place));
+    if (!operand || !refers_to_moving(lifter_, symbol)) return;
+    const uint64_t slot = lifter_.program.origin_base + static_cast<uint64_t>(*operand);
     const auto bytes = lifter_.image.bytes_at(slot, 8);
     const uint64_t word = bytes ? load<uint64_t>(bytes->data()) : 0;
     if (word == 0) return;  // the dynamic linker fills it in

@@ -33,12 +33,12 @@ const Machine& machine() {
 /// Code at kStart in an image that has nothing else.
 struct Code {
   explicit Code(Bytes b) : bytes(std::move(b)) {
-    image.file = bytes;
-    image.segments.push_back({.kind = Segment::Kind::loaded,
-                              .rights = Segment::kExecutable,
-                              .address = kStart,
-                              .file_size = bytes.size(),
-                              .memory_size = bytes.size()});
+    image.sections.resize(2);
+    image.sections[1].properties = Section::kAllocated | Section::kExecutable;
+    image.sections[1].address = kStart;
+    image.sections[1].size = bytes.size();
+    image.sections[1].contents = bytes;
+    image.index_sections();
     size_t count = 0;
     for (size_t at = 0; at < bytes.size(); at += machine().codec.length(from(at))) ++count;
     instructions.resize(count);

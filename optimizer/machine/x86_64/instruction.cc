@@ -225,11 +225,11 @@ class Encoder {
   void write_copy(const Instruction& instruction) {
     const uint64_t origin = place_.origin_base + instruction.origin;
     const unsigned length = length_of(instruction);
-    const auto bytes = place_.input->bytes_at(origin, length);
-    if (!bytes) throw Error("internal error: an instruction has no bytes");
-    out_.insert(out_.end(), bytes->begin(), bytes->end());
+    const std::span<const uint8_t> bytes = bytes_at(origin, length);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
     if (!kWholeAddresses.relative(instruction) && !is_patched(instruction)) return;
-    const Decoded d = decode(*bytes);
+    const Decoded d = decode(bytes);
+    if (d.length != length) throw Error("internal error: the bytes of an instruction changed");
     if (is_direct(form_of(d)))
       return write_number(at_ + d.immediate_at, d.immediate_size,
                           int64_t{instruction.immediate} - length);
@@ -241,9 +241,17 @@ class Encoder {
       target = static_cast<int64_t>(address()) + instruction.immediate;
     else if ((instruction.flags & kHasAddress) != 0)
       target = static_cast<int64_t>(origin) + length +
-               read_signed(bytes->data() + d.displacement_at, d.displacement_size);
+               read_signed(bytes.data() + d.displacement_at, d.displacement_size);
     write_number(at_ + d.displacement_at, d.displacement_size,
                  target - static_cast<int64_t>(address() + length));
+  }
+
+  /// As the lifter has read them.
+  std::span<const uint8_t> bytes_at(uint64_t address, unsigned length) const {
+    const Section* section = place_.input == nullptr ? nullptr : place_.input->section_at(address);
+    if (section == nullptr || section->contents.size() < address - section->address + length)
+      throw Error("internal error: an instruction has no bytes");
+    return section->contents.subspan(address - section->address, length);
   }
 
   static bool is_patched(const Instruction& instruction) {

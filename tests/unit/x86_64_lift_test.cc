@@ -1,0 +1,169 @@
+// What the lifter finds in x86-64 code: references by distance, jump tables, branches without a
+// long form.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "optimizer/ir/lookup.h"
+#include "optimizer/lift/lift.h"
+#include "optimizer/machine/machines.h"
+
+namespace respike {
+namespace {
+
+constexpr uint64_t kCode = 0x1000, kData = 0x2000;
+constexpr uint32_t kDistance = 2;  // R_X86_64_PC32
+
+/// Procedures one behind the other at kCode, data at kData.
+struct Lifted {
+  struct Named {
+    std::string_view name;
+    uint64_t size;
+  };
+
+  Lifted(std::vector<uint8_t> c, const std::vector<Named>& procedures, std::vector<uint8_t> d = {},
+         size_t words = 0)
+      : code(std::move(c)), data(std::move(d)) {
+    image.kind = Image::Kind::pie;
+    image.sections.resize(3);
+    const auto fill = [&](uint32_t index, uint64_t address, std::span<const uint8_t> contents) {
+      Section& section = image.sections[index];
+      section.properties = Section::kAllocated;
+      section.address = address;
+      section.size = contents.size();
+      section.contents = contents;
+    };
+    fill(1, kCode, code);
+    fill(2, kData, data);
+    image.sections[1].properties |= Section::kExecutable;
+    image.index_sections();
+    image.segments.push_back({.kind = Segment::Kind::loaded,
+                              .address = kData,
+                              .file_size = data.size(),
+                              .memory_size = data.size()});
+    image.file = data;
+    image.relocations.resize(2);
+    image.relocations[0].target = 1;
+    image.relocations[1].target = 2;
+    image.symbols.emplace_back();
+    uint64_t at = kCode;
+    for (const auto& [name, size] : procedures) {
+      Symbol& symbol = image.symbols.emplace_back();
+      symbol.name = name;
+      symbol.value = at;
+      symbol.size = size;
+      symbol.section = 1;
+      symbol.type = Symbol::Type::procedure;
+      at += size;
+    }
+    for (size_t word = 0; word < words; ++word)
+      image.relocations[1].relocations.push_back({.address = kData + 4 * word,
+                                                  .symbol = 1,
+                                                  .raw = kDistance,
+                                                  .role = RelocationRole::pc_relative32});
+    program = lift(image, x86_64_machine(), diagnostics);
+  }
+
+  const Procedure& operator[](std::string_view name) const {
+    return *std::ranges::find(program.procedures, name, &Procedure::name);
+  }
+
+  std::vector<uint8_t> code, data;
+  Image image;
+  Diagnostics diagnostics;
+  Program program;
+};
+
+TEST(X8664Lift, DistanceOfAProcedure) {
+  const Lifted lifted({0x48, 0x8d, 0x05, 1, 0, 0, 0, 0xc3,  // f: lea g(%rip),%rax; ret
+                       0xc3},                               // g: ret
+                      {{"f", 8}, {"g", 1}});
+  EXPECT_TRUE(lifted["f"].movable() && lifted["g"].movable());
+  const Procedure& f = lifted["f"];
+  const Reference* reference = reference_of(f, f.blocks[0].instructions[0]);
+  ASSERT_NE(reference, nullptr);
+  EXPECT_EQ(reference->kind, ReferenceKind::pc_relative32);
+  EXPECT_EQ(lifted.program[reference->target.procedure].name, "g");
+}
+
+TEST(X8664Lift, PlacesInsideOfProceduresAreComputedWith) {
+  const Lifted lifted({0x48, 0x8d, 0x05, 2, 0, 0, 0, 0xc3,  // f: lea g+1(%rip),%rax; ret
+                       0x90, 0xc3},
+                      {{"f", 8}, {"g", 2}});
+  EXPECT_TRUE(lifted["f"].movable());
+  EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);
+}
+
+TEST(X8664Lift, CodeThatIsReadStays) {
+  const Lifted lifted({0x8b, 0x05, 1, 0, 0, 0, 0xc3,  // f: mov g(%rip),%eax; ret
+                       0xc3},
+                      {{"f", 7}, {"g", 1}});
+  EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);
+}
+
+TEST(X8664Lift, BranchesWithoutALongForm) {
+  const Lifted lifted({0xe3, 0xfe, 0xc3}, {{"f", 3}});  // jrcxz
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+}
+
+/// f stays, so what its short jump leads to stays, too.
+TEST(X8664Lift, ShortJumpsOutOfCodeThatStays) {
+  const Lifted lifted({0xe3, 0xfe, 0xeb, 0x00, 0xc3}, {{"f", 4}, {"g", 1}});
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
+}
+
+TEST(X8664Lift, CallOfTheNextInstruction) {
+  const Lifted lifted({0xe8, 0, 0, 0, 0, 0x58, 0xc3}, {{"f", 7}});
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+}
+
+/// f: lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; 2 targets
+std::vector<uint8_t> code_with_table() {
+  return {0x48, 0x8d, 0x15, 0xf9, 0x0f, 0, 0,  //
+          0x48, 0x63, 0x04, 0x82,              //
+          0x48, 0x01, 0xd0,                    //
+          0xff, 0xe0,                          //
+          0x90, 0xc3, 0xc3};
+}
+
+TEST(X8664Lift, JumpTableOfDistances) {
+  const Lifted lifted(code_with_table(), {{"f", 19}},
+                      {0x11, 0xf0, 0xff, 0xff, 0x12, 0xf0, 0xff, 0xff}, 2);
+  const Procedure& f = lifted["f"];
+  EXPECT_TRUE(f.movable()) << f.reason;
+  ASSERT_EQ(lifted.program.code_pointers.size(), 2u);
+  for (const CodePointer& pointer : lifted.program.code_pointers) {
+    EXPECT_EQ(pointer.kind, ReferenceKind::table_relative32);
+    EXPECT_EQ(pointer.base, kData);
+  }
+  const auto& edges = f.blocks[0].successors;
+  ASSERT_EQ(edges.size(), 2u);
+  EXPECT_EQ(lifted.program.address_of(f.blocks[edges[0].target]), kCode + 17);
+  EXPECT_EQ(lifted.program.address_of(f.blocks[edges[1].target]), kCode + 18);
+}
+
+/// An entry that is never used may lead behind the procedure.
+TEST(X8664Lift, JumpTableThatLeadsBehindItsProcedure) {
+  auto code = code_with_table();
+  code.push_back(0xc3);  // g
+  const Lifted lifted(code, {{"f", 19}, {"g", 1}}, {0x11, 0xf0, 0xff, 0xff, 0x13, 0xf0, 0xff, 0xff},
+                      2);
+  EXPECT_TRUE(lifted["f"].movable() && lifted["g"].movable());
+  ASSERT_EQ(lifted.program.code_pointers.size(), 2u);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.procedure, 0u);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
+}
+
+TEST(X8664Lift, JumpTableThatLeadsIntoAnotherProcedure) {
+  auto code = code_with_table();
+  code.insert(code.end(), {0x90, 0xc3});  // g
+  const Lifted lifted(code, {{"f", 19}, {"g", 2}}, {0x11, 0xf0, 0xff, 0xff, 0x14, 0xf0, 0xff, 0xff},
+                      2);
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);
+}
+
+}  // namespace
+}  // namespace respike
