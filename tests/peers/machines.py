@@ -195,8 +195,6 @@ class Host(Machine):
             "no-plt": ["-O2", "-fno-plt", "-Wl,-z,now"],
             "large": ["-O2", "-mcmodel=large", "-no-pie"],
             "tls-descriptors": ["-O2", "-mtls-dialect=gnu2"],
-            "relr": ["-O2", "-Wl,-z,pack-relative-relocs"],
-            "lld": ["-O2", "-fuse-ld=lld"],
             "gold": ["-O2", "-fuse-ld=gold"],
             "lto": ["-O2", "-flto", "-fno-fat-lto-objects"],
         }
@@ -205,7 +203,7 @@ class Host(Machine):
     def missing(self):
         if platform.machine() != "x86_64":
             return "this host cannot run its programs"
-        lacking = [c for c in (self.compiler("c"), self.compiler("c++"), "ld.lld", "ld.gold") if not shutil.which(c)]
+        lacking = [c for c in (self.compiler("c"), self.compiler("c++"), "ld.gold") if not shutil.which(c)]
         return f"{lacking[0]} is not installed" if lacking else None
 
     def compiler(self, language):
