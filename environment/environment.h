@@ -172,6 +172,7 @@ class Environment {
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);
   void register_opened(const ApplicationRow& application);
+  bool is_registered(const ApplicationRow& application) const;
   void require_one_machine(const ApplicationRow& application) const;
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
 

@@ -213,8 +213,21 @@ MergeResult Environment::collect(bool snapshots) {
     result = merge_spool(database_, options, warnings_);
   if (snapshots || result.left == 0)  // else a file that was left alone may need its note later
     for (const auto& [path, end] : ends) unlink(path.c_str());
-  for (const ApplicationRow& application : database_.applications()) register_opened(application);
+  for (const ApplicationRow& application : database_.applications()) {
+    try {
+      register_opened(application);
+    } catch (const Error&) {
+      if (is_registered(application)) throw;
+    }
+  }
   return result;
+}
+
+/// False when another process has forgotten the application meanwhile, and perhaps pruned its images
+/// and registered the program anew.
+bool Environment::is_registered(const ApplicationRow& application) const {
+  const auto now = database_.find_application(application.name);
+  return now && now->id == application.id && now->main_image == application.main_image;
 }
 
 }  // namespace respike

@@ -57,8 +57,7 @@ std::vector<ApplicationView> Environment::list() {
     try {
       views.push_back(view(application));
     } catch (const Error&) {
-      // Meanwhile another process may have forgotten the application and pruned its images.
-      if (database_.find_application(application.name)) throw;
+      if (is_registered(application)) throw;
     }
   }
   return views;
