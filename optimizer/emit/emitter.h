@@ -81,6 +81,7 @@ class Emitter {
   uint32_t section_symbol(uint32_t section) const;
   uint32_t new_symbol_index(uint32_t symbol) const;
   void add_unwind_relocations(std::vector<RelocationTable>& tables);
+  void follow_word(Relocation& relocation) const;
   RelocationTable& table_for(std::vector<RelocationTable>& tables, uint32_t section) const;
 
   const Program& program_;

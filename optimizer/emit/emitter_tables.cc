@@ -181,6 +181,22 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
   }
 }
 
+/// Where linkers keep the addends of section symbols right, makes symbol and addend mean what the
+/// word of data holds now. `relocation` indexes the output's symbols.
+void Emitter::follow_word(Relocation& relocation) const {
+  const auto& pointers = program_.code_pointers;
+  const auto pointer =
+      std::ranges::lower_bound(pointers, relocation.address, {}, &CodePointer::address);
+  if (pointer == pointers.end() || pointer->address != relocation.address ||
+      relocation.symbol >= out_.symbols.size())
+    return;
+  const Symbol& symbol = out_.symbols[relocation.symbol];
+  if (symbol.type != Symbol::Type::section) return;
+  uint64_t made = resolve(pointer->target);
+  if (pointer->kind == ReferenceKind::table_relative32) made += pointer->address - pointer->base;
+  relocation.addend = static_cast<int64_t>(made - symbol.value);
+}
+
 void Emitter::write_relocations() {
   std::vector<RelocationTable>& tables = out_.relocations;
   const auto is_moved = [&](uint32_t section) {
@@ -202,6 +218,7 @@ void Emitter::write_relocations() {
         }
         table.relocations.push_back(relocation);
         table.relocations.back().symbol = new_symbol_index(relocation.symbol);
+        if (machine_.whole != nullptr && !code) follow_word(table.relocations.back());
       }
     }
     tables.push_back(std::move(table));
@@ -390,7 +407,9 @@ void Emitter::drop_debug_sections() {
     std::string_view name = section.name;
     if (name.starts_with(".rela")) name.remove_prefix(5);
     constexpr std::string_view kDebug[] = {
-        ".debug", ".zdebug", ".stab", ".mdebug", ".gdb_index", ".gnu_debuglink", ".gnu_debugdata"};
+        ".debug", ".zdebug", ".stab", ".mdebug", ".gdb_index", ".gnu_debuglink", ".gnu_debugdata",
+        // Probes of SystemTap, annobin's notes, Clang's map of blocks.
+        ".note.stapsdt", ".gnu.build.attributes", ".llvm_bb_addr_map"};
     if (std::none_of(std::begin(kDebug), std::end(kDebug),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }))
       continue;

@@ -13,6 +13,7 @@ import pathlib
 import platform
 import re
 import shutil
+import struct
 import sys
 
 import common
@@ -23,6 +24,7 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "programs"
 REAL = pathlib.Path(os.environ.get("RESPIKE_PROGRAMS", "")) / "sources"
 FLAGS = ["-w", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing"]
 LIBRARIES = ["-lm", "-ldl", "-pthread"]
+SYMBOL_TABLE, RELOCATIONS, ALLOCATED = 2, 4, 2  # of ELF
 KINDS = {
     "pie": ["-O2"],
     "plain": ["-O0", "-fcf-protection"],
@@ -128,6 +130,41 @@ def stripped():
     expect_same(output, expected, "stripped")
 
 
+def relocations():
+    """In outputs, too, symbol and addend of each kept relocation make what the word or field holds."""
+    image = compile_image(scratch.folder() / "switches", SOURCES / "c" / "switches.c", "-O2")
+    expect(not wrong_relocations(image), f"the input has {wrong_relocations(image)[:3]}")
+    for number, layout in enumerate(layouts(SEEDS)):
+        output = image.with_name(f"output.{number}")
+        common.optimize(image, output, *layout)
+        wrong = wrong_relocations(output)
+        expect(not wrong, f"{' '.join(layout)}: {len(wrong)} relocations, {wrong[:3]}")
+
+
+def wrong_relocations(image):
+    """Addresses of relocations of the types 64, PC32, PLT32, 32 and 32S against defined symbols."""
+    data = image.read_bytes()
+    start, count = struct.unpack_from("<Q", data, 0x28)[0], struct.unpack_from("<H", data, 0x3C)[0]
+    # name, type, flags, address, offset, size, link, info, alignment, entry size
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + 64 * i) for i in range(count)]
+    symbols = next(section for section in sections if section[1] == SYMBOL_TABLE)
+    wrong = []
+    for table in sections:
+        if table[1] != RELOCATIONS or table[2] & ALLOCATED:
+            continue
+        target = sections[table[7]]
+        for at in range(table[4], table[4] + table[5], 24):
+            address, info, addend = struct.unpack_from("<QQq", data, at)
+            symbol = struct.unpack_from("<IBBHQQ", data, symbols[4] + 24 * (info >> 32))
+            kind = info & 0xFFFFFFFF
+            if kind not in (1, 2, 4, 10, 11) or (symbol[3] == 0 and info >> 32) or not target[2] & ALLOCATED:
+                continue
+            held = struct.unpack_from("<q" if kind == 1 else "<i", data, target[4] + address - target[3])[0]
+            if held != symbol[4] + addend - (address if kind in (2, 4) else 0) and (kind != 1 or held):
+                wrong.append(hex(address))
+    return wrong
+
+
 def library():
     """A library is rewritten, the program that is linked with it is not."""
     folder = scratch.folder()
@@ -190,7 +227,7 @@ def main():
         cases += [Case(f"{source.stem}.{kind}", own, source, kind) for kind in kinds]
     for name in ("bzip2", "lua", "sqlite3"):
         cases += [Case(f"{name}.{kind}", real, name, kind) for kind in ("pie", "fixed")]
-    cases += [Case(check.__name__, check) for check in (second_round, stripped, library, refused)]
+    cases += [Case(check.__name__, check) for check in (second_round, stripped, relocations, library, refused)]
     with scratch:
         return common.run_cases(cases, args)
 
