@@ -117,8 +117,7 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
                                     {"missing", result.missing}}));
     return;
   }
-  fmt::print("{}: {}\n", printable(result.name),
-             result.added ? "registered" : "was registered already");
+  fmt::print("{}\n", printable(registered_text(result)));
   std::vector<std::vector<std::string>> rows;
   std::string reason;
   for (const auto& [image, role] : result.images)

@@ -54,6 +54,9 @@ void print_outcomes(const std::vector<ImageOutcome>& outcomes, const MakingArgum
   }
   for (const std::string& line : outcome_lines(outcomes, !arguments.images.empty(), made))
     fmt::print("{}\n", printable(line));
+  if (const std::string others = left_alone_line(outcomes, !arguments.images.empty());
+      !others.empty())
+    fmt::print("{} (respike show says why)\n", others);
 }
 
 void run_instrument(const MakingArguments& arguments, const DatabaseOption& database) {

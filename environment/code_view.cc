@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
@@ -31,15 +33,29 @@ std::string input_text(const Program& program, const Instruction& instruction) {
   return lines[lines.size() == program.map.groups().slots || slot == 0 ? slot : slot - 1].text;
 }
 
-CodeLine line_of(const Program& program, const Procedure& procedure,
-                 const Instruction& instruction) {
+/// The addresses of a program's procedures in the original image; 0: the original has no such one.
+using Addresses = std::function<uint64_t(ProcedureId)>;
+
+std::optional<CodeTarget> place_of(const CodeLocation& target, ProcedureId shown,
+                                   const Addresses& addresses) {
+  if (target.where != CodeLocation::Where::block_start) return std::nullopt;
+  if (target.procedure == shown) return CodeTarget{addresses(shown), target.block};
+  const uint64_t address = addresses(target.procedure);
+  return address == 0 ? std::nullopt : std::optional(CodeTarget{address, kNone});
+}
+
+CodeLine line_of(const Program& program, ProcedureId shown, const Instruction& instruction,
+                 const Addresses& addresses) {
   CodeLine line;
   line.address =
       instruction.origin == kNone ? CodeLine::kAdded : program.origin_base + instruction.origin;
   line.text = input_text(program, instruction);
   for (char& c : line.text) c = c == '\t' ? ' ' : c;
-  if (instruction.has_reference())
-    line.target = location_text(program, procedure.references[instruction.immediate].target);
+  if (instruction.has_reference()) {
+    const CodeLocation& target = program[shown].references[instruction.immediate].target;
+    line.target = location_text(program, target);
+    line.place = place_of(target, shown, addresses);
+  }
   return line;
 }
 
@@ -90,17 +106,7 @@ std::unordered_map<uint32_t, std::string> removed_reasons(const HotColdRemoved& 
   return reasons;
 }
 
-}  // namespace
-
-std::string location_text(const Program& program, const CodeLocation& location) {
-  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
-  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
-  return fmt::format("{}{}{}",
-                     location.where == CodeLocation::Where::return_point ? "return of " : "",
-                     program[location.procedure].name, block);
-}
-
-CodeView view_code(const Program& program, ProcedureId id) {
+CodeView view_procedure(const Program& program, ProcedureId id, const Addresses& addresses) {
   const Procedure& procedure = program[id];
   CodeView view;
   view.procedure = id;
@@ -119,9 +125,33 @@ CodeView view_code(const Program& program, ProcedureId id) {
       shown.edges.push_back({edge.target, edge.kind, edge.count});
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && !program.machine->facts(instruction).prefix)
-        shown.lines.push_back(line_of(program, procedure, instruction));
+        shown.lines.push_back(line_of(program, id, instruction, addresses));
   }
   return view;
+}
+
+/// The procedure of the original that a procedure of the output begins with.
+Addresses addresses_before(const RewrittenProgram& rewritten) {
+  std::vector<uint64_t> addresses(rewritten.after.procedures.size());
+  for (const CodePiece& piece : rewritten.pieces)
+    if (piece.procedure != kNone && piece.after_procedure != kNone &&
+        addresses[piece.after_procedure] == 0)
+      addresses[piece.after_procedure] = rewritten.before[piece.procedure].address;
+  return [addresses = std::move(addresses)](ProcedureId id) { return addresses[id]; };
+}
+
+}  // namespace
+
+std::string location_text(const Program& program, const CodeLocation& location) {
+  if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
+  const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
+  return fmt::format("{}{}{}",
+                     location.where == CodeLocation::Where::return_point ? "return of " : "",
+                     program[location.procedure].name, block);
+}
+
+CodeView view_code(const Program& program, ProcedureId id) {
+  return view_procedure(program, id, [&](ProcedureId of) { return program[of].address; });
 }
 
 CodeView view_rewritten_code(const RewrittenProgram& rewritten, ProcedureId procedure) {
@@ -131,7 +161,8 @@ CodeView view_rewritten_code(const RewrittenProgram& rewritten, ProcedureId proc
   });
   if (entry == pieces.end())
     throw Error("nothing leads to " + rewritten.before[procedure].name + " in the output");
-  CodeView view = view_code(rewritten.after, entry->after_procedure);
+  CodeView view =
+      view_procedure(rewritten.after, entry->after_procedure, addresses_before(rewritten));
   view.name = rewritten.before[procedure].name;
   const Procedure& after = rewritten.after[entry->after_procedure];
   for (BlockId b = 0; b < view.blocks.size(); ++b) {

@@ -11,11 +11,18 @@
 
 namespace respike {
 
+/// The start of a block that an instruction refers to.
+struct CodeTarget {
+  uint64_t procedure = 0;  // address in the original image
+  BlockId block = kNone;   // of the view that holds the instruction; kNone: of another procedure
+};
+
 struct CodeLine {
-  uint64_t address = 0;   // in the image; kAdded: the lifter added the instruction
-  std::string text;       // as objdump prints it
-  std::string target;     // what the instruction refers to: "memcpy", "main:3"; empty: nothing
-  std::string taken_out;  // why the hot part lacks the instruction; empty: it does not
+  uint64_t address = 0;  // in the image; kAdded: the lifter added the instruction
+  std::string text;      // as objdump prints it
+  std::string target;    // what the instruction refers to: "memcpy", "main:3"; empty: nothing
+  std::optional<CodeTarget> place;  // the same, if it is the start of a block
+  std::string taken_out;            // why the hot part lacks the instruction; empty: it does not
   static constexpr uint64_t kAdded = ~uint64_t{0};
 };
 

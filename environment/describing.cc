@@ -5,12 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "environment/image_content.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike {
+namespace {
+
+/// Whether outcome_lines() leaves an image to left_alone_line().
+bool is_left_to_sum(const ImageOutcome& outcome, bool named) {
+  return outcome.state == ImageOutcome::State::not_optimizable && outcome.role != Role::main &&
+         !named;
+}
+
+}  // namespace
 
 std::string runs_text(double runs) {
   const double rounded = std::round(10 * runs) / 10;
@@ -52,6 +62,10 @@ std::string made_text(const ImageView& view) {
   return made.empty() ? "nothing made of it" : made;
 }
 
+std::string registered_text(const RegisterResult& result) {
+  return result.name + (result.added ? ": registered" : ": was registered already");
+}
+
 std::string instrumented_text(const ImageOutcome& outcome) {
   return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
                      outcome.of_procedures);
@@ -67,14 +81,16 @@ std::string optimized_text(const ImageOutcome& outcome) {
 }
 
 std::string exported_text(const ImageOutcome& outcome) {
-  return "exported as " + outcome.file;
+  if (outcome.links.empty()) return "exported as " + outcome.file;
+  return fmt::format("exported as {}, with {} symbolic link{}", outcome.file, outcome.links.size(),
+                     outcome.links.size() == 1 ? "" : "s");
 }
 
 std::vector<std::string> outcome_lines(const std::vector<ImageOutcome>& outcomes, bool named,
                                        std::string (*made)(const ImageOutcome&)) {
   std::vector<std::string> lines;
-  size_t libraries = 0;
   for (const ImageOutcome& outcome : outcomes) {
+    if (is_left_to_sum(outcome, named)) continue;
     switch (outcome.state) {
       case ImageOutcome::State::made:
         lines.push_back(outcome.path + ": " + made(outcome));
@@ -83,25 +99,29 @@ std::vector<std::string> outcome_lines(const std::vector<ImageOutcome>& outcomes
         lines.push_back(outcome.path + ": up to date");
         break;
       case ImageOutcome::State::not_optimizable:
-        if (outcome.role != Role::main && !named) {
-          ++libraries;
-          break;
-        }
-        [[fallthrough]];
       case ImageOutcome::State::left_out:
         lines.push_back(outcome.path + ": left alone: " + outcome.reason);
         break;
     }
   }
-  if (libraries != 0)
-    lines.push_back(fmt::format("left alone: {} librar{} (respike show says why)", libraries,
-                                libraries == 1 ? "y" : "ies"));
   return lines;
 }
 
+std::string left_alone_line(const std::vector<ImageOutcome>& outcomes, bool named) {
+  const auto libraries =
+      std::ranges::count_if(outcomes, [&](auto& o) { return is_left_to_sum(o, named); });
+  return libraries == 0
+             ? ""
+             : fmt::format("left alone: {} librar{}", libraries, libraries == 1 ? "y" : "ies");
+}
+
 std::string collected_text(const MergeResult& result) {
-  return fmt::format("merged {} counter file{}; {} of programs that still run", result.finished,
-                     result.finished == 1 ? "" : "s", result.running + result.unchanged);
+  std::string text =
+      fmt::format("merged {} counter file{}; {} of programs that still run", result.finished,
+                  result.finished == 1 ? "" : "s", result.running + result.unchanged);
+  if (result.damaged != 0) text += fmt::format("; {} damaged", result.damaged);
+  if (result.unknown != 0) text += fmt::format("; {} of images that are not known", result.unknown);
+  return text;
 }
 
 std::string pruned_text(const PruneResult& result, bool dry_run) {

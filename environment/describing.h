@@ -23,16 +23,22 @@ std::string left_alone_text(const ImageRow& image);
 /// "instrumented, optimized before the latest runs"; "nothing made of it".
 std::string made_text(const ImageView& view);
 
+/// "sqlite3: registered".
+std::string registered_text(const RegisterResult& result);
+
 /// What instrument(), optimize() and export_images() did with an image that is `made`.
 std::string instrumented_text(const ImageOutcome& outcome);
 std::string optimized_text(const ImageOutcome& outcome);
 std::string exported_text(const ImageOutcome& outcome);
 
 /// A line for each image; `made` gives the text for images that were made. Libraries that can never
-/// be optimized, such as those of the system, are only counted, in one line at the end, unless the
-/// user named the images (`named`).
+/// be optimized, such as those of the system, are left to left_alone_line(), unless the user named
+/// the images (`named`).
 std::vector<std::string> outcome_lines(const std::vector<ImageOutcome>& outcomes, bool named,
                                        std::string (*made)(const ImageOutcome&));
+
+/// "left alone: 2 libraries", those that outcome_lines() leaves out; empty: none.
+std::string left_alone_line(const std::vector<ImageOutcome>& outcomes, bool named);
 
 /// "merged 2 counter files; 1 of programs that still run".
 std::string collected_text(const MergeResult& result);

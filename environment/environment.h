@@ -54,6 +54,7 @@ struct ImageOutcome {
 struct ExportPlace {
   std::filesystem::path folder;
   bool keeps_paths = false;  // images keep their paths below `folder`, else only their file names
+  bool replaces = true;      // files that Respike did not make
 };
 
 struct RegisterResult {
@@ -131,8 +132,8 @@ class Environment {
   /// image gets its path below the folder. Else an image gets its file name in the folder; images
   /// that find each other by $ORIGIN or share a name go into subfolders, placed to each other like
   /// the originals. A note says when the program would load other libraries than the exported ones.
-  /// Throws Error when an image changed since it was optimized, or no image is optimized; nothing
-  /// is written then.
+  /// Throws Error when an image changed since it was optimized, no image is optimized, or a file is
+  /// in the way that may not be replaced; nothing is written then.
   std::vector<ImageOutcome> export_images(const std::string& name,
                                           const std::vector<std::string>& images,
                                           const ExportPlace& place);

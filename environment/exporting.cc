@@ -31,6 +31,7 @@
 #include "optimizer/base/disjoint_sets.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
+#include "optimizer/image/provenance.h"
 #include "tas/libraries.h"
 
 namespace respike {
@@ -147,6 +148,17 @@ bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
   std::error_code error;
   return !fs::is_symlink(file, error) && fs::file_size(file, error) == bytes.size() && !error &&
          read_file(file) == bytes;
+}
+
+/// Whether a file is there that Respike did not make.
+bool is_foreign(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return false;
+  try {
+    return !read_provenance(read_image(file)).has_value();
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 void make_export_folder(const fs::path& folder) {
@@ -269,6 +281,8 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
                             name, name));
   for (const Export& image : exports) {
     require_no_original(image.file, application);
+    if (!place.replaces && is_foreign(image.file))
+      throw Error("a file is there already that Respike did not make", image.file);
     for (const auto& [link, target] : image.new_links) require_no_original(link, application);
   }
   for (const Export& image : exports) {

@@ -41,18 +41,19 @@ void finish(LayoutView& view, const Program& program) {
   view.touched.pages = touched_units(view.pieces, view.page);
 }
 
-std::vector<std::string> names_of(const Program& program) {
-  std::vector<std::string> names;
-  names.reserve(program.procedures.size());
-  for (const Procedure& procedure : program.procedures) names.push_back(procedure.name);
-  return names;
+/// Names the procedures of the original.
+void add_procedures(LayoutView& view, const Program& original) {
+  for (const Procedure& procedure : original.procedures) {
+    view.procedures.push_back(procedure.name);
+    view.addresses.push_back(procedure.address);
+  }
 }
 
 }  // namespace
 
 LayoutView view_layout(const Program& program) {
   LayoutView view;
-  view.procedures = names_of(program);
+  add_procedures(view, program);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
       const BasicBlock& block = program[id].blocks[b];
@@ -69,9 +70,10 @@ LayoutView view_layout(const Program& program) {
 
 LayoutView view_layout(const RewrittenProgram& rewritten) {
   LayoutView view;
-  view.procedures = names_of(rewritten.before);
+  add_procedures(view, rewritten.before);
   const auto before = static_cast<uint32_t>(view.procedures.size());
-  for (std::string& name : names_of(rewritten.after)) view.procedures.push_back(std::move(name));
+  for (const Procedure& added : rewritten.after.procedures) view.procedures.push_back(added.name);
+  view.addresses.resize(view.procedures.size());
   for (const CodePiece& piece : rewritten.pieces)
     view.pieces.push_back(
         {.address = piece.address,

@@ -29,6 +29,7 @@ struct TouchedCode {
 
 struct LayoutView {
   std::vector<std::string> procedures;  // names
+  std::vector<uint64_t> addresses;      // of the same in the original; 0: it has no such procedure
   std::vector<LayoutPiece> pieces;      // by address; they do not overlap
   uint64_t line = 0;                    // bytes of a line of the instruction cache
   uint64_t cache = 0;                   // bytes after which addresses meet the same lines again
