@@ -43,6 +43,10 @@ int write_report(const QCommandLineParser& options) {
   try {
     respike::Environment environment(database_of(options));
     const auto data = respike::gui::read_report(environment, options.value("report").toStdString());
+    for (const std::string& note : environment.notes())
+      std::fprintf(stderr, "respike: note: %s\n", note.c_str());
+    for (const std::string& warning : environment.warnings().warnings())
+      std::fprintf(stderr, "respike: warning: %s\n", warning.c_str());
     const QByteArray page = respike::gui::make_report(data);
     const QString path = options.value("output");
     QSaveFile file(path);

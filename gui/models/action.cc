@@ -32,10 +32,42 @@ QStringList image_options(const std::vector<std::string>& images) {
   return words;
 }
 
+/// What was done with each image. What a user wants to know most comes last, since the last
+/// sentence stays in the status line: that of the only image, or a sum.
 QStringList sentences(const std::vector<ImageOutcome>& outcomes, bool named,
-                      std::string (*made)(const ImageOutcome&)) {
+                      std::string (*made)(const ImageOutcome&), const QString& done) {
   QStringList result;
+  if (const std::string others = left_alone_line(outcomes, named); !others.empty())
+    result << text(others) + " (the page Applications says why)";
   for (const std::string& line : outcome_lines(outcomes, named, made)) result << text(line);
+  using State = ImageOutcome::State;
+  const auto count = [&](State state) {
+    return std::ranges::count(outcomes, state, &ImageOutcome::state);
+  };
+  const auto now = count(State::made), before = count(State::up_to_date);
+  if (now + before > 1)
+    result << QString("%1 of %2 images %3%4")
+                  .arg(now + before)
+                  .arg(now + before + count(State::left_out))
+                  .arg(done, before == 0 ? "" : QString(", %1 of them before").arg(before));
+  return result;
+}
+
+struct Optimized {
+  std::string original;
+  std::filesystem::path file;
+};
+
+/// Throws Error when there is none among `images`, which are paths; empty: all.
+std::vector<Optimized> optimized_images(Environment& environment, const std::string& name,
+                                        const std::vector<std::string>& images) {
+  std::vector<Optimized> result;
+  for (const ImageView& view : environment.show(name).images)
+    if (view.optimized &&
+        (images.empty() || std::ranges::find(images, view.image.path) != images.end()))
+      result.push_back(
+          {view.image.path, environment.database().store().path(view.optimized->content)});
+  if (result.empty()) throw Error("no image is optimized: there is nothing to verify", name);
   return result;
 }
 
@@ -49,13 +81,10 @@ Action register_action(const std::filesystem::path& program, const QString& name
                 .work = {}};
   action.work = [program, name = name.toStdString()](Environment& environment) {
     const RegisterResult result = environment.register_application(program, name);
-    QStringList said = {text(result.name) +
-                        (result.added ? ": registered" : ": was registered already")};
+    QStringList said = {text(registered_text(result))};
     for (const auto& [image, role] : result.images)
       if (!image.optimizable && role == Role::main)
         said << text(image.path) + ": " + text(left_alone_text(image));
-    for (const std::string& missing : result.missing)
-      said << text(missing) + ": the loader would not find this library";
     return said;
   };
   return action;
@@ -69,7 +98,7 @@ Action instrument_action(const QString& name, const MakingOptions& options) {
                 .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
     return sentences(environment.instrument(name, options.images, options.atomic),
-                     !options.images.empty(), instrumented_text);
+                     !options.images.empty(), instrumented_text, "instrumented");
   };
   return action;
 }
@@ -84,7 +113,7 @@ Action optimize_action(const QString& name, const MakingOptions& options) {
       .title = "Optimize " + name, .command = command_line("optimize", {name}, words), .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
     return sentences(environment.optimize(name, options.images, options.profile),
-                     !options.images.empty(), optimized_text);
+                     !options.images.empty(), optimized_text, "optimized");
   };
   return action;
 }
@@ -110,7 +139,10 @@ Action collect_action() {
 }
 
 Action export_action(const QString& name, const std::vector<std::string>& images,
-                     const ExportPlace& place) {
+                     const ExportPlace& chosen) {
+  // A window has no present folder that a user would know of.
+  ExportPlace place = chosen;
+  place.folder = std::filesystem::absolute(place.folder).lexically_normal();
   const QString folder = text(place.folder.string());
   QStringList words = image_options(images);
   QStringList operands = {name};
@@ -121,8 +153,8 @@ Action export_action(const QString& name, const std::vector<std::string>& images
   Action action{
       .title = "Export " + name, .command = command_line("export", operands, words), .work = {}};
   action.work = [name = name.toStdString(), images, place](Environment& environment) {
-    return sentences(environment.export_images(name, images, place), !images.empty(),
-                     exported_text);
+    return sentences(environment.export_images(name, images, place), !images.empty(), exported_text,
+                     "exported into " + text(place.folder.string()));
   };
   return action;
 }
@@ -152,28 +184,33 @@ Action prune_action(unsigned keep, bool dry_run) {
 }
 
 Action verify_action(const QString& name, const std::vector<std::string>& images) {
-  // The command line verifies files, so that there is no command for an application.
+  // The command line verifies files: see verify_commands().
   return {.title = "Verify " + name,
           .command = {},
           .work = [name = name.toStdString(), images](Environment& environment) {
-            const ApplicationView application = environment.show(name);
             QStringList said;
-            for (const ImageView& view : application.images) {
-              if (!images.empty() && std::ranges::find(images, view.image.path) == images.end())
-                continue;
-              if (!view.optimized) continue;
+            const std::vector<Optimized> all = optimized_images(environment, name, images);
+            for (const auto& [original, optimized] : all) {
               Diagnostics diagnostics;
-              const auto progress = [&](std::string_view step, double done) {
-                if (environment.progress) environment.progress(view.image.path, step, done);
+              const auto progress = [&, &path = original](std::string_view step, double done) {
+                if (environment.progress) environment.progress(path, step, done);
               };
-              const auto file = environment.database().store().path(view.optimized->content);
-              said << text(view.image.path) + ": the optimized image behaves as the original (" +
-                          text(verify_files(view.image.path, file, diagnostics, progress)) + ")";
+              said << text(original) + ": the optimized image behaves as the original (" +
+                          text(verify_files(original, optimized, diagnostics, progress)) + ")";
             }
-            if (said.isEmpty())
-              throw Error("no image is optimized: there is nothing to verify", name);
+            if (all.size() > 1)
+              said << QString("all %1 optimized images behave as their originals").arg(all.size());
             return said;
           }};
+}
+
+std::vector<QStringList> verify_commands(Environment& environment, const QString& name,
+                                         const std::vector<std::string>& images) {
+  std::vector<QStringList> commands;
+  for (const auto& [original, optimized] :
+       optimized_images(environment, name.toStdString(), images))
+    commands.push_back({"respike", "image", "verify", text(original), text(optimized.string())});
+  return commands;
 }
 
 QString shell_line(const QStringList& words) {

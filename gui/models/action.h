@@ -44,6 +44,11 @@ Action prune_action(unsigned keep, bool dry_run);
 /// paths; empty: all that are optimized.
 Action verify_action(const QString& name, const std::vector<std::string>& images);
 
+/// The command lines that verify the same images: files, one after the other. Asked in the
+/// background (Manager::ask).
+std::vector<QStringList> verify_commands(Environment& environment, const QString& name,
+                                         const std::vector<std::string>& images);
+
 /// A command line that a POSIX shell reads as these words.
 QString shell_line(const QStringList& words);
 

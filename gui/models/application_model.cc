@@ -221,7 +221,8 @@ QVariant ApplicationModel::image_data(const ApplicationView& application, const 
   if (role == sort_role && column == builds) return view.builds;
   if (role == Qt::ToolTipRole) {
     if (column == name)
-      return text(view.image.path) + "\n" + describe(view.role) + " of " + text(application.name);
+      return text(view.image.path) + "\n" + describe(view.role) + " of " + text(application.name) +
+             (view.image.soname.empty() ? "" : "\nSONAME: " + text(view.image.soname));
     if (column == profile) return tip_of(view.profile);
     role = Qt::DisplayRole;
   }

@@ -35,6 +35,7 @@ bool is_counted(const ImageView& view, const std::vector<std::string>& images) {
 }
 
 const CodeCache::Original& CodeCache::original(Environment& environment, const ImageView& view) {
+  if (!view.problem.empty()) throw Error(view.problem, view.image.path);
   if (!view.build) throw Error("it cannot be optimized: " + view.image.reason, view.image.path);
   const std::string key = key_of(environment, view);
   if (original_ && original_->key == key) return *original_;

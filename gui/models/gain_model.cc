@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
@@ -49,6 +50,9 @@ ComparisonFacts facts_of(const simulator::Comparison& comparison) {
   for (size_t i = 0; i < before.figures.size() && i < after.figures.size(); ++i)
     facts.figures.push_back(
         {std::string(before.figures[i].label), before.figures[i].number, after.figures[i].number});
+  facts.figures.push_back({"processes", before.processes, after.processes});
+  facts.figures.push_back(
+      {"exit status", uint64_t(before.exit_status), uint64_t(after.exit_status)});
   for (size_t i = 0; i < before.components.size() && i < after.components.size(); ++i)
     facts.cycles.push_back({std::string(before.components[i].name), before.components[i].cycles,
                             after.components[i].cycles});
@@ -59,6 +63,28 @@ uint64_t sum_of(const ComparisonRow& row, uint64_t ComparedNumber::*side) {
   uint64_t sum = 0;
   for (const ComparedNumber& number : row.cycles) sum = saturating_add(sum, number.*side);
   return sum;
+}
+
+/// The original program and the optimized one.
+using Files = std::pair<std::string, std::filesystem::path>;
+struct Versions {
+  ImageView image;
+  Files files;
+};
+
+Versions versions_of(Environment& environment, const GainRequest& request) {
+  ApplicationView application = environment.show(request.application.toStdString());
+  if (application.images.empty() || !application.images.front().optimized)
+    throw Error("its program has not been optimized", application.name);
+  ImageView& main = application.images.front();
+  Files files = {main.image.path, environment.database().store().path(main.optimized->content)};
+  return {std::move(main), std::move(files)};
+}
+
+uint64_t size_of(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  return error ? 0 : size;
 }
 
 }  // namespace
@@ -78,17 +104,20 @@ std::vector<ComparisonRow> read_comparisons(Environment& environment,
   return image ? environment.database().comparisons(image->id) : std::vector<ComparisonRow>();
 }
 
+QStringList compare_command(Environment& environment, const GainRequest& request) {
+  const auto [original, optimized] = versions_of(environment, request).files;
+  return QStringList{"respike", "compare", QString::fromStdString(original),
+                     QString::fromStdString(optimized.string()), "--"} +
+         request.arguments;
+}
+
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop) {
   Action action{
       .title = "Compare " + request.application, .command = {}, .work = {}, .stop = [stop] {
         stop->stop();
       }};
   action.work = [request, stop](Environment& environment) {
-    const ApplicationView application = environment.show(request.application.toStdString());
-    const ImageView* main = application.images.empty() ? nullptr : &application.images.front();
-    if (main == nullptr || !main->optimized)
-      throw Error("its program has not been optimized", application.name);
-    const auto optimized = environment.database().store().path(main->optimized->content);
+    const auto [main, files] = versions_of(environment, request);
     const std::string input = request.input.isEmpty() ? "/dev/null" : request.input.toStdString();
     const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw Error(std::strerror(errno), input);
@@ -100,17 +129,20 @@ Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop
     workload.stop = stop->number();
     for (const QString& argument : request.arguments)
       workload.arguments.push_back(argument.toStdString());
-    if (environment.progress) environment.progress(main->image.path, "run both versions", 0.0);
-    const simulator::Comparison result = simulator::compare(simulator::model_for(main->image.path),
-                                                            main->image.path, optimized, workload);
+    if (!workload.folder.empty() && !std::filesystem::is_directory(workload.folder))
+      throw Error("there is no such folder", workload.folder);
+    if (environment.progress) environment.progress(files.first, "run both versions", 0.0);
+    const simulator::Comparison result =
+        simulator::compare(simulator::model_for(files.first), files.first, files.second, workload);
     ComparisonFacts facts = facts_of(result);
-    facts.optimized = main->optimized->content;
-    facts.options = main->optimized->options;
+    facts.figures.push_back({"bytes of the file", size_of(files.first), size_of(files.second)});
+    facts.optimized = main.optimized->content;
+    facts.options = main.optimized->options;
     facts.workload = workload_of(request).toStdString();
-    environment.database().add_comparison(main->build->id, facts);
+    environment.database().add_comparison(main.build->id, facts);
     if (!result.difference.empty())
       throw Error("the optimized program does not behave like the original: " + result.difference,
-                  main->image.path);
+                  files.first);
     const double speedup =
         double(result.before.cycles) / double(std::max<uint64_t>(1, result.after.cycles));
     return QStringList{QString("%1 times as fast on a model of the %2")

@@ -35,6 +35,10 @@ class StopFile {
 /// as they are. The comparison is kept with the build.
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop);
 
+/// The words of `respike compare` that do the same. Throws Error when the program has not been
+/// optimized. Asked in the background (Manager::ask).
+QStringList compare_command(Environment& environment, const GainRequest& request);
+
 /// The comparisons of an application's program that were kept, latest first. Asked in the
 /// background (Manager::ask).
 std::vector<ComparisonRow> read_comparisons(Environment& environment,

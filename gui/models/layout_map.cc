@@ -11,10 +11,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 /// The starts of the rows that hold pieces, ascending.
 std::vector<uint64_t> find_rows(const LayoutView& view, uint64_t size, bool only_executed) {
   std::vector<uint64_t> rows;

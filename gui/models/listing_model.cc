@@ -11,10 +11,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 QString edges_of(const CodeBlock& block, bool counted) {
   QStringList ways;
   for (const CodeEdge& edge : block.edges) {
@@ -67,6 +63,12 @@ BlockId ListingModel::block_at(int row) const {
   return behind == starts_.begin() ? kNone : BlockId(behind - starts_.begin() - 1);
 }
 
+const CodeLine* ListingModel::line_at(int row) const {
+  const BlockId block = block_at(row);
+  if (block == kNone || row == starts_[block]) return nullptr;
+  return &view_.blocks[block].lines[size_t(row - starts_[block] - 1)];
+}
+
 QVariant ListingModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const BlockId id = block_at(index.row());
@@ -100,8 +102,8 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
     case text:
       return "    " + QString::fromStdString(shown.text);
     case target:
-      return QString::fromStdString(
-          shown.taken_out.empty() ? shown.target : "taken out: " + shown.taken_out);
+      return QString::fromStdString(shown.taken_out.empty() ? shown.target
+                                                            : "taken out: " + shown.taken_out);
     default:
       return {};
   }

@@ -26,6 +26,8 @@ class ListingModel : public TableModel {
   const CodeView& view() const { return view_; }
   int row_of(BlockId block) const { return block < starts_.size() ? starts_[block] : -1; }
   BlockId block_at(int row) const;
+  /// The instruction of a row; nullptr: the row is that of a block.
+  const CodeLine* line_at(int row) const;
 
   QVariant data(const QModelIndex& index, int role) const override;
 

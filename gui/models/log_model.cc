@@ -18,6 +18,15 @@ QString name_of(Message::Kind kind) {
   return {};
 }
 
+namespace {
+
+/// As the command line prints a name with control characters.
+QString in_one_line(QString text) {
+  return text.replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r");
+}
+
+}  // namespace
+
 constexpr TableModel::Title kMessageModelTitles[] = {
     {"Time", "When the message was said"},
     {"Kind", "done, note, warning or error"},
@@ -43,6 +52,7 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const {
   const Message& message = messages_[size_t(index.row())];
   if (role == kind_role) return int(message.kind);
   if (role == Qt::ToolTipRole && index.column() == text) return message.text;
+  if (role == Qt::ToolTipRole && index.column() == about) return message.about;
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
     case time:
@@ -50,9 +60,9 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const {
     case kind:
       return name_of(message.kind);
     case about:
-      return message.about;
+      return in_one_line(message.about);
     case text:
-      return message.text;
+      return in_one_line(message.text);
     default:
       return {};
   }

@@ -10,10 +10,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 /// What a column is sorted by.
 QVariant value_of(const LoopRow& row, int column) {
   switch (column) {

@@ -13,10 +13,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 /// Adds the procedures of an image, and its calls.
 void add_image(const Profile& profile, const ImageRow& image, TimeData& data) {
   for (CallCount call : count_calls(profile)) {
@@ -84,7 +80,10 @@ constexpr TableModel::Title kProcedureModelTitles[] = {
     {"Entries", "How often control came in other than by a call's return"},
     {"Per entry", "Executed instructions for each entry"},
     {"Blocks run", "Basic blocks that ran at least once, of all"},
-    {"Bytes", "Size of the code in the original image, in bytes"},
+    {"Bytes",
+     "Sum of the sizes of its basic blocks in the original image, in bytes; the page Procedure "
+     "says "
+     "how far the procedure reaches, with what lies between"},
     {"Procedure", "Name, by the symbol table"},
     {"Image", "The image that holds the procedure"}};
 

@@ -10,10 +10,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 double share(double part, double whole) {
   return whole == 0 ? 0 : part / whole;
 }

@@ -3,11 +3,14 @@
 
 #include "gui/models/program_run.h"
 
+#include <QFile>
 #include <QFileInfo>
 #include <QStandardPaths>
 
 #include <cstring>
 #include <utility>
+
+#include "gui/models/action.h"
 
 namespace respike::gui {
 
@@ -16,6 +19,12 @@ QStringList RunRequest::command() const {
   for (const QString& variable : environment) words << "--env" << variable;
   if (application.startsWith('-')) words << "--";
   return words << application << arguments;
+}
+
+QString RunRequest::line() const {
+  QString text = shell_line(command());
+  if (!input.isEmpty()) text += " < " + shell_line({input});
+  return folder.isEmpty() ? text : "cd " + shell_line({folder}) + " && " + text;
 }
 
 std::optional<QStringList> split_words(const QString& line) {
@@ -67,6 +76,7 @@ ProgramRun::ProgramRun(QString respike, QObject* parent)
   connect(&process_, &QProcess::readyReadStandardError, this,
           [this] { Q_EMIT output(process_.readAllStandardError(), true); });
   connect(&process_, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+    if (noted_) return end_in_terminal();
     const bool crashed = status == QProcess::CrashExit;
     end(!crashed && code == 0,
         crashed ? QString("killed by signal %1 (%2)").arg(code).arg(strsignal(code))
@@ -106,19 +116,46 @@ void ProgramRun::next() {
   asked_to_stop_ = false;
   begun_ = true;
   QStringList words = request.command();
-  words.pop_front();
-  words = QStringList{"--db", QString::fromStdString(database.string())} + words;
-  QString program = respike_;
-  if (request.in_terminal) {
-    words = QStringList{"-e", respike_} + words;
-    program = terminal_emulator();
-  }
+  words[0] = respike_;
+  words.insert(1, "--db");
+  words.insert(2, QString::fromStdString(database.string()));
+  noted_.reset();
+  if (request.in_terminal) words = in_terminal(request, words);
   process_.setWorkingDirectory(request.folder);
   process_.setStandardInputFile(request.input.isEmpty() ? QProcess::nullDevice() : request.input);
   Q_EMIT started(request);
+  if (!request.folder.isEmpty() && !QFileInfo(request.folder).isDir())
+    return end(false, "it could not be started: there is no folder " + request.folder);
   if (!request.input.isEmpty() && !QFileInfo(request.input).isReadable())
     return end(false, "it could not be started: the input " + request.input + " cannot be read");
+  const QString program = words.takeFirst();
   process_.start(program, words);
+}
+
+/// The terminal has its own input and exit status, so a shell inside of the terminal passes on the
+/// program's.
+QStringList ProgramRun::in_terminal(const RunRequest& request, const QStringList& words) {
+  static const QString kScript =
+      "status=$1 input=$2; shift 2; "
+      "if [ -n \"$input\" ]; then \"$@\" < \"$input\"; else \"$@\"; fi; echo $? > \"$status\"";
+  noted_ = std::make_unique<QTemporaryDir>();
+  const QString terminal = terminal_emulator();
+  const bool is_gnome = QFileInfo(terminal).fileName() == "gnome-terminal";
+  return QStringList{terminal} + (is_gnome ? QStringList{"--wait", "--"} : QStringList{"-e"}) +
+         QStringList{"sh", "-c", kScript, "sh", noted_->filePath("status"), request.input} + words;
+}
+
+void ProgramRun::end_in_terminal() {
+  QFile file(noted_->filePath("status"));
+  bool is_known = file.open(QIODevice::ReadOnly);
+  const int status = file.readAll().trimmed().toInt(&is_known);
+  noted_.reset();
+  if (!is_known) return end(false, "the terminal was closed before the program ended");
+  constexpr int kSignals = 128;  // a shell adds it to the number of a signal
+  end(status == 0, status > kSignals ? QString("killed by signal %1 (%2)")
+                                           .arg(status - kSignals)
+                                           .arg(strsignal(status - kSignals))
+                                     : QString("exit status %1").arg(status));
 }
 
 void ProgramRun::stop() {

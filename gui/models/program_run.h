@@ -4,9 +4,11 @@
 #include <QObject>
 #include <QProcess>
 #include <QStringList>
+#include <QTemporaryDir>
 
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,6 +25,8 @@ struct RunRequest {
 
   /// The command line, without folder and input.
   QStringList command() const;
+  /// The same as a line of a shell, with folder and input.
+  QString line() const;
 };
 
 /// The words of a line, as a POSIX shell splits it: quotes and backslashes, no expansion. nullopt
@@ -56,6 +60,9 @@ class ProgramRun : public QObject {
  private:
   bool in_process() const { return process_.state() != QProcess::NotRunning; }
   void next();
+  /// The words that run `words` in a terminal emulator.
+  QStringList in_terminal(const RunRequest& request, const QStringList& words);
+  void end_in_terminal();
   void end(bool good, const QString& how);
 
   QString respike_;
@@ -63,6 +70,7 @@ class ProgramRun : public QObject {
   QProcess process_;
   bool begun_ = false;  // a run whose end was not told yet
   bool asked_to_stop_ = false;
+  std::unique_ptr<QTemporaryDir> noted_;  // where a shell in a terminal notes the exit status
 };
 
 /// The terminal emulator of this system; empty: there is none.

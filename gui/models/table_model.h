@@ -3,9 +3,17 @@
 
 #include <QAbstractTableModel>
 
+#include <cstdint>
 #include <span>
 
+#include "optimizer/base/number_text.h"
+
 namespace respike::gui {
+
+/// 1,234,567.
+inline QString number(uint64_t value) {
+  return QString::fromStdString(grouped(value));
+}
 
 class TableModel : public QAbstractTableModel {
   Q_OBJECT

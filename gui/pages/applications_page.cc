@@ -56,8 +56,11 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
   tree_->setExpandsOnDoubleClick(false);
   tree_->header()->setStretchLastSection(false);
   tree_->header()->setSectionResizeMode(ApplicationModel::state, QHeaderView::Stretch);
-  tree_->setColumnWidth(ApplicationModel::name, 220);
-  tree_->setColumnWidth(ApplicationModel::profile, 240);
+  tree_->setColumnWidth(ApplicationModel::name, 190);
+  tree_->setColumnWidth(ApplicationModel::mode, 95);
+  tree_->setColumnWidth(ApplicationModel::profile, 170);
+  tree_->setColumnWidth(ApplicationModel::builds, 55);
+  tree_->setColumnWidth(ApplicationModel::machine, 75);
 
   filter_ = new QLineEdit(this);
   filter_->setPlaceholderText("Find an application or image");
@@ -164,6 +167,7 @@ void ApplicationsPage::take_snapshot() {
 }
 
 void ApplicationsPage::choose(const QString& application) {
+  if (application.isEmpty()) return tree_->clearSelection();
   if (const ApplicationView* now = selected();
       now != nullptr && QString::fromStdString(now->name) == application)
     return;
@@ -228,9 +232,25 @@ void ApplicationsPage::export_images() {
     manager_.start(export_action(dialog.application(), dialog.images(), dialog.place()));
 }
 
+/// The command lines name files that only the database knows: they are asked for first, so that the
+/// lines of all actions are in order.
 void ApplicationsPage::verify() {
-  if (const ApplicationView* application = selected())
-    manager_.start(verify_action(QString::fromStdString(application->name), selected_images()));
+  const ApplicationView* application = selected();
+  if (application == nullptr) return;
+  const QString name = QString::fromStdString(application->name);
+  const std::vector<std::string> images = selected_images();
+  const auto start = [this, name, images] { manager_.start(verify_action(name, images)); };
+  using Commands = std::vector<QStringList>;
+  manager_.ask<Commands>(
+      this,
+      [name, images](Environment& environment) {
+        return verify_commands(environment, name, images);
+      },
+      [this, start](const Commands& commands) {
+        for (const QStringList& words : commands) manager_.note_command(words);
+        start();
+      },
+      [start](const QString&) { start(); });  // the action says why it fails
 }
 
 void ApplicationsPage::forget() {
@@ -239,10 +259,12 @@ void ApplicationsPage::forget() {
   const QString name = QString::fromStdString(application->name);
   const auto answer = QMessageBox::question(
       this, "Forget " + name,
-      QString("Forget the application %1? The profiles of its images stay until they are pruned: "
-              "registering %1 again brings them back.")
-          .arg(name));
-  if (answer == QMessageBox::Yes) manager_.start(unregister_action(name));
+      verbatim(QString("Forget the application %1? The profiles of its images stay until they are "
+                       "pruned: registering %1 again brings them back.")
+                   .arg(name)));
+  if (answer != QMessageBox::Yes) return;
+  Q_EMIT forgetting(name);
+  manager_.start(unregister_action(name));
 }
 
 void ApplicationsPage::prune() {

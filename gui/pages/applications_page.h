@@ -33,6 +33,8 @@ class ApplicationsPage : public QWidget {
   void set_mode(respike::Mode mode);
 
  Q_SIGNALS:
+  /// The user has an application forgotten.
+  void forgetting(const QString& application);
   void chosen(const QString& application);
   void register_wanted();
   void demo_wanted();

@@ -65,6 +65,10 @@ CharacterView::CharacterView(Manager& manager, std::shared_ptr<CodeCache> cache,
   layout->addWidget(stack(), 1);
 }
 
+void CharacterView::clear() {
+  model_.set({});
+}
+
 void CharacterView::read() {
   show_nothing("Reading the code …");
   ask<Characteristics>(

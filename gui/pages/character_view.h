@@ -20,6 +20,7 @@ class CharacterView : public TimeView {
 
  protected:
   void read() override;
+  void clear() override;
 
  private:
   struct Place {  // of a figure

@@ -6,8 +6,10 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QMessageBox>
+#include <QPainter>
 #include <QSaveFile>
 #include <QShortcut>
+#include <QStyle>
 
 #include <algorithm>
 
@@ -43,6 +45,32 @@ QLabel* make_empty_state(const QString& text, QWidget* parent) {
   label->setTextInteractionFlags(Qt::TextBrowserInteraction);
   label->setMargin(24);
   return label;
+}
+
+ElidedLabel::ElidedLabel(QWidget* parent) : QLabel(parent) {
+  setTextFormat(Qt::PlainText);
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+}
+
+void ElidedLabel::setText(const QString& text) {
+  QLabel::setText(text);
+  setToolTip(text.isEmpty() ? QString() : verbatim(text));
+}
+
+QSize ElidedLabel::minimumSizeHint() const {
+  return {0, QLabel::minimumSizeHint().height()};
+}
+
+void ElidedLabel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const QString text = QLabel::text().replace('\n', ' ');
+  style()->drawItemText(&painter, contentsRect(), int(alignment()), palette(), isEnabled(),
+                        fontMetrics().elidedText(text, Qt::ElideRight, contentsRect().width()),
+                        foregroundRole());
+}
+
+QString verbatim(const QString& text) {
+  return "<span>" + text.toHtmlEscaped().replace('\n', "<br>") + "</span>";
 }
 
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent) {

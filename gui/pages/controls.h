@@ -25,6 +25,23 @@ QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* 
 /// Text in the middle of a page that has nothing to show: what to do next.
 QLabel* make_empty_state(const QString& text, QWidget* parent);
 
+/// A line of plain text that never widens the window: what has no room is left out at the end, and
+/// the tooltip has all.
+class ElidedLabel : public QLabel {
+  Q_OBJECT
+
+ public:
+  explicit ElidedLabel(QWidget* parent = nullptr);
+  void setText(const QString& text);
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+/// A text for a label that shows it letter by letter: labels take `<b>` in a name for a tag.
+QString verbatim(const QString& text);
+
 /// Asks for a file and writes the table to it as CSV.
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);
 

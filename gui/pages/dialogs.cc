@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "environment/describing.h"
+#include "gui/pages/controls.h"
 
 namespace respike::gui {
 namespace {
@@ -89,6 +90,26 @@ bool ImageList::any_checked() const {
   return false;
 }
 
+QWidget* ImageList::with_buttons() {
+  auto* both = new QWidget(parentWidget());
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(make_button("&All", "Check all images", both, [this] { check_all(true); }));
+  buttons->addWidget(make_button("N&one", "Check no image", both, [this] { check_all(false); }));
+  for (auto* button : both->findChildren<QPushButton*>()) button->setAutoDefault(false);
+  buttons->addStretch(1);
+  auto* layout = new QVBoxLayout(both);
+  layout->setContentsMargins({});
+  layout->addWidget(this);
+  layout->addLayout(buttons);
+  return both;
+}
+
+void ImageList::check_all(bool on) {
+  for (int i = 0; i < count(); ++i)
+    if ((item(i)->flags() & Qt::ItemIsUserCheckable) != 0)
+      item(i)->setCheckState(on ? Qt::Checked : Qt::Unchecked);
+}
+
 // ---- MakingDialog ----
 
 MakingDialog::MakingDialog(What what, const ApplicationView& application,
@@ -98,7 +119,9 @@ MakingDialog::MakingDialog(What what, const ApplicationView& application,
   setWindowTitle((instruments ? "Instrument " : "Optimize ") + application_);
   auto* form = new QFormLayout;
   images_ = new ImageList(application, chosen, this);
-  form->addRow("&Images", images_);
+  auto* label = new QLabel("&Images", this);
+  label->setBuddy(images_);
+  form->addRow(label, images_->with_buttons());
   if (instruments) {
     atomic_ = new QCheckBox("exact with several &threads and forked children, slower", this);
     atomic_->setToolTip("Counters are counted up by atomic instructions (--counters atomic)");
@@ -145,7 +168,9 @@ ExportDialog::ExportDialog(const ApplicationView& application,
   setWindowTitle("Export " + application_);
   auto* form = new QFormLayout;
   images_ = new ImageList(application, chosen, this);
-  form->addRow("&Images", images_);
+  auto* label = new QLabel("&Images", this);
+  label->setBuddy(images_);
+  form->addRow(label, images_->with_buttons());
   folder_ = new QLineEdit(this);
   folder_->setAccessibleName("Folder");
   folder_->setToolTip("Where the images go; made if there is none");
@@ -156,6 +181,11 @@ ExportDialog::ExportDialog(const ApplicationView& application,
       new QCheckBox("each image below the folder under its original's &path (like DESTDIR)", this);
   keeps_paths_->setToolTip("Else all images go into the folder itself (--root)");
   form->addRow("", keeps_paths_);
+  replaces_ = new QCheckBox("&replace files that Respike did not make", this);
+  replaces_->setToolTip(
+      "Else nothing is exported when a file is in the way that Respike did not make. Images that "
+      "were exported before are replaced in any case.");
+  form->addRow("", replaces_);
   auto* buttons = add_buttons(this, "Export");
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
@@ -170,7 +200,9 @@ ExportDialog::ExportDialog(const ApplicationView& application,
 }
 
 ExportPlace ExportDialog::place() const {
-  return {.folder = folder_->text().toStdString(), .keeps_paths = keeps_paths_->isChecked()};
+  return {.folder = folder_->text().toStdString(),
+          .keeps_paths = keeps_paths_->isChecked(),
+          .replaces = replaces_->isChecked()};
 }
 
 // ---- PruneDialog ----
@@ -188,6 +220,7 @@ PruneDialog::PruneDialog(Manager& manager, QWidget* parent) : QDialog(parent), m
   auto* form = new QFormLayout;
   form->addRow("&Keep builds of each image", keep_);
   auto* buttons = add_buttons(this, "Remove");
+  remove_ = accept_button(buttons);
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
   layout->addWidget(rows_, 1);
@@ -198,14 +231,16 @@ PruneDialog::PruneDialog(Manager& manager, QWidget* parent) : QDialog(parent), m
 }
 
 void PruneDialog::look() {
+  remove_->setEnabled(false);  // until it is known what would go
   manager_.ask<PruneResult>(
       this, [keep = keep()](Environment& environment) { return environment.prune(keep, true); },
       [this](const PruneResult& result) {
         rows_->clear();
         for (const std::string& row : result.rows) rows_->addItem(QString::fromStdString(row));
         sum_->setText(QString::fromStdString(pruned_text(result, true)));
+        remove_->setEnabled(result.builds + result.images + result.derived + result.bytes != 0);
       },
-      [this](const QString& failure) { sum_->setText(failure); });
+      [this](const QString& failure) { sum_->setText(verbatim(failure)); });
 }
 
 // ---- RegisterDialog ----

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPushButton>
 #include <QSpinBox>
 
 #include "gui/models/manager.h"
@@ -24,6 +25,11 @@ class ImageList : public QListWidget {
   /// Paths of the checked images; empty: all are checked.
   std::vector<std::string> images() const;
   bool any_checked() const;
+  /// The list, with buttons below it that check all images or none.
+  QWidget* with_buttons();
+
+ private:
+  void check_all(bool on);
 };
 
 /// Which images, and with which options, to instrument or to optimize.
@@ -61,6 +67,7 @@ class ExportDialog : public QDialog {
   ImageList* images_;
   QLineEdit* folder_;
   QCheckBox* keeps_paths_;
+  QCheckBox* replaces_;
 };
 
 /// How much to prune, after a look at what would go.
@@ -78,6 +85,7 @@ class PruneDialog : public QDialog {
   QSpinBox* keep_;
   QListWidget* rows_;
   QLabel* sum_;
+  QPushButton* remove_ = nullptr;
 };
 
 /// What to register, and under which name.

@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMessageBox>
+#include <QSettings>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -16,6 +17,12 @@
 #include "gui/pages/remembering.h"
 
 namespace respike::gui {
+namespace {
+
+constexpr const char* kSettings = "gains";
+constexpr const char* kRunning = "running both versions …";
+
+}  // namespace
 
 GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager_(manager) {
   arguments_ = new QLineEdit(this);
@@ -37,11 +44,11 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   start_ = make_button("&Compare",
                        "Run the original and the optimized program on a model of the processor",
                        this, [this] { compare(); });
-  end_ = make_button("&Stop", "End the comparison", this, [this] {
-    if (stop_) stop_->stop();
-  });
+  end_ = make_button("&Stop", "End the comparison", this, [this] { manager_.cancel(task_); });
   verdict_ = new QLabel(this);
   verdict_->setWordWrap(true);
+  verdict_->setTextFormat(Qt::PlainText);
+  verdict_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(start_);
   buttons->addWidget(end_);
@@ -88,6 +95,9 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
 
   connect(arguments_, &QLineEdit::returnPressed, this, &GainPage::compare);
   connect(&manager_, &Manager::task_ended, this, &GainPage::end);
+  connect(&manager_, &Manager::said, this, [this](const Message& message) {
+    if (message.kind == Message::Kind::error) failure_ = message.text;
+  });
   connect(&manager_, &Manager::snapshot_changed, this, &GainPage::take_snapshot);
   connect(kept_table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &GainPage::show_chosen);
@@ -101,7 +111,8 @@ GainPage::~GainPage() {
 void GainPage::choose(const QString& application) {
   if (application == application_) return;
   application_ = application;
-  verdict_->clear();
+  recall();
+  verdict_->setText(task_ != 0 && compared_ == application_ ? kRunning : "");
   stack_->setCurrentIndex(0);
   kept_.set({});
   take_snapshot();
@@ -159,6 +170,8 @@ void GainPage::show_chosen() {
   const ComparisonRow& first = kept_.rows()[size_t(rows.front())];
   figures_.set(first);
   fit_columns(*table_);
+  widen_for_numbers(*table_,
+                    {GainModel::name, GainModel::before, GainModel::after, GainModel::change});
   StackedBars bars;
   bars.unit = "cycles";
   for (const ComparedNumber& number : first.cycles)
@@ -200,23 +213,53 @@ void GainPage::compare() {
     verdict_->setText("a quote in the arguments is not closed");
     return;
   }
+  remember();
   stop_ = std::make_shared<StopFile>();
-  verdict_->setText("running both versions …");
-  task_ = manager_.start(compare_action({.application = application_,
-                                         .arguments = *arguments,
-                                         .folder = folder_->text(),
-                                         .input = input_->text()},
-                                        stop_));
+  verdict_->setText(kRunning);
+  compared_ = application_;
+  const GainRequest request{.application = application_,
+                            .arguments = *arguments,
+                            .folder = folder_->text(),
+                            .input = input_->text()};
+  task_ = manager_.start(compare_action(request, stop_));
+  note_command(request);
   show_state();
 }
 
 void GainPage::end(const Task& task) {
   if (task.number != task_) return;
   task_ = 0;
-  verdict_->setText(task.state == Task::State::done
-                        ? QString()
-                        : "The comparison ended without a result: the page Messages says why.");
+  if (compared_ == application_)
+    verdict_->setText(task.state == Task::State::done     ? QString()
+                      : task.state == Task::State::failed ? failure_
+                                                          : "stopped");
   take_snapshot();
+}
+
+/// The command line compares files, which the database knows.
+void GainPage::note_command(const GainRequest& request) {
+  manager_.ask<QStringList>(
+      this, [request](Environment& environment) { return compare_command(environment, request); },
+      [this, request](const QStringList& words) {
+        manager_.note_command(words, request.folder, request.input);
+      },
+      [](const QString&) {});
+}
+
+void GainPage::remember() const {
+  QSettings settings;
+  settings.beginGroup(settings_group(kSettings, application_));
+  settings.setValue("arguments", arguments_->text());
+  settings.setValue("folder", folder_->text());
+  settings.setValue("input", input_->text());
+}
+
+void GainPage::recall() {
+  QSettings settings;
+  settings.beginGroup(settings_group(kSettings, application_));
+  arguments_->setText(settings.value("arguments").toString());
+  folder_->setText(settings.value("folder").toString());
+  input_->setText(settings.value("input").toString());
 }
 
 void GainPage::show_state() {

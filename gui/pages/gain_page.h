@@ -25,6 +25,7 @@ class GainPage : public QWidget {
 
  private:
   void compare();
+  void note_command(const GainRequest& request);
   void end(const Task& task);
   void take_snapshot();
   void read();
@@ -34,11 +35,15 @@ class GainPage : public QWidget {
   std::vector<int> chosen() const;
   void forget();
   void show_state();
+  void remember() const;
+  void recall();
   void save();
 
   Manager& manager_;
   QString application_;
-  int task_ = 0;  // the comparison that runs; 0: none
+  int task_ = 0;      // the comparison that runs; 0: none
+  QString compared_;  // the application that it compares
+  QString failure_;   // why it failed
   std::shared_ptr<StopFile> stop_;
   bool asking_ = false;  // for what was kept
   ComparisonModel kept_;

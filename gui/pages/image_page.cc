@@ -13,10 +13,6 @@
 namespace respike::gui {
 namespace {
 
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 QGroupBox* make_box(const QString& title, QTableView* table, const QAbstractItemModel& model,
                     QWidget* parent) {
   auto* box = new QGroupBox(title, parent);
@@ -39,6 +35,7 @@ ImagePage::ImagePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget
   images_->setMinimumContentsLength(40);
   info_ = new QLabel(this);
   info_->setWordWrap(true);
+  info_->setTextFormat(Qt::PlainText);
   info_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   build_table_ = make_table("Builds", &builds_, this);
   left_alone_table_ = make_table("Procedures left alone", &left_alone_, this);
@@ -92,6 +89,7 @@ void ImagePage::showEvent(QShowEvent* event) {
 
 void ImagePage::ask() {
   const QString image = images_->currentData().toString();
+  const int number = ++asked_;
   builds_.set({});
   left_alone_.set({});
   if (image.isEmpty()) {
@@ -104,8 +102,8 @@ void ImagePage::ask() {
       this,
       [application = application_.toStdString(), path = image.toStdString()](
           Environment& environment) { return read_builds(environment, application, path); },
-      [this, image](const Builds& builds) {
-        if (image != images_->currentData().toString()) return;
+      [this, number](const Builds& builds) {
+        if (number != asked_) return;
         builds_.set(builds);
         fit_columns(*build_table_);
       },
@@ -114,10 +112,14 @@ void ImagePage::ask() {
       this,
       [cache = cache_, application = application_.toStdString(), path = image.toStdString()](
           Environment& environment) { return cache->info(environment, application, path); },
-      [this, image](const ImageInfo& info) {
-        if (image == images_->currentData().toString()) show(info);
+      [this, number](const ImageInfo& info) {
+        if (number == asked_) show(info);
       },
-      [this](const QString& failure) { info_->setText(failure); });
+      [this, number](const QString& failure) {
+        if (number != asked_) return;
+        info_->setText(failure);
+        shown_.clear();  // asked again at the next change, or when somebody looks
+      });
 }
 
 void ImagePage::show(const ImageInfo& info) {
@@ -125,13 +127,14 @@ void ImagePage::show(const ImageInfo& info) {
   left_alone_.set(s);
   info_->setText(
       QString("%1, %2, for %3: %4 procedures, %5 basic blocks, %6 instructions, %7 bytes of text, "
-              "%8 relocations. Opaque are %9 procedures with %10 of the text; pinned are %11.")
+              "%8 relocations. Opaque are %9 procedures with %10 bytes, %12 of the text; pinned "
+              "are %11.")
           .arg(QString::fromStdString(info.format), QString::fromStdString(info.kind),
                QString::fromStdString(info.machine), number(s.procedures), number(s.blocks),
                number(s.instructions), number(s.text_bytes), number(s.relocations),
                number(s.opaque.size()))
-          .arg(QString::fromStdString(percent(double(s.opaque_bytes), double(s.text_bytes))),
-               number(s.pinned.size())));
+          .arg(number(s.opaque_bytes), number(s.pinned.size()),
+               QString::fromStdString(percent(double(s.opaque_bytes), double(s.text_bytes)))));
 }
 
 }  // namespace respike::gui

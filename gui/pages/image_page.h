@@ -32,6 +32,7 @@ class ImagePage : public QWidget {
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
   QString shown_;  // what the page depends on, when it was asked for
+  int asked_ = 0;  // number of the last questions: only their answers are shown
   BuildModel builds_;
   LeftAloneModel left_alone_;
   QComboBox* images_ = nullptr;

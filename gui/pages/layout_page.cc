@@ -14,6 +14,18 @@
 namespace respike::gui {
 namespace {
 
+constexpr const char* kNotOptimized =
+    "<b>Optimize</b> the application, and its new layout is here.";
+
+/// Why there is no image to show, which is what the page Applications says.
+QString why_no_image(const ApplicationView* application) {
+  if (application == nullptr) return "Choose an application above.";
+  for (const ImageView& view : application->images)
+    if (!view.problem.empty())
+      return verbatim(QString::fromStdString(view.image.path + ": " + view.problem));
+  return "None of the application's images can be optimized.";
+}
+
 QWidget* with_title(const QString& title, QWidget* below) {
   auto* both = new QWidget(below->parentWidget());
   auto* layout = new QVBoxLayout(both);
@@ -46,13 +58,13 @@ LayoutPage::LayoutPage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidg
   top->addStretch(1);
   top->addWidget(
       make_button("Save &picture…", "Save both maps as SVG or PNG", this, [this] { save(); }));
-  top->addWidget(make_button("Save &CSV…", "Save the figures as comma-separated values", this,
-                             [this] { save_csv(touched_, application_ + "-layout.csv", this); }));
+  top->addWidget(
+      make_button("Save &CSV…", "Save the figures as comma-separated values", this,
+                  [this] { save_csv(touched_, application_shown_ + "-layout.csv", this); }));
 
   before_ = make_map("Map of the original text");
   after_ = make_map("Map of the optimized text");
-  not_optimized_ =
-      make_empty_state("<b>Optimize</b> the application, and its new layout is here.", this);
+  not_optimized_ = make_empty_state(kNotOptimized, this);
   right_ = new QStackedWidget(this);
   right_->addWidget(not_optimized_);
   right_->addWidget(after_);
@@ -96,9 +108,10 @@ LayoutMapView* LayoutPage::make_map(const QString& name) {
           [this](const QString& text) { pointed_->setText(text); });
   connect(map, &LayoutMapView::piece_wanted, this, [this, map](const LayoutPiece& piece) {
     if (piece.procedure == kNone) return;
-    const auto& procedures = map->map().view().procedures;
-    Q_EMIT procedure_wanted(images_->currentData().toString().toStdString(),
-                            QString::fromStdString(procedures[piece.procedure]), 0);
+    const LayoutView& view = map->map().view();
+    if (const uint64_t address = view.addresses[piece.procedure]; address != 0)
+      Q_EMIT procedure_wanted(image_shown_.toStdString(),
+                              QString::fromStdString(view.procedures[piece.procedure]), address);
   });
   return map;
 }
@@ -147,38 +160,46 @@ void LayoutPage::showEvent(QShowEvent* event) {
 void LayoutPage::ask() {
   shown_ = stamp();
   const QString image = images_->currentData().toString();
-  if (image.isEmpty()) {
-    empty_->setText(application_.isEmpty() ? "Choose an application above."
-                                           : "None of the application's images can be optimized.");
-    stack_->setCurrentIndex(0);
-    return;
-  }
-  if (layouts_.before.pieces.empty()) empty_->setText("…");
+  if (image.isEmpty()) return show_nothing(why_no_image(manager_.application(application_)));
+  if (application_ != application_shown_ || image != image_shown_) show_nothing("…");
   manager_.ask<LayoutAnswer>(
       this,
       [cache = cache_, application = application_.toStdString(), path = image.toStdString()](
           Environment& environment) { return cache->layouts(environment, application, path); },
-      [this, asked = shown_](const LayoutAnswer& answer) {
-        if (asked == shown_) show_layouts(answer);
+      [this, asked = shown_, application = application_, image](const LayoutAnswer& answer) {
+        if (asked != shown_) return;
+        application_shown_ = application;
+        image_shown_ = image;
+        show_layouts(answer);
       },
-      [this](const QString& failure) {
-        empty_->setText(failure);
-        stack_->setCurrentIndex(0);
+      [this, asked = shown_](const QString& failure) {
+        if (asked != shown_) return;
+        show_nothing(verbatim(failure));
+        shown_.clear();  // asked again at the next change, or when somebody looks
       });
 }
 
+/// Forgets the maps, too: nobody shall save the picture of another image.
+void LayoutPage::show_nothing(const QString& text) {
+  application_shown_.clear();
+  image_shown_.clear();
+  layouts_ = {};
+  touched_.set({}, {});
+  draw();
+  empty_->setText(text);
+  stack_->setCurrentIndex(0);
+}
+
 void LayoutPage::show_layouts(const LayoutAnswer& answer) {
+  if (answer.before.touched.lines == 0)
+    return show_nothing(
+        "Nothing was counted yet: <b>instrument</b> the application, and <b>run</b> it.");
   layouts_ = answer;
   touched_.set(layouts_.before, layouts_.after);
   table_->resizeRowsToContents();
-  if (layouts_.before.touched.lines == 0) {
-    empty_->setText(
-        "Nothing was counted yet: <b>instrument</b> the application, and <b>run</b> it.");
-    stack_->setCurrentIndex(0);
-    return;
-  }
-  if (!layouts_.not_followed.empty())
-    not_optimized_->setText(QString::fromStdString(layouts_.not_followed).toHtmlEscaped());
+  not_optimized_->setText(layouts_.not_followed.empty()
+                              ? kNotOptimized
+                              : verbatim(QString::fromStdString(layouts_.not_followed)));
   draw();
   stack_->setCurrentIndex(1);
 }
@@ -193,10 +214,10 @@ void LayoutPage::draw() {
 void LayoutPage::save() {
   if (before_->map().rows() == 0) return;
   const QString path = QFileDialog::getSaveFileName(
-      this, "Save the maps", application_ + "-layout.svg", "SVG (*.svg);;PNG (*.png)");
+      this, "Save the maps", application_shown_ + "-layout.svg", "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
-  const QString failure =
-      save_layouts(before_->map(), after_->map(), path, "Layout of " + images_->currentText());
+  const QString failure = save_layouts(before_->map(), after_->map(), path,
+                                       "Layout of " + QFileInfo(image_shown_).fileName());
   if (!failure.isEmpty()) QMessageBox::warning(this, "Save the maps", failure);
 }
 

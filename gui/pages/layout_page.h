@@ -35,6 +35,7 @@ class LayoutPage : public QWidget {
   void take_snapshot();
   QString stamp() const;
   void ask();
+  void show_nothing(const QString& text);
   void show_layouts(const LayoutAnswer& answer);
   void draw();
   void save();
@@ -43,7 +44,8 @@ class LayoutPage : public QWidget {
   Manager& manager_;
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
-  QString shown_;  // the stamp of what is shown or asked for
+  QString shown_;                            // the stamp of what is shown or asked for
+  QString application_shown_, image_shown_;  // of layouts_; name, path
   LayoutAnswer layouts_;
   TouchedModel touched_;
   QComboBox* images_ = nullptr;

@@ -6,11 +6,26 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QScrollBar>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "gui/pages/controls.h"
 
 namespace respike::gui {
+
+namespace {
+
+/// Leaves out the middle of what has no room: titles of actions on one path start alike.
+class MiddleDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    option->textElideMode = Qt::ElideMiddle;
+  }
+};
+
+}  // namespace
 
 CommandsPage::CommandsPage(Manager& manager, QWidget* parent) : QWidget(parent) {
   lines_ = new QPlainTextEdit(this);
@@ -39,6 +54,7 @@ MessagesPage::MessagesPage(MessageModel& messages, QWidget* parent) : QWidget(pa
   found_.setFilterCaseSensitivity(Qt::CaseInsensitive);
   table_ = make_table("Messages", &found_, this);
   table_->setColumnWidth(MessageModel::about, 200);
+  table_->setItemDelegateForColumn(MessageModel::about, new MiddleDelegate(table_));
   auto* find = new QLineEdit(this);
   find->setPlaceholderText("Find in messages");
   find->setAccessibleName("Find in messages");

@@ -51,6 +51,11 @@ LoopsView::LoopsView(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget
   connect(find_, &QLineEdit::textChanged, &filter_, &QSortFilterProxyModel::setFilterFixedString);
 }
 
+void LoopsView::clear() {
+  model_.set({});
+  sum_->clear();
+}
+
 void LoopsView::read() {
   show_nothing("Reading the code …");
   ask<std::vector<LoopRow>>(
@@ -64,9 +69,10 @@ void LoopsView::show(const std::vector<LoopRow>& rows) {
   double share = 0;
   for (const LoopRow& row : rows)
     if (row.loop.depth == 1) share += row.share;
-  sum_->setText(QString("%1 of the instructions were executed in %2 loops")
+  sum_->setText(QString("%1 of the instructions were executed in %2 loop%3")
                     .arg(QString::fromStdString(percent(share, 1)),
-                         QString::fromStdString(grouped(rows.size()))));
+                         QString::fromStdString(grouped(rows.size())),
+                         rows.size() == 1 ? "" : "s"));
   model_.set(rows);
   if (rows.empty())
     show_nothing(

@@ -20,6 +20,7 @@ class LoopsView : public TimeView {
 
  protected:
   void read() override;
+  void clear() override;
 
  private:
   void show(const std::vector<LoopRow>& rows);

@@ -14,7 +14,6 @@
 #include <QToolBar>
 
 #include "gui/pages/applications_page.h"
-#include "gui/pages/controls.h"
 #include "gui/pages/dialogs.h"
 #include "gui/pages/gain_page.h"
 #include "gui/pages/image_page.h"
@@ -28,8 +27,20 @@
 #include "gui/pages/time_page.h"
 
 namespace respike::gui {
+namespace {
 
-MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(manager) {
+/// "Compare sort: run both versions", though the step names the image "sort" again.
+QString progress_text(const Task& task) {
+  if (task.step.isEmpty()) return task.title;
+  const QString image = task.step.section(": ", 0, 0);
+  const bool again = task.title.endsWith(' ' + image) && task.step.contains(": ");
+  return task.title + ": " + (again ? task.step.section(": ", 1) : task.step);
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Manager& manager, const QString& respike)
+    : manager_(manager), database_(manager.database()) {
   setWindowTitle("Respike Manager");
   setAcceptDrops(true);
   make_placeholders_readable();
@@ -53,6 +64,7 @@ MainWindow::MainWindow(Manager& manager, const QString& respike) : manager_(mana
     resize(QSize(1100, 720).boundedTo(screen()->availableSize()));
   tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
   restore_arrangement(*tabs_);
+  to_choose_ = settings.value("window/application").toString();
   take_snapshot();
 }
 
@@ -65,6 +77,8 @@ void MainWindow::make_toolbar() {
   chooser_->setAccessibleName("Application");
   chooser_->setToolTip("The application that all pages show");
   chooser_->setMinimumContentsLength(24);
+  chooser_->setMaximumWidth(480);  // names may be long
+  chooser_->setPlaceholderText("choose an application");
   label->setBuddy(chooser_);
   toolbar->addWidget(label);
   toolbar->addWidget(chooser_);
@@ -112,6 +126,8 @@ void MainWindow::make_pages(const QString& respike) {
   tabs_->addTab(settings_, "Settings");
   setCentralWidget(tabs_);
   connect(applications_, &ApplicationsPage::chosen, this, &MainWindow::choose);
+  connect(applications_, &ApplicationsPage::forgetting, this,
+          [this](const QString& name) { forgotten_ = name; });
   connect(applications_, &ApplicationsPage::register_wanted, this, &MainWindow::register_program);
   connect(applications_, &ApplicationsPage::demo_wanted, this, &MainWindow::register_demo);
   connect(applications_, &ApplicationsPage::details_wanted, this,
@@ -176,7 +192,7 @@ void MainWindow::make_menus() {
 }
 
 void MainWindow::make_status() {
-  step_ = new QLabel(this);
+  step_ = new ElidedLabel(this);
   progress_ = new QProgressBar(this);
   progress_->setAccessibleName("Progress");
   progress_->setRange(0, 1000);
@@ -192,6 +208,7 @@ void MainWindow::make_status() {
 }
 
 void MainWindow::choose(const QString& application) {
+  if (application.isEmpty()) return;
   const int index = chooser_->findData(application);
   if (index >= 0) chooser_->setCurrentIndex(index);
 }
@@ -206,12 +223,29 @@ void MainWindow::take_snapshot() {
       chooser_->addItem(name, name);
     }
   }
-  const QString wanted = !to_choose_.isEmpty() && chooser_->findData(to_choose_) >= 0
-                             ? std::exchange(to_choose_, QString())
-                             : before;
-  chooser_->setCurrentIndex(std::max(0, chooser_->findData(wanted)));
+  {
+    const QSignalBlocker quiet(chooser_);
+    chooser_->setCurrentIndex(place_to_choose(before));
+  }
   chooser_->setEnabled(chooser_->count() != 0);
   show_application();
+}
+
+/// When the chosen application is gone, none is chosen: the next action would hit another one that
+/// the user did not choose.
+int MainWindow::place_to_choose(const QString& before) {
+  if (!to_choose_.isEmpty() && chooser_->findData(to_choose_) >= 0)
+    return chooser_->findData(std::exchange(to_choose_, QString()));
+  if (chooser_->count() == 0) lost_ = false;
+  if (before.isEmpty()) return lost_ ? -1 : 0;
+  const int place = chooser_->findData(before);
+  const bool same_database = manager_.database() == std::exchange(database_, manager_.database());
+  const bool is_gone = place < 0 && same_database;
+  lost_ = is_gone && chooser_->count() != 0;
+  if (is_gone && before != std::exchange(forgotten_, QString()) && manager_.snapshot().there)
+    manager_.say(Message::Kind::note, before,
+                 "it is not registered any more: no application is chosen");
+  return lost_ ? -1 : std::max(0, place);
 }
 
 void MainWindow::show_task(const Task& task) {
@@ -223,7 +257,7 @@ void MainWindow::show_task(const Task& task) {
   shown_task_ = active ? task.number : 0;
   for (QWidget* widget : std::initializer_list<QWidget*>{step_, progress_, cancel_})
     widget->setVisible(active);
-  step_->setText(task.title + (task.step.isEmpty() ? "" : ": " + task.step));
+  step_->setText(progress_text(task));
   progress_->setValue(int(1000 * task.share));
 }
 
@@ -280,6 +314,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/page", tabs_->currentIndex());
+  if (!application().isEmpty()) settings.setValue("window/application", application());
   keep_arrangement(*tabs_);
   event->accept();
 }

@@ -2,7 +2,6 @@
 // The window: pages in tabs, the chosen application above, progress below.
 
 #include <QComboBox>
-#include <QLabel>
 #include <QMainWindow>
 #include <QProgressBar>
 #include <QPushButton>
@@ -11,6 +10,7 @@
 #include "gui/models/demo.h"
 #include "gui/models/log_model.h"
 #include "gui/models/manager.h"
+#include "gui/pages/controls.h"
 
 namespace respike::gui {
 
@@ -55,11 +55,14 @@ class MainWindow : public QMainWindow {
   void show_procedure(const std::string& image, const QString& name, uint64_t address,
                       uint64_t block);
   void take_snapshot();
+  /// The place in the chooser of the application that is to be shown now; -1: none.
+  int place_to_choose(const QString& before);
   void show_task(const Task& task);
   void about();
 
   Manager& manager_;
   std::optional<Demo> demo_;
+  std::filesystem::path database_;  // that the chooser shows
   MessageModel messages_;
   QComboBox* chooser_ = nullptr;
   QTabWidget* tabs_ = nullptr;
@@ -72,11 +75,13 @@ class MainWindow : public QMainWindow {
   LayoutPage* layout_ = nullptr;
   GainPage* gain_ = nullptr;
   SettingsPage* settings_ = nullptr;
-  QLabel* step_ = nullptr;
+  ElidedLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton* cancel_ = nullptr;
   int shown_task_ = 0;
-  QString to_choose_;  // an application that is being registered
+  QString to_choose_;  // an application that is being registered, or was chosen in the last session
+  bool lost_ = false;  // the chosen application is gone: none is chosen until somebody chooses
+  QString forgotten_;  // an application that is being forgotten here
 };
 
 }  // namespace respike::gui

@@ -7,6 +7,7 @@
 #include <QMessageBox>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -66,9 +67,16 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   hides_cold_ = new QCheckBox("only what &ran", this);
   hides_cold_->setChecked(true);
   hides_cold_->setToolTip("Leave blocks that never ran out of the graph");
+  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // names may be long
+  find_ = new QLineEdit(this);
+  find_->setPlaceholderText("Find in the listing");
+  find_->setAccessibleName("Find in the listing");
+  find_->setToolTip("Enter goes to the next line that holds the text: code, address or target");
+  find_->setClearButtonEnabled(true);
+  connect(find_, &QLineEdit::returnPressed, this, &ProcedurePage::find_next);
   auto* top = new QHBoxLayout;
   top->addWidget(back_);
-  top->addWidget(title_, 1);
+  top->addWidget(find_, 1);
   top->addWidget(version_);
   top->addWidget(hides_cold_);
   top->addWidget(
@@ -91,7 +99,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   table_->setColumnWidth(ListingModel::count, 100);
   table_->setColumnWidth(ListingModel::address, 100);
   table_->setColumnWidth(ListingModel::text, 240);
-  table_->setToolTip("A double click, or Enter, follows a call");
+  table_->setToolTip("A double click, or Enter, follows a call or a branch");
   splitter_ = new QSplitter(this);
   splitter_->addWidget(graph_);
   splitter_->addWidget(table_);
@@ -102,6 +110,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   stack_->addWidget(splitter_);
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(top);
+  layout->addWidget(title_);
   layout->addWidget(stack_, 1);
 
   connect(&manager_, &Manager::snapshot_changed, this, &ProcedurePage::take_snapshot);
@@ -136,16 +145,15 @@ void ProcedurePage::show_procedure(const std::string& image, const QString& name
 
 void ProcedurePage::ask() {
   back_->setEnabled(visited_.size() > 1);
+  const int number = ++asked_;
   if (visited_.empty()) {
     title_->clear();
-    empty_->setText(
+    return show_nothing(
         "Choose a procedure on the page <b>Where time goes</b>: a double click shows it here.");
-    stack_->setCurrentIndex(0);
-    return;
   }
   const Place& place = visited_.back();
   shown_ = stamp();
-  title_->setText(place.name + " …");
+  title_->setText(verbatim(place.name + " …"));
   const ProcedureQuestion question{.application = application_.toStdString(),
                                    .image = place.image,
                                    .name = place.name.toStdString(),
@@ -156,18 +164,25 @@ void ProcedurePage::ask() {
       [cache = cache_, question](Environment& environment) {
         return cache->ask(environment, question);
       },
-      [this, question](const ProcedureAnswer& answer) {
+      [this, number, question](const ProcedureAnswer& answer) {
+        if (number != asked_) return;
         show(answer);
         if (question.version == Version::original) ask_changes(question);
       },
-      [this, name = place.name](const QString& failure) {
-        title_->setText(name);
-        empty_->setText(failure);
-        stack_->setCurrentIndex(0);
+      [this, number, name = place.name](const QString& failure) {
+        if (number != asked_) return;
+        title_->setText(verbatim(name));
+        show_nothing(verbatim(failure));
+        shown_.clear();  // asked again at the next change, or when somebody looks
       });
 }
 
-/// What became of the original's blocks takes longer than showing them.
+void ProcedurePage::show_nothing(const QString& text) {
+  listing_.set({}, false);
+  empty_->setText(text);
+  stack_->setCurrentIndex(0);
+}
+
 void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
   const ApplicationView* application = manager_.application(application_);
   const auto is_asked = [&](const ImageView& view) { return view.image.path == question.image; };
@@ -179,12 +194,8 @@ void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
       [cache = cache_, question](Environment& environment) {
         return cache->ask_changes(environment, question);
       },
-      [this, asked = shown_, place = visited_.back()](const ProcedureAnswer& answer) {
-        const bool still = asked == shown_ && !visited_.empty() &&
-                           visited_.back().name == place.name &&
-                           visited_.back().address == place.address &&
-                           version_->currentIndex() == int(Version::original);
-        if (still && !answer.view.taken_out.empty()) show(answer);
+      [this, number = asked_](const ProcedureAnswer& answer) {
+        if (number == asked_ && !answer.view.taken_out.empty()) show(answer);
       },
       [](const QString&) {});  // an older Respike made it: there is nothing to say
 }
@@ -280,14 +291,34 @@ void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {
   selecting_ = false;
 }
 
-/// Shows the callee of the line, if the line names one.
+/// Goes to the block that the line refers to: here, or in another procedure.
 void ProcedurePage::follow(const QModelIndex& index) {
-  const QString target = index.siblingAtColumn(ListingModel::target).data().toString();
-  const QString name = target.section(':', 0, 0);
-  if (visited_.empty() || index.row() == listing_.row_of(listing_.block_at(index.row())) ||
-      name.isEmpty() || name.startsWith("0x") || name.startsWith("return of "))
-    return;
-  show_procedure(visited_.back().image, name, 0);
+  const CodeLine* line = listing_.line_at(index.row());
+  if (visited_.empty() || line == nullptr || !line->place) return;
+  if (line->place->block != kNone) return select(line->place->block, true, true);
+  const QString name = QString::fromStdString(line->target).section(':', 0, 0);
+  show_procedure(visited_.back().image, name, line->place->procedure);
+}
+
+void ProcedurePage::find_next() {
+  const int rows = listing_.rowCount(), now = table_->currentIndex().row();
+  const auto holds = [&](int row) {
+    for (int column = ListingModel::address; column <= ListingModel::target; ++column)
+      if (listing_.index(row, column)
+              .data()
+              .toString()
+              .contains(find_->text(), Qt::CaseInsensitive))
+        return true;
+    return false;
+  };
+  for (int i = 1; i <= rows; ++i) {
+    const int row = (now + i) % rows;  // `now` is -1 when none is chosen
+    if (!holds(row)) continue;
+    table_->setCurrentIndex(listing_.index(row, 0));
+    return table_->scrollTo(table_->currentIndex(), QAbstractItemView::PositionAtCenter);
+  }
+  QToolTip::showText(find_->mapToGlobal(QPoint(0, find_->height())),
+                     "no line of the listing holds this text", find_);
 }
 
 void ProcedurePage::save() {

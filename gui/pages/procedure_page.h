@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -41,7 +42,9 @@ class ProcedurePage : public QWidget {
     uint64_t block = 0;  // to choose when the answer comes; 0: none
   };
   void ask();
+  /// What became of the original's blocks takes longer than showing them.
   void ask_changes(const ProcedureQuestion& question);
+  void show_nothing(const QString& text);
   void take_snapshot();
   /// What the page depends on: the code and the counts of the image that is shown.
   QString stamp() const;
@@ -50,6 +53,8 @@ class ProcedurePage : public QWidget {
   void choose_block();
   void select(BlockId block, bool in_graph, bool in_listing);
   void follow(const QModelIndex& index);
+  /// Goes to the next line of the listing that holds the text that is looked for.
+  void find_next();
   void save();
 
   Manager& manager_;
@@ -57,12 +62,14 @@ class ProcedurePage : public QWidget {
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
   QString shown_;               // the stamp of what is shown or asked for
+  int asked_ = 0;               // number of the last question: only its answer is shown
   bool counted_ = false;
   bool selecting_ = false;
   ListingModel listing_;
   FlowGraphScene scene_;
   QLabel* title_ = nullptr;
   QPushButton* back_ = nullptr;
+  QLineEdit* find_ = nullptr;
   QComboBox* version_ = nullptr;
   QCheckBox* hides_cold_ = nullptr;
   QStackedWidget* stack_ = nullptr;

@@ -2,12 +2,14 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
 #include "gui/pages/controls.h"
+#include "gui/pages/remembering.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -34,10 +36,10 @@ ProceduresView::ProceduresView(Manager& manager, QWidget* parent) : TimeView(man
   table_->setToolTip("A double click, or Enter, shows the procedure");
   table_->setSortingEnabled(true);
   table_->sortByColumn(ProcedureModel::instructions, Qt::DescendingOrder);
-  table_->setColumnWidth(ProcedureModel::instructions, 150);
-  table_->setColumnWidth(ProcedureModel::entries, 120);
-  table_->horizontalHeader()->setStretchLastSection(false);
-  table_->horizontalHeader()->setSectionResizeMode(ProcedureModel::name, QHeaderView::Stretch);
+  // The name comes first, so that a narrow window shows it.
+  table_->horizontalHeader()->moveSection(ProcedureModel::name, 0);
+  table_->setColumnWidth(ProcedureModel::name, 260);
+  table_->setColumnWidth(ProcedureModel::share, 80);
   auto* around = new QWidget(this);
   auto* columns = new QHBoxLayout(around);
   columns->setContentsMargins({});
@@ -87,6 +89,12 @@ QLayout* ProceduresView::make_around(Around& around, const QString& name, QWidge
   return layout;
 }
 
+void ProceduresView::clear() {
+  calls_.clear();
+  model_.set({});
+  sum_->clear();
+}
+
 void ProceduresView::read() {
   show_content();  // the answer comes soon
   ask<TimeData>([name = choice().application.toStdString(), images = choice().images](
@@ -110,11 +118,22 @@ void ProceduresView::show(const TimeData& times) {
     return row.image_path == old.image_path && row.address == old.address;
   };
   const auto same = before < 0 ? times.rows.end() : std::ranges::find_if(times.rows, is_same);
+  const int place = table_->verticalScrollBar()->value();
   calls_ = times.calls;
   model_.set(times.rows);
   if (executed == 0) return show_uncounted();
+  widen_for_numbers(*table_,
+                    {ProcedureModel::share, ProcedureModel::instructions, ProcedureModel::entries,
+                     ProcedureModel::per_entry, ProcedureModel::blocks, ProcedureModel::size});
   show_content();
-  go_to(same == times.rows.end() ? 0 : int(same - times.rows.begin()));
+  if (same == times.rows.end()) return table_->setCurrentIndex(filter_.index(0, 0));
+  choose_row(int(same - times.rows.begin()));
+  table_->doItemsLayout();  // else the bar has no range
+  table_->verticalScrollBar()->setValue(place);
+}
+
+void ProceduresView::choose_row(int row) {
+  table_->setCurrentIndex(filter_.mapFromSource(model_.index(row, 0)));
 }
 
 int ProceduresView::chosen() const {
@@ -144,9 +163,8 @@ void ProceduresView::go_to(int row) {
     find_->clear();
     if (model_.rows()[size_t(row)].instructions == 0) only_executed_->setChecked(false);
   }
-  const QModelIndex index = filter_.mapFromSource(source);
-  table_->setCurrentIndex(index);
-  table_->scrollTo(index);
+  choose_row(row);
+  table_->scrollTo(table_->currentIndex());
 }
 
 }  // namespace respike::gui

@@ -20,6 +20,7 @@ class ProceduresView : public TimeView {
 
  protected:
   void read() override;
+  void clear() override;
 
  private:
   struct Around {  // the calls of one direction
@@ -32,6 +33,8 @@ class ProceduresView : public TimeView {
   void show(const TimeData& times);
   void show_calls();
   int chosen() const;  // row of the model; -1: none
+  /// Chooses a procedure if the table shows it.
+  void choose_row(int row);
   /// Chooses a procedure in the table, also when the table leaves it out now.
   void go_to(int row);
 

@@ -9,6 +9,7 @@
 #include <QSplitter>
 #include <QTreeView>
 
+#include <algorithm>
 #include <functional>
 
 namespace respike::gui {
@@ -55,6 +56,19 @@ void keep_arrangement(const QTabWidget& pages) {
   visit_all(pages, [&](const QString& key, const QHeaderView* columns, const QSplitter* splitter) {
     settings.setValue(key, columns != nullptr ? columns->saveState() : splitter->saveState());
   });
+}
+
+void widen_for_numbers(QTableView& table, const std::vector<int>& columns) {
+  const QAbstractItemView& view = table;
+  for (const int column : columns) {
+    const int wanted =
+        std::max(view.sizeHintForColumn(column), table.horizontalHeader()->sectionSizeHint(column));
+    if (wanted > table.columnWidth(column)) table.setColumnWidth(column, wanted);
+  }
+}
+
+QString settings_group(const QString& page, const QString& application) {
+  return page + '/' + QString::fromUtf8(application.toUtf8().toPercentEncoding());
 }
 
 void fit_columns(QTableView& table) {

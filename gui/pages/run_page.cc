@@ -9,12 +9,17 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
-#include "gui/pages/controls.h"
+#include <algorithm>
+
+#include "gui/pages/remembering.h"
 
 namespace respike::gui {
 namespace {
 
-constexpr int kMostLines = 20000;  // of output that is kept
+constexpr const char* kSettings = "runs";
+// Of output that is kept. A line that is longer goes on in the next line: the text's layout takes
+// time with the length of a line.
+constexpr int kMostLines = 20000, kMostCharacters = 4'000'000, kLongestLine = 10'000;
 
 QWidget* with_button(QLineEdit* line, QPushButton* button, QWidget* parent) {
   auto* row = new QWidget(parent);
@@ -25,28 +30,33 @@ QWidget* with_button(QLineEdit* line, QPushButton* button, QWidget* parent) {
   return row;
 }
 
-/// The group of settings that belong to an application.
-QString settings_of(const QString& application) {
-  return "runs/" + QString::fromUtf8(application.toUtf8().toPercentEncoding());
-}
-
-QString describe(Mode mode) {
-  switch (mode) {
-    case Mode::original:
-      return "runs its original images: nothing is counted";
-    case Mode::instrumented:
-      return "runs its instrumented images, which count";
-    case Mode::optimized:
-      return "runs its optimized images";
-  }
-  return {};
+/// What `respike run` runs now: images that were made of an older build are not run.
+QString describe(const ApplicationView& application) {
+  const auto count = [&](auto what) {
+    return int(std::ranges::count_if(application.images, what));
+  };
+  const std::string& problem = application.images.front().problem;
+  if (!problem.empty()) return "cannot run: " + QString::fromStdString(problem);
+  const bool counts = application.mode == Mode::instrumented;
+  const QString word = QString::fromUtf8(name_of(application.mode).data());
+  const int can = count([](const ImageView& view) { return view.build.has_value(); });
+  const int made = count([&](const ImageView& view) {
+    return (counts ? view.instrumented : view.optimized).has_value();
+  });
+  if (application.mode == Mode::original) return "runs its original images: nothing is counted";
+  if (made == 0)
+    return QString("is in mode %1, but runs its original images: none of this build is %1")
+        .arg(word);
+  QString text = "runs its " + word + " images" + (counts ? ", which count" : "");
+  if (made < can) text += QString(": %1 of %2").arg(made).arg(can);
+  return text;
 }
 
 }  // namespace
 
 RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
     : QWidget(parent), manager_(manager), runner_(respike) {
-  mode_ = new QLabel(this);
+  mode_ = new ElidedLabel(this);
   arguments_ = new QLineEdit(this);
   arguments_->setAccessibleName("Arguments");
   arguments_->setToolTip("Arguments of the program, quoted as in a shell");
@@ -96,7 +106,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   run_ = make_button("&Run", "Run the application in its mode", this, [this] { run(); });
   stop_ = make_button("&Stop", "End the program: by SIGTERM, at the second press by SIGKILL", this,
                       [this] { runner_.stop(); });
-  state_ = new QLabel(this);
+  state_ = new ElidedLabel(this);
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(run_);
   buttons->addWidget(times_);
@@ -111,6 +121,14 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   output_->setMaximumBlockCount(kMostLines);
   output_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   output_->setPlaceholderText("What the program writes appears here.");
+  // Lines that wrap lengthen the range later than they are added: the end is followed until
+  // somebody scrolls up.
+  QScrollBar* bar = output_->verticalScrollBar();
+  connect(bar, &QScrollBar::valueChanged, this,
+          [this, bar](int value) { follows_ = value == bar->maximum(); });
+  connect(bar, &QScrollBar::rangeChanged, this, [this, bar](int, int most) {
+    if (follows_) bar->setValue(most);
+  });
 
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
@@ -119,8 +137,9 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
 
   connect(arguments_, &QLineEdit::returnPressed, this, &RunPage::run);
   connect(&runner_, &ProgramRun::started, this, [this](const RunRequest& request) {
+    ran_ = request.application;
     for (QStringDecoder& decoder : decoder_) decoder.resetState();
-    append("$ " + shell_line(request.command()) + "\n", false);
+    append("$ " + request.line() + "\n", false);
     show_state();
     state_->setText("running");
   });
@@ -128,7 +147,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
     append(decoder_[is_error ? 1 : 0].decode(bytes), is_error);
   });
   connect(&runner_, &ProgramRun::ended, this, [this](bool good, const QString& how) {
-    manager_.say(good ? Message::Kind::done : Message::Kind::warning, "Run " + application_, how);
+    manager_.say(good ? Message::Kind::done : Message::Kind::warning, "Run " + ran_, how);
     show_state();
     state_->setText(how);
     manager_.refresh();
@@ -172,33 +191,46 @@ void RunPage::run() {
 void RunPage::show_state() {
   const ApplicationView* application = manager_.application(application_);
   mode_->setText(application == nullptr ? "Choose an application above."
-                                        : application_ + " " + describe(application->mode));
+                                        : application_ + " " + describe(*application));
   const bool running = runner_.running();
   run_->setEnabled(application != nullptr);
   run_->setText(running ? "&Run after this" : "&Run");
   stop_->setEnabled(running);
 }
 
+/// Adds text in lines of bounded length, and forgets the oldest text beyond kMostCharacters.
 void RunPage::append(const QString& text, bool is_error) {
   QTextCursor cursor(output_->document());
   cursor.movePosition(QTextCursor::End);
   QTextCharFormat format;
   format.setForeground(is_error ? palette().link() : palette().text());
-  const QScrollBar* bar = output_->verticalScrollBar();
-  const bool at_end = bar->value() == bar->maximum();
-  cursor.insertText(text, format);
-  if (at_end) output_->verticalScrollBar()->setValue(bar->maximum());
+  cursor.beginEditBlock();
+  for (qsizetype at = 0; at < text.size();) {
+    const int room = kLongestLine - cursor.positionInBlock();
+    if (room <= 0) cursor.insertBlock();
+    const qsizetype newline = text.indexOf('\n', at);
+    const qsizetype end = newline < 0 ? text.size() : newline + 1;
+    const qsizetype size = std::min<qsizetype>(end - at, room > 0 ? room : kLongestLine);
+    cursor.insertText(text.mid(at, size), format);
+    at += size;
+  }
+  if (const int beyond = output_->document()->characterCount() - kMostCharacters; beyond > 0) {
+    cursor.setPosition(0);
+    cursor.setPosition(beyond, QTextCursor::KeepAnchor);
+    cursor.removeSelectedText();
+  }
+  cursor.endEditBlock();
 }
 
 void RunPage::suggest(const QString& application, const QString& arguments) {
   QSettings settings;
-  settings.beginGroup(settings_of(application));
+  settings.beginGroup(settings_group(kSettings, application));
   if (settings.value("arguments").toString().isEmpty()) settings.setValue("arguments", arguments);
 }
 
 void RunPage::remember() const {
   QSettings settings;
-  settings.beginGroup(settings_of(application_));
+  settings.beginGroup(settings_group(kSettings, application_));
   settings.setValue("arguments", arguments_->text());
   settings.setValue("folder", folder_->text());
   settings.setValue("input", input_->text());
@@ -207,7 +239,7 @@ void RunPage::remember() const {
 
 void RunPage::recall() {
   QSettings settings;
-  settings.beginGroup(settings_of(application_));
+  settings.beginGroup(settings_group(kSettings, application_));
   arguments_->setText(settings.value("arguments").toString());
   folder_->setText(settings.value("folder").toString());
   input_->setText(settings.value("input").toString());

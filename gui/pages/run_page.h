@@ -2,7 +2,6 @@
 // The page that runs the chosen application.
 
 #include <QCheckBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -11,6 +10,7 @@
 
 #include "gui/models/manager.h"
 #include "gui/models/program_run.h"
+#include "gui/pages/controls.h"
 
 namespace respike::gui {
 
@@ -35,7 +35,8 @@ class RunPage : public QWidget {
   Manager& manager_;
   ProgramRun runner_;
   QString application_;
-  QLabel* mode_ = nullptr;
+  QString ran_;  // the application that runs, or ran last
+  ElidedLabel* mode_ = nullptr;
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;
@@ -44,8 +45,9 @@ class RunPage : public QWidget {
   QCheckBox* in_terminal_ = nullptr;
   QPushButton* run_ = nullptr;
   QPushButton* stop_ = nullptr;
-  QLabel* state_ = nullptr;
+  ElidedLabel* state_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
+  bool follows_ = true;  // shows the end of the output
   QStringDecoder decoder_[2] = {QStringDecoder(QStringDecoder::System),
                                 QStringDecoder(QStringDecoder::System)};
 };

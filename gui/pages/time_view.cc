@@ -11,7 +11,9 @@ TimeView::TimeView(Manager& manager, QWidget* parent) : QWidget(parent), manager
 }
 
 void TimeView::choose(const TimeChoice& choice) {
+  const bool another = choice.application != choice_.application || choice.images != choice_.images;
   choice_ = choice;
+  if (another) clear();
   read_if_seen();
 }
 
@@ -32,6 +34,12 @@ void TimeView::read_if_seen() {
 void TimeView::show_nothing(const QString& text) {
   empty_->setText(text);
   stack_->setCurrentIndex(0);
+}
+
+void TimeView::show_failure(const QString& text) {
+  clear();
+  show_nothing(verbatim(text));
+  read_.clear();  // asked again at the next change, or when somebody looks
 }
 
 void TimeView::show_uncounted() {

@@ -37,6 +37,8 @@ class TimeView : public QWidget {
  protected:
   /// Asks for what choice() says, and shows it.
   virtual void read() = 0;
+  /// Forgets what is shown: it belongs to another application or image.
+  virtual void clear() = 0;
 
   const TimeChoice& choice() const { return choice_; }
   /// Asks a question about the choice. The answer is dropped when the choice has changed by then.
@@ -47,7 +49,9 @@ class TimeView : public QWidget {
         [this, asked = choice_.stamp, answer = std::move(answer)](const T& result) {
           if (asked == choice_.stamp) answer(result);
         },
-        [this](const QString& failure) { show_nothing(failure); });
+        [this, asked = choice_.stamp](const QString& failure) {
+          if (asked == choice_.stamp) show_failure(failure);
+        });
   }
   /// Puts what the view shows below its other controls.
   void set_content(QWidget* content) { stack_->addWidget(content); }
@@ -62,6 +66,7 @@ class TimeView : public QWidget {
 
  private:
   void read_if_seen();
+  void show_failure(const QString& text);
 
   Manager& manager_;
   TimeChoice choice_;

@@ -12,9 +12,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "environment/layout_view.h"
 #include "gui/models/graph_layout.h"
+#include "gui/models/table_model.h"
+#include "gui/pictures/free_room.h"
 #include "gui/pictures/heat.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
@@ -24,10 +27,7 @@ namespace {
 
 constexpr int kBlockKey = 0;  // of QGraphicsItem::data
 constexpr double kPadding = 6;
-
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
+constexpr double kReadable = 0.25;  // of the size on paper
 
 /// A path through points with round corners.
 QPainterPath smooth(const std::vector<QPointF>& points) {
@@ -65,7 +65,6 @@ class BoxItem : public QGraphicsRectItem {
       : QGraphicsRectItem(rect), text_(text), font_(font) {}
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override {
     QGraphicsRectItem::paint(painter, option, widget);
-    constexpr double kReadable = 0.25;  // of the size on paper
     if (option->levelOfDetailFromTransform(painter->worldTransform()) < kReadable) return;
     painter->setFont(font_);
     painter->setPen(text_on(brush().color()));
@@ -77,12 +76,20 @@ class BoxItem : public QGraphicsRectItem {
   QFont font_;
 };
 
+/// The count of an edge, and where it stands.
+struct EdgeCount {
+  QString text;
+  QRectF place;  // empty: there is no room
+  QFont font;
+};
+
 /// An edge. Its exact outline is only needed below the pointer.
 class EdgeItem : public QGraphicsItem {
  public:
-  EdgeItem(const QPainterPath& path, const QPen& pen) : path_(path), pen_(pen) {
+  EdgeItem(const QPainterPath& path, const QPen& pen, EdgeCount count)
+      : path_(path), pen_(pen), count_(std::move(count)) {
     const double w = pen.widthF();
-    bounds_ = path.controlPointRect().adjusted(-w, -w, w, w);
+    bounds_ = path.controlPointRect().adjusted(-w, -w, w, w) | count_.place;
   }
   QRectF boundingRect() const override { return bounds_; }
   QPainterPath shape() const override {
@@ -90,16 +97,39 @@ class EdgeItem : public QGraphicsItem {
     stroker.setWidth(pen_.widthF() + 4);
     return stroker.createStroke(path_);
   }
-  void paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWidget*) override {
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget*) override {
     painter->setPen(pen_);
     painter->drawPath(path_);
+    if (count_.place.isEmpty() ||
+        option->levelOfDetailFromTransform(painter->worldTransform()) < kReadable)
+      return;
+    painter->setFont(count_.font);
+    painter->setPen(pen_.color());
+    painter->drawText(count_.place, Qt::AlignLeft, count_.text);
   }
 
  private:
   QPainterPath path_;
   QPen pen_;
+  EdgeCount count_;
   QRectF bounds_;
 };
+
+/// Finds a place beside an edge for a text of a size, first near the start or the end of the edge.
+/// Empty: there is none.
+QRectF find_place(std::vector<QPointF> points, bool near_end, const QSizeF& size, FreeRoom& room) {
+  constexpr double kBeside = 5;  // pixels
+  if (near_end) std::ranges::reverse(points);
+  for (size_t i = 1; i < points.size(); ++i)
+    for (const double share : {0.35, 0.6}) {
+      const QPointF on = points[i - 1] * (1 - share) + points[i] * share;
+      for (const double x : {on.x() + kBeside, on.x() - kBeside - size.width()}) {
+        const QRectF place(QPointF(x, on.y() - size.height() / 2), size);
+        if (room.take(place)) return place;
+      }
+    }
+  return {};
+}
 
 /// The size of a text of short lines.
 QSizeF size_of(const QString& text, const QFontMetricsF& metrics) {
@@ -220,6 +250,15 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   const QColor ink = look.dark ? QColor(200, 200, 200) : QColor(70, 70, 70);
   uint64_t busiest = 1;
   for (const Line& line : lines) busiest = std::max(busiest, line.count);
+  // Where several edges leave a box, they are apart at their ends.
+  std::vector<int> leaving(boxes.size()), coming(boxes.size());
+  for (const auto& edge : graph.edges) {
+    ++leaving[edge.from];
+    ++coming[edge.to];
+  }
+  const auto ends_apart = [&](const auto& edge) { return leaving[edge.from] > coming[edge.to]; };
+  FreeRoom room;
+  for (const QRectF& node : layout.nodes) room.take(node);
   for (size_t e = 0; e < layout.edges.size(); ++e) {
     QPainterPath path = smooth(layout.edges[e]);
     add_arrow(path, layout.edges[e].back());
@@ -227,7 +266,15 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     QPen pen(layout.backward[e] ? QColor(60, 110, 200) : ink, 1 + 3 * std::sqrt(share));
     if (lines[e].kind == Edge::Kind::landing_pad) pen.setStyle(Qt::DotLine);
     if (counted && lines[e].count == 0) pen.setStyle(Qt::DashLine);
-    auto* item = new EdgeItem(path, pen);
+    EdgeCount count;
+    if (counted && lines[e].count != 0) {
+      const QString text = number(lines[e].count);
+      count = {
+          text,
+          find_place(layout.edges[e], ends_apart(graph.edges[e]), size_of(text, metrics), room),
+          font};
+    }
+    auto* item = new EdgeItem(path, pen, count);
     addItem(item);
     item->setZValue(-1);
     if (counted)

@@ -136,6 +136,11 @@ void LayoutMapView::set(LayoutMap map) {
   map_ = std::move(map);
   row_ = std::clamp(row_, 0, std::max(0, map_.rows() - 1));
   column_ = std::clamp(column_, 0, std::max(0, map_.columns() - 1));
+  if (map_.rows() != 0 && !map_.cell(row_, column_).code) {
+    int column = 0;  // a row has code
+    while (column + 1 < map_.columns() && !map_.cell(row_, column).code) ++column;
+    column_ = column;
+  }
   update_bars();
   viewport()->update();
 }

@@ -35,9 +35,16 @@ struct Plot {
   }
 };
 
+/// The title of the horizontal axis takes several lines in a narrow picture.
+double title_height(const QFontMetricsF& metrics, const LineChart& chart, double width) {
+  constexpr double kHigh = 1000;  // higher than any title
+  return metrics.boundingRect(QRectF(0, 0, width, kHigh), Qt::TextWordWrap, chart.x_title).height();
+}
+
 Plot plot_of(const QFontMetricsF& metrics, const QRectF& area, const LineChart& chart) {
   const double line = metrics.height() + 2;
-  const double below = line * (2 + (has_legend(chart) ? 1 : 0)) + 1.5 * kGap;
+  const double below = line * (has_legend(chart) ? 2 : 1) + 2 +
+                       title_height(metrics, chart, area.width()) + 1.5 * kGap;
   const double left = metrics.horizontalAdvance("100%") + kGap;
   return {area.adjusted(left, line + kGap + kPoint, -metrics.horizontalAdvance("0000"), -below),
           chart.bounds.size()};
@@ -75,8 +82,9 @@ void paint_grid(QPainter& painter, const QRectF& area, const Plot& plot, const L
   }
   text({area.left(), area.top(), area.width(), line}, Qt::AlignLeft | Qt::AlignVCenter,
        chart.y_title);
-  text({plot.area.left(), plot.area.bottom() + kGap + line, plot.area.width(), line},
-       Qt::AlignHCenter | Qt::AlignVCenter, chart.x_title);
+  text({area.left(), plot.area.bottom() + kGap + line, area.width(),
+        title_height(metrics, chart, area.width())},
+       Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap, chart.x_title);
 }
 
 void paint_line(QPainter& painter, const Plot& plot, const LineChart& chart, size_t number,

@@ -30,7 +30,7 @@ table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 2rem 0; background: #fff; color: #222; padding: .5rem 1rem; border: 1px solid #8884; border-radius: 6px; }
+figure { margin: 2rem 0; overflow-x: auto; background: #fff; color: #222; padding: .5rem 1rem; border: 1px solid #8884; border-radius: 6px; }
 figcaption { margin-bottom: .5rem; }
 figure svg { display: block; max-width: 100%; height: auto; }
 figure svg text { font-family: system-ui, sans-serif; }
@@ -45,10 +45,6 @@ QString html(const QString& text) {
 QString html(const std::string& text) {
   return html(QString::fromStdString(text));
 }
-QString number(uint64_t value) {
-  return QString::fromStdString(grouped(value));
-}
-
 QString images_table(const ApplicationView& application) {
   QString rows;
   for (const ImageView& view : application.images) {

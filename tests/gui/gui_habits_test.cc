@@ -2,6 +2,8 @@
 // everything, letters mean one thing, placeholders can be read in dark colours, tables and pictures
 // leave the program. Each test walks over all pages, so that a new page cannot forget a habit.
 
+#include <QAbstractItemModelTester>
+#include <QAbstractProxyModel>
 #include <QFileDialog>
 #include <QGroupBox>
 #include <QHeaderView>
@@ -25,7 +27,26 @@ namespace {
 /// A window on an application that was counted, optimized and compared, so that no page is empty.
 class HabitsTest : public WindowTest {
  protected:
+  /// Has all models of the window checked, from now on.
+  void watch_models() {
+    using Tester = QAbstractItemModelTester;
+    std::set<QAbstractItemModel*> models;
+    for (const auto* view : window_->findChildren<QAbstractItemView*>()) {
+      if (view->inherits("QHeaderView") || view->inherits("QListView") || !view->model() ||
+          view->accessibleName().isEmpty())
+        continue;
+      QAbstractItemModel* model = view->model();
+      models.insert(model);
+      while (const auto* proxy = qobject_cast<QAbstractProxyModel*>(model))
+        models.insert(model = proxy->sourceModel());
+    }
+    EXPECT_GT(models.size(), 15u);
+    for (QAbstractItemModel* model : models)
+      new Tester(model, Tester::FailureReportingMode::Fatal, window_.get());
+  }
+
   void fill_pages() {
+    watch_models();
     const QString program = world_.copy("calls.dynamic");
     register_by_command(program, "app");
     world_.ok({"instrument", "app"});

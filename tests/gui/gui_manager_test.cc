@@ -90,7 +90,7 @@ TEST(ManagerTest, ShowsWhatTheCommandLineMadeAndWorksOnIt) {
   ASSERT_TRUE(wait_for([&] { return watch.main_image(kCalls).instrumented.has_value(); }));
   EXPECT_EQ(watch.manager.application(kCalls)->mode, Mode::instrumented);
   EXPECT_TRUE(world.ok({"list"}).contains("instrumented"));
-  EXPECT_TRUE(watch.messages.front().text.contains("instrumented, "));
+  EXPECT_TRUE(watch.messages.back().text.contains("instrumented, "));
   EXPECT_EQ(watch.run(verify_action(kCalls, {})), Task::State::failed);
 }
 

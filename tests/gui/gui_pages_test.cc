@@ -102,7 +102,12 @@ TEST_F(WindowTest, AWholeLife) {
   ASSERT_EQ(end_of(6), Task::State::done);
   world_.ok({"image", "verify", program, out + "/a program"});
 
-  press("Prune", [](QDialog& dialog) { accept(dialog); });
+  world_.ok({"register", world_.copy("interpreter.dynamic"), "--name", "old"});
+  world_.ok({"unregister", "old"});
+  press("Prune", [&](QDialog& dialog) {
+    EXPECT_TRUE(wait_for([&] { return find<QPushButton>("Remove", &dialog)->isEnabled(); }));
+    accept(dialog);
+  });
   ASSERT_EQ(end_of(7), Task::State::done);
   press("Forget", [](QDialog& dialog) {
     EXPECT_TRUE(qobject_cast<QMessageBox*>(&dialog) != nullptr);
@@ -122,12 +127,17 @@ TEST_F(WindowTest, AWholeLife) {
                                 "instrument app",
                                 "run app 'one argument' two",
                                 "optimize app",
+                                "image verify '" + program + "' ",
                                 "mode app original",
                                 "export app '" + out + "'",
                                 "prune --keep 3",
                                 "unregister app"};
   ASSERT_EQ(lines.size(), expected.size()) << lines.join('\n').toStdString();
-  for (int i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], db + expected[i]);
+  for (int i = 0; i < lines.size(); ++i)
+    if (expected[i].endsWith(' '))  // and a file of the database
+      EXPECT_TRUE(lines[i].startsWith(db + expected[i])) << lines[i].toStdString();
+    else
+      EXPECT_EQ(lines[i], db + expected[i]);
 }
 
 TEST_F(WindowTest, TheFirstPageSaysWhatToDoAndOffersADemo) {
@@ -300,8 +310,15 @@ TEST_F(WindowTest, HundredApplicationsDoNotBlockTheWindow) {
       environment.register_application(
           world_.copy("calls.dynamic", "app" + std::to_string(i)).toStdString(), {});
   }
-  auto* tree = window_->findChild<QTreeView*>();
-  milliseconds least = longest_block([&] { return tree->model()->rowCount() == 100; });
+  milliseconds least_first = milliseconds::max(), least = least_first;
+  QTreeView* tree = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    open();
+    tree = window_->findChild<QTreeView*>();
+    least_first =
+        std::min(least_first, longest_block([&] { return tree->model()->rowCount() == 100; }));
+  }
+  EXPECT_TRUE(least_first <= milliseconds(100) || !times_apply()) << least_first.count() << " ms";
   tree->expandAll();
   for (int i = 0; i < 3; ++i) {
     int snapshots = 0;
