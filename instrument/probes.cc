@@ -26,19 +26,24 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/image/image.h"
+
 namespace respike {
 namespace {
 
 /// Whether code may be put in front of each instruction of a block. Not inside of sequences that
 /// must stay as they are, which may come in from the block before where blocks are glued; nor
-/// behind a system call, where more or fewer processes may go on than made the call.
+/// behind a system call, where more or fewer processes may go on than made the call; nor in front
+/// of a mark that the target of indirect branches has to start with.
 std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, bool glued_before) {
-  bool reserved = false, shadow = glued_before, in_system = false;
+  bool reserved = false, shadow = glued_before, in_system = false, first = true;
   std::vector<bool> result;
   result.reserve(block.instructions.size());
   for (const Instruction& instruction : block.instructions) {
-    result.push_back(!reserved && !shadow && !in_system);
+    result.push_back(!reserved && !shadow && !in_system &&
+                     !(first && machine.facts(instruction).marks_target));
     if (instruction.is_pseudo()) continue;
+    first = false;
     in_system |= machine.facts(instruction).system_call;
     switch (machine.facts(instruction).role) {
       case SequenceRole::none:
@@ -58,8 +63,30 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
   return result;
 }
 
+/// The bytes of an instruction of the input; none of an added instruction.
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
+  if (instruction.origin == kNone) return {};
+  const uint64_t address = program.origin_base + instruction.origin;
+  const Section* section = program.image->section_at(address);
+  if (section == nullptr) return {};
+  const uint64_t offset = address - section->address;
+  const uint64_t size = program.machine->codec.size({&instruction, 1});
+  if (offset > section->contents.size() || size > section->contents.size() - offset) return {};
+  return section->contents.subspan(offset, size);
+}
+
 bool is_call(const Machine& machine, const BasicBlock& block) {
   return is_call(machine.facts(block.instructions.back()).flow);
+}
+
+/// Whether a mark stands where the call at the end of the block returns: indirect branches may
+/// arrive there, too, as behind setjmp().
+bool returns_to_mark(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
+  const Edge* next = block.edge(Edge::Kind::fall_through);
+  if (next == nullptr || !is_call(machine, block)) return false;
+  for (const Instruction& instruction : procedure.blocks[next->target].instructions)
+    if (!instruction.is_pseudo()) return machine.facts(instruction).marks_target;
+  return false;
 }
 
 /// By block: whether a sequence may run into it from a block that is glued to it.
@@ -83,7 +110,8 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
     const BasicBlock& block = procedure.blocks[b];
     const std::vector<bool> open = open_places(*program.machine, block, glued[b]);
     places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
-    places.after_block[b] = !block.has(BasicBlock::kGluedToNext);
+    places.after_block[b] = !block.has(BasicBlock::kGluedToNext) &&
+                            !returns_to_mark(*program.machine, procedure, block);
   }
   return places;
 }
@@ -94,6 +122,7 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
       facts_(facts),
       machine_(*program.machine),
       code_(*program.machine->probes),
+      flags_(std::span(program.machine->abi.flags)),
       counters_(counters),
       atomic_(atomic),
       by_procedure_(program.procedures.size()) {}
@@ -114,14 +143,17 @@ std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId b
   return open_places(machine_, program_[procedure].blocks[block], glued_before_[block]);
 }
 
-/// Takes free registers first, then any others, which have to be saved; never `keep`.
-void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Register keep) const {
-  const unsigned needed = code_.registers(probe.kind, facts.gp);
+/// Takes free registers first, then any others, which have to be saved; never `keep`. False when
+/// there is no probe for this place.
+bool ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts,
+                                     std::optional<Register> keep) const {
+  probe.keep_flags = !(facts.live & flags_).empty();
+  const unsigned needed = code_.registers(probe.kind, facts.gp, probe.keep_flags);
   unsigned found = 0;
   probe.saved = 0;
   probe.gp_known = facts.gp;
   for (const bool free : {true, false})
-    for (const Register r : code_.usable()) {
+    for (const Register r : code_.usable(probe.kind, probe.keep_flags)) {
       if (r == keep || facts.live.contains(r) == free) continue;
       if (found < needed) {
         probe.registers[found++] = r;
@@ -132,19 +164,20 @@ void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Regi
     }
   probe.small = code_.has_routines() && probe.kind != ProbeKind::record_target &&
                 probe.saved == 0 && found >= Probes::kRoutineRegisters;
-  assert(found >= needed);
+  return found >= needed;
 }
 
 void ProbeInserter::keep(ProcedureId procedure, const Probe& probe) {
   ++statistics_.probes;
   if (probe.saved != 0) ++statistics_.saved_registers;
-  if (!probe.gp_known) ++statistics_.without_gp;
+  if (machine_.gp != nullptr && !probe.gp_known) ++statistics_.without_gp;
   by_procedure_[procedure].push_back(probe);
 }
 
 void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t counter, double weight) {
   const std::vector<bool> open = open_places_of(id, block_id);
   const std::vector<PointFacts>& facts = facts_of(id, block_id);
+  const bool needs_gp = machine_.gp != nullptr;
   Probe best{};
   int best_cost = 1000;
   for (uint32_t i = 0; i < open.size() && best_cost != 0; ++i) {
@@ -154,8 +187,9 @@ void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t count
                 .where = Where::in_block,
                 .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
                 .counter = counter};
-    choose_registers(probe, facts[i], Register(-1));
-    const int cost = (probe.gp_known ? 0 : 2) + (probe.saved != 0 ? 2 + 2 * probe.saved : 0);
+    if (!choose_registers(probe, facts[i])) continue;
+    const int cost = (needs_gp && !probe.gp_known ? 2 : 0) + (probe.keep_flags ? 2 : 0) +
+                     (probe.saved != 0 ? 2 + 2 * probe.saved : 0);
     if (cost >= best_cost) continue;
     best = probe;
     best_cost = cost;
@@ -172,7 +206,7 @@ void ProbeInserter::count_edge(ProcedureId id, BlockId from, BlockId to, Where w
               .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
               .counter = counter};
   probe.weight = weight;
-  choose_registers(probe, facts_of(id, to).front(), Register(-1));
+  choose_registers(probe, facts_of(id, to).front());
   keep(id, probe);
 }
 
@@ -213,8 +247,10 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
               .where = Where::in_block,
               .kind = ProbeKind::record_target,
               .counter = counters_ + 8 * uint64_t{counter}};
-  probe.target = code_.jump_register(block.instructions.back());
-  choose_registers(probe, facts_of(id, block_id)[last], probe.target);
+  const Instruction& jump = block.instructions.back();
+  if (!code_.can_record({&jump, input_bytes(program_, jump)}) ||
+      !choose_registers(probe, facts_of(id, block_id)[last], code_.jump_register(jump)))
+    return false;
   keep(id, probe);
   return true;
 }
@@ -229,14 +265,24 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
   return routine;
 }
 
-/// Bytes that a probe in place adds.
-unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
-  const ProbeOperands operands{
+/// The code of a probe in place, without the code that saves registers.
+ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
+  ProbeOperands operands{
       .counter = probe.counter,
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
-      .free = {probe.registers, code_.registers(probe.kind, probe.gp_known)},
-      .target = probe.target};
-  const ProbeCode code = code_.probe(probe.kind, operands);
+      .keep_flags = probe.keep_flags,
+      .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
+      .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved)};
+  if (probe.kind == ProbeKind::record_target) {
+    operands.jump.instruction = &program_[id].blocks[probe.block].instructions.back();
+    operands.jump.bytes = input_bytes(program_, *operands.jump.instruction);
+  }
+  return code_.probe(probe.kind, operands);
+}
+
+/// Bytes that a probe in place adds.
+unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
+  const ProbeCode code = code_of(id, probe);
   size_t instructions = code.code.size() + code.retry.size();
   if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
   if (probe.where == Where::on_taken) ++instructions;
@@ -246,6 +292,7 @@ unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
 /// Chooses the probes that become calls of routines, the least run first, until code grows no more
 /// than it may.
 void ProbeInserter::shrink() {
+  if (!code_.has_routines()) return;
   constexpr double kGrowth = 0.30;
   constexpr uint32_t kFewest = 8;  // probes for which a routine is worth its size
   struct Candidate {
@@ -396,12 +443,9 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
     return;
   }
-  const unsigned used = code_.registers(probe.kind, probe.gp_known);
+  const unsigned used = code_.registers(probe.kind, probe.gp_known, probe.keep_flags);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
-  ProbeOperands operands{
-      .counter = probe.counter, .gp = {}, .free = {probe.registers, used}, .target = probe.target};
-  if (probe.gp_known) operands.gp = procedure.gp;
-  ProbeCode code = code_.probe(probe.kind, operands);
+  const ProbeCode code = code_of(id, probe);
   const auto append = [&](Instruction instruction) {
     if (instruction.has_reference()) {
       procedure.references.push_back(code.references[static_cast<size_t>(instruction.immediate)]);

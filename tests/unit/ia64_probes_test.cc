@@ -28,9 +28,11 @@ std::string text(const std::vector<Instruction>& code) {
 }
 
 std::string probe(ProbeKind kind, std::optional<uint64_t> gp) {
+  const Instruction jump = parse("br.cond.sptk.few b6", 0).instruction;
   return text(
       ia64_probes()
-          .probe(kind, {.counter = kCounter, .gp = gp, .free = kFree, .target = kBranch + 6})
+          .probe(kind,
+                 {.counter = kCounter, .gp = gp, .free = kFree, .jump = {.instruction = &jump}})
           .code);
 }
 

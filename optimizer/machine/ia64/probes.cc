@@ -87,19 +87,20 @@ class Code {
 
 class Ia64Probes final : public Probes {
  public:
-  unsigned registers(ProbeKind kind, bool gp_known) const override {
+  unsigned registers(ProbeKind kind, bool gp_known, bool) const override {
     return kind == ProbeKind::record_target ? 3 : gp_known ? 1 : 2;
   }
-  std::span<const Register> usable() const override { return kUsable; }
+  std::span<const Register> usable(ProbeKind, bool) const override { return kUsable; }
   /// Kernels have pages of 4 to 64 KB.
   uint64_t page_size() const override { return 65536; }
 
-  Register jump_register(const Instruction& jump) const override {
+  std::optional<Register> jump_register(const Instruction& jump) const override {
     return static_cast<Register>(kBranch + jump.registers[1]);
   }
+  bool can_record(const IndirectJump&) const override { return true; }
 
   ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
-    assert(operands.free.size() >= registers(kind, operands.gp.has_value()));
+    assert(operands.free.size() >= registers(kind, operands.gp.has_value(), false));
     ProbeCode result;
     Code code(result);
     const Register address = operands.free[0];
@@ -113,7 +114,7 @@ class Ia64Probes final : public Probes {
       case ProbeKind::record_target: {
         // The count of changes grows by (one bits of the difference + 127) / 128.
         const Register value = operands.free[1], target = operands.free[2];
-        code.add(Op::mov_from_br, target, operands.target - kBranch, 0);
+        code.add(Op::mov_from_br, target, operands.jump.instruction->registers[1], 0);
         code.load(value, address);
         code.stop();
         code.store(address, target);
