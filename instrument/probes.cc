@@ -3,7 +3,8 @@
 // All places and registers are chosen on the program as it was lifted; then the program is edited.
 // A probe in a block goes where two registers are free and gp is known, if there is such a place,
 // else where it costs least. A probe on an edge gets a block of its own: behind the source block
-// where control falls through, at the end of the procedure's code where control jumps.
+// where control falls through; where control jumps, in front of the target if control does not run
+// into the target from there, else at the end of the procedure's code.
 //
 // A block with a probe that retries (an atomic probe) falls into three pieces: the code before, the
 // loop, the code behind. The first piece keeps the block's number, so that references to its start
@@ -265,6 +266,12 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
   return routine;
 }
 
+/// Whether a call stands behind a probe.
+bool ProbeInserter::before_call(ProcedureId id, const Probe& probe) const {
+  return probe.kind == ProbeKind::record_target &&
+         is_call(machine_, program_[id].blocks[probe.block]);
+}
+
 /// The code of a probe in place, without the code that saves registers.
 ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
   ProbeOperands operands{
@@ -272,7 +279,7 @@ ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
       .keep_flags = probe.keep_flags,
       .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
-      .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved)};
+      .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved, before_call(id, probe))};
   if (probe.kind == ProbeKind::record_target) {
     operands.jump.instruction = &program_[id].blocks[probe.block].instructions.back();
     operands.jump.bytes = input_bytes(program_, *operands.jump.instruction);
@@ -420,6 +427,7 @@ void ProbeInserter::add_routines(Layout& layout) {
 
 /// What the edits of one procedure tell the layout and references.
 struct ProbeInserter::Edited {
+  std::vector<std::vector<BlockId>> before;  // by block of the input: new blocks in front of it
   std::vector<std::vector<BlockId>> behind;  // by block of the input: new blocks behind it
   std::vector<BlockId> trailing;             // new blocks for the procedure's end
   std::vector<BlockId> end_of;               // by block of the input: the block with its end
@@ -446,6 +454,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   const unsigned used = code_.registers(probe.kind, probe.gp_known, probe.keep_flags);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
   const ProbeCode code = code_of(id, probe);
+  const bool calls = before_call(id, probe);
   const auto append = [&](Instruction instruction) {
     if (instruction.has_reference()) {
       procedure.references.push_back(code.references[static_cast<size_t>(instruction.immediate)]);
@@ -460,10 +469,10 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   const uint32_t deep =
       saved.empty() ? state
                     : deeper_.find(program_.unwind.states, state, machine_.abi.stack_pointer,
-                                   code_.save_frame(saved.size()));
+                                   code_.save_frame(saved.size(), calls));
   if (!saved.empty()) {
     bool lowered = deep == state;
-    for (const Instruction& instruction : code_.save(saved)) {
+    for (const Instruction& instruction : code_.save(saved, calls)) {
       append(instruction);
       if (lowered || machine_.facts(instruction).nop) continue;
       set_state(deep);
@@ -478,7 +487,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
   }
   if (!saved.empty()) {
-    for (const Instruction& instruction : code_.restore(saved)) append(instruction);
+    for (const Instruction& instruction : code_.restore(saved, calls)) append(instruction);
     if (deep != state) set_state(state);
   }
 }
@@ -571,12 +580,33 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
       *program_.arena, Edge{.target = to, .kind = Edge::Kind::fall_through});
   for (Edge& edge : procedure.blocks[from].successors)
     if (edge.kind == kind) edge.target = added.front();
+  if (probe.where == Where::on_taken && free_before_[id][to]) {
+    free_before_[id][to] = false;
+    edited.before[to] = added;
+    return;
+  }
   auto& place = probe.where == Where::after_block ? edited.behind[probe.block] : edited.trailing;
   place.insert(place.end(), added.begin(), added.end());
 }
 
+/// Finds the blocks into which control does not run from the block before in the layout: a probe on
+/// a branch to such a block stands in front of the block and needs no branch of its own.
+void ProbeInserter::find_free_targets(const Layout& layout) {
+  for (const Procedure& procedure : program_.procedures)
+    free_before_.emplace_back(procedure.blocks.size());
+  for (const Layout::Fragment& fragment : layout.fragments)
+    for (size_t i = 1; i < fragment.blocks.size(); ++i) {
+      const BasicBlock& before = program_[fragment.procedure].blocks[fragment.blocks[i - 1]];
+      const Edge* next = before.edge(Edge::Kind::fall_through);
+      free_before_[fragment.procedure][fragment.blocks[i]] =
+          !before.has(BasicBlock::kGluedToNext) &&
+          (next == nullptr || next->target != fragment.blocks[i]);
+    }
+}
+
 void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited) {
   const auto blocks = static_cast<BlockId>(program_[id].blocks.size());
+  edited.before.resize(blocks);
   edited.behind.resize(blocks);
   for (BlockId b = 0; b < blocks; ++b) edited.end_of.push_back(b);
   std::stable_sort(probes.begin(), probes.end(), [](const Probe& a, const Probe& b) {
@@ -596,6 +626,7 @@ void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edi
 
 void ProbeInserter::insert(Layout& layout) {
   shrink();
+  find_free_targets(layout);
   first_routine_ = static_cast<ProcedureId>(program_.procedures.size());
   std::vector<Edited> edits(program_.procedures.size());
   std::vector<uint32_t> last_fragment(program_.procedures.size(), kNone);
@@ -620,6 +651,8 @@ void ProbeInserter::insert(Layout& layout) {
     if (edited.behind.empty()) continue;
     std::vector<BlockId> blocks;
     for (BlockId block : fragment.blocks) {
+      if (block < edited.before.size())
+        blocks.insert(blocks.end(), edited.before[block].begin(), edited.before[block].end());
       blocks.push_back(block);
       if (block < edited.behind.size())
         blocks.insert(blocks.end(), edited.behind[block].begin(), edited.behind[block].end());

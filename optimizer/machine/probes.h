@@ -76,11 +76,14 @@ class Probes {
   virtual bool can_record(const IndirectJump& jump) const = 0;
 
   /// save() and restore() keep registers below the stack pointer. The stack pointer is
-  /// save_frame(count) bytes lower from behind the first instruction of save() that is not a no-op
-  /// to before the last instruction of restore().
-  virtual unsigned save_frame(size_t registers) const = 0;
-  virtual std::vector<Instruction> save(std::span<const Register> registers) const = 0;
-  virtual std::vector<Instruction> restore(std::span<const Register> registers) const = 0;
+  /// save_frame() bytes lower from behind the first instruction of save() that is not a no-op to
+  /// before the last instruction of restore(). `before_call`: a call follows, so that nothing lies
+  /// below the stack pointer.
+  virtual unsigned save_frame(size_t registers, bool before_call) const = 0;
+  virtual std::vector<Instruction> save(std::span<const Register> registers,
+                                        bool before_call) const = 0;
+  virtual std::vector<Instruction> restore(std::span<const Register> registers,
+                                           bool before_call) const = 0;
 
   /// Bytes of a page: counters are mapped in whole pages.
   virtual uint64_t page_size() const = 0;

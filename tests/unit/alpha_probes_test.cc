@@ -158,18 +158,18 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
 TEST(AlphaProbes, SavedRegistersComeBack) {
   for (const std::vector<Register>& saved :
        {std::vector<Register>{4}, {4, 28}, {26, 27, 28}, {0, 1, 2}}) {
-    std::vector<Instruction> code = probes().save(saved);
+    std::vector<Instruction> code = probes().save(saved, false);
     for (const Register r : saved)
       code.push_back(
           alpha_machine().text.parse("lda " + alpha_machine().text.register_name(r) + ",7", 0));
-    const auto restore = probes().restore(saved);
+    const auto restore = probes().restore(saved, false);
     code.insert(code.end(), restore.begin(), restore.end());
     AlphaMachine m = machine(4, std::nullopt);
     const AlphaMachine before = m;
     m.load(kCode, code);
     ASSERT_TRUE(m.run(kCode));
     expect_kept(before, m, {});
-    EXPECT_EQ(m.lowest_sp, kStack - probes().save_frame(saved.size()));
+    EXPECT_EQ(m.lowest_sp, kStack - probes().save_frame(saved.size(), false));
     EXPECT_EQ(m.lowest_sp % 16, 0u);
     for (const auto& [address, value] : m.memory) {
       EXPECT_LT(address, kStack);

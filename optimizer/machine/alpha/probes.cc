@@ -150,23 +150,23 @@ class AlphaProbes final : public Probes {
     return result;
   }
 
-  unsigned save_frame(size_t registers) const override {
+  unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>((registers * 8 + 15) / 16 * 16);
   }
 
-  std::vector<Instruction> save(std::span<const Register> registers) const override {
+  std::vector<Instruction> save(std::span<const Register> registers, bool) const override {
     std::vector<Instruction> code;
-    code.push_back(memory(opcode("lda"), kSp, -int64_t{save_frame(registers.size())}, kSp));
+    code.push_back(memory(opcode("lda"), kSp, -int64_t{save_frame(registers.size(), false)}, kSp));
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(memory(opcode("stq"), registers[i], static_cast<int64_t>(8 * i), kSp));
     return code;
   }
 
-  std::vector<Instruction> restore(std::span<const Register> registers) const override {
+  std::vector<Instruction> restore(std::span<const Register> registers, bool) const override {
     std::vector<Instruction> code;
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(memory(opcode("ldq"), registers[i], static_cast<int64_t>(8 * i), kSp));
-    code.push_back(memory(opcode("lda"), kSp, save_frame(registers.size()), kSp));
+    code.push_back(memory(opcode("lda"), kSp, save_frame(registers.size(), false), kSp));
     return code;
   }
 

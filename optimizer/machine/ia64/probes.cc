@@ -149,17 +149,17 @@ class Ia64Probes final : public Probes {
   }
 
   /// f6 lies lowest, the registers lie above f6.
-  unsigned save_frame(size_t registers) const override {
+  unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>(kSpilled * static_cast<int64_t>(registers + 1));
   }
 
   /// The first register, once its value is in f6, holds the address to spill to.
-  std::vector<Instruction> save(std::span<const Register> registers) const override {
+  std::vector<Instruction> save(std::span<const Register> registers, bool) const override {
     ProbeCode result;
     Code code(result);
     const Register address = registers[0];
     code.stop();
-    code.add(Op::adds, kSp, 0, kSp, -int64_t{save_frame(registers.size())});
+    code.add(Op::adds, kSp, 0, kSp, -int64_t{save_frame(registers.size(), false)});
     code.stop();
     code.add(Op::stf_spill, 0, kSaver, kSp);
     for (const Register r : registers) {
@@ -176,7 +176,7 @@ class Ia64Probes final : public Probes {
     return std::move(result.code);
   }
 
-  std::vector<Instruction> restore(std::span<const Register> registers) const override {
+  std::vector<Instruction> restore(std::span<const Register> registers, bool) const override {
     ProbeCode result;
     Code code(result);
     const Register address = registers[0];
@@ -189,7 +189,7 @@ class Ia64Probes final : public Probes {
     }
     code.add(Op::ldf_fill, kSaver, 0, kSp);
     code.stop();
-    code.add(Op::adds, kSp, 0, kSp, save_frame(registers.size()));
+    code.add(Op::adds, kSp, 0, kSp, save_frame(registers.size(), false));
     code.stop();
     return std::move(result.code);
   }

@@ -31,6 +31,7 @@ struct Encoding {
   std::array<uint8_t, 2> opcode;
   uint8_t extension = kNoModrm;  // ModRM.reg; kRegister: the number of the register
   bool wide = true;              // has REX.W
+  bool in_opcode = false;        // the register's number stands in the opcode
   bool has_immediate = false;    // one byte
   uint8_t immediate = 0;
   bool locked = false;
@@ -51,6 +52,8 @@ constexpr Encoding kEncodings[] = {
     {.opcode = {0xff}, .extension = 0, .locked = true},
     {.opcode = {0x83}, .extension = 2, .has_immediate = true},
     {.opcode = {0xf7}, .extension = 3},
+    {.opcode = {0x50}, .wide = false, .in_opcode = true},
+    {.opcode = {0x58}, .wide = false, .in_opcode = true},
     {.opcode = {0x9f}, .wide = false},
     {.opcode = {0x0f, 0x90}, .extension = 0, .wide = false},
     {.opcode = {0x04}, .wide = false, .has_immediate = true, .immediate = 0x7f},
@@ -69,6 +72,10 @@ void write(const Encoding& encoding, const Fields& fields, int32_t number,
   const bool rip = fields.base == kRip;
   const auto high = [](unsigned r) { return r < 16 ? r >> 3 & 1 : 0; };
   if (encoding.locked) put(0xf0);
+  if (encoding.in_opcode) {
+    if (fields.base >= 8) put(0x41);
+    return put(encoding.opcode[0] | (fields.base & 7));
+  }
   if (encoding.wide)
     put(0x48 | high(fields.reg) << 2 | high(fields.index) << 1 | high(fields.base));
   for (unsigned i = 0; i < encoding.opcode_size(); ++i) put(encoding.opcode[i]);
@@ -98,9 +105,9 @@ void write(const Encoding& encoding, const Fields& fields, int32_t number,
   if (encoding.has_immediate) put(encoding.immediate);
 }
 
-/// Instructions of one byte work on al and ah.
+/// Instructions without REX.W, but for push and pop, work on al and ah.
 Fields fields_for(const Encoding& encoding, Register r) {
-  if (!encoding.wide) return {.base = kRax};
+  if (!encoding.wide) return {.base = encoding.in_opcode ? r : kRax};
   return {.reg = encoding.extension == kRegister ? r : encoding.extension & 7u};
 }
 
@@ -148,10 +155,14 @@ Instruction make_added(Added what, Register r, const Place& place) {
   added.opcode = static_cast<uint16_t>(kFirstMachineOpcode + form_numbers()[number]);
   added.flags = static_cast<uint8_t>(bytes.size() << kLengthShift);
   added.immediate = place.number;
-  const uint32_t packed = fields.reg | fields.base << 5 | fields.index << 10 | fields.scale << 20 |
+  unsigned opcode = encoding.opcode[encoding.opcode_size() - 1], base = fields.base;
+  if (encoding.in_opcode) {
+    opcode |= base & 7;
+    base &= 8;
+  }
+  const uint32_t packed = fields.reg | base << 5 | fields.index << 10 | fields.scale << 20 |
                           (fields.memory ? 1u : 0u) << 23 | (encoding.wide ? 2u : 1u) << 24 |
-                          (encoding.wide ? 1u : 0u) << 26 |
-                          (encoding.opcode[encoding.opcode_size() - 1] & 15u) << 28;
+                          (encoding.wide || base == 8 ? 1u : 0u) << 26 | (opcode & 15u) << 28;
   std::memcpy(added.registers, &packed, sizeof packed);
   return added;
 }
@@ -165,11 +176,12 @@ Instruction make_added(Added what, Register r, uint32_t reference) {
 
 void write_added(const Instruction& added, uint64_t address, uint64_t origin_base,
                  std::vector<uint8_t>& out) {
-  const Fields fields = fields_of(added);
+  Fields fields = fields_of(added);
   const size_t start = out.size(), length = length_of(added);
   const auto& numbers = form_numbers();
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] != form_number(added)) continue;
+    if (kEncodings[i].in_opcode) fields.base |= opcode_bits(added) & 7;
     write(kEncodings[i], fields, added.immediate, out);
     if (out.size() - start == length) break;
     out.resize(start);

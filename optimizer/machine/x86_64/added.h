@@ -10,7 +10,8 @@
 
 namespace respike::x86_64 {
 
-/// All but the last five work on 64 bits. In brackets: operands, in the order of AT&T's syntax.
+/// All but the first two and the last four work on 64 bits. In brackets: operands, in the order of
+/// AT&T's syntax.
 enum class Added : uint8_t {
   undefined,
   no_operation,
@@ -23,6 +24,8 @@ enum class Added : uint8_t {
   increment_locked,  // lock inc (memory)
   add_carry,         // adc (0, memory)
   negate,            // neg (register)
+  push,              // push (register)
+  pop,               // pop (register)
   flags_to_ah,       // lahf
   overflow_to_al,    // seto %al
   overflow_from_al,  // add $0x7f,%al

@@ -13,8 +13,9 @@
 // Example, `call *8(%rax)` with r11 free:
 //   mov 8(%rax),%r11; sub word(%rip),%r11; add %r11,word(%rip); neg %r11; adc $0,word+8(%rip).
 //
-// Registers are saved below the red zone, the 128 bytes below the stack pointer that procedures use
-// without moving it (System V ABI, AMD64 supplement, 3.2.2).
+// Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers
+// leave alone (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128
+// bytes, which are the red zone while the stack pointer is lower.
 
 #include "optimizer/machine/x86_64/probes.h"
 
@@ -30,12 +31,12 @@ using namespace x86_64;
 
 namespace {
 
-/// What calls may change comes first. r12 would need a longer lea.
-constexpr Register kUsable[] = {kR11, 10,   9,    kR8,  kRdi, kRsi, kRcx,
-                                kRdx, kRax, kRbx, kRbp, 13,   14,   15};
+/// Those with the shortest push come first. r12 would need a longer lea.
+constexpr Register kUsable[] = {kRcx, kRdx, kRsi, kRdi, kRax, kRbx, kRbp,
+                                kR8,  9,    10,   kR11, 13,   14,   15};
 constexpr Register kRaxOnly[] = {kRax};
 
-constexpr unsigned kRedZone = 128;  // bytes
+constexpr int32_t kRedZone = 128;  // bytes
 
 class X8664Probes final : public Probes {
  public:
@@ -119,26 +120,33 @@ class X8664Probes final : public Probes {
     return {};
   }
 
-  unsigned save_frame(size_t registers) const override {
-    return static_cast<unsigned>(align_up(kRedZone + 8 * registers, 16));
+  unsigned save_frame(size_t registers, bool before_call) const override {
+    return by_push(registers, before_call) ? 8 : kRedZone;
   }
-  std::vector<Instruction> save(std::span<const Register> registers) const override {
-    std::vector<Instruction> code = {
-        move_stack(-static_cast<int32_t>(save_frame(registers.size())))};
+  std::vector<Instruction> save(std::span<const Register> registers,
+                                bool before_call) const override {
+    if (by_push(registers.size(), before_call)) return {make_added(Added::push, registers[0])};
+    std::vector<Instruction> code = {move_stack(-kRedZone)};
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(make_added(Added::store, registers[i], saved(i)));
     return code;
   }
-  std::vector<Instruction> restore(std::span<const Register> registers) const override {
+  std::vector<Instruction> restore(std::span<const Register> registers,
+                                   bool before_call) const override {
+    if (by_push(registers.size(), before_call)) return {make_added(Added::pop, registers[0])};
     std::vector<Instruction> code;
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(make_added(Added::load, registers[i], saved(i)));
-    code.push_back(move_stack(static_cast<int32_t>(save_frame(registers.size()))));
+    code.push_back(move_stack(kRedZone));
     return code;
   }
 
  private:
-  static Place saved(size_t i) { return {.base = kRsp, .number = static_cast<int32_t>(8 * i)}; }
+  static bool by_push(size_t registers, bool before_call) { return before_call && registers == 1; }
+  /// In the red zone below the lowered stack pointer.
+  static Place saved(size_t i) {
+    return {.base = kRsp, .number = -8 * static_cast<int32_t>(i + 1)};
+  }
   /// Keeps flags.
   static Instruction move_stack(int32_t by) {
     return make_added(Added::load_address, kRsp, {.base = kRsp, .number = by});
