@@ -234,6 +234,16 @@ def is_native():
     return load_manifest().get("machine") == "x86_64"
 
 
+def compiler():
+    """The C compiler for the manifest's machine."""
+    return "gcc" if is_native() else "alpha-linux-gnu-gcc"
+
+
+def emulator():
+    """The words before those of a program of the manifest's machine."""
+    return [] if is_native() else list(QEMU)
+
+
 def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
     """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
     fresh working folder. `libraries` is a folder or None."""
