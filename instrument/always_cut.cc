@@ -35,8 +35,6 @@ std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image) {
 bool calls_fork_by_name(const Program& program, const CodeFacts& facts, ProcedureId id,
                         const std::unordered_map<uint64_t, std::string_view>& names) {
   for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
-    const Instruction& last = program[id].blocks[b].instructions.back();
-    if (program.machine->facts(last).flow != ControlFlow::indirect_call) continue;
     const auto slot = facts.linkage_slot(id, b);
     if (!slot) continue;
     const auto name = names.find(*slot);

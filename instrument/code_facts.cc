@@ -4,6 +4,7 @@
 #include <span>
 
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/machine/probes.h"
 
@@ -32,17 +33,70 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   const Machine& machine = *program_.machine;
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
+  const Instruction& last = block.instructions.back();
+  if (machine.whole == nullptr)
+    return machine.facts(last).flow == ControlFlow::indirect_call ? slot_by_gp(procedure, block)
+                                                                  : std::nullopt;
+  if (const Reference* reference = branch_of(procedure, last))
+    return reference->target.where == CodeLocation::Where::address
+               ? slot_of_stub(reference->target.address)
+               : std::nullopt;
+  if (last.has_reference()) return std::nullopt;
+  return slot_of(last);
+}
+
+/// The slot from which an indirect call or jump loads its target, whose address it holds whole.
+std::optional<uint64_t> CodeFacts::slot_of(const Instruction& instruction) const {
+  const auto flow = program_.machine->facts(instruction).flow;
+  if (flow != ControlFlow::indirect_call && flow != ControlFlow::indirect_jump) return std::nullopt;
+  const auto offset = program_.machine->whole->relative(instruction);
+  if (!offset) return std::nullopt;
+  const uint64_t slot = program_.origin_base + static_cast<uint64_t>(*offset);
+  const Section* section = program_.image->section_at(slot);
+  if (section == nullptr || !section->name.starts_with(kLinkageTable)) return std::nullopt;
+  return slot;
+}
+
+/// The slot of a linker's stub, such as `endbr64; jmp *slot(%rip)`.
+std::optional<uint64_t> CodeFacts::slot_of_stub(uint64_t address) const {
+  constexpr size_t kLongestStub = 32;  // bytes
+  const Section* section = program_.image->section_at(address);
+  if (section == nullptr || !section->executable() ||
+      address - section->address >= section->contents.size())
+    return std::nullopt;
+  const uint64_t offset = address - section->address;
+  auto code =
+      section->contents.subspan(offset, std::min(section->contents.size() - offset, kLongestStub));
+  const Codec& codec = program_.machine->codec;
+  uint64_t at = address;
+  for (unsigned count = 0; count < 2 && !code.empty(); ++count) {
+    const unsigned length = codec.length(code);
+    Instruction instruction;
+    codec.decode(code.first(length), static_cast<uint32_t>(at - program_.origin_base),
+                 &instruction);
+    if (program_.machine->facts(instruction).flow == ControlFlow::indirect_jump)
+      return slot_of(instruction);
+    if (!program_.machine->facts(instruction).marks_target) return std::nullopt;
+    code = code.subspan(length);
+    at += length;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> CodeFacts::slot_by_gp(const Procedure& procedure,
+                                              const BasicBlock& block) const {
+  const Machine& machine = *program_.machine;
   const auto gp = machine.global_pointer();
   const Section* table = program_.image->section_named(kLinkageTable);
   if (!gp || !procedure.gp || table == nullptr) return std::nullopt;
-  const Register called = machine.probes->jump_register(block.instructions.back());
+  const auto called = machine.probes->jump_register(block.instructions.back());
   for (uint32_t i = block.instructions.size() - 1; i-- > 0;) {
     const Instruction& instruction = block.instructions[i];
     if (instruction.is_pseudo()) continue;
     const Operands operands = machine.operands(instruction);
     const auto defined = std::span(operands.registers).subspan(operands.uses);
     const auto end = defined.begin() + (operands.size - operands.uses);
-    if (std::find(defined.begin(), end, called) == end) continue;
+    if (!called || std::find(defined.begin(), end, *called) == end) continue;
     if (!machine.fixups.is_lower_half(instruction) || instruction.has_reference())
       return std::nullopt;
     if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) return std::nullopt;

@@ -27,12 +27,17 @@ class CodeFacts {
   std::vector<PointFacts> points(ProcedureId procedure, BlockId block) const;
   /// Whether some call, or unknown code, may enter a procedure at its first block.
   bool first_block_entered(ProcedureId procedure) const;
-  /// The slot of the linkage table (.got) from which the call at the end of a block loads its
-  /// target: a call of a name, which the dynamic linker binds once. nullopt: no such call.
+  /// The slot of the linkage table from which the call or jump at the end of a block loads its
+  /// target, perhaps in a stub that the linker made: a call of a name, which the dynamic linker
+  /// binds once. nullopt: no such call.
   std::optional<uint64_t> linkage_slot(ProcedureId procedure, BlockId block) const;
   const CallGraph& calls() const { return calls_; }
 
  private:
+  std::optional<uint64_t> slot_by_gp(const Procedure& procedure, const BasicBlock& block) const;
+  std::optional<uint64_t> slot_of(const Instruction& instruction) const;
+  std::optional<uint64_t> slot_of_stub(uint64_t address) const;
+
   const Program& program_;
   CallGraph calls_;
   RegisterFlow registers_;

@@ -27,9 +27,10 @@ namespace {
 
 using Kind = FlowEdge::Kind;
 
-constexpr double kProbe = 1.0;        // cost of a probe in a block, in executions
-constexpr double kProbeOnEdge = 1.4;  // of a probe with a block of its own, which costs branches
-constexpr double kSize = 0.04;        // what a probe's size is worth, in executions per call
+constexpr double kProbe = 1.0;         // cost of a probe in a block, in executions
+constexpr double kProbeOnEdge = 1.4;   // of a probe with a block of its own, which costs branches
+constexpr double kSize = 0.04;         // what a probe's size is worth, in executions per call
+constexpr double kSizeOnTaken = 0.08;  // of a probe on a branch, which makes the branch longer
 
 class Tree {
  public:
@@ -138,7 +139,7 @@ class Tree {
         return -1;
     }
     if (block_for(e) != kNone) return -1;
-    return weight * kProbeOnEdge + kSize;
+    return weight * kProbeOnEdge + (edge.kind == Kind::taken ? kSizeOnTaken : kSize);
   }
 
   CounterPlacement number_counters() {

@@ -3,7 +3,8 @@
 // All places and registers are chosen on the program as it was lifted; then the program is edited.
 // A probe in a block goes where two registers are free and gp is known, if there is such a place,
 // else where it costs least. A probe on an edge gets a block of its own: behind the source block
-// where control falls through, at the end of the procedure's code where control jumps.
+// where control falls through; where control jumps, in front of the target if control does not run
+// into the target from there, else at the end of the procedure's code.
 //
 // A block with a probe that retries (an atomic probe) falls into three pieces: the code before, the
 // loop, the code behind. The first piece keeps the block's number, so that references to its start
@@ -26,19 +27,24 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/image/image.h"
+
 namespace respike {
 namespace {
 
 /// Whether code may be put in front of each instruction of a block. Not inside of sequences that
 /// must stay as they are, which may come in from the block before where blocks are glued; nor
-/// behind a system call, where more or fewer processes may go on than made the call.
+/// behind a system call, where more or fewer processes may go on than made the call; nor in front
+/// of a mark that the target of indirect branches has to start with.
 std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, bool glued_before) {
-  bool reserved = false, shadow = glued_before, in_system = false;
+  bool reserved = false, shadow = glued_before, in_system = false, first = true;
   std::vector<bool> result;
   result.reserve(block.instructions.size());
   for (const Instruction& instruction : block.instructions) {
-    result.push_back(!reserved && !shadow && !in_system);
+    result.push_back(!reserved && !shadow && !in_system &&
+                     !(first && machine.facts(instruction).marks_target));
     if (instruction.is_pseudo()) continue;
+    first = false;
     in_system |= machine.facts(instruction).system_call;
     switch (machine.facts(instruction).role) {
       case SequenceRole::none:
@@ -58,8 +64,30 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
   return result;
 }
 
+/// The bytes of an instruction of the input; none of an added instruction.
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
+  if (instruction.origin == kNone) return {};
+  const uint64_t address = program.origin_base + instruction.origin;
+  const Section* section = program.image->section_at(address);
+  if (section == nullptr) return {};
+  const uint64_t offset = address - section->address;
+  const uint64_t size = program.machine->codec.size({&instruction, 1});
+  if (offset > section->contents.size() || size > section->contents.size() - offset) return {};
+  return section->contents.subspan(offset, size);
+}
+
 bool is_call(const Machine& machine, const BasicBlock& block) {
   return is_call(machine.facts(block.instructions.back()).flow);
+}
+
+/// Whether a mark stands where the call at the end of the block returns: indirect branches may
+/// arrive there, too, as behind setjmp().
+bool returns_to_mark(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
+  const Edge* next = block.edge(Edge::Kind::fall_through);
+  if (next == nullptr || !is_call(machine, block)) return false;
+  for (const Instruction& instruction : procedure.blocks[next->target].instructions)
+    if (!instruction.is_pseudo()) return machine.facts(instruction).marks_target;
+  return false;
 }
 
 /// By block: whether a sequence may run into it from a block that is glued to it.
@@ -83,7 +111,8 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
     const BasicBlock& block = procedure.blocks[b];
     const std::vector<bool> open = open_places(*program.machine, block, glued[b]);
     places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
-    places.after_block[b] = !block.has(BasicBlock::kGluedToNext);
+    places.after_block[b] = !block.has(BasicBlock::kGluedToNext) &&
+                            !returns_to_mark(*program.machine, procedure, block);
   }
   return places;
 }
@@ -94,6 +123,7 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
       facts_(facts),
       machine_(*program.machine),
       code_(*program.machine->probes),
+      flags_(std::span(program.machine->abi.flags)),
       counters_(counters),
       atomic_(atomic),
       by_procedure_(program.procedures.size()) {}
@@ -114,14 +144,17 @@ std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId b
   return open_places(machine_, program_[procedure].blocks[block], glued_before_[block]);
 }
 
-/// Takes free registers first, then any others, which have to be saved; never `keep`.
-void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Register keep) const {
-  const unsigned needed = code_.registers(probe.kind, facts.gp);
+/// Takes free registers first, then any others, which have to be saved; never `keep`. False when
+/// there is no probe for this place.
+bool ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts,
+                                     std::optional<Register> keep) const {
+  probe.keep_flags = !(facts.live & flags_).empty();
+  const unsigned needed = code_.registers(probe.kind, facts.gp, probe.keep_flags);
   unsigned found = 0;
   probe.saved = 0;
   probe.gp_known = facts.gp;
   for (const bool free : {true, false})
-    for (const Register r : code_.usable()) {
+    for (const Register r : code_.usable(probe.kind, probe.keep_flags)) {
       if (r == keep || facts.live.contains(r) == free) continue;
       if (found < needed) {
         probe.registers[found++] = r;
@@ -132,19 +165,20 @@ void ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts, Regi
     }
   probe.small = code_.has_routines() && probe.kind != ProbeKind::record_target &&
                 probe.saved == 0 && found >= Probes::kRoutineRegisters;
-  assert(found >= needed);
+  return found >= needed;
 }
 
 void ProbeInserter::keep(ProcedureId procedure, const Probe& probe) {
   ++statistics_.probes;
   if (probe.saved != 0) ++statistics_.saved_registers;
-  if (!probe.gp_known) ++statistics_.without_gp;
+  if (machine_.gp != nullptr && !probe.gp_known) ++statistics_.without_gp;
   by_procedure_[procedure].push_back(probe);
 }
 
 void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t counter, double weight) {
   const std::vector<bool> open = open_places_of(id, block_id);
   const std::vector<PointFacts>& facts = facts_of(id, block_id);
+  const bool needs_gp = machine_.gp != nullptr;
   Probe best{};
   int best_cost = 1000;
   for (uint32_t i = 0; i < open.size() && best_cost != 0; ++i) {
@@ -154,8 +188,9 @@ void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t count
                 .where = Where::in_block,
                 .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
                 .counter = counter};
-    choose_registers(probe, facts[i], Register(-1));
-    const int cost = (probe.gp_known ? 0 : 2) + (probe.saved != 0 ? 2 + 2 * probe.saved : 0);
+    if (!choose_registers(probe, facts[i])) continue;
+    const int cost = (needs_gp && !probe.gp_known ? 2 : 0) + (probe.keep_flags ? 2 : 0) +
+                     (probe.saved != 0 ? 2 + 2 * probe.saved : 0);
     if (cost >= best_cost) continue;
     best = probe;
     best_cost = cost;
@@ -172,7 +207,7 @@ void ProbeInserter::count_edge(ProcedureId id, BlockId from, BlockId to, Where w
               .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
               .counter = counter};
   probe.weight = weight;
-  choose_registers(probe, facts_of(id, to).front(), Register(-1));
+  choose_registers(probe, facts_of(id, to).front());
   keep(id, probe);
 }
 
@@ -213,8 +248,10 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
               .where = Where::in_block,
               .kind = ProbeKind::record_target,
               .counter = counters_ + 8 * uint64_t{counter}};
-  probe.target = code_.jump_register(block.instructions.back());
-  choose_registers(probe, facts_of(id, block_id)[last], probe.target);
+  const Instruction& jump = block.instructions.back();
+  if (!code_.can_record({&jump, input_bytes(program_, jump)}) ||
+      !choose_registers(probe, facts_of(id, block_id)[last], code_.jump_register(jump)))
+    return false;
   keep(id, probe);
   return true;
 }
@@ -229,14 +266,30 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
   return routine;
 }
 
-/// Bytes that a probe in place adds.
-unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
-  const ProbeOperands operands{
+/// Whether a call stands behind a probe.
+bool ProbeInserter::before_call(ProcedureId id, const Probe& probe) const {
+  return probe.kind == ProbeKind::record_target &&
+         is_call(machine_, program_[id].blocks[probe.block]);
+}
+
+/// The code of a probe in place, without the code that saves registers.
+ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
+  ProbeOperands operands{
       .counter = probe.counter,
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
-      .free = {probe.registers, code_.registers(probe.kind, probe.gp_known)},
-      .target = probe.target};
-  const ProbeCode code = code_.probe(probe.kind, operands);
+      .keep_flags = probe.keep_flags,
+      .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
+      .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved, before_call(id, probe))};
+  if (probe.kind == ProbeKind::record_target) {
+    operands.jump.instruction = &program_[id].blocks[probe.block].instructions.back();
+    operands.jump.bytes = input_bytes(program_, *operands.jump.instruction);
+  }
+  return code_.probe(probe.kind, operands);
+}
+
+/// Bytes that a probe in place adds.
+unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
+  const ProbeCode code = code_of(id, probe);
   size_t instructions = code.code.size() + code.retry.size();
   if (probe.saved != 0) instructions += 2 + 2 * size_t{probe.saved};
   if (probe.where == Where::on_taken) ++instructions;
@@ -246,6 +299,7 @@ unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
 /// Chooses the probes that become calls of routines, the least run first, until code grows no more
 /// than it may.
 void ProbeInserter::shrink() {
+  if (!code_.has_routines()) return;
   constexpr double kGrowth = 0.30;
   constexpr uint32_t kFewest = 8;  // probes for which a routine is worth its size
   struct Candidate {
@@ -373,6 +427,7 @@ void ProbeInserter::add_routines(Layout& layout) {
 
 /// What the edits of one procedure tell the layout and references.
 struct ProbeInserter::Edited {
+  std::vector<std::vector<BlockId>> before;  // by block of the input: new blocks in front of it
   std::vector<std::vector<BlockId>> behind;  // by block of the input: new blocks behind it
   std::vector<BlockId> trailing;             // new blocks for the procedure's end
   std::vector<BlockId> end_of;               // by block of the input: the block with its end
@@ -396,12 +451,10 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
     return;
   }
-  const unsigned used = code_.registers(probe.kind, probe.gp_known);
+  const unsigned used = code_.registers(probe.kind, probe.gp_known, probe.keep_flags);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
-  ProbeOperands operands{
-      .counter = probe.counter, .gp = {}, .free = {probe.registers, used}, .target = probe.target};
-  if (probe.gp_known) operands.gp = procedure.gp;
-  ProbeCode code = code_.probe(probe.kind, operands);
+  const ProbeCode code = code_of(id, probe);
+  const bool calls = before_call(id, probe);
   const auto append = [&](Instruction instruction) {
     if (instruction.has_reference()) {
       procedure.references.push_back(code.references[static_cast<size_t>(instruction.immediate)]);
@@ -416,10 +469,10 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   const uint32_t deep =
       saved.empty() ? state
                     : deeper_.find(program_.unwind.states, state, machine_.abi.stack_pointer,
-                                   code_.save_frame(saved.size()));
+                                   code_.save_frame(saved.size(), calls));
   if (!saved.empty()) {
     bool lowered = deep == state;
-    for (const Instruction& instruction : code_.save(saved)) {
+    for (const Instruction& instruction : code_.save(saved, calls)) {
       append(instruction);
       if (lowered || machine_.facts(instruction).nop) continue;
       set_state(deep);
@@ -434,7 +487,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
   }
   if (!saved.empty()) {
-    for (const Instruction& instruction : code_.restore(saved)) append(instruction);
+    for (const Instruction& instruction : code_.restore(saved, calls)) append(instruction);
     if (deep != state) set_state(state);
   }
 }
@@ -527,12 +580,33 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
       *program_.arena, Edge{.target = to, .kind = Edge::Kind::fall_through});
   for (Edge& edge : procedure.blocks[from].successors)
     if (edge.kind == kind) edge.target = added.front();
+  if (probe.where == Where::on_taken && free_before_[id][to]) {
+    free_before_[id][to] = false;
+    edited.before[to] = added;
+    return;
+  }
   auto& place = probe.where == Where::after_block ? edited.behind[probe.block] : edited.trailing;
   place.insert(place.end(), added.begin(), added.end());
 }
 
+/// Finds the blocks into which control does not run from the block before in the layout: a probe on
+/// a branch to such a block stands in front of the block and needs no branch of its own.
+void ProbeInserter::find_free_targets(const Layout& layout) {
+  for (const Procedure& procedure : program_.procedures)
+    free_before_.emplace_back(procedure.blocks.size());
+  for (const Layout::Fragment& fragment : layout.fragments)
+    for (size_t i = 1; i < fragment.blocks.size(); ++i) {
+      const BasicBlock& before = program_[fragment.procedure].blocks[fragment.blocks[i - 1]];
+      const Edge* next = before.edge(Edge::Kind::fall_through);
+      free_before_[fragment.procedure][fragment.blocks[i]] =
+          !before.has(BasicBlock::kGluedToNext) &&
+          (next == nullptr || next->target != fragment.blocks[i]);
+    }
+}
+
 void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited) {
   const auto blocks = static_cast<BlockId>(program_[id].blocks.size());
+  edited.before.resize(blocks);
   edited.behind.resize(blocks);
   for (BlockId b = 0; b < blocks; ++b) edited.end_of.push_back(b);
   std::stable_sort(probes.begin(), probes.end(), [](const Probe& a, const Probe& b) {
@@ -552,6 +626,7 @@ void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edi
 
 void ProbeInserter::insert(Layout& layout) {
   shrink();
+  find_free_targets(layout);
   first_routine_ = static_cast<ProcedureId>(program_.procedures.size());
   std::vector<Edited> edits(program_.procedures.size());
   std::vector<uint32_t> last_fragment(program_.procedures.size(), kNone);
@@ -576,6 +651,8 @@ void ProbeInserter::insert(Layout& layout) {
     if (edited.behind.empty()) continue;
     std::vector<BlockId> blocks;
     for (BlockId block : fragment.blocks) {
+      if (block < edited.before.size())
+        blocks.insert(blocks.end(), edited.before[block].begin(), edited.before[block].end());
       blocks.push_back(block);
       if (block < edited.behind.size())
         blocks.insert(blocks.end(), edited.behind[block].begin(), edited.behind[block].end());

@@ -58,11 +58,11 @@ class ProbeInserter {
     ProbeKind kind;
     uint64_t counter;   // address
     double weight = 0;  // expected executions
-    Register target = 0;
     Register registers[3] = {};
     uint8_t saved = 0;   // how many of the needed registers have to be saved: the last of them
     bool small = false;  // three registers are free: the probe may call a routine
     bool gp_known = false;
+    bool keep_flags = false;
     uint32_t routine = kNone;  // index of routines_
   };
   struct Piece {  // of a block in the making
@@ -86,11 +86,15 @@ class ProbeInserter {
 
   const std::vector<PointFacts>& facts_of(ProcedureId procedure, BlockId block);
   std::vector<bool> open_places_of(ProcedureId procedure, BlockId block);
-  void choose_registers(Probe& probe, const PointFacts& facts, Register keep) const;
+  bool choose_registers(Probe& probe, const PointFacts& facts,
+                        std::optional<Register> keep = {}) const;
+  bool before_call(ProcedureId procedure, const Probe& probe) const;
+  ProbeCode code_of(ProcedureId procedure, const Probe& probe) const;
   void count_block(ProcedureId procedure, BlockId block, uint64_t counter, double weight);
   void count_edge(ProcedureId procedure, BlockId from, BlockId to, Where where, uint64_t counter,
                   double weight);
   void keep(ProcedureId procedure, const Probe& probe);
+  void find_free_targets(const Layout& layout);
   void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
   void write(ProcedureId id, const Probe& probe, uint32_t state, std::vector<Piece>& pieces);
   void edit_block(ProcedureId id, std::span<const Probe> probes, Edited& edited);
@@ -104,6 +108,7 @@ class ProbeInserter {
   const CodeFacts& facts_;
   const Machine& machine_;
   const Probes& code_;
+  const RegisterSet flags_;
   uint64_t counters_;
   bool atomic_;
   ProbeStatistics statistics_;
@@ -113,7 +118,8 @@ class ProbeInserter {
   DeeperStates deeper_;                  // unwind states while registers are saved
   std::vector<PointFacts> point_facts_;  // of the block that facts_of() was asked for last
   std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
-  std::vector<bool> glued_before_;  // by block of a procedure, see open_places_of()
+  std::vector<std::vector<bool>> free_before_;  // by procedure and block, see find_free_targets()
+  std::vector<bool> glued_before_;              // by block of a procedure, see open_places_of()
   ProcedureId glued_before_of_ = kNone;
 };
 

@@ -101,7 +101,7 @@ class CallGraphBuilder {
       case ControlFlow::call:
       case ControlFlow::indirect_call: {
         const Operands operands = machine_.operands(last);
-        call.standard = machine_.facts(last).system_call ||
+        call.standard = !machine_.abi.return_address || machine_.facts(last).system_call ||
                         (operands.size > operands.uses &&
                          operands.registers[operands.uses] == machine_.abi.return_address);
         break;
@@ -120,7 +120,8 @@ class CallGraphBuilder {
         const auto pv = machine_.abi.procedure_value;
         const unsigned predicates = last.predicate != 0 ? 1 : 0;
         call.standard =
-            operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv);
+            !machine_.abi.return_address ||
+            (operands.uses == predicates + 1 && (!pv || operands.registers[predicates] == *pv));
         return call;
       }
       default:

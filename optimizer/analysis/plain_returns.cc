@@ -137,6 +137,7 @@ class ReturnAnalysis {
 
   /// Whether all returns of the procedure go through the standard's register.
   bool returns_by_standard(ProcedureId p) const {
+    if (!machine_.abi.return_address) return true;
     const Procedure& procedure = program_[p];
     for (const BasicBlock& block : procedure.blocks) {
       if (end_of(machine_, procedure, block) != End::leaves) continue;

@@ -32,6 +32,7 @@
 //  - Unknown callers read results, preserved registers and the global pointer, and also registers
 //    that the procedure wrote and did not read again, since hand-written routines return values in
 //    other registers than the standard's. Likewise unknown callees.
+//  - Flags go neither into unknown code nor out of it (Abi::flags).
 //  - Opaque procedures read all registers and change none.
 //
 // Exceptions. The preserved registers that a landing pad reads, and the stack, are live everywhere

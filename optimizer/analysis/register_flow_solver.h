@@ -29,7 +29,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
         calls_(calls),
         all_(Set::first(machine_.register_count)),
         scratch_(std::span(machine_.abi.scratch)),
-        preserved_(std::span(machine_.abi.preserved)) {
+        preserved_(std::span(machine_.abi.preserved)),
+        flags_(std::span(machine_.abi.flags)) {
     const Abi& abi = machine_.abi;
     sp_.add(abi.stack_pointer);
     unwound_ = preserved_ | sp_;
@@ -240,6 +241,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   /// procedure that they branch to.
   void find_custom_returns() {
     custom_return_.resize(program_.procedures.size());
+    if (!machine_.abi.return_address) return;
     std::vector<ProcedureId> work;
     for (uint32_t node = 0; node < end_.size(); ++node) {
       if (end_[node] != End::leaves || custom_return_[owner_[node]]) continue;
@@ -315,11 +317,13 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const ProcedureId p = owner_[node];
       if (end_[node] == End::leaves || end_[node] == End::unknown_tail ||
           (end_[node] == End::tail && returns_elsewhere_[p]))
-        pending_exit_[p] |= pending_[node];
+        pending_exit_[p] |= pending_[node] - flags_;
     }
     // From here on, pending_ is needed only in front of unknown calls.
-    for (uint32_t node = 0; node < flow_.size(); ++node)
+    for (uint32_t node = 0; node < flow_.size(); ++node) {
+      pending_[node] -= flags_;
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
+    }
   }
 
   /// Whether a block certainly ends in a call that follows the standard (no predicate skips it).
@@ -327,6 +331,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     if (may_skip_end_[node]) return false;
     if (end_[node] == End::unknown_call) return true;
     if (end_[node] != End::call) return false;
+    if (!machine_.abi.return_address) return true;
     const Operands operands = machine_.operands(block_at(node).instructions.back());
     return operands.size > operands.uses &&
            operands.registers[operands.uses] == machine_.abi.return_address;
@@ -519,7 +524,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
 
   void note_unknown_uses(uint32_t node, Worklist& work) {
     if (!certain_only_ || !outside_entry_[node]) return;
-    const Set used = entry_flow(owner_[node], node).used & scratch_;
+    const Set used = (entry_flow(owner_[node], node).used & scratch_) - flags_;
     // A procedure that reads nearly all scratch registers saves the state of other code: no call
     // passes arguments in all of them.
     if (unknown_uses_.includes(used) || 2 * used.count() > scratch_.count()) return;
@@ -609,7 +614,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   const Program& program_;
   const Machine& machine_;
   const CallGraph& calls_;
-  const Set all_, scratch_, preserved_;
+  const Set all_, scratch_, preserved_, flags_;
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
 
   // Blocks have flat numbers: first_[procedure] + block. An updated procedure gets new numbers

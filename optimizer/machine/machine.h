@@ -106,6 +106,9 @@ struct Abi {
   std::vector<Register> results = {};
   std::vector<Register> preserved = {};
   std::vector<Register> scratch = {};
+  /// Condition flags, which are scratch registers: no procedure gets any from an unknown caller,
+  /// leaves any to an unknown caller, or expects any of an unknown callee.
+  std::vector<Register> flags = {};
   std::vector<SupportCall> support_calls = {};
   RelocationRole jump_table_entry = RelocationRole::address64;  // what jump tables hold
   DescriptorTable descriptors = {};
@@ -154,6 +157,8 @@ struct InstructionFacts {
   /// A direct branch that reaches its target only from nearby, and no other branch can stand for
   /// the branch.
   bool stays_near : 1 = false;
+  /// Processors may want this instruction first at the targets of indirect branches.
+  bool marks_target : 1 = false;
 };
 static_assert(sizeof(InstructionFacts) == 4);
 

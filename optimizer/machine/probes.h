@@ -20,11 +20,19 @@ enum class ProbeKind : uint8_t {
   record_target  // stores an address in a word; adds one to the next word if the first changes
 };
 
+/// An indirect jump or call as it stands in the input.
+struct IndirectJump {
+  const Instruction* instruction = nullptr;
+  std::span<const uint8_t> bytes;
+};
+
 struct ProbeOperands {
   uint64_t counter = 0;            // address of the word, a multiple of 8
   std::optional<uint64_t> gp;      // value of the global pointer register; nullopt: not known
+  bool keep_flags = false;         // some of Abi::flags is live
   std::span<const Register> free;  // to overwrite; at least Probes::registers()
-  Register target = 0;             // record_target: holds the address
+  unsigned lowered = 0;            // bytes by which save() has lowered the stack pointer
+  IndirectJump jump = {};          // record_target: what the probe stands in front of
 };
 
 /// Instructions. Where kHasReference is set, `immediate` is an index of `references`.
@@ -40,9 +48,10 @@ class Probes {
   virtual ~Probes() = default;
 
   /// How many integer registers a probe overwrites; `gp_known`: ProbeOperands::gp has a value.
-  virtual unsigned registers(ProbeKind kind, bool gp_known) const = 0;
-  /// The registers that probes may overwrite, the best first.
-  virtual std::span<const Register> usable() const = 0;
+  virtual unsigned registers(ProbeKind kind, bool gp_known, bool keep_flags) const = 0;
+  /// The registers that probes may overwrite, the best first. If these are fewer than registers()
+  /// asks for, there is no such probe.
+  virtual std::span<const Register> usable(ProbeKind kind, bool keep_flags) const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;
 
   /// Whether the machine has small probes, which call routines.
@@ -60,15 +69,21 @@ class Probes {
     std::vector<Instruction> after;
   };
   virtual Routine routine(ProbeKind kind, const ProbeOperands& operands) const = 0;
-  /// The register that holds the target of an indirect jump or call.
-  virtual Register jump_register(const Instruction& jump) const = 0;
+  /// The register that holds the target of an indirect jump or call; nullopt: the target may be in
+  /// memory.
+  virtual std::optional<Register> jump_register(const Instruction& jump) const = 0;
+  /// Whether a probe can record where the jump or call goes.
+  virtual bool can_record(const IndirectJump& jump) const = 0;
 
   /// save() and restore() keep registers below the stack pointer. The stack pointer is
-  /// save_frame(count) bytes lower from behind the first instruction of save() that is not a no-op
-  /// to before the last instruction of restore().
-  virtual unsigned save_frame(size_t registers) const = 0;
-  virtual std::vector<Instruction> save(std::span<const Register> registers) const = 0;
-  virtual std::vector<Instruction> restore(std::span<const Register> registers) const = 0;
+  /// save_frame() bytes lower from behind the first instruction of save() that is not a no-op to
+  /// before the last instruction of restore(). `before_call`: a call follows, so that nothing lies
+  /// below the stack pointer.
+  virtual unsigned save_frame(size_t registers, bool before_call) const = 0;
+  virtual std::vector<Instruction> save(std::span<const Register> registers,
+                                        bool before_call) const = 0;
+  virtual std::vector<Instruction> restore(std::span<const Register> registers,
+                                           bool before_call) const = 0;
 
   /// Bytes of a page: counters are mapped in whole pages.
   virtual uint64_t page_size() const = 0;

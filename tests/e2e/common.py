@@ -229,11 +229,16 @@ def optimize(image, output, *options, as_users_do=False, **keywords):
     return respike_ok("image", "optimize", image, "-o", output, *options, **keywords)
 
 
+def is_native():
+    """Whether the programs of the manifest run without an emulator."""
+    return load_manifest().get("machine") == "x86_64"
+
+
 def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
     """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
     fresh working folder. `libraries` is a folder or None."""
     with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
-        if load_manifest().get("machine") == "x86_64":
+        if is_native():
             return run_command(
                 ["program", *run.args],
                 stdin=run.stdin,

@@ -5,7 +5,9 @@ profiles and for counters that Respike inserts.
     counts.outcome.status, counts.outcome.stdout      as of common.run_command
     counts.images[image][address]                     by link-time address, absent: never run
 
-simulator/count_plugin.cc does the counting; its head says how, and what its limits are. Link-time
+simulator/count_plugin.cc does the counting; its head says how, and what its limits are. Of x86-64's
+repeated string instructions (rep movsb) QEMU begins each repetition: Code.behind_repetition() gives
+the instruction behind, which begins once. Link-time
 addresses are the addresses of symbols and of objdump, wherever the image was loaded.
 
 Runs of two images can be compared because nothing else differs between them: the environment has
@@ -102,10 +104,11 @@ def count(
         # Through the environment, which programs that the program executes inherit.
         settings = {
             "QEMU_PLUGIN": f"{PLUGIN},out={scratch}/counts/c",
-            "QEMU_LD_PREFIX": common.SYSROOT,
+            "QEMU_LD_PREFIX": "/" if common.is_native() else common.SYSROOT,
             "QEMU_RAND_SEED": SEED,
         }
-        command = [shutil.which("setarch"), "-R", shutil.which("qemu-alpha"), *options]
+        emulator = "qemu-x86_64" if common.is_native() else "qemu-alpha"
+        command = [shutil.which("setarch"), "-R", shutil.which(emulator), *options]
         for name, value in variables.items():
             command += ["-E", f"{name}={value}"]
         command += ["-0", argv0, scratch / "program" if folder else "../program", *args]
@@ -124,6 +127,10 @@ def count(
                 summed[i][address] = summed[i].get(address, 0) + number
     return Counts(outcome, processes, summed)
 
+
+# Of x86-64: operand size, address size, rep and REX; ins, outs, movs, cmps, stos, lods, scas.
+PREFIXES = {0x66, 0x67, 0xF2, 0xF3, *range(0x40, 0x50)}
+STRING_INSTRUCTIONS = [bytes([b]) for b in (*range(0x6C, 0x70), *range(0xA4, 0xA8), *range(0xAA, 0xB0))]
 
 # --- Reading --------------------------------------------------------------------------------------
 
@@ -151,6 +158,17 @@ class Code:
         for start, size, address in self.segments:
             if start <= offset < start + size:
                 return offset - start + address
+        return None
+
+    def behind_repetition(self, address):
+        """The address behind a repeated string instruction of x86-64; None for other instructions."""
+        for start, size, first in self.segments:
+            if first <= address < first + size:
+                code = self.data[address - first + start :][:15]
+                prefixes = next(i for i in range(16) if i == len(code) or code[i] not in PREFIXES)
+                repeated = any(byte in (0xF2, 0xF3) for byte in code[:prefixes])
+                if repeated and code[prefixes : prefixes + 1] in STRING_INSTRUCTIONS:
+                    return address + prefixes + 1
         return None
 
     def holds(self, address, word):

@@ -70,9 +70,8 @@ TEST(AlphaProbes, CountInPlace) {
     for (const auto& gp : kGps)
       for (int failures = 0; failures < (kind == ProbeKind::count ? 1 : 3); ++failures) {
         const Register free[] = {22, 5};
-        ASSERT_EQ(probes().registers(kind, true), std::size(free));
-        const ProbeCode code =
-            probes().probe(kind, {.counter = kCounter, .gp = gp, .free = free, .target = 0});
+        ASSERT_EQ(probes().registers(kind, true, false), std::size(free));
+        const ProbeCode code = probes().probe(kind, {.counter = kCounter, .gp = gp, .free = free});
         EXPECT_EQ(code.retry.empty(), kind == ProbeKind::count);
         AlphaMachine m = machine(1, gp);
         const AlphaMachine before = m;
@@ -97,14 +96,11 @@ TEST(AlphaProbes, RetriesAreNothingButTheLoop) {
     EXPECT_EQ(machine.facts(retry[2]).role, SequenceRole::reservation_end);
     EXPECT_EQ(machine.facts(retry[3]).flow, ControlFlow::conditional_branch);
   };
-  check(probes()
-            .probe(ProbeKind::count_atomic,
-                   {.counter = kCounter, .gp = {}, .free = free, .target = 0})
-            .retry);
+  check(
+      probes().probe(ProbeKind::count_atomic, {.counter = kCounter, .gp = {}, .free = free}).retry);
   const Register more[] = {1, 2, 3};
   check(probes()
-            .routine(ProbeKind::count_atomic,
-                     {.counter = kCounter, .gp = {}, .free = more, .target = 0})
+            .routine(ProbeKind::count_atomic, {.counter = kCounter, .gp = {}, .free = more})
             .retry);
 }
 
@@ -113,8 +109,10 @@ TEST(AlphaProbes, RecordTargets) {
   for (const auto& gp : kGps) {
     AlphaMachine m = machine(2, gp);
     const Register target = 27;
+    const Instruction jump = alpha_machine().text.parse("jsr ra,(t12)", 0);
     const ProbeCode code = probes().probe(
-        ProbeKind::record_target, {.counter = kCounter, .gp = gp, .free = free, .target = target});
+        ProbeKind::record_target,
+        {.counter = kCounter, .gp = gp, .free = free, .jump = {.instruction = &jump}});
     m.load(kCode, placed(code, kCode));
     // The second word counts changes of the first word.
     uint64_t changes = 0, last = 0;
@@ -137,7 +135,7 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
   for (const ProbeKind kind : {ProbeKind::count, ProbeKind::count_atomic})
     for (const auto& gp : kGps) {
       const Probes::Routine routine =
-          probes().routine(kind, {.counter = kCounter, .gp = gp, .free = shared, .target = 0});
+          probes().routine(kind, {.counter = kCounter, .gp = gp, .free = shared});
       auto code = placed(routine, kRoutine);
       code.insert(code.end(), routine.after.begin(), routine.after.end());
       for (const uint32_t number : {0u, 1u, 32767u, 32768u, Probes::kRoutineCounters - 1}) {
@@ -160,18 +158,18 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
 TEST(AlphaProbes, SavedRegistersComeBack) {
   for (const std::vector<Register>& saved :
        {std::vector<Register>{4}, {4, 28}, {26, 27, 28}, {0, 1, 2}}) {
-    std::vector<Instruction> code = probes().save(saved);
+    std::vector<Instruction> code = probes().save(saved, false);
     for (const Register r : saved)
       code.push_back(
           alpha_machine().text.parse("lda " + alpha_machine().text.register_name(r) + ",7", 0));
-    const auto restore = probes().restore(saved);
+    const auto restore = probes().restore(saved, false);
     code.insert(code.end(), restore.begin(), restore.end());
     AlphaMachine m = machine(4, std::nullopt);
     const AlphaMachine before = m;
     m.load(kCode, code);
     ASSERT_TRUE(m.run(kCode));
     expect_kept(before, m, {});
-    EXPECT_EQ(m.lowest_sp, kStack - probes().save_frame(saved.size()));
+    EXPECT_EQ(m.lowest_sp, kStack - probes().save_frame(saved.size(), false));
     EXPECT_EQ(m.lowest_sp % 16, 0u);
     for (const auto& [address, value] : m.memory) {
       EXPECT_LT(address, kStack);
@@ -183,7 +181,7 @@ TEST(AlphaProbes, SavedRegistersComeBack) {
 /// Probes never use these registers, even if they are said to be free.
 TEST(AlphaProbes, UsableRegistersAreOrdinary) {
   std::set<Register> seen;
-  for (const Register r : probes().usable()) {
+  for (const Register r : probes().usable(ProbeKind::count, false)) {
     EXPECT_TRUE(seen.insert(r).second);
     EXPECT_LT(r, 31);
     EXPECT_NE(r, kGp);

@@ -28,9 +28,11 @@ std::string text(const std::vector<Instruction>& code) {
 }
 
 std::string probe(ProbeKind kind, std::optional<uint64_t> gp) {
+  const Instruction jump = parse("br.cond.sptk.few b6", 0).instruction;
   return text(
       ia64_probes()
-          .probe(kind, {.counter = kCounter, .gp = gp, .free = kFree, .target = kBranch + 6})
+          .probe(kind,
+                 {.counter = kCounter, .gp = gp, .free = kFree, .jump = {.instruction = &jump}})
           .code);
 }
 
@@ -100,7 +102,7 @@ TEST(Ia64Probes, RecordTargets) {
 }
 
 TEST(Ia64Probes, SaveRegistersWithTheirNatBits) {
-  EXPECT_EQ(text(ia64_probes().save({kFree, 2})),
+  EXPECT_EQ(text(ia64_probes().save({kFree, 2}, false)),
             "nop.m 0x0;;\n"
             "adds r12=-48,r12;;\n"
             "stf.spill [r12]=f6;;\n"
@@ -109,7 +111,7 @@ TEST(Ia64Probes, SaveRegistersWithTheirNatBits) {
             "stf.spill [r14]=f6,16;;\n"
             "setf.sig f6=r15;;\n"
             "stf.spill [r14]=f6,16;;\n");
-  EXPECT_EQ(text(ia64_probes().restore({kFree, 2})),
+  EXPECT_EQ(text(ia64_probes().restore({kFree, 2}, false)),
             "adds r14=32,r12;;\n"
             "ldf.fill f6=[r14],-16;;\n"
             "getf.sig r15=f6;;\n"
@@ -117,7 +119,7 @@ TEST(Ia64Probes, SaveRegistersWithTheirNatBits) {
             "getf.sig r14=f6\n"
             "ldf.fill f6=[r12];;\n"
             "adds r12=48,r12;;\n");
-  EXPECT_EQ(ia64_probes().save_frame(2), 48u);
+  EXPECT_EQ(ia64_probes().save_frame(2, false), 48u);
 }
 
 }  // namespace

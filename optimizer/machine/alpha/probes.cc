@@ -60,16 +60,19 @@ struct Place {
 
 class AlphaProbes final : public Probes {
  public:
-  unsigned registers(ProbeKind kind, bool) const override {
+  unsigned registers(ProbeKind kind, bool, bool) const override {
     return kind == ProbeKind::record_target ? 3 : 2;
   }
-  std::span<const Register> usable() const override { return kUsable; }
+  std::span<const Register> usable(ProbeKind, bool) const override { return kUsable; }
   uint64_t page_size() const override { return 8192; }
 
-  Register jump_register(const Instruction& jump) const override { return jump.registers[1]; }
+  std::optional<Register> jump_register(const Instruction& jump) const override {
+    return jump.registers[1];
+  }
+  bool can_record(const IndirectJump&) const override { return true; }
 
   ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
-    assert(operands.free.size() >= registers(kind, operands.gp.has_value()));
+    assert(operands.free.size() >= registers(kind, operands.gp.has_value(), false));
     ProbeCode result;
     const Register address = operands.free[0], value = operands.free[1];
     auto& code = result.code;
@@ -95,11 +98,11 @@ class AlphaProbes final : public Probes {
       }
       case ProbeKind::record_target: {
         const Place at = reach(operands, address, 16, result);
-        const Register changes = operands.free[2];
+        const Register changes = operands.free[2], target = operands.jump.instruction->registers[1];
         code.push_back(memory(opcode("ldq"), value, at.displacement, at.base));
         code.push_back(memory(opcode("ldq"), changes, at.displacement + 8, at.base));
-        code.push_back(memory(opcode("stq"), operands.target, at.displacement, at.base));
-        code.push_back(operate(opcode("xor"), value, operands.target, value));
+        code.push_back(memory(opcode("stq"), target, at.displacement, at.base));
+        code.push_back(operate(opcode("xor"), value, target, value));
         code.push_back(operate(opcode("cmpult"), kZero, value, value));
         code.push_back(operate(opcode("addq"), changes, value, changes));
         code.push_back(memory(opcode("stq"), changes, at.displacement + 8, at.base));
@@ -147,23 +150,23 @@ class AlphaProbes final : public Probes {
     return result;
   }
 
-  unsigned save_frame(size_t registers) const override {
+  unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>((registers * 8 + 15) / 16 * 16);
   }
 
-  std::vector<Instruction> save(std::span<const Register> registers) const override {
+  std::vector<Instruction> save(std::span<const Register> registers, bool) const override {
     std::vector<Instruction> code;
-    code.push_back(memory(opcode("lda"), kSp, -int64_t{save_frame(registers.size())}, kSp));
+    code.push_back(memory(opcode("lda"), kSp, -int64_t{save_frame(registers.size(), false)}, kSp));
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(memory(opcode("stq"), registers[i], static_cast<int64_t>(8 * i), kSp));
     return code;
   }
 
-  std::vector<Instruction> restore(std::span<const Register> registers) const override {
+  std::vector<Instruction> restore(std::span<const Register> registers, bool) const override {
     std::vector<Instruction> code;
     for (size_t i = 0; i < registers.size(); ++i)
       code.push_back(memory(opcode("ldq"), registers[i], static_cast<int64_t>(8 * i), kSp));
-    code.push_back(memory(opcode("lda"), kSp, save_frame(registers.size()), kSp));
+    code.push_back(memory(opcode("lda"), kSp, save_frame(registers.size(), false), kSp));
     return code;
   }
 

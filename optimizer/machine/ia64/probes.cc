@@ -87,19 +87,20 @@ class Code {
 
 class Ia64Probes final : public Probes {
  public:
-  unsigned registers(ProbeKind kind, bool gp_known) const override {
+  unsigned registers(ProbeKind kind, bool gp_known, bool) const override {
     return kind == ProbeKind::record_target ? 3 : gp_known ? 1 : 2;
   }
-  std::span<const Register> usable() const override { return kUsable; }
+  std::span<const Register> usable(ProbeKind, bool) const override { return kUsable; }
   /// Kernels have pages of 4 to 64 KB.
   uint64_t page_size() const override { return 65536; }
 
-  Register jump_register(const Instruction& jump) const override {
+  std::optional<Register> jump_register(const Instruction& jump) const override {
     return static_cast<Register>(kBranch + jump.registers[1]);
   }
+  bool can_record(const IndirectJump&) const override { return true; }
 
   ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
-    assert(operands.free.size() >= registers(kind, operands.gp.has_value()));
+    assert(operands.free.size() >= registers(kind, operands.gp.has_value(), false));
     ProbeCode result;
     Code code(result);
     const Register address = operands.free[0];
@@ -113,7 +114,7 @@ class Ia64Probes final : public Probes {
       case ProbeKind::record_target: {
         // The count of changes grows by (one bits of the difference + 127) / 128.
         const Register value = operands.free[1], target = operands.free[2];
-        code.add(Op::mov_from_br, target, operands.target - kBranch, 0);
+        code.add(Op::mov_from_br, target, operands.jump.instruction->registers[1], 0);
         code.load(value, address);
         code.stop();
         code.store(address, target);
@@ -148,17 +149,17 @@ class Ia64Probes final : public Probes {
   }
 
   /// f6 lies lowest, the registers lie above f6.
-  unsigned save_frame(size_t registers) const override {
+  unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>(kSpilled * static_cast<int64_t>(registers + 1));
   }
 
   /// The first register, once its value is in f6, holds the address to spill to.
-  std::vector<Instruction> save(std::span<const Register> registers) const override {
+  std::vector<Instruction> save(std::span<const Register> registers, bool) const override {
     ProbeCode result;
     Code code(result);
     const Register address = registers[0];
     code.stop();
-    code.add(Op::adds, kSp, 0, kSp, -int64_t{save_frame(registers.size())});
+    code.add(Op::adds, kSp, 0, kSp, -int64_t{save_frame(registers.size(), false)});
     code.stop();
     code.add(Op::stf_spill, 0, kSaver, kSp);
     for (const Register r : registers) {
@@ -175,7 +176,7 @@ class Ia64Probes final : public Probes {
     return std::move(result.code);
   }
 
-  std::vector<Instruction> restore(std::span<const Register> registers) const override {
+  std::vector<Instruction> restore(std::span<const Register> registers, bool) const override {
     ProbeCode result;
     Code code(result);
     const Register address = registers[0];
@@ -188,7 +189,7 @@ class Ia64Probes final : public Probes {
     }
     code.add(Op::ldf_fill, kSaver, 0, kSp);
     code.stop();
-    code.add(Op::adds, kSp, 0, kSp, save_frame(registers.size()));
+    code.add(Op::adds, kSp, 0, kSp, save_frame(registers.size(), false));
     code.stop();
     return std::move(result.code);
   }

@@ -29,6 +29,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/image.h"
+#include "optimizer/machine/x86_64/added.h"
 #include "optimizer/machine/x86_64/meaning.h"
 
 namespace respike::x86_64 {
@@ -48,9 +49,9 @@ struct KnownForms {
   unsigned conditional = form_of_bytes({0x0f, 0x80, 0, 0, 0, 0});
   unsigned short_conditional = form_of_bytes({0x70, 0});
   unsigned call = form_of_bytes({0xe8, 0, 0, 0, 0});
-  unsigned undefined = form_of_bytes({0x0f, 0x0b});
   unsigned nop = form_of_bytes({0x90});
   unsigned long_nop = form_of_bytes({0x0f, 0x1f, 0x00});  // and prefetches
+  unsigned end_branch = form_of_bytes({0xf3, 0x0f, 0x1e, 0xfa});
   unsigned move_immediate = form_of_bytes({0x48, 0xc7, 0xc0, 0, 0, 0, 0});
   unsigned system_call = form_of_bytes({0x0f, 0x05});
 };
@@ -182,7 +183,7 @@ class Encoder {
     else if (has_two_lengths(instruction))
       write_jump(instruction);
     else if (instruction.origin == kNone)
-      write_added(instruction);
+      write_added(instruction, address(), place_.origin_base, out_);
     else
       write_copy(instruction);
     assert(out_.size() - at_ == length_of(instruction));
@@ -211,15 +212,6 @@ class Encoder {
     out_.resize(at_ + length);
     const unsigned size = is_short ? 1 : 4;
     write_number(out_.size() - size, size, int64_t{jump.immediate} - length);
-  }
-
-  void write_added(const Instruction& added) {
-    if (form_number(added) == known().undefined)
-      out_.insert(out_.end(), {0x0f, 0x0b});
-    else if (form_number(added) == known().nop)
-      out_.push_back(0x90);
-    else
-      throw Error("internal error: an added instruction has no bytes");
   }
 
   void write_copy(const Instruction& instruction) {
@@ -421,6 +413,7 @@ InstructionFacts facts(const Instruction& instruction) {
   InstructionFacts facts = by_form[form];
   // What is reserved for hints is no padding: it may do something on some processor.
   facts.nop = form == known().nop || (form == known().long_nop && opcode_bits(instruction) == 15);
+  facts.marks_target = form == known().end_branch;
   // A call of the next instruction.
   if (facts.flow == ControlFlow::call && !instruction.has_reference() &&
       static_cast<unsigned>(instruction.immediate) == length_of(instruction))
@@ -468,14 +461,6 @@ bool is_signal_return(std::span<const Instruction> instructions) {
 
 Instruction jump() {
   return make(known().jump, 5);
-}
-
-Instruction undefined() {
-  return make(known().undefined, 2);
-}
-
-Instruction no_operation() {
-  return make(known().nop, 1);
 }
 
 bool invert(Instruction& branch) {

@@ -54,10 +54,8 @@ InstructionFacts facts(const Instruction& instruction);
 Operands operands(const Instruction& instruction);
 bool is_signal_return(std::span<const Instruction> instructions);
 
-/// `jmp` with a displacement of 32 bits, and instructions that Respike adds.
+/// `jmp` with a displacement of 32 bits.
 Instruction jump();
-Instruction undefined();
-Instruction no_operation();
 
 /// Gives a conditional jump the opposite condition; false for other instructions.
 bool invert(Instruction& branch);

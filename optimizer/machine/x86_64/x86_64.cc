@@ -7,8 +7,10 @@
 // 3.2.1 (registers).
 
 #include "optimizer/machine/machines.h"
+#include "optimizer/machine/x86_64/added.h"
 #include "optimizer/machine/x86_64/instruction.h"
 #include "optimizer/machine/x86_64/meaning.h"
+#include "optimizer/machine/x86_64/probes.h"
 
 #include "optimizer/base/error.h"
 
@@ -61,13 +63,19 @@ Instruction parse(std::string_view, uint64_t) {
 Abi make_abi() {
   Abi abi;
   abi.stack_pointer = kRsp;
-  abi.arguments = {kRdi, kRsi, kRdx, kRcx, kR8, 9, kRax};
-  abi.results = {kRax, kRdx, kVectors, kVectors + 1};
+  // Conventions differ in what they pass where: Windows' (ms_abi), TLS descriptors, preserve_most,
+  // gcc's for procedures of one file. Code that is not known may expect any general register.
+  for (Register r = 0; r < kVectors; ++r) {
+    abi.arguments.push_back(r);
+    abi.results.push_back(r);
+  }
+  abi.results.insert(abi.results.end(), {kVectors, kVectors + 1});
   abi.preserved = {kRbx, kRbp, kRsp, 12, 13, 14, 15};
   abi.scratch = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, 9, 10, kR11, kMmx};
   for (Register r = kVectors; r < kMmx; ++r) abi.scratch.push_back(r);
   for (Register r = kVectors; r < kVectors + 8; ++r) abi.arguments.push_back(r);
-  for (Register r = kFlags; r < kRegisterCount - 1; ++r) abi.scratch.push_back(r);
+  for (Register r = kFlags; r < kRegisterCount - 1; ++r) abi.flags.push_back(r);
+  abi.scratch.insert(abi.scratch.end(), abi.flags.begin(), abi.flags.end());
   abi.preserved.push_back(kRegisterCount - 1);  // the direction flag: always clear
   abi.jump_table_entry = RelocationRole::pc_relative32;
   return abi;
@@ -78,7 +86,7 @@ Machine make_machine() {
       .name = "x86-64",
       .register_count = kRegisterCount,
       .codec = {.groups = {.bytes = 0, .slots = 1},
-                .nop = no_operation(),
+                .nop = make_added(Added::no_operation),
                 .zeros_pad = true,
                 .filler = 0xcc,  // int3
                 .standing_flags = kStandingFlags,
@@ -97,7 +105,7 @@ Machine make_machine() {
       .icache = {.line = 64, .sets = 64, .ways = 8, .prefetched = 1},
       .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25},
       .branches = {.branch = jump(),
-                   .stop = undefined(),
+                   .stop = make_added(Added::undefined),
                    .reach = kReach,
                    .reach_of = [](const Instruction&) { return kReach; },
                    .invert = [](Instruction& branch,
@@ -108,6 +116,7 @@ Machine make_machine() {
                  .is_upper_half = [](const Instruction&) { return false; },
                  .is_lower_half = [](const Instruction&) { return false; }},
       .whole = &kWholeAddresses,
+      .probes = &x86_64_probes(),
   };
 }
 

@@ -1,0 +1,183 @@
+// Probes for x86-64.
+//
+// One instruction adds one to a counter, which is a distance from rip away: inc, or lock inc where
+// counts have to be exact with threads. It changes flags, which are dead nearly everywhere. Where
+// they are live, mov, lea and mov count without flags, by way of a register; a locked instruction
+// always changes flags, so lahf and seto keep them in rax meanwhile. (pushf and popf would take
+// longer; xadd and cmpxchg change flags, too.)
+//
+// A probe that records a target computes the target as the jump does. With the target in a
+// register, the last target's word takes the difference, and the carry of the difference's negative
+// counts the change.
+//
+// Example, `call *8(%rax)` with r11 free:
+//   mov 8(%rax),%r11; sub word(%rip),%r11; add %r11,word(%rip); neg %r11; adc $0,word+8(%rip).
+//
+// Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers
+// leave alone (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128
+// bytes, which are the red zone while the stack pointer is lower.
+
+#include "optimizer/machine/x86_64/probes.h"
+
+#include <cassert>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/machine/x86_64/added.h"
+#include "optimizer/machine/x86_64/instruction.h"
+
+namespace respike {
+
+using namespace x86_64;
+
+namespace {
+
+/// Those with the shortest push come first. r12 would need a longer lea.
+constexpr Register kUsable[] = {kRcx, kRdx, kRsi, kRdi, kRax, kRbx, kRbp,
+                                kR8,  9,    10,   kR11, 13,   14,   15};
+constexpr Register kRaxOnly[] = {kRax};
+
+constexpr int32_t kRedZone = 128;  // bytes
+
+class X8664Probes final : public Probes {
+ public:
+  unsigned registers(ProbeKind kind, bool, bool keep_flags) const override {
+    return kind == ProbeKind::record_target || keep_flags ? 1 : 0;
+  }
+  std::span<const Register> usable(ProbeKind kind, bool keep_flags) const override {
+    if (!keep_flags || kind == ProbeKind::count) return kUsable;
+    if (kind == ProbeKind::count_atomic) return kRaxOnly;
+    return {};
+  }
+  uint64_t page_size() const override { return 4096; }
+
+  std::optional<Register> jump_register(const Instruction&) const override { return std::nullopt; }
+
+  bool can_record(const IndirectJump& jump) const override {
+    const Decoded d = decode(jump.bytes);
+    // 0xff /2 and /4: not far, and not relative to a segment.
+    return d.valid() && d.length == jump.bytes.size() && d.opcode == 0xff &&
+           (d.reg() == 2 || d.reg() == 4) && d.segment == Segment::none &&
+           (d.prefixes & Decoded::kAddressSize) == 0 && !jump.instruction->has_reference();
+  }
+
+  ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const override {
+    assert(operands.free.size() >= registers(kind, false, operands.keep_flags));
+    ProbeCode result;
+    auto& code = result.code;
+    const auto refer = [&](uint64_t address) {
+      result.references.push_back({ReferenceKind::pc_relative32,
+                                   {.where = CodeLocation::Where::address, .address = address}});
+      return static_cast<uint32_t>(result.references.size() - 1);
+    };
+    const auto word = [&](Added what, Register r = 0, uint64_t offset = 0) {
+      code.push_back(make_added(what, r, refer(operands.counter + offset)));
+    };
+    switch (kind) {
+      case ProbeKind::count:
+        if (!operands.keep_flags) {
+          word(Added::increment);
+        } else {
+          const Register r = operands.free[0];
+          word(Added::load, r);
+          code.push_back(
+              make_added(Added::load_address, r, {.base = static_cast<uint8_t>(r), .number = 1}));
+          word(Added::store, r);
+        }
+        break;
+      case ProbeKind::count_atomic:
+        assert(!operands.keep_flags || operands.free[0] == kRax);
+        if (operands.keep_flags) {
+          code.push_back(make_added(Added::flags_to_ah));
+          code.push_back(make_added(Added::overflow_to_al));
+        }
+        word(Added::increment_locked);
+        if (operands.keep_flags) {
+          code.push_back(make_added(Added::overflow_from_al));
+          code.push_back(make_added(Added::flags_from_ah));
+        }
+        break;
+      case ProbeKind::record_target: {
+        const Register r = operands.free[0];
+        code.push_back(make_added(Added::load, r, target_of(operands.jump, operands.lowered)));
+        word(Added::subtract, r);
+        word(Added::add_to_memory, r);
+        code.push_back(
+            make_added(Added::negate, 0, {.memory = false, .base = static_cast<uint8_t>(r)}));
+        word(Added::add_carry, 0, 8);
+        break;
+      }
+    }
+    return result;
+  }
+
+  bool has_routines() const override { return false; }
+  std::vector<Instruction> routine_call(uint32_t, std::span<const Register>) const override {
+    assert(false);
+    return {};
+  }
+  Routine routine(ProbeKind, const ProbeOperands&) const override {
+    assert(false);
+    return {};
+  }
+
+  unsigned save_frame(size_t registers, bool before_call) const override {
+    return by_push(registers, before_call) ? 8 : kRedZone;
+  }
+  std::vector<Instruction> save(std::span<const Register> registers,
+                                bool before_call) const override {
+    if (by_push(registers.size(), before_call)) return {make_added(Added::push, registers[0])};
+    std::vector<Instruction> code = {move_stack(-kRedZone)};
+    for (size_t i = 0; i < registers.size(); ++i)
+      code.push_back(make_added(Added::store, registers[i], saved(i)));
+    return code;
+  }
+  std::vector<Instruction> restore(std::span<const Register> registers,
+                                   bool before_call) const override {
+    if (by_push(registers.size(), before_call)) return {make_added(Added::pop, registers[0])};
+    std::vector<Instruction> code;
+    for (size_t i = 0; i < registers.size(); ++i)
+      code.push_back(make_added(Added::load, registers[i], saved(i)));
+    code.push_back(move_stack(kRedZone));
+    return code;
+  }
+
+ private:
+  static bool by_push(size_t registers, bool before_call) { return before_call && registers == 1; }
+  /// In the red zone below the lowered stack pointer.
+  static Place saved(size_t i) {
+    return {.base = kRsp, .number = -8 * static_cast<int32_t>(i + 1)};
+  }
+  /// Keeps flags.
+  static Instruction move_stack(int32_t by) {
+    return make_added(Added::load_address, kRsp, {.base = kRsp, .number = by});
+  }
+
+  /// Where a jump or call has its target.
+  static Place target_of(const IndirectJump& jump, unsigned lowered) {
+    const Decoded d = decode(jump.bytes);
+    const auto rm = static_cast<uint8_t>(d.rm() | d.b);
+    if (!d.has_memory()) return {.memory = false, .base = rm};
+    if (d.is_rip_relative()) return {.base = kRip, .number = jump.instruction->immediate};
+    const Effects effects = effects_of(d, jump.bytes.data());
+    for (const MemoryOperand& memory : effects.memory_list()) {
+      if (memory.stack) continue;
+      int64_t number = memory.displacement;
+      if (memory.base == kRsp) number += lowered;
+      return {.base = memory.base,
+              .index = memory.index,
+              .scale = memory.scale,
+              .number = static_cast<int32_t>(number)};
+    }
+    assert(false);
+    return {};
+  }
+};
+
+}  // namespace
+
+const Probes& x86_64_probes() {
+  static const X8664Probes probes;
+  return probes;
+}
+
+}  // namespace respike
