@@ -239,12 +239,12 @@ TEST(ManagerTest, ShowsWhatOtherProcessesDo) {
 }
 
 /// Registers and instruments `echo`, and starts a run of it that sleeps.
-void start_sleeping(const World& world, Watch& watch, ProgramRun& run, const QString& seconds) {
+void start_sleeping(const World& world, Watch& watch, ProgramRun& run, const QString& time) {
   world.ok({"register", world.build_echo()});
   world.ok({"instrument", "echo"});
   ASSERT_TRUE(wait_for([&] { return watch.has("echo"); }));
   run.start({.application = "echo",
-             .arguments = {"sleep", seconds},
+             .arguments = {"sleep", time},
              .environment = {},
              .folder = {},
              .input = {},
