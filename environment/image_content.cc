@@ -63,10 +63,15 @@ bool is_system_library(const ImageRow& image) {
   const Platform* platform = find_platform(image.machine);
   if (platform == nullptr || image.reason.find(kAdvice) == std::string::npos) return false;
   const std::string sysroot = sysroot_of(*platform);
-  const auto is_below = [&](std::string_view folder) {
-    return image.path.starts_with(fmt::format("{}{}/", sysroot, folder));
+  // The dynamic linker has a path that its ABI fixes, /lib64/ld-linux-x86-64.so.2, where Debian has
+  // a link to the file in one of the folders.
+  std::error_code error;
+  const std::string file = std::filesystem::canonical(image.path, error).string();
+  const auto holds = [&](std::string_view folder) {
+    const std::string start = fmt::format("{}{}/", sysroot, folder);
+    return image.path.starts_with(start) || file.starts_with(start);
   };
-  return std::ranges::any_of(platform->library_folders, is_below);
+  return std::ranges::any_of(platform->library_folders, holds);
 }
 
 std::string message_without(const std::string& path, const Error& error) {

@@ -81,10 +81,12 @@ bool is_call(const Machine& machine, const BasicBlock& block) {
 }
 
 /// Whether a mark stands where the call at the end of the block returns: indirect branches may
-/// arrive there, too, as behind setjmp().
+/// arrive at the return address, too, as behind setjmp(). A landing pad has an address of its own.
 bool returns_to_mark(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   const Edge* next = block.edge(Edge::Kind::fall_through);
-  if (next == nullptr || !is_call(machine, block)) return false;
+  if (next == nullptr || !is_call(machine, block) ||
+      procedure.blocks[next->target].has(BasicBlock::kLandingPad))
+    return false;
   for (const Instruction& instruction : procedure.blocks[next->target].instructions)
     if (!instruction.is_pseudo()) return machine.facts(instruction).marks_target;
   return false;

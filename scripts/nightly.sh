@@ -15,7 +15,7 @@
 #
 # usage: scripts/nightly.sh [--only PART[,PART...]] [FUZZ-SECONDS]
 #
-# Each of the eleven fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
+# Each of the fourteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
 # that it took; the first part that fails ends the run. Example:
 # `scripts/nightly.sh --only gcc,fuzz 60`.
 set -euo pipefail
@@ -93,8 +93,8 @@ run_sanitizers() {
 }
 
 run_fuzz() {
-  for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument unwind counting ir_text \
-    emulation; do
+  for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument x86_64_lifter x86_64_rewrite \
+    x86_64_instrument unwind counting ir_text emulation; do
     tests/fuzz/run.sh "$target" "$fuzz_seconds"
   done
 }

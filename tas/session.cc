@@ -156,7 +156,8 @@ void Session::execute() const {
   std::vector<std::string> words;
   fs::path file = executed_;
   const Platform& platform = *program_.platform;
-  const bool noted = !launch_.notes.folder.empty() && !program_.view.interpreter.empty();
+  const bool noted =
+      !launch_.notes.folder.empty() && !program_.view.interpreter.empty() && !chosen_.empty();
   const bool audited = noted && !launch_.notes.audit_module.empty();
   const std::string audit = audited ? audit_variable() : "";
   if (!platform.native()) {

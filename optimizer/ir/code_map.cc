@@ -37,7 +37,9 @@ CodeMap::CodeMap(std::span<const Lengths> sections) : groups_{.bytes = 0, .slots
   for (const Lengths& from : sections) {
     Section section;
     section.start = section.end = from.start;
-    section.first = count;
+    // The end of a section and the start of a section that follows at once are one place.
+    const bool adjacent = !sections_.empty() && sections_.back().end == from.start;
+    section.first = adjacent ? count - 1 : count;
     for (const uint8_t length : from.lengths) {
       section.end += length;
       largest_ = std::max<unsigned>(largest_, length);
@@ -56,7 +58,7 @@ CodeMap::CodeMap(std::span<const Lengths> sections) : groups_{.bytes = 0, .slots
       section.ranks.push_back(rank);
       rank += static_cast<uint32_t>(std::popcount(word));
     }
-    count += rank;
+    count = section.first + rank;
     sections_.push_back(std::move(section));
   }
 }

@@ -46,6 +46,13 @@ bool names_fragment(const Lifter& lifter, const Symbol& symbol) {
          symbol.name.find_first_not_of("0123456789", at + 6) == std::string_view::npos;
 }
 
+/// The first place from `address` on at which code can be cut: between groups.
+uint64_t cut_from(const Lifter& lifter, const CodeSection& code, uint64_t address) {
+  if (address >= code.end) return code.end;
+  return lifter.map().starts_group(address) ? address
+                                            : std::min(lifter.map().group_end(address), code.end);
+}
+
 /// Sorted, disjoint pieces from symbols of procedure type.
 std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   std::vector<Piece> pieces;
@@ -57,9 +64,8 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
     if (code == nullptr || !lifter.map().starts_group(symbol.value)) continue;
-    const uint64_t size = align_up(std::min(symbol.size, code->end - symbol.value),
-                                   lifter.map().groups().alignment());
-    const uint64_t end = std::min(symbol.value + size, code->end);
+    const uint64_t size = std::min(symbol.size, code->end - symbol.value);
+    const uint64_t end = cut_from(lifter, *code, symbol.value + size);
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
   }
@@ -103,8 +109,7 @@ void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
     if (!lifter.map().starts_group(start)) continue;
     if (covered(pieces, start, end)) continue;
     if (!added.empty() && start < added.back().end) continue;
-    added.push_back(
-        {start, align_up(end - code->start, lifter.map().groups().alignment()) + code->start});
+    added.push_back({start, cut_from(lifter, *code, end)});
   }
   const auto middle = static_cast<ptrdiff_t>(pieces.size());
   pieces.insert(pieces.end(), added.begin(), added.end());

@@ -8,7 +8,8 @@
 //
 // Addresses are in neither hash. A linker is free to turn the load of an address into its
 // computation, a use of that address into an access relative to gp, and a superfluous instruction
-// into a no-op. So only the name of the data counts of an instruction with a relocation. The
+// into a no-op. So only the name of the data counts of an instruction with a relocation; where one
+// instruction can both hold an address and work (`cmpl $8, x(%rip)`), also what the work is. The
 // computation of gp does not count: whether a call enters behind it depends on the caller. Of a
 // call only the callee's name counts, whether the call is direct or goes through the linkage table.
 
@@ -59,29 +60,44 @@ void NodeHasher::add_name(std::string_view name) {
   if (!name.empty()) strict_ += hash_of(source_name(name));
 }
 
+/// Where the instruction's bytes are in the input. A relocation of the instruction is at the
+/// instruction's address, or, where instructions have many lengths, at one of their fields.
+NodeHasher::Range NodeHasher::range_of(const Instruction& instruction) const {
+  const Codec& codec = program_.machine->codec;
+  const uint64_t address = program_.origin_base + instruction.origin;
+  return {address, address + (codec.groups.bytes == 0 ? codec.size({&instruction, 1}) : 1)};
+}
+
+/// The relocations in a range of one section's.
+NodeHasher::Relocations NodeHasher::relocations_in(Range range, Relocations section) {
+  const auto is_before = [](const Relocation& r, uint64_t a) { return r.address < a; };
+  const auto first = std::lower_bound(section.begin(), section.end(), range.first, is_before);
+  auto end = first;
+  while (end != section.end() && end->address < range.second) ++end;
+  return {first, end};
+}
+
 /// Adds the names of the data that an instruction's relocations refer to; returns whether it has
 /// relocations.
 bool NodeHasher::add_relocated(const Instruction& instruction) {
-  const uint64_t address = program_.origin_base + instruction.origin;
+  const Range range = range_of(instruction);
   const auto holds = [&](const Relocations& section) {
-    return !section.empty() && section.front().address <= address &&
-           address <= section.back().address;
+    return !section.empty() && section.front().address < range.second &&
+           range.first <= section.back().address;
   };
   if (!holds(section_)) {
     const auto section = std::find_if(relocations_.begin(), relocations_.end(), holds);
     if (section == relocations_.end()) return false;
     section_ = *section;
   }
-  auto at = std::lower_bound(section_.begin(), section_.end(), address,
-                             [](const Relocation& r, uint64_t a) { return r.address < a; });
-  const bool any = at != section_.end() && at->address == address;
-  for (; at != section_.end() && at->address == address; ++at) {
-    if (at->symbol >= program_.image->symbols.size()) continue;
-    const Symbol& symbol = program_.image->symbols[at->symbol];
+  const Relocations found = relocations_in(range, section_);
+  for (const Relocation& relocation : found) {
+    if (relocation.symbol >= program_.image->symbols.size()) continue;
+    const Symbol& symbol = program_.image->symbols[relocation.symbol];
     if (symbol.type == Symbol::Type::object || symbol.type == Symbol::Type::tls)
       add_name(symbol.name);
   }
-  return any;
+  return !found.empty();
 }
 
 /// Adds the name of the procedure that a call, or a branch out of the procedure, leads to.
@@ -90,15 +106,11 @@ void NodeHasher::add_target(const Procedure& procedure, const Instruction& instr
       reference != nullptr && reference->target.procedure != kNone)
     return add_name(program_[reference->target.procedure].name);
   if (instruction.origin == kNone) return;
-  const uint64_t address = program_.origin_base + instruction.origin;
-  for (const Relocations& section : relocations_) {
-    auto at = std::lower_bound(section.begin(), section.end(), address,
-                               [](const Relocation& r, uint64_t a) { return r.address < a; });
-    for (; at != section.end() && at->address == address; ++at)
-      if (at->symbol < program_.image->symbols.size() &&
-          program_.image->symbols[at->symbol].type != Symbol::Type::section)
-        return add_name(program_.image->symbols[at->symbol].name);
-  }
+  for (const Relocations& section : relocations_)
+    for (const Relocation& relocation : relocations_in(range_of(instruction), section))
+      if (relocation.symbol < program_.image->symbols.size() &&
+          program_.image->symbols[relocation.symbol].type != Symbol::Type::section)
+        return add_name(program_.image->symbols[relocation.symbol].name);
 }
 
 void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
@@ -111,15 +123,16 @@ void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
       continue;
     }
     if (is_gp_load(procedure, instruction)) continue;
-    if (instruction.has_reference() || (instruction.origin != kNone && add_relocated(instruction)))
-      continue;
+    const bool relocated =
+        instruction.has_reference() || (instruction.origin != kNone && add_relocated(instruction));
+    if (relocated && machine.whole == nullptr) continue;
     const uint64_t kind = mnemonic(instruction.opcode);
     loose_ += kind;
     uint8_t text[17];
     store(text, kind);
     text[8] = instruction.predicate;
     std::ranges::copy(instruction.registers, text + 9);
-    store(text + 13, instruction.immediate);
+    store(text + 13, relocated ? 0 : instruction.immediate);
     strict_ += hash64(text);
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "optimizer/image/image.h"
@@ -30,6 +31,10 @@ class NodeHasher {
   /// The relocations of one section of code.
   using Relocations = std::span<const Relocation>;
 
+  using Range = std::pair<uint64_t, uint64_t>;  // of addresses; the second is outside
+
+  Range range_of(const Instruction& instruction) const;
+  static Relocations relocations_in(Range range, Relocations section);
   bool add_relocated(const Instruction& instruction);
   void add_name(std::string_view name);
   void add_target(const Procedure& procedure, const Instruction& instruction);

@@ -22,9 +22,11 @@
 #include "optimizer/profile/signature.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"
@@ -75,7 +77,9 @@ class Context {
   }
 
   const Condition& condition(const Instruction& branch) {
-    const auto [entry, fresh] = conditions_.try_emplace(branch.opcode);
+    uint32_t registers;
+    std::memcpy(&registers, branch.registers, sizeof registers);
+    const auto [entry, fresh] = conditions_.try_emplace(uint64_t{branch.opcode} << 32 | registers);
     if (fresh) {
       entry->second.mnemonic = mnemonic(branch);
       Instruction inverse = branch;
@@ -97,7 +101,8 @@ class Context {
   const Machine& machine_;
   NodeHasher hasher_;
   std::vector<std::pair<std::pair<ProcedureId, BlockId>, uint64_t>> words_;
-  std::map<uint16_t, Condition> conditions_;
+  // By opcode and registers: on some machines the condition is in a field of its own.
+  std::unordered_map<uint64_t, Condition> conditions_;
 };
 
 class Signer {

@@ -10,6 +10,11 @@ constexpr uint8_t kAlphaModule[] = {
 #include "alpha_audit_module.inc"
 };
 #endif
+#if RESPIKE_AUDIT_MODULE_X86_64
+constexpr uint8_t kX8664Module[] = {
+#include "x86_64_audit_module.inc"
+};
+#endif
 
 }  // namespace
 
@@ -18,6 +23,10 @@ std::span<const uint8_t> audit_module(MachineId machine) {
 #if RESPIKE_AUDIT_MODULE_ALPHA
     case MachineId::alpha:
       return kAlphaModule;
+#endif
+#if RESPIKE_AUDIT_MODULE_X86_64
+    case MachineId::x86_64:
+      return kX8664Module;
 #endif
     default:
       return {};

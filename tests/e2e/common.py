@@ -234,6 +234,16 @@ def is_native():
     return load_manifest().get("machine") == "x86_64"
 
 
+def compiler():
+    """The C compiler for the manifest's machine."""
+    return "gcc" if is_native() else "alpha-linux-gnu-gcc"
+
+
+def emulator():
+    """The words before those of a program of the manifest's machine."""
+    return [] if is_native() else list(QEMU)
+
+
 def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
     """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
     fresh working folder. `libraries` is a folder or None."""
@@ -252,6 +262,28 @@ def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
             command += ["-E", f"LD_LIBRARY_PATH={libraries}"]
         command += ["-0", "program", image, *run.args]
         return run_command(command, stdin=run.stdin, timeout=timeout, cwd=folder)
+
+
+# What `respike image COMMAND` leaves alone so far, and a part of the sentence that says so.
+REFUSED = [
+    (r"\.relr\.", {"optimize", "instrument"}, "packed relative relocations"),
+]
+
+
+def refusal(program, command):
+    """A part of the sentence with which `respike image COMMAND` leaves a program alone, or None."""
+    for name, commands, sentence in REFUSED:
+        if command in commands and re.search(name, program.name):
+            return sentence
+    return None
+
+
+def check_refused(sentence, *command):
+    """Runs `respike image COMMAND`, which must fail with one line that has the sentence."""
+    outcome = respike("image", *command)
+    message = outcome.stderr.decode()
+    expect(outcome.status == 1 and message.count("\n") == 1, f"{outcome}")
+    expect(sentence in message, message)
 
 
 def link_libraries(program, folder, replaced=None):

@@ -14,7 +14,7 @@ import sys
 import time
 
 import common
-from applications import CHAIN, World, build_echo, rows_of, same_behaviour
+from applications import CHAIN, World, build_echo, link_alone, rows_of, same_behaviour
 from common import Skip, expect
 
 
@@ -343,7 +343,7 @@ def check_origin_without_namespaces(scratch):
     folder.mkdir()
     source.write_text(CHAIN)
     library, main, plain = folder / "liball.so", folder / "main", folder / "plain"
-    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    compiler = [common.compiler(), "-O2", "-Wl,-q"]
     both = ["-DLAST", "-fPIC", "-shared", "-o", scratch.file("last.o")]
     subprocess.run([*compiler, *both, source], check=True)
     subprocess.run([*compiler, "-DMIDDLE", "-fPIC", "-shared", source, both[-1], "-o", library], check=True)
@@ -447,7 +447,7 @@ def check_killed_after_opening(scratch):
     source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
     source.write_text(OPENS)
     chain.write_text(CHAIN)
-    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    compiler = [common.compiler(), "-O2", "-Wl,-q"]
     subprocess.run([*compiler, source, "-o", image], check=True)
     libraries = [world.folder / f"libvalue{n}.so" for n in range(2)]
     for library in libraries:
@@ -481,7 +481,7 @@ def build_opening(world, scratch):
     source, chain, image = scratch.file("opens.c"), scratch.file("chain.c"), world.folder / "opens"
     source.write_text(OPENS.replace("pause()", "0"))
     chain.write_text(CHAIN)
-    compiler = ["alpha-linux-gnu-gcc", "-O2", "-Wl,-q"]
+    compiler = [common.compiler(), "-O2", "-Wl,-q"]
     subprocess.run([*compiler, source, "-o", image], check=True)
     library = world.folder / "libvalue.so.1"
     subprocess.run([*compiler, "-DLAST", "-fPIC", "-shared", chain, "-o", library], check=True)
@@ -501,8 +501,7 @@ def check_inside_a_run(scratch):
     source, image, link = scratch.file("calls.c"), world.folder / "bin" / "calls", world.folder / "link"
     source.write_text(CALLS)
     image.parent.mkdir()
-    flags = ["-O2", "-static", "-Wl,-q", "-Wl,--defsym=__ehdr_start=0x120000000"]
-    subprocess.run(["alpha-linux-gnu-gcc", *flags, source, "-o", image], check=True)
+    link_alone(source, image)
     link.symlink_to(image)
     world.ok("register", image, "--name", "app")
     rows = "select (select count(*) from image), (select count(*) from build), (select count(*) from derived_image)"

@@ -10,19 +10,11 @@ Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 20), --h
 images above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 3); scripts/nightly.sh takes 20 of each."""
 
 import os
-import re
 import sys
 
 import common
 
 HEAVY_BYTES = 1_000_000
-
-# What Respike leaves alone so far, and a part of the sentence that says so.
-REFUSED = {
-    r"\.relr\.": "packed relative relocations",
-    r"^exceptions\.(lld|clang-lld)\.pie$": "input 0x",  # the last call of .text returns nowhere
-}
-
 
 def is_heavy(program):
     return program.heavy or program.image.stat().st_size > HEAVY_BYTES
@@ -54,17 +46,10 @@ def check_images(program, options, scratch):
         path.unlink()
 
 
-def check_refused(program, options, sentence, scratch):
-    outcome = common.respike("image", "optimize", program.image, "-o", scratch.file("out"), *options)
-    message = outcome.stderr.decode()
-    common.expect(outcome.status == 1 and message.count("\n") == 1, f"{outcome}")
-    common.expect(sentence in message, message)
-
-
 def check_layout(program, options, number, scratch):
-    for name, sentence in REFUSED.items():
-        if re.search(name, program.name):
-            return check_refused(program, options, sentence, scratch)
+    if sentence := common.refusal(program, "optimize"):
+        command = ["optimize", program.image, "-o", scratch.file("out"), *options]
+        return common.check_refused(sentence, *command)
     check_images(program, {role: options for role in choose_images(program, number)}, scratch)
 
 

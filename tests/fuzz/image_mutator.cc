@@ -6,7 +6,7 @@
 // to matter: another record's value, a border of a section, a power of two, a value near the old
 // one. Tables are also copied to the end of the file with more records than before, so that inputs
 // grow many symbols and relocations on the same few bytes of code. Codes and types of relocations
-// are those of the image's machine, Alpha or IA-64.
+// are those of the image's machine.
 //
 // Example: a mutation picks a relocation of .rela.text and sets its offset to the end of .text.
 
@@ -127,6 +127,7 @@ class Mutation {
   }
 
   bool is_ia64() const { return get<uint16_t>(18) == ELF::EM_IA_64; }
+  bool is_x86_64() const { return get<uint16_t>(18) == ELF::EM_X86_64; }
 
   void find_sections() {
     if (bytes_.size() < kFileHeader || std::memcmp(bytes_.data(), ELF::ElfMagic, 4) != 0) return;
@@ -274,7 +275,7 @@ class Mutation {
       case 2:
         return put(record + 8,
                    is_ia64() ? kIa64Relocations[random_.below(std::size(kIa64Relocations))]
-                             : random_.below(42),  // Alpha has types up to 41
+                             : random_.below(44),  // Alpha has types up to 41, x86-64 up to 43
                    4);
       case 3:
         return put(record + 12, get<uint32_t>(other + 12), 4);
@@ -476,8 +477,26 @@ class Mutation {
                  bytes_.data() + code->offset + kBundle * from, kBundle * count);
   }
 
+  /// The start of an instruction of x86-64 of a kind that lifting handles, or a prefix.
+  void change_bytes_of_code() {
+    static constexpr std::string_view kStarts[] = {
+        "\xeb",         "\xe9",         "\xe8",         "\x0f\x84",     "\x75",
+        "\xc3",         "\xff\xe0",     "\xff\x24\xc5", "\xff\x25",     "\xff\x15",
+        "\x48\x8d\x05", "\x48\x63\x04", "\x48\x01",     "\x3e\xff\xe0", "\xf3\x0f\x1e",
+        "\x48\x8b\x05", "\xe3",         "\xe2",         "\x66",         "\xf0",
+        "\xcc",         "\x90",         "\xc5\xf8",     "\x62\xf1",     "\xd5"};
+    const FoundSection* code = pick_code();
+    if (code == nullptr) return;
+    if (random_.one_in(3)) return random_bytes(code->offset, code->size);
+    const std::string_view start = kStarts[random_.below(std::size(kStarts))];
+    const uint64_t at = random_.below(code->size);
+    for (uint64_t i = 0; i < std::min<uint64_t>(start.size(), code->size - at); ++i)
+      put(code->offset + at + i, static_cast<uint8_t>(start[i]), 1);
+  }
+
   void change_code() {
     if (is_ia64()) return change_bundles();
+    if (is_x86_64()) return change_bytes_of_code();
     const FoundSection* code = pick_code();
     if (code == nullptr || code->size < 4) return;
     const uint64_t words = code->size / 4;

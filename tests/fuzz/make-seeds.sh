@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, and as
-# ia64.NAME for Itanium.
+# Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, as ia64.NAME
+# for Itanium, as x86_64.NAME for x86-64.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
@@ -43,8 +43,21 @@ itanium library -shared "$sources/ia64.s"
 itanium calls "$ia64"/freestanding/{start,runtime,calls}.s
 itanium descriptors -shared "$ia64/unwind/descriptors.s"
 
+x86_64() {  # NAME FLAG...
+  local name=$1
+  shift
+  "$@" "${small[@]}" -o "$out/x86_64.$name"
+}
+gcc=x86_64-linux-gnu-gcc gxx=x86_64-linux-gnu-g++
+x86_64 program.static $gcc "${free[@]}" -static "$sources/program.c"
+x86_64 program.pie $gcc "${free[@]}" -fPIE -pie -fcf-protection "$sources/program.c"
+x86_64 library.so $gcc "${free[@]}" -fPIC -shared -Wl,-soname,library.so "$sources/library.c"
+x86_64 throws $gxx -no-pie "$sources/throws.cc"
+x86_64 throws.pie $gxx -fPIE -pie -ffunction-sections "$sources/throws.cc"
+
 [[ -n $respike ]] || exit 0
-for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls; do
+for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
+  x86_64.program.pie x86_64.library.so x86_64.throws; do
   "$respike" image optimize --layout random -o "$out/$image.random" "$out/$image" >/dev/null
   "$respike" image optimize --layout scatter -o "$out/$image.scatter" "$out/$image" >/dev/null
 done

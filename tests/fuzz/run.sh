@@ -4,7 +4,7 @@
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
 #   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind or emulation; ia64_lifter, ia64_rewrite and
-#   ia64_instrument start from programs for Itanium only. BUILD: build directory, default build-fuzz
+#   ia64_instrument start from programs for Itanium only, x86_64_lifter and so on from programs for x86-64 only. BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,7 +14,8 @@ build=${3:-$root/build-fuzz}
 
 [[ -f $build/build.ninja ]] ||
   CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
-fuzzer=${target#ia64_}_fuzzer
+fuzzer=${target#ia64_}
+fuzzer=${fuzzer#x86_64_}_fuzzer
 ninja -C "$build" "$fuzzer" >/dev/null
 
 seeds=$build/seeds
@@ -46,6 +47,7 @@ elif [[ $target == emulation ]]; then
 else
   only=
   [[ $target != ia64_* ]] || only=ia64.
+  [[ $target != x86_64_* ]] || only=x86_64.
   for seed in "$seeds/$only"*; do
     [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
   done

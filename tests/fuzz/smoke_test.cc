@@ -39,8 +39,8 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
 
 /// The images that make-seeds.sh compiles.
 struct Seeds {
-  std::vector<Bytes> alpha, ia64;  // with the outputs of rewriting these images
-  std::vector<Bytes> descriptors;  // of the Itanium images
+  std::vector<Bytes> alpha, ia64, x86_64;  // with the outputs of rewriting these images
+  std::vector<Bytes> descriptors;          // of the Itanium images
 };
 
 Seeds make_seeds() {
@@ -60,7 +60,8 @@ Seeds make_seeds() {
       std::ranges::move(unwind_seeds(view_image(bytes, "seed")),
                         std::back_inserter(seeds.descriptors));
     if (path.filename() == "ia64.descriptors") continue;  // no program
-    std::vector<Bytes>& list = ia64 ? seeds.ia64 : seeds.alpha;
+    const bool x86_64 = path.filename().string().starts_with("x86_64.");
+    std::vector<Bytes>& list = ia64 ? seeds.ia64 : x86_64 ? seeds.x86_64 : seeds.alpha;
     list.push_back(bytes);
     list.push_back(rewritten(bytes, OptimizeOptions::Order::random));
     list.push_back(rewritten(bytes, OptimizeOptions::Order::scatter));
@@ -92,7 +93,7 @@ void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth dep
 }
 
 TEST(FuzzSmoke, SeedsAreFine) {
-  for (const std::vector<Bytes>* list : {&seeds().alpha, &seeds().ia64})
+  for (const std::vector<Bytes>* list : {&seeds().alpha, &seeds().ia64, &seeds().x86_64})
     for (const Bytes& bytes : *list) {
       const FuzzResult result = check_rewrite(bytes, 7);
       EXPECT_FALSE(result.finding) << *result.finding;
@@ -128,6 +129,19 @@ TEST(FuzzSmoke, Instrument) {
 
 TEST(FuzzSmoke, ItaniumInstrument) {
   run(seeds().ia64, 700, 7'000'000, FuzzDepth::rewritten, check_instrument);
+}
+
+TEST(FuzzSmoke, X8664Lifter) {
+  run(seeds().x86_64, 3'000, 8'000'000, FuzzDepth::lifted, check_lifter);
+}
+
+TEST(FuzzSmoke, X8664Rewrite) {
+  run(seeds().x86_64, 1'500, 9'000'000, FuzzDepth::rewritten,
+      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
+}
+
+TEST(FuzzSmoke, X8664Instrument) {
+  run(seeds().x86_64, 700, 10'000'000, FuzzDepth::rewritten, check_instrument);
 }
 
 TEST(FuzzSmoke, UnwindRegions) {

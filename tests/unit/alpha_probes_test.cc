@@ -109,7 +109,7 @@ TEST(AlphaProbes, RecordTargets) {
   for (const auto& gp : kGps) {
     AlphaMachine m = machine(2, gp);
     const Register target = 27;
-    const Instruction jump = alpha_machine().text.parse("jsr ra,(t12)", 0);
+    const Instruction jump = alpha_machine().text.parse("jmp (t12)", 0);
     const ProbeCode code = probes().probe(
         ProbeKind::record_target,
         {.counter = kCounter, .gp = gp, .free = free, .jump = {.instruction = &jump}});

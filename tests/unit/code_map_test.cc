@@ -61,6 +61,21 @@ TEST(CodeMap, FindsVariableLengths) {
   EXPECT_EQ(map.groups().alignment(), 1u);
 }
 
+/// Where one section ends the next one starts: no number lies between the two.
+TEST(CodeMap, JoinsAdjacentSections) {
+  const uint8_t lengths[] = {1, 5}, others[] = {2, 3};
+  const CodeMap::Lengths sections[] = {{.start = 0x1000, .lengths = lengths},
+                                       {.start = 0x1006, .lengths = others},
+                                       {.start = 0x1010, .lengths = others}};
+  const CodeMap map(sections);
+  EXPECT_EQ(map.index(0x1006) - map.index(0x1000), 2u);
+  EXPECT_EQ(map.next(0x1001), 0x1006u);
+  EXPECT_EQ(map.previous(0x1006), 0x1001u);
+  EXPECT_EQ(map.address(map.index(0x1006)), 0x1006u);
+  EXPECT_EQ(map.next(0x1008), 0x100bu);  // the end of the second section
+  EXPECT_TRUE(map.holds(0x1010));
+}
+
 /// Several sections of random code, one of them empty, two of them side by side.
 TEST(CodeMap, AgreesWithAList) {
   std::mt19937 random(1);

@@ -399,6 +399,11 @@ void Writer::write_program_headers() {
                             .memory_size = plan_->memory_end - plan_->where.memory_address,
                             .alignment = plan_->alignment,
                             .raw = {.flags = ELF::PF_R | ELF::PF_W}});
+  // A segment that holds little but the program headers grows with them.
+  const auto first = std::ranges::find(headers, ELF::PT_LOAD, &ProgramHeader::p_type);
+  const uint64_t headers_end = file_header.e_phoff + headers.size() * sizeof(ProgramHeader);
+  first->p_filesz = std::max<uint64_t>(first->p_filesz, headers_end - first->p_offset);
+  first->p_memsz = std::max<uint64_t>(first->p_memsz, first->p_filesz);
   for (ProgramHeader& header : headers) {
     if (header.p_type != ELF::PT_PHDR) continue;
     header.p_filesz = headers.size() * sizeof(ProgramHeader);

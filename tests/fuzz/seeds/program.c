@@ -42,8 +42,12 @@ __attribute__((noinline)) long increment(long *where) {
 __attribute__((noinline)) long dispatch(long x) { return operations[x & 1](increment(&counter) + x); }
 
 __attribute__((noreturn, noinline)) void leave(long status) {
+#if defined(__x86_64__)
+  __asm__ volatile("syscall" : : "a"(60), "D"(status) : "rcx", "r11");
+#else
   register long number __asm__("$0") = 1, argument __asm__("$16") = status;
   __asm__ volatile("callsys" : : "r"(number), "r"(argument));
+#endif
   __builtin_unreachable();
 }
 
