@@ -23,8 +23,10 @@
 #include "optimizer/analysis/dominators.h"
 #include "optimizer/analysis/frame_shape.h"
 #include "optimizer/analysis/loops.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/layout/hotness.h"
+#include "optimizer/profile/profile.h"
 
 namespace respike {
 namespace {
@@ -130,7 +132,7 @@ std::string whole_percent(double share) {
 }  // namespace
 
 void Characteristics::add(const Characteristics& image) {
-  executed += image.executed;
+  executed = saturating_add(executed, image.executed);
   instructions += image.instructions;
   procedures.insert(procedures.end(), image.procedures.begin(), image.procedures.end());
 }
@@ -144,9 +146,10 @@ Characteristics characterize(const Program& program) {
     for (const BasicBlock& block : program[id].blocks) {
       const uint64_t instructions = count_instructions(block);
       character.instructions += instructions;
-      character.executed += instructions * block.count;
+      character.executed =
+          saturating_add(character.executed, saturating_multiply(instructions, block.count));
     }
-    result.executed += character.executed;
+    result.executed = saturating_add(result.executed, character.executed);
     result.instructions += character.instructions;
     if (character.executed == 0) continue;
     describe(program, id, calls, threshold, character);

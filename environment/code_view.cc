@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "optimizer/base/error.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/image/image.h"
 #include "optimizer/machine/listing.h"
 #include "optimizer/machine/machine.h"
@@ -148,6 +149,10 @@ std::string location_text(const Program& program, const CodeLocation& location) 
   return fmt::format("{}{}{}",
                      location.where == CodeLocation::Where::return_point ? "return of " : "",
                      program[location.procedure].name, block);
+}
+
+uint64_t executed_instructions(const CodeBlock& block) {
+  return saturating_multiply(block.count, block.lines.size());
 }
 
 CodeView view_code(const Program& program, ProcedureId id) {

@@ -41,6 +41,9 @@ struct CodeBlock {
   std::vector<CodeLine> lines;
 };
 
+/// Instructions that a block executed, at most 2^64 - 1.
+uint64_t executed_instructions(const CodeBlock& block);
+
 struct CodeView {
   ProcedureId procedure = kNone;
   std::string name;

@@ -16,7 +16,8 @@ namespace respike {
 
 namespace fs = std::filesystem;
 
-Environment::Environment(const fs::path& database) : database_(database) {}
+Environment::Environment(const fs::path& database, Access access)
+    : database_(database, access), access_(access) {}
 
 ApplicationRow Environment::find(const std::string& name) const {
   const auto application = database_.find_application(name);

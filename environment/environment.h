@@ -104,8 +104,9 @@ struct RunOptions {
 
 class Environment {
  public:
-  /// Opens the database, or makes one.
-  explicit Environment(const std::filesystem::path& database);
+  /// Opens the database; to write, makes one if there is none. To read: list() and show() show what
+  /// the database holds, without the counts that wait to be merged; all that writes throws Error.
+  explicit Environment(const std::filesystem::path& database, Access access = Access::write);
 
   // ---- setting up ----
 
@@ -200,6 +201,7 @@ class Environment {
   ApplicationView view(const ApplicationRow& application);
 
   Database database_;
+  Access access_;
   Diagnostics warnings_;
   std::vector<std::string> notes_;
 };

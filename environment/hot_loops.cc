@@ -1,12 +1,13 @@
 // Example: a loop with 3 blocks of 4 instructions, which is entered twice and turns 10 times each
-// time, has 20 turns, 2 entries, trip count 10, and executed up to 240 instructions. Only edges that
-// ran count, so that the handler of an exception that was never thrown leads into no loop. Cycles
-// that were entered at several places are no natural loops, and are not listed.
+// time, has 20 turns, 2 entries, trip count 10, and executed up to 240 instructions. Only edges
+// that ran count, so that the handler of an exception that was never thrown leads into no loop.
+// Cycles that were entered at several places are no natural loops, and are not listed.
 
 #include "environment/hot_loops.h"
 
 #include "optimizer/analysis/dominators.h"
 #include "optimizer/analysis/loops.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/profile/profile.h"
 
@@ -29,7 +30,7 @@ void add_loops(const Program& program, const Procedure& procedure, std::vector<H
   }
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
-    const uint64_t executed = count_instructions(block) * block.count;
+    const uint64_t executed = saturating_multiply(count_instructions(block), block.count);
     for (uint32_t l = found.innermost[b]; l != kNoLoop; l = found.loops[l].parent) {
       ++loops[l].blocks;
       loops[l].executed = saturating_add(loops[l].executed, executed);
@@ -46,7 +47,8 @@ HotLoops find_hot_loops(const Program& program) {
   for (const Procedure& procedure : program.procedures) {
     uint64_t executed = 0;
     for (const BasicBlock& block : procedure.blocks)
-      executed = saturating_add(executed, count_instructions(block) * block.count);
+      executed =
+          saturating_add(executed, saturating_multiply(count_instructions(block), block.count));
     result.executed = saturating_add(result.executed, executed);
     if (executed != 0) add_loops(program, procedure, result.loops);
   }

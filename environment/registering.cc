@@ -192,6 +192,12 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   // stat() also works for files that may not be read, which nobody can run, copy or rewrite.
   if (access(image.path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
+  if (access_ == Access::read) {
+    const auto build = image.optimizable ? known_build(image) : std::nullopt;
+    if (image.optimizable && !build)
+      throw Error("it has changed, which cannot be noted in the database", image.path);
+    return build;
+  }
   if (image.id == 0 || !image.optimizable) return add_build(image, {image.path, identity});
   auto build = database_.find_build(image.id, identity);
   if (!build) {

@@ -204,6 +204,7 @@ MergeResult Environment::collect() {
 
 /// `snapshots`: also merges counts of processes that still run, which takes as long every time.
 MergeResult Environment::collect(bool snapshots) {
+  if (access_ == Access::read) return {};
   MergeOptions options;
   options.snapshots = snapshots;
   const auto ends = noted_ends();
@@ -223,8 +224,8 @@ MergeResult Environment::collect(bool snapshots) {
   return result;
 }
 
-/// False when another process has forgotten the application meanwhile, and perhaps pruned its images
-/// and registered the program anew.
+/// False when another process has forgotten the application meanwhile, and perhaps pruned its
+/// images and registered the program anew.
 bool Environment::is_registered(const ApplicationRow& application) const {
   const auto now = database_.find_application(application.name);
   return now && now->id == application.id && now->main_image == application.main_image;

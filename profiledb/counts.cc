@@ -6,7 +6,10 @@
 // run in which `f` was entered 7 times adds five bytes: exact, 7, 7, 7, no indirect targets.
 //
 // CountSum adds in fixed point with 128 bits: integers stay exact, and small counts are not rounded
-// away when factors (weights, ageing, confidence) multiply them.
+// away when factors (weights, ageing, confidence) multiply them. Rounding each number by itself
+// would let control enter a block from nowhere: three edges with 0.4 each lead to a block with 1.2,
+// which is rounded to 1, and the edges to 0. So some edges are rounded up, the largest fractions
+// first: as many as it takes that what enters a block from outside is rounded, too.
 
 #include "profiledb/counts.h"
 
@@ -173,10 +176,43 @@ void add_counts(ProcedureProfile& sum, const ProcedureProfile& more) {
   unite_targets(sum.indirect, saturating_add);
 }
 
+/// The nearest integer.
+uint64_t CountSum::rounded(Fixed value) {
+  value = (value + kHalf) >> kFractionBits;
+  return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value);
+}
+
+/// Makes the counts of edges integers: what leads to a block adds up to the rounded count of the
+/// block less the rounded count of its entries. Leaves edges alone that add up to more than their
+/// block.
+void CountSum::round_edges(const ProcedureProfile& procedure, Sum& sum) {
+  const auto is_integer = [](Fixed value) { return (value & (kOne - 1)) == 0; };
+  if (std::ranges::all_of(sum.blocks, is_integer) && std::ranges::all_of(sum.edges, is_integer))
+    return;
+  std::vector<std::vector<uint32_t>> incoming(sum.blocks.size());
+  for (uint32_t e = 0; e < sum.edges.size(); ++e) incoming[procedure.edges[e].to].push_back(e);
+  for (size_t b = 0; b < incoming.size(); ++b) {
+    Fixed exact = 0, whole = 0;
+    for (const uint32_t e : incoming[b]) {
+      exact += sum.edges[e];
+      whole += sum.edges[e] >> kFractionBits;
+    }
+    if (exact > sum.blocks[b]) continue;
+    const auto fraction = [&](uint32_t e) { return sum.edges[e] & (kOne - 1); };
+    std::ranges::stable_sort(incoming[b], std::greater(), fraction);
+    const auto integer = [](Fixed value) { return (value + kHalf) >> kFractionBits; };
+    Fixed up = integer(sum.blocks[b]) - integer(sum.blocks[b] - exact) - whole;
+    for (const uint32_t e : incoming[b]) {
+      const Fixed more = up > 0 && fraction(e) != 0 ? 1 : 0;
+      up -= more;
+      sum.edges[e] = ((sum.edges[e] >> kFractionBits) + more) << kFractionBits;
+    }
+  }
+}
+
 void CountSum::add(size_t ordinal, const ProcedureProfile& procedure, double factor) {
   assert(factor >= 0 && factor <= kMostFactor);
-  constexpr double kOne = 1 << 24;
-  const auto scale = static_cast<uint64_t>(std::llround(factor * kOne));
+  const auto scale = static_cast<uint64_t>(std::llround(factor * double(kOne)));
   Sum& sum = sums_[ordinal];
   const auto add = [scale](std::vector<Fixed>& to, const auto& from) {
     to.resize(from.size());
@@ -192,13 +228,10 @@ void CountSum::add(size_t ordinal, const ProcedureProfile& procedure, double fac
 }
 
 Shape CountSum::take() {
-  const auto rounded = [](Fixed value) {
-    value = (value + (1 << 23)) >> 24;
-    return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value);
-  };
   for (size_t p = 0; p < shape_.size(); ++p) {
     ProcedureProfile& procedure = shape_[p];
-    const Sum& sum = sums_[p];
+    Sum& sum = sums_[p];
+    round_edges(procedure, sum);
     const auto set = [&](auto& to, const std::vector<Fixed>& from) {
       for (size_t i = 0; i < from.size(); ++i) to[i].count = rounded(from[i]);
     };

@@ -41,7 +41,8 @@ void clear_counts(ProcedureProfile& procedure);
 void add_counts(ProcedureProfile& sum, const ProcedureProfile& more);
 
 /// Adds up counts of one shape, multiplied by factors, and rounds once at the end; sums are at most
-/// 2^64 - 1. A sum is exact when all factors are 1.
+/// 2^64 - 1. A sum is exact when all factors are 1. The entries of each block are rounded to the
+/// nearest integer, too: what no factor let in, rounding does not let in.
 class CountSum {
  public:
   explicit CountSum(Shape shape) : shape_(std::move(shape)), sums_(shape_.size()) {}
@@ -57,6 +58,8 @@ class CountSum {
   /// 24 bits behind the point. A product takes 108 of the 128 bits, which leaves room for a million
   /// summands.
   using Fixed = unsigned __int128;
+  static constexpr unsigned kFractionBits = 24;
+  static constexpr Fixed kOne = Fixed{1} << kFractionBits, kHalf = kOne / 2;
   struct Target {
     BlockId block;
     uint64_t target;
@@ -67,6 +70,8 @@ class CountSum {
     std::vector<Target> indirect;
     bool exact = true;
   };
+  static uint64_t rounded(Fixed value);
+  static void round_edges(const ProcedureProfile& procedure, Sum& sum);
 
   Shape shape_;
   std::vector<Sum> sums_;

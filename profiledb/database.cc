@@ -55,8 +55,8 @@ fs::path default_database_path() {
 
 // ---- opening ----
 
-Database::State::State(const fs::path& database)
-    : path(prepared(database)), session(path), store(files_of(path)) {
+Database::State::State(const fs::path& database, Access access)
+    : path(prepared(database)), session(path, access), store(files_of(path)) {
   prepare_schema(session, current_schema());
 }
 
@@ -79,7 +79,8 @@ Id Database::State::next_id(const char* table) {
   return id;
 }
 
-Database::Database(const fs::path& path) : state_(std::make_unique<State>(path)) {}
+Database::Database(const fs::path& path, Access access)
+    : state_(std::make_unique<State>(path, access)) {}
 Database::~Database() = default;
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;

@@ -27,6 +27,7 @@ namespace respike {
 /// The key of a row; never 0.
 using Id = int64_t;
 
+enum class Access : uint8_t { write, read };
 enum class Mode : uint8_t { original, instrumented, optimized };
 enum class Role : uint8_t { main, linked, opened };  // opened: by dlopen
 enum class DerivedKind : uint8_t { instrumented, optimized };
@@ -171,9 +172,11 @@ std::filesystem::path default_database_path();
 
 class Database {
  public:
-  /// Opens a database, or makes a new one with its folder. Throws Error: the folder or file cannot
-  /// be made or written, the file is no database or damaged, or a newer Respike made the file.
-  explicit Database(const std::filesystem::path& path);
+  /// Opens a database; to write, makes a new one with its folder if there is none. Throws Error:
+  /// the folder or file cannot be made or written, the file is no database or damaged, or a newer
+  /// Respike made the file. One that was opened to read can be of a read-only file system; all that
+  /// writes throws Error then.
+  explicit Database(const std::filesystem::path& path, Access access = Access::write);
   ~Database();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;

@@ -95,7 +95,10 @@ const SchemaVersions& current_schema() {
 void prepare_schema(Session& session, const SchemaVersions& versions) {
   session.guard([&] {
     const std::optional<int> version = version_of(session);
-    if (version == versions.newest) return session.use_write_ahead_log();
+    if (version == versions.newest) {
+      if (session.access() == Access::write) session.use_write_ahead_log();
+      return;
+    }
     if (version > versions.newest)
       throw Error(fmt::format("the database is of version {}, which a newer Respike made; this one "
                               "reads versions up to {}",

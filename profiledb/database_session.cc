@@ -14,6 +14,10 @@
 // SQLite gets the path as a percent-encoded URI: SOCI's connection string has no way to quote a
 // blank or a `?` of a path.
 //
+// A database that cannot be written can be read. SQLite needs a file of memory that processes share
+// even to read, and cannot make that file on a read-only file system: there the database counts as
+// immutable, unless its log holds anything.
+//
 // Limits: the log needs memory that all processes share, so a database on a network file system
 // must be used from one host only.
 
@@ -23,6 +27,7 @@
 #include <fmt/format.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -42,21 +47,31 @@ sqlite_api::sqlite3* connection_of(soci::session& sql) {
   return static_cast<soci::sqlite3_session_backend*>(sql.get_backend())->conn_;
 }
 
-std::string uri_of(const std::filesystem::path& path) {
+/// Whether nobody can change the file: it lies on a read-only file system, with an empty log.
+bool is_immutable(const std::filesystem::path& path) {
+  struct statvfs file_system = {};
+  std::error_code error;
+  const auto log = std::filesystem::file_size(path.string() + "-wal", error);
+  return statvfs(path.c_str(), &file_system) == 0 && (file_system.f_flag & ST_RDONLY) != 0 &&
+         (error || log == 0);
+}
+
+std::string uri_of(const std::filesystem::path& path, Access access) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        std::strchr("/._-", c) != nullptr;
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  return uri + "?mode=rwc";
+  if (access == Access::write) return uri + "?mode=rwc";
+  return uri + (is_immutable(path) ? "?immutable=1" : "?mode=ro");
 }
 
 /// Throws an Error with what the file system says against the file; SQLite's own words say little.
-void check_file(const std::filesystem::path& path) {
+void check_file(const std::filesystem::path& path, Access wanted) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT)
+    if (errno != ENOENT || wanted == Access::read)
       throw Error(fmt::format("the database cannot be opened: {}", std::strerror(errno)), path);
     const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
     if (access(folder.c_str(), W_OK | X_OK) != 0)
@@ -69,7 +84,7 @@ void check_file(const std::filesystem::path& path) {
   if (status.st_size != 0 && status.st_size < kPageSize) throw Error(kNoDatabase, path);
   if (access(path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the database cannot be read: {}", std::strerror(errno)), path);
-  if (access(path.c_str(), W_OK) != 0)
+  if (wanted == Access::write && access(path.c_str(), W_OK) != 0)
     throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
 }
 
@@ -145,12 +160,12 @@ std::vector<std::string> statements_of(std::string_view script) {
 
 }  // namespace
 
-Session::Session(const std::filesystem::path& path) : path_(path) {
+Session::Session(const std::filesystem::path& path, Access access) : path_(path), access_(access) {
   static const int uris = sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
   static_cast<void>(uris);  // fails when SQLite is in use already; opening the file shows that
-  check_file(path);
+  check_file(path, access);
   try {
-    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=" + uri_of(path));
+    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=" + uri_of(path, access));
   } catch (const soci::soci_error& error) {
     fail(error);
   }
@@ -160,7 +175,7 @@ Session::Session(const std::filesystem::path& path) : path_(path) {
     if (!std::filesystem::equivalent(sqlite_api::sqlite3_db_filename(connection, "main"), path,
                                      ignored))
       throw Error("SQLite opened another file", path);
-    if (sqlite_api::sqlite3_db_readonly(connection, "main") != 0)
+    if (access == Access::write && sqlite_api::sqlite3_db_readonly(connection, "main") != 0)
       throw Error("the database cannot be written", path);
     sqlite_api::sqlite3_busy_timeout(connection, kTimeout);
     *sql_ << "pragma foreign_keys = on";
@@ -189,6 +204,7 @@ void Session::damaged(std::string_view what) const {
 }
 
 void Session::begin(bool write) {
+  if (write && access_ == Access::read) throw Error("the database was opened to be read", path_);
   if (depth_ == 0) {
     guard([&] { *sql_ << (write ? "begin immediate" : "begin"); });
     writing_ = write;

@@ -12,17 +12,19 @@
 #include <vector>
 
 #include "optimizer/base/error.h"
+#include "profiledb/database.h"
 
 namespace respike {
 
 class Session {
  public:
-  /// Opens the file, or makes it if there is none. Does not read the file.
-  explicit Session(const std::filesystem::path& path);
+  /// Opens the file; to write, makes it if there is none. Does not read the file.
+  explicit Session(const std::filesystem::path& path, Access access = Access::write);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   soci::session& sql() { return *sql_; }
+  Access access() const { return access_; }
   const std::filesystem::path& path() const { return path_; }
 
   /// Runs an action; exceptions of SOCI become Errors.
@@ -53,6 +55,7 @@ class Session {
 
  private:
   std::filesystem::path path_;
+  Access access_;
   std::unique_ptr<soci::session> sql_;
   unsigned depth_ = 0;   // of transactions
   bool failed_ = false;  // an inner transaction was rolled back

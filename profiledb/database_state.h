@@ -17,7 +17,7 @@
 namespace respike {
 
 struct Database::State {
-  explicit State(const std::filesystem::path& database);
+  State(const std::filesystem::path& database, Access access);
 
   /// Runs an action on the connection, as a transaction of its own or as part of one.
   template <typename Action>

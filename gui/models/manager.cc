@@ -56,6 +56,22 @@ bool is_there(const fs::path& file) {
   return fs::status(file, error).type() != fs::file_type::not_found;
 }
 
+/// Opens a database to look at it. Where it cannot be written, `problem` gets the reason.
+std::unique_ptr<Environment> open_to_look(const fs::path& database, QString& problem) {
+  try {
+    problem.clear();
+    return std::make_unique<Environment>(database);
+  } catch (const Error& error) {
+    try {
+      auto environment = std::make_unique<Environment>(database, Access::read);
+      problem = QString("%1; what it holds can be looked at, and not changed").arg(error.what());
+      return environment;
+    } catch (const Error&) {  // the first sentence says more
+    }
+    throw;
+  }
+}
+
 bool is_default(const fs::path& database) {
   try {
     return database == default_database_path();
@@ -71,6 +87,7 @@ struct Manager::Watched {
   fs::path path;
   // Stays open: the version of its database counts the writes of others.
   std::unique_ptr<Environment> environment;
+  QString problem;  // why it cannot be written; empty: it can
   int64_t version = 0;
   std::optional<FileIdentity> file;
   bool failed = false;  // the last look
@@ -93,8 +110,8 @@ struct Manager::Watched {
       path = now;
       environment.reset();
     }
-    if (!environment) {
-      environment = std::make_unique<Environment>(path);
+    if (!environment || (!problem.isEmpty() && can_be_written())) {
+      environment = open_to_look(path, problem);
       version = environment->database().version();
       return true;
     }
@@ -105,7 +122,17 @@ struct Manager::Watched {
       return true;
     // Counts of processes that still run are merged anew each time: no more than a fifth of the
     // time goes into that.
-    return Clock::now() - last_read > 4 * reading && anything_to_merge(environment->database());
+    return problem.isEmpty() && Clock::now() - last_read > 4 * reading &&
+           anything_to_merge(environment->database());
+  }
+
+  bool can_be_written() const {
+    try {
+      const Environment writes(path);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   void note(const std::vector<ApplicationView>& applications) {
@@ -131,7 +158,7 @@ Manager::~Manager() {
 
 void Manager::open(const fs::path& database) {
   database_ = database;
-  take({});
+  take({}, true);
   Q_EMIT database_changed();
   refresh();
 }
@@ -248,9 +275,10 @@ void Manager::ask_any(QObject* asker, std::function<void(Environment&)> question
     std::vector<Message> news;
     const QString failure = sentence_of_failure([&] {
       if (!is_there(database)) throw Error("there is no database", database);
-      Environment environment(database);
-      question(environment);
-      news = messages_of(environment, {});
+      QString ignored;  // the watch says it
+      const auto environment = open_to_look(database, ignored);
+      question(*environment);
+      news = messages_of(*environment, {});
     });
     QMetaObject::invokeMethod(
         this,
@@ -284,6 +312,7 @@ void Manager::look(bool anyway) {
         snapshot.there = false;
         watched->file.reset();
         watched->environment.reset();
+        watched->problem.clear();
         return;
       }
       const bool changed = watched->changed(database) || watched->failed;
@@ -296,31 +325,35 @@ void Manager::look(bool anyway) {
       watched->last_read = Clock::now();
       watched->reading = watched->last_read - start;
     });
-    snapshot.problem = failure;
-    watched->failed = !failure.isEmpty();
+    const bool was_read = failure.isEmpty();
+    snapshot.problem = was_read ? watched->problem : failure;
+    watched->failed = !was_read;
     QMetaObject::invokeMethod(
         this,
-        [this, database, vanished, read = read || !failure.isEmpty(), news = std::move(news),
+        [this, database, vanished, was_read, read = read || !was_read, news = std::move(news),
          snapshot = std::move(snapshot)]() mutable {
           looking_ = false;
           say_news(news);
           if (vanished && database == database_)
             say(Message::Kind::warning, "Reading the database",
                 QString::fromStdString(database.string()) + ": the database is gone");
-          if (read && database == database_) take(std::move(snapshot));
+          if (read && database == database_) take(std::move(snapshot), was_read);
           if (std::exchange(look_again_, false)) look(true);
         },
         Qt::QueuedConnection);
   });
 }
 
-void Manager::take(Snapshot snapshot) {
-  // What was read last is worth more than an empty window.
-  if (!snapshot.problem.isEmpty()) {
-    if (snapshot.problem == snapshot_.problem) return;
+void Manager::take(Snapshot snapshot, bool was_read) {
+  const bool is_new = snapshot.problem != snapshot_.problem;
+  if (!was_read) {
+    if (!is_new) return;
+    // What was read last is worth more than an empty window.
     snapshot.applications = std::move(snapshot_.applications);
-    say(Message::Kind::error, "Reading the database", snapshot.problem);
   }
+  if (is_new && !snapshot.problem.isEmpty())
+    say(was_read ? Message::Kind::warning : Message::Kind::error, "Reading the database",
+        snapshot.problem);
   snapshot_ = std::move(snapshot);
   Q_EMIT snapshot_changed();
 }

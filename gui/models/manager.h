@@ -6,8 +6,8 @@
 // their own for each job. Answers come back in the thread of the Manager.
 //
 // A third thread watches: every second it looks whether anything changed: the database (another
-// process wrote), the spool (a run counts), the files of images (make wrote them). Then it reads the
-// applications anew, which merges counts and registers new builds, as `respike list` does.
+// process wrote), the spool (a run counts), the files of images (make wrote them). Then it reads
+// the applications anew, which merges counts and registers new builds, as `respike list` does.
 
 #include <QDateTime>
 #include <QObject>
@@ -51,7 +51,7 @@ struct Task {
 /// Everything in a database that pages show at all times.
 struct Snapshot {
   std::vector<ApplicationView> applications;
-  QString problem;    // why the database could not be read; empty: it could
+  QString problem;    // why the database cannot be read or written; empty: it can
   bool there = true;  // the database's file
 };
 
@@ -111,7 +111,8 @@ class Manager : public QObject {
   void ask_any(QObject* asker, std::function<void(Environment&)> question,
                std::function<void()> answer, std::function<void(const QString&)> failed);
   void look(bool anyway);
-  void take(Snapshot snapshot);
+  /// `was_read`: else the snapshot only has the problem.
+  void take(Snapshot snapshot, bool was_read);
   void say_news(const std::vector<Message>& news);
   void update(int task, const std::function<void(Task&)>& change);
 

@@ -82,8 +82,7 @@ constexpr TableModel::Title kProcedureModelTitles[] = {
     {"Blocks run", "Basic blocks that ran at least once, of all"},
     {"Bytes",
      "Sum of the sizes of its basic blocks in the original image, in bytes; the page Procedure "
-     "says "
-     "how far the procedure reaches, with what lies between"},
+     "says how far the procedure reaches, with what lies between"},
     {"Procedure", "Name, by the symbol table"},
     {"Image", "The image that holds the procedure"}};
 

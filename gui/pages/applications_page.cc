@@ -47,6 +47,7 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
 
   tree_ = new QTreeView(this);
   tree_->setAccessibleName("Applications");
+  show_tips_verbatim(*tree_);
   tree_->setModel(&sorted_);
   tree_->setSortingEnabled(true);
   tree_->sortByColumn(ApplicationModel::name, Qt::AscendingOrder);
@@ -138,8 +139,14 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
   stack_ = new QStackedWidget(this);
   stack_->addWidget(first);
   stack_->addWidget(list);
+  problem_ = new QLabel(this);
+  problem_->setAccessibleName("State of the database");
+  problem_->setTextFormat(Qt::PlainText);
+  problem_->setWordWrap(true);
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   auto* layout = new QVBoxLayout(this);
-  layout->addWidget(stack_);
+  layout->addWidget(problem_);
+  layout->addWidget(stack_, 1);
 
   connect(tree_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     show_buttons();
@@ -156,13 +163,13 @@ void ApplicationsPage::take_snapshot() {
   stack_->setCurrentIndex(model_.rowCount() == 0 ? 0 : 1);
   const QString path = QString::fromStdString(manager_.database().string());
   const Snapshot& snapshot = manager_.snapshot();
-  if (!snapshot.problem.isEmpty())
-    database_->setText(snapshot.problem.toHtmlEscaped());
-  else
-    database_->setText((snapshot.there
-                            ? QString("The database %1 has no application.")
-                            : QString("There is no database %1: registering a program makes one."))
-                           .arg(path.toHtmlEscaped()));
+  problem_->setText(snapshot.problem);
+  problem_->setVisible(!snapshot.problem.isEmpty());
+  database_->setVisible(snapshot.problem.isEmpty());
+  database_->setText((snapshot.there
+                          ? QString("The database %1 has no application.")
+                          : QString("There is no database %1: registering a program makes one."))
+                         .arg(path.toHtmlEscaped()));
   show_buttons();
 }
 

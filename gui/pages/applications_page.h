@@ -53,6 +53,7 @@ class ApplicationsPage : public QWidget {
   QSortFilterProxyModel sorted_;
   QStackedWidget* stack_ = nullptr;
   QLabel* database_ = nullptr;  // on the first page
+  QLabel* problem_ = nullptr;   // why the database cannot be read or written
   QTreeView* tree_ = nullptr;
   QLineEdit* filter_ = nullptr;
   QComboBox* mode_ = nullptr;

@@ -96,7 +96,7 @@ void CharacterView::save(const Figure& figure) {
       "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
   const QString failure = save_figure(figure, path);
-  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the picture", failure);
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the picture", verbatim(failure));
 }
 
 }  // namespace respike::gui

@@ -5,17 +5,44 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QMessageBox>
 #include <QPainter>
 #include <QSaveFile>
 #include <QShortcut>
 #include <QStyle>
+#include <QToolTip>
 
 #include <algorithm>
 
 #include "gui/models/procedure_model.h"
 
 namespace respike::gui {
+
+namespace {
+
+/// Shows the tooltips of a view's cells letter by letter.
+class VerbatimTips : public QObject {
+ public:
+  explicit VerbatimTips(QAbstractItemView& view) : QObject(&view), view_(view) {}
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() != QEvent::ToolTip) return false;
+    const auto* help = static_cast<const QHelpEvent*>(event);
+    const QString tip = view_.indexAt(help->pos()).data(Qt::ToolTipRole).toString();
+    if (tip.isEmpty()) return false;
+    QToolTip::showText(help->globalPos(), verbatim(tip), &view_);
+    return true;
+  }
+
+ private:
+  QAbstractItemView& view_;
+};
+
+}  // namespace
+
+void show_tips_verbatim(QAbstractItemView& view) {
+  view.viewport()->installEventFilter(new VerbatimTips(view));
+}
 
 QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent) {
   auto* table = new QTableView(parent);
@@ -35,6 +62,7 @@ QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* 
   table->horizontalHeader()->setStretchLastSection(true);
   auto* copy = new QShortcut(QKeySequence::Copy, table, nullptr, nullptr, Qt::WidgetShortcut);
   QObject::connect(copy, &QShortcut::activated, table, [table] { copy_rows(*table); });
+  show_tips_verbatim(*table);
   return table;
 }
 
@@ -69,17 +97,13 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
                         foregroundRole());
 }
 
-QString verbatim(const QString& text) {
-  return "<span>" + text.toHtmlEscaped().replace('\n', "<br>") + "</span>";
-}
-
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent) {
   const QString path = QFileDialog::getSaveFileName(parent, "Save the table", suggestion,
                                                     "Comma-separated values (*.csv)");
   if (path.isEmpty()) return;
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly) || file.write(csv_of(model).toUtf8()) < 0 || !file.commit())
-    QMessageBox::warning(parent, "Save the table", path + ": " + file.errorString());
+    QMessageBox::warning(parent, "Save the table", verbatim(path + ": " + file.errorString()));
 }
 
 void make_placeholders_readable() {

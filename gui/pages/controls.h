@@ -7,6 +7,8 @@
 #include <QTableView>
 #include <QWidget>
 
+#include "gui/models/verbatim.h"
+
 namespace respike::gui {
 
 /// A button with a name, what it does, and its action.
@@ -21,6 +23,9 @@ QPushButton* make_button(const QString& text, const QString& tip, QWidget* paren
 
 /// A table whose rows are selected as a whole and whose columns can be sorted.
 QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent);
+
+/// Has the tooltips of cells shown letter by letter: they may hold names. make_table() does so.
+void show_tips_verbatim(QAbstractItemView& view);
 
 /// Text in the middle of a page that has nothing to show: what to do next.
 QLabel* make_empty_state(const QString& text, QWidget* parent);
@@ -38,9 +43,6 @@ class ElidedLabel : public QLabel {
  protected:
   void paintEvent(QPaintEvent* event) override;
 };
-
-/// A text for a label that shows it letter by letter: labels take `<b>` in a name for a tag.
-QString verbatim(const QString& text);
 
 /// Asks for a file and writes the table to it as CSV.
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);

@@ -279,7 +279,7 @@ void GainPage::save() {
       this, "Save the bars", application_ + "-gain.svg", "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
   const QString failure = save_bars(bars_->bars(), path, "Cycles of " + application_ + " by cause");
-  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the bars", failure);
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the bars", verbatim(failure));
 }
 
 }  // namespace respike::gui

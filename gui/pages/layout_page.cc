@@ -73,6 +73,7 @@ LayoutPage::LayoutPage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidg
   maps->addWidget(with_title("Optimized", right_));
   maps->setSizes({1000, 1000});
   pointed_ = new QLabel(this);
+  pointed_->setTextFormat(Qt::PlainText);
   pointed_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   pointed_->setMinimumWidth(1);
   table_ = make_table("Code that runs", &touched_, this);
@@ -218,7 +219,7 @@ void LayoutPage::save() {
   if (path.isEmpty()) return;
   const QString failure = save_layouts(before_->map(), after_->map(), path,
                                        "Layout of " + QFileInfo(image_shown_).fileName());
-  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the maps", failure);
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the maps", verbatim(failure));
 }
 
 }  // namespace respike::gui

@@ -323,10 +323,8 @@ void MainWindow::about() {
   QMessageBox::about(
       this, "About Respike Manager",
       "<h3>Respike 0.1.0</h3><p>Makes linked programs faster by what they do: rewrites executables "
-      "and "
-      "shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This window "
-      "uses "
-      "Qt, which is under the LGPL 3.</p>");
+      "and shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This "
+      "window uses Qt, which is under the LGPL 3.</p>");
 }
 
 }  // namespace respike::gui

@@ -328,7 +328,7 @@ void ProcedurePage::save() {
                                                     "SVG (*.svg);;PNG (*.png)");
   if (path.isEmpty()) return;
   const QString failure = save_picture(scene_, path, "Flow graph of " + name);
-  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the flow graph", failure);
+  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the flow graph", verbatim(failure));
 }
 
 }  // namespace respike::gui

@@ -10,6 +10,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "gui/models/verbatim.h"
+
 namespace respike::gui {
 namespace {
 
@@ -69,7 +71,8 @@ QWidget* WritingDialog::make_output(const QString& tip) {
 
 void WritingDialog::accept() {
   if (!output().isEmpty() && QFileInfo::exists(output()) &&
-      QMessageBox::question(this, windowTitle(), output() + " is there already. Replace it?") !=
+      QMessageBox::question(this, windowTitle(),
+                            verbatim(output() + " is there already. Replace it?")) !=
           QMessageBox::Yes)
     return;
   QDialog::accept();

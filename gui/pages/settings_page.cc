@@ -19,6 +19,8 @@ constexpr int kRecent = 10;  // databases that are remembered
 SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent), manager_(manager) {
   auto* databases = new QGroupBox("Databases", this);
   database_ = new QLabel(databases);
+  database_->setTextFormat(Qt::PlainText);
+  database_->setWordWrap(true);
   database_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   recent_ = new QListWidget(databases);
   recent_->setAccessibleName("Recent databases");
@@ -43,6 +45,7 @@ SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent),
       text = QString::fromUtf8(error.what());
     }
     auto* label = new QLabel(text, machines);
+    label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setWordWrap(true);
     form->addRow(QString::fromUtf8(platform.name.data(), qsizetype(platform.name.size())), label);

@@ -17,6 +17,7 @@
 #include "environment/layout_view.h"
 #include "gui/models/graph_layout.h"
 #include "gui/models/table_model.h"
+#include "gui/models/verbatim.h"
 #include "gui/pictures/free_room.h"
 #include "gui/pictures/heat.h"
 #include "gui/pictures/svg.h"
@@ -118,7 +119,7 @@ class EdgeItem : public QGraphicsItem {
 /// Finds a place beside an edge for a text of a size, first near the start or the end of the edge.
 /// Empty: there is none.
 QRectF find_place(std::vector<QPointF> points, bool near_end, const QSizeF& size, FreeRoom& room) {
-  constexpr double kBeside = 5;  // pixels
+  constexpr double kBeside = 8;  // pixels: edges are up to 4 wide, and round
   if (near_end) std::ranges::reverse(points);
   for (size_t i = 1; i < points.size(); ++i)
     for (const double share : {0.35, 0.6}) {
@@ -187,8 +188,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   boxes_.assign(view.blocks.size(), nullptr);
   left_out_ = 0;
   uint64_t most = 0;  // instructions executed in a block
-  for (const CodeBlock& block : view.blocks)
-    most = std::max(most, block.count * block.lines.size());
+  for (const CodeBlock& block : view.blocks) most = std::max(most, executed_instructions(block));
   const bool hides = look.hides_cold && counted && most != 0;
 
   std::vector<Box> boxes;
@@ -214,7 +214,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     if (counted) box.tip += QString(", ran %1 times").arg(number(block.count));
     if (block.part) box.tip += "\n" + part_tip(*block.part);
     if (!block.originals.empty()) box.tip += "\nruns " + blocks_text(block.originals);
-    if (most != 0) box.heat = double(block.count * block.lines.size()) / double(most);
+    if (most != 0) box.heat = double(executed_instructions(block)) / double(most);
     boxes.push_back(box);
   }
 
@@ -288,7 +288,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
     addItem(item);
     item->setPen(border(boxes[i], ink));
     item->setBrush(fill);
-    item->setToolTip(boxes[i].tip);
+    item->setToolTip(verbatim(boxes[i].tip));
     if (boxes[i].block != kNone) {
       item->setFlag(QGraphicsItem::ItemIsSelectable);
       item->setData(kBlockKey, boxes[i].block);

@@ -103,9 +103,7 @@ QString svg_of(const QSizeF& size, const QString& title, const QString& descript
 QString describe_graph(const CodeView& view) {
   std::vector<BlockId> hottest(view.blocks.size());
   std::iota(hottest.begin(), hottest.end(), BlockId{0});
-  const auto executed = [&](BlockId id) {
-    return view.blocks[id].count * view.blocks[id].lines.size();
-  };
+  const auto executed = [&](BlockId id) { return executed_instructions(view.blocks[id]); };
   std::ranges::stable_sort(hottest, std::greater(), executed);
   constexpr size_t kNamed = 3;
   QStringList named;

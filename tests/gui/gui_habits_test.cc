@@ -1,6 +1,8 @@
 // What users of all pages expect: what they arranged is remembered, the keyboard reaches
 // everything, letters mean one thing, placeholders can be read in dark colours, tables and pictures
-// leave the program. Each test walks over all pages, so that a new page cannot forget a habit.
+// leave the program; no page is empty or cut, names with `<` stand as they are, and all that at
+// 200% (CMakeLists.txt sets QT_SCALE_FACTOR). Each test walks over all pages, so that a new page
+// cannot forget a habit. RESPIKE_GUI_SHOTS: a folder for pictures of the pages.
 
 #include <QAbstractItemModelTester>
 #include <QAbstractProxyModel>
@@ -23,6 +25,8 @@
 
 namespace respike::gui {
 namespace {
+
+constexpr const char* kName = "<u>app";  // labels could take that for a tag
 
 /// A window on an application that was counted, optimized and compared, so that no page is empty.
 class HabitsTest : public WindowTest {
@@ -48,10 +52,10 @@ class HabitsTest : public WindowTest {
   void fill_pages() {
     watch_models();
     const QString program = world_.copy("calls.dynamic");
-    register_by_command(program, "app");
-    world_.ok({"instrument", "app"});
-    world_.respike({"run", "app"});  // this program does not end with 0
-    world_.ok({"optimize", "app"});
+    register_by_command(program, kName);
+    world_.ok({"instrument", kName});
+    world_.respike({"run", kName});  // this program does not end with 0
+    world_.ok({"optimize", kName});
     ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
     page("Gain");
     ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
@@ -216,12 +220,18 @@ double contrast(const QColor& text, const QColor& back) {
   return (std::max(one, other) + 0.05) / (std::min(one, other) + 0.05);
 }
 
-TEST_F(HabitsTest, PlaceholdersAreReadableInDarkColours) {
-  const QPalette before = QApplication::palette();
+QPalette dark_colours() {
   QPalette dark(QColor(49, 54, 59));
   dark.setColor(QPalette::Base, QColor(27, 30, 32));
+  dark.setColor(QPalette::AlternateBase, QColor(35, 38, 41));
   dark.setColor(QPalette::Text, QColor(252, 252, 252));
   dark.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));  // as Qt leaves it for KDE
+  return dark;
+}
+
+TEST_F(HabitsTest, PlaceholdersAreReadableInDarkColours) {
+  const QPalette before = QApplication::palette();
+  const QPalette dark = dark_colours();
   QPalette light(QColor(239, 240, 241));
   light.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));
   const auto look = [&](const char* when) {
@@ -239,6 +249,94 @@ TEST_F(HabitsTest, PlaceholdersAreReadableInDarkColours) {
     look("the window opens: ");
   }
   QApplication::setPalette(before);
+}
+
+/// Shares of a picture's points: of the commonest colour, and of light colours.
+struct Colours {
+  explicit Colours(const QImage& picture) {
+    std::map<QRgb, int> points;
+    int all = 0, bright = 0;
+    for (int y = 0; y < picture.height(); y += 3)
+      for (int x = 0; x < picture.width(); x += 3) {
+        const QRgb colour = picture.pixel(x, y);
+        ++all;
+        ++points[colour];
+        bright += light_of(QColor(colour)) > 0.3;
+      }
+    for (const auto& [colour, count] : points) commonest = std::max(commonest, double(count) / all);
+    light = double(bright) / all;
+  }
+  double commonest = 0, light = 0;
+};
+
+/// Whether a label or a button shows all of its text, as far as it means to.
+bool has_room(const QLabel& label) {
+  if (dynamic_cast<const ElidedLabel*>(&label) != nullptr) return true;
+  if (label.wordWrap()) return label.height() >= label.heightForWidth(label.width());
+  return label.sizePolicy().horizontalPolicy() == QSizePolicy::Ignored ||
+         label.minimumWidth() > 0 || label.width() >= label.sizeHint().width();
+}
+bool has_room(const QAbstractButton& button) {
+  return button.text().isEmpty() || button.width() >= button.sizeHint().width();
+}
+
+TEST_F(HabitsTest, NoPageIsEmptyOrCutInDarkColoursAt200Percent) {
+  const QPalette before = QApplication::palette();
+  QApplication::setPalette(dark_colours());
+  const QSize half_of_full_hd(960, 540);  // what 200% leave of 1920 x 1080
+  window_->resize(half_of_full_hd);
+  fill_pages();
+  EXPECT_EQ(window_->size(), half_of_full_hd);
+  on_each_page([&](const QString& title, QWidget& shown) {
+    const QImage picture = window_->grab().toImage();
+    if (const QString folder = qEnvironmentVariable("RESPIKE_GUI_SHOTS"); !folder.isEmpty())
+      picture.save(folder + "/" + title.toLower().replace(' ', '-') + "-habits.png");
+    const Colours colours(shown.grab().toImage());
+    EXPECT_LT(colours.commonest, 0.985) << title.toStdString() << " is empty";
+    EXPECT_LT(colours.light, 0.25) << title.toStdString() << " is not dark";
+    for (const auto* label : visible<QLabel>(shown)) {
+      EXPECT_TRUE(has_room(*label)) << title.toStdString() << ": " << label->text().toStdString();
+      EXPECT_TRUE(!label->text().contains(kName) || label->textFormat() == Qt::PlainText)
+          << title.toStdString() << ": " << label->text().toStdString();
+    }
+    for (const auto* button : visible<QAbstractButton>(shown))
+      EXPECT_TRUE(has_room(*button)) << title.toStdString() << ": " << button->text().toStdString();
+  });
+  QApplication::setPalette(before);
+}
+
+// ---- databases ----
+
+TEST_F(HabitsTest, AReadOnlyFileSystemIsSaidAndPagesShowWhatIsThere) {
+  fill_pages();
+  window_.reset();  // so that nobody has the database open
+  manager_.reset();
+  {
+    const ReadOnlyMount mount(world_.folder());
+    if (!mount.is_mounted()) GTEST_SKIP() << "this user may not mount";
+    open();
+    page("Applications");
+    EXPECT_TRUE(
+        wait_for([&] { return find<QTreeView>("Applications")->model()->rowCount() == 1; }));
+    const QString said = find<QLabel>("State of the database")->text();
+    EXPECT_TRUE(said.contains("cannot be written: Read-only file system")) << said.toStdString();
+    EXPECT_TRUE(image().optimized.has_value() && image().profile.runs == 1);
+    page("Where time goes");
+    EXPECT_TRUE(wait_for([&] { return find<QTableView>("Procedures")->model()->rowCount() > 0; }));
+    page("Gain");
+    EXPECT_TRUE(
+        wait_for([&] { return find<QTableView>("Comparisons")->model()->rowCount() == 1; }));
+    const int task = manager_->start(mode_action(kName, Mode::original));
+    EXPECT_TRUE(wait_for([&] { return !manager_->busy(); }));
+    EXPECT_EQ(manager_->tasks().back().number, task);
+    EXPECT_EQ(manager_->tasks().back().state, Task::State::failed);
+    wait(std::chrono::seconds(2));
+    EXPECT_EQ(messages().count("Read-only file system"), 2) << messages().toStdString();
+  }
+  EXPECT_TRUE(wait_for([&] { return manager_->snapshot().problem.isEmpty(); }));
+  page("Applications");
+  for (const QLabel* label : window_->findChildren<QLabel*>())
+    EXPECT_FALSE(label->isVisible() && label->accessibleName() == "State of the database");
 }
 
 // ---- files ----

@@ -238,38 +238,34 @@ TEST(ManagerTest, ShowsWhatOtherProcessesDo) {
   EXPECT_EQ(watch.errors(), QStringList());
 }
 
-TEST(ManagerTest, ShowsARunThatStillGoesOn) {
-  const World world;
+/// Registers and instruments `echo`, and starts a run of it that sleeps.
+void start_sleeping(const World& world, Watch& watch, ProgramRun& run, const QString& time) {
   world.ok({"register", world.build_echo()});
   world.ok({"instrument", "echo"});
-  Watch watch(world.database());
   ASSERT_TRUE(wait_for([&] { return watch.has("echo"); }));
-  ProgramRun run(respike_command());
   run.start({.application = "echo",
-             .arguments = {"sleep", "60"},
+             .arguments = {"sleep", time},
              .environment = {},
              .folder = {},
              .input = {},
              .in_terminal = false},
             world.database());
+}
+
+TEST(ManagerTest, ShowsARunThatStillGoesOn) {
+  const World world;
+  Watch watch(world.database());
+  ProgramRun run(respike_command());
+  start_sleeping(world, watch, run, "60");
   expect_shown_soon("run", [&] { return watch.main_image("echo").profile.runs > 0; });
   EXPECT_TRUE(run.running());
 }
 
 TEST(ManagerTest, TheEndOfARunShowsInItsCounts) {
   const World world;
-  world.ok({"register", world.build_echo()});
-  world.ok({"instrument", "echo"});
   Watch watch(world.database());
-  ASSERT_TRUE(wait_for([&] { return watch.has("echo"); }));
   ProgramRun run(respike_command());
-  run.start({.application = "echo",
-             .arguments = {"sleep", "3"},
-             .environment = {},
-             .folder = {},
-             .input = {},
-             .in_terminal = false},
-            world.database());
+  start_sleeping(world, watch, run, "3");
   ASSERT_TRUE(wait_for([&] { return watch.main_image("echo").profile.runs > 0; }));
   const uint64_t first = watch.main_image("echo").profile.version;
   ASSERT_TRUE(run.running());

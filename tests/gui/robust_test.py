@@ -23,7 +23,9 @@ DRIVER = os.environ.get("RESPIKE_WINDOW", str(pathlib.Path(common.RESPIKE).paren
 KILLS = int(os.environ.get("RESPIKE_WINDOW_KILLS", 2))  # of each action
 COMMAND_LINES = 10
 WAIT = 60.0
-SHOWN_WITHIN = 5.0  # what others did; two seconds on a machine that does nothing else
+SHOWN_WITHIN = 5.0  # what others did, also while the machine does other work
+PROMISED = 2.0  # the same, at the best of several times
+BLOCKED_MS = 1000  # with ten command lines on a few processors; alone a window is held up 100 ms at most
 NOBODY = 65534
 
 
@@ -172,11 +174,13 @@ def check_killed(scratch, name, prepare):
         expect(not window.errors(), window.errors())
         world.finished += name == "run"
     hit = 0
-    for _ in range(KILLS):
+    for attempt in range(KILLS + 1):
+        if attempt == KILLS and hit != 0:
+            break  # the last attempt, at once, is for actions that were too fast for the others
         with Window(world) as window:
             args = tuple(prepare(world))
             window.start(*args)
-            time.sleep(world.random.uniform(0, 0.8 * duration))
+            time.sleep(world.random.uniform(0, 0.8 * duration) if attempt < KILLS else 0)
             window.kill()
         hit += all(event["event"] != "ended" for event in iter(window.events.get, None))
         world.killed_runs += name == "run"
@@ -245,12 +249,29 @@ def check_many(scratch):
         for window in (one, other):
             window.wait("all applications", lambda w=window: set(w.rows()) == listed, SHOWN_WITHIN)
         other.wait("what the other window shows", lambda: one.rows() == other.rows(), SHOWN_WITHIN)
+        check_shown_soon(world, (one, other))
+        blocked = max(window.shown()["blocked_ms"] for window in (one, other))
+        expect(blocked < BLOCKED_MS, f"a window handled no event for {blocked} ms")
         for window in (one, other):
             expect(not window.errors(), f"errors: {window.errors()}")
     killed.check_database(world)
     killed.check_files(world)
     runs_of_app(world)
     print(f"{COMMAND_LINES} command lines with {world.finished} runs beside two windows with {number} rounds")
+
+
+def check_shown_soon(world, windows):
+    """What a command line does shows in all windows in two seconds."""
+    took = []
+    while len(took) < 5 and min(took, default=PROMISED + 1) > PROMISED:
+        name = f"soon{len(took)}"
+        world.ok("register", world.copy(name))
+        start = time.monotonic()
+        for window in windows:
+            window.wait(name, lambda w=window: name in w.rows(), SHOWN_WITHIN)
+        took.append(time.monotonic() - start)
+    print(f"another process's work shows after {min(took):.1f} s")
+    expect(min(took) <= PROMISED, f"another process's work shows after {took} s")
 
 
 def runs_of_app(world):
@@ -341,7 +362,8 @@ def main():
         status = common.run_cases(cases, args)
     if hits:
         print("killed before the end: " + ", ".join(f"{name} {hit} of {KILLS}" for name, hit in sorted(hits.items())))
-        expect(sum(hits.values()) > 0, "all actions came to their end before their windows were killed")
+        missed = [name for name, hit in hits.items() if hit == 0]
+        expect(not missed, f"came to their end before their windows were killed: {missed}")
     return status
 
 

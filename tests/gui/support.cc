@@ -5,6 +5,9 @@
 #include <QProcess>
 #include <QTimer>
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -136,6 +139,20 @@ milliseconds longest_block(const std::function<bool()>& condition) {
   ticks.start(kTick);
   EXPECT_TRUE(wait_for(condition));
   return longest - kTick;
+}
+
+ReadOnlyMount::ReadOnlyMount(const std::filesystem::path& folder) : folder_(folder) {
+  const char* path = folder_.c_str();
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount(path, path, nullptr, MS_BIND, nullptr) != 0)
+    return;
+  mounted_ = mount(nullptr, path, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+  if (!mounted_) umount2(path, MNT_DETACH);
+}
+
+ReadOnlyMount::~ReadOnlyMount() {
+  if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
 }
 
 bool times_apply() {

@@ -60,6 +60,21 @@ void wait(std::chrono::milliseconds time);
 /// The longest time in which the event loop handled no timer, while `condition` did not hold.
 std::chrono::milliseconds longest_block(const std::function<bool()>& condition);
 
+/// Makes a folder a read-only file system, for this process alone, until destruction: root, too,
+/// may not write there. is_mounted() is false where the system does not allow that.
+class ReadOnlyMount {
+ public:
+  explicit ReadOnlyMount(const std::filesystem::path& folder);
+  ~ReadOnlyMount();
+  ReadOnlyMount(const ReadOnlyMount&) = delete;
+  ReadOnlyMount& operator=(const ReadOnlyMount&) = delete;
+  bool is_mounted() const { return mounted_; }
+
+ private:
+  std::filesystem::path folder_;
+  bool mounted_ = false;
+};
+
 /// Whether limits of time apply: not under sanitizers.
 bool times_apply();
 

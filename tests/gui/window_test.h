@@ -76,7 +76,8 @@ class WindowTest : public testing::Test {
   void press(const QString& button, QWidget* in = nullptr) {
     auto* found = find<QAbstractButton>(button, in);
     ASSERT_TRUE(found != nullptr);
-    ASSERT_TRUE(found->isEnabled()) << button.toStdString();
+    // What an action changed shows a moment after the action's end.
+    ASSERT_TRUE(wait_for([&] { return found->isEnabled(); })) << button.toStdString();
     QTest::mouseClick(found, Qt::LeftButton, {}, {10, found->height() / 2});
   }
 

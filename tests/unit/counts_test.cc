@@ -139,6 +139,59 @@ TEST(Counts, FactorsRoundOnce) {
   EXPECT_EQ(more.take()[0].blocks[0].count, 250u);
 }
 
+/// A procedure that `walks` walks went through, each from block 0 along random edges to its end.
+ProcedureProfile walked(Random& random, uint64_t walks) {
+  ProcedureProfile procedure;
+  procedure.blocks.resize(2 + below(random, 12));
+  const auto size = static_cast<uint32_t>(procedure.blocks.size());
+  for (BlockId from = 0; from < size; ++from)
+    for (BlockId to = 1; to < size; ++to)
+      if (below(random, 3) == 0)
+        procedure.edges.push_back({from, to, ProcedureProfile::Edge::Kind::taken, 0});
+  for (uint64_t i = 0; i < walks; ++i)
+    for (BlockId at = 0; at != kNone;) {
+      ++procedure.blocks[at].count;
+      std::vector<ProcedureProfile::Edge*> ways;
+      for (auto& edge : procedure.edges)
+        if (edge.from == at) ways.push_back(&edge);
+      const uint32_t way = below(random, static_cast<uint32_t>(ways.size()) + 1);
+      at = way == ways.size() ? kNone : ways[way]->to;
+      if (at != kNone) ++ways[way]->count;
+    }
+  return procedure;
+}
+
+TEST(Counts, RoundingLetsNothingIn) {
+  Random random(11);
+  for (int i = 0; i < 2000; ++i) {
+    const ProcedureProfile procedure = walked(random, 1 + below(random, 40));
+    CountSum sum(shape_of(std::vector{procedure}));
+    const double factor = double(1 + below(random, 999)) / 1000;
+    sum.add(0, procedure, factor);
+    const ProcedureProfile rounded = sum.take()[0];
+    EXPECT_EQ(rounded.entries(), rounded.blocks[0].count) << i;
+    for (size_t b = 0; b < procedure.blocks.size(); ++b)
+      EXPECT_NEAR(double(rounded.blocks[b].count), factor * double(procedure.blocks[b].count),
+                  0.501);
+    for (size_t e = 0; e < procedure.edges.size(); ++e)
+      EXPECT_NEAR(double(rounded.edges[e].count), factor * double(procedure.edges[e].count), 1);
+  }
+}
+
+TEST(Counts, EntriesBehindTheFirstBlockAreRounded) {
+  ProcedureProfile procedure;
+  procedure.blocks.resize(2);
+  procedure.blocks[0].count = 10;
+  procedure.blocks[1].count = 17;  // 7 of them from outside
+  procedure.edges.push_back({0, 1, ProcedureProfile::Edge::Kind::fall_through, 10});
+  CountSum sum(shape_of(std::vector{procedure}));
+  sum.add(0, procedure, 0.96);  // 9.6, 16.32, of them 6.72 from outside
+  const ProcedureProfile rounded = sum.take()[0];
+  EXPECT_EQ(rounded.blocks[1].count, 16u);
+  EXPECT_EQ(rounded.edges[0].count, 9u);
+  EXPECT_EQ(rounded.entries(), 10u + 7u);
+}
+
 ProcedureProfile two_blocks(uint64_t address, uint64_t count) {
   ProcedureProfile procedure;
   procedure.name = "p";

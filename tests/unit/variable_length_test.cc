@@ -10,6 +10,7 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machine.h"
+#include "tests/unit/lift_testing.h"
 
 namespace respike {
 namespace {
@@ -72,9 +73,7 @@ Machine variable_machine() {
 
 /// A section of code at 0x1000, with a procedure for each of `sizes`, one behind the other.
 struct Lifted {
-  Lifted(std::vector<uint8_t> bytes,
-         const std::vector<std::pair<std::string_view, uint64_t>>& sizes)
-      : code(std::move(bytes)) {
+  Lifted(std::vector<uint8_t> bytes, const std::vector<NamedSize>& sizes) : code(std::move(bytes)) {
     image.sections.resize(2);
     image.sections[1].properties = Section::kAllocated | Section::kExecutable;
     image.sections[1].address = 0x1000;
@@ -82,17 +81,7 @@ struct Lifted {
     image.sections[1].contents = code;
     image.index_sections();
     image.relocations.emplace_back().target = 1;
-    image.symbols.emplace_back();
-    uint64_t at = 0x1000;
-    for (const auto& [name, size] : sizes) {
-      Symbol& symbol = image.symbols.emplace_back();
-      symbol.name = name;
-      symbol.value = at;
-      symbol.size = size;
-      symbol.section = 1;
-      symbol.type = Symbol::Type::procedure;
-      at += size;
-    }
+    add_procedures(image, 1, sizes);
     program = lift(image, machine, diagnostics);
   }
 

@@ -8,6 +8,7 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
+#include "tests/unit/lift_testing.h"
 
 namespace respike {
 namespace {
@@ -17,13 +18,8 @@ constexpr uint32_t kDistance = 2;  // R_X86_64_PC32
 
 /// Procedures one behind the other at kCode, data at kData.
 struct Lifted {
-  struct Named {
-    std::string_view name;
-    uint64_t size;
-  };
-
-  Lifted(std::vector<uint8_t> c, const std::vector<Named>& procedures, std::vector<uint8_t> d = {},
-         size_t words = 0)
+  Lifted(std::vector<uint8_t> c, const std::vector<NamedSize>& procedures,
+         std::vector<uint8_t> d = {}, size_t words = 0)
       : code(std::move(c)), data(std::move(d)) {
     image.kind = Image::Kind::pie;
     image.sections.resize(3);
@@ -46,17 +42,7 @@ struct Lifted {
     image.relocations.resize(2);
     image.relocations[0].target = 1;
     image.relocations[1].target = 2;
-    image.symbols.emplace_back();
-    uint64_t at = kCode;
-    for (const auto& [name, size] : procedures) {
-      Symbol& symbol = image.symbols.emplace_back();
-      symbol.name = name;
-      symbol.value = at;
-      symbol.size = size;
-      symbol.section = 1;
-      symbol.type = Symbol::Type::procedure;
-      at += size;
-    }
+    add_procedures(image, 1, procedures);
     for (size_t word = 0; word < words; ++word)
       image.relocations[1].relocations.push_back({.address = kData + 4 * word,
                                                   .symbol = 1,
