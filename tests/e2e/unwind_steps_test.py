@@ -18,7 +18,7 @@ import common
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = int(os.environ.get("RESPIKE_STEPS", 30_000))
-FEWEST = 200  # checks
+FEWEST = 100  # checks
 PROGRAMS = re.compile(
     r"^(calls\.pie|switches\.(dynamic|cet\.pie|frames\.pie|lld\.pie|O0\.pie|pie|v3\.pie)"
     r"|exceptions\.(pie|dynamic|O3\.pie|sections\.pie|gold\.pie|mold\.pie|clang\.pie|clang-lld\.pie|large\.dynamic)"
