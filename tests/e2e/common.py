@@ -244,9 +244,10 @@ def emulator():
     return [] if is_native() else list(QEMU)
 
 
-def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
+def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT, environment=None):
     """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
-    fresh working folder. `libraries` is a folder or None."""
+    fresh working folder. `libraries` is a folder or None, `environment` has more variables for the
+    host's own."""
     with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
         if is_native():
             return run_command(
@@ -254,7 +255,7 @@ def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT):
                 stdin=run.stdin,
                 timeout=timeout,
                 cwd=folder,
-                env={**os.environ, "LD_LIBRARY_PATH": str(libraries or "")},
+                env={**os.environ, "LD_LIBRARY_PATH": str(libraries or ""), **(environment or {})},
                 executable=image,
             )
         command = list(QEMU)

@@ -94,17 +94,6 @@ def check_behaviour(program, scratch):
             common.expect(instrumented.files(role), f"{role}: no counter file")
 
 
-def counter_of(image, blocks, counts):
-    """A function that gives the oracle's count of a block by its address in the original."""
-    code = oracle.Code(image)
-
-    def counted(address):
-        behind = code.behind_repetition(blocks[address]) if common.is_native() else None
-        return counts.get(blocks[address] if behind is None else behind, 0)
-
-    return counted
-
-
 def differences(profile, counted):
     """The blocks whose count is not the oracle's count of their first instruction: of exact
     procedures, and of other procedures; and the number of all blocks."""
@@ -160,8 +149,7 @@ def check_counts(program, scratch):
             for role, path in program.images():
                 profile = instrumented.collect(role)
                 blocks, counts = instrumented.blocks[role], same.images[instrumented.images[role]]
-                counted = counter_of(instrumented.images[role], blocks, counts)
-                exact, inexact, number = differences(profile, counted)
+                exact, inexact, number = differences(profile, lambda a: counts.get(blocks[a], 0))
                 what = f"run {index}, {role}"
                 common.expect(
                     not (ran := uncounted(profile, blocks, counts)), f"{what}, not counted: {ran}"
@@ -173,9 +161,7 @@ def check_counts(program, scratch):
                 )
                 if program.threads:
                     continue  # no two runs are alike
-                same_place = {address: address for address in blocks}
-                counted = counter_of(path, same_place, original.images[path])
-                exact, _, _ = differences(profile, counted)
+                exact, _, _ = differences(profile, lambda a: original.images[path].get(a, 0))
                 common.expect(
                     len(exact) <= OTHER_IMAGE * number,
                     f"{what}, the original's run, of {number}: {describe(exact)}",

@@ -5,9 +5,9 @@ profiles and for counters that Respike inserts.
     counts.outcome.status, counts.outcome.stdout      as of common.run_command
     counts.images[image][address]                     by link-time address, absent: never run
 
-simulator/count_plugin.cc does the counting; its head says how, and what its limits are. Of x86-64's
-repeated string instructions (rep movsb) QEMU begins each repetition: Code.behind_repetition() gives
-the instruction behind, which begins once. Link-time
+simulator/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU
+begins each repetition of x86-64's repeated string instructions (rep movsb), so of these get() gives
+the count of the instruction behind. Link-time
 addresses are the addresses of symbols and of objdump, wherever the image was loaded.
 
 Runs of two images can be compared because nothing else differs between them: the environment has
@@ -80,17 +80,19 @@ def count(
     stdin=None,
     folder=None,
     options=(),
+    native=None,
     timeout=common.PROGRAM_TIMEOUT,
 ):
     """Runs an image and counts. `images` are the paths of the images whose instructions are wanted
     (default: the image alone), `libraries` the folder for LD_LIBRARY_PATH, `environment` the
     program's variables, `folder` its working folder (default: a fresh folder), `options` more
-    options of qemu-alpha.
+    options of the emulator, which is that of the manifest's machine or, with `native`, of x86-64.
 
     Processes that the program forks are counted, and so are programs for the emulator that it
     executes, provided that it passes its environment on, which names the plugin. If a program
     leaves processes behind, their counts are read while they run, unless they hold its stdout
     open."""
+    native = common.is_native() if native is None else native
     if not PLUGIN.exists():
         raise common.Failure(f"{PLUGIN} is missing")
     with tempfile.TemporaryDirectory(prefix="respike-oracle-") as scratch:
@@ -104,10 +106,12 @@ def count(
         # Through the environment, which programs that the program executes inherit.
         settings = {
             "QEMU_PLUGIN": f"{PLUGIN},out={scratch}/counts/c",
-            "QEMU_LD_PREFIX": "/" if common.is_native() else common.SYSROOT,
+            "QEMU_LD_PREFIX": "/" if native else common.SYSROOT,
             "QEMU_RAND_SEED": SEED,
         }
-        emulator = "qemu-x86_64" if common.is_native() else "qemu-alpha"
+        if native:
+            settings["QEMU_CPU"] = "max"
+        emulator = "qemu-x86_64" if native else "qemu-alpha"
         command = [shutil.which("setarch"), "-R", shutil.which(emulator), *options]
         for name, value in variables.items():
             command += ["-E", f"{name}={value}"]
@@ -120,11 +124,11 @@ def count(
     if not processes:
         raise common.Failure(f"nothing was counted: {outcome.stderr.decode(errors='replace')}")
     processes = tuple(p for _, p in sorted(processes, key=lambda read: read[0].started))
-    summed = {i: {} for i, _ in codes}
+    summed = {i: Beginnings(code) if native else {} for i, code in codes}
     for process in processes:
         for i, of_process in process.images.items():
             for address, number in of_process.items():
-                summed[i][address] = summed[i].get(address, 0) + number
+                summed[i][address] = dict.get(summed[i], address, 0) + number
     return Counts(outcome, processes, summed)
 
 
@@ -133,6 +137,18 @@ PREFIXES = {0x66, 0x67, 0xF2, 0xF3, *range(0x40, 0x50)}
 STRING_INSTRUCTIONS = [bytes([b]) for b in (*range(0x6C, 0x70), *range(0xA4, 0xA8), *range(0xAA, 0xB0))]
 
 # --- Reading --------------------------------------------------------------------------------------
+
+
+class Beginnings(dict):
+    """Counts of an image of x86-64 by address; get() counts a repeated instruction once."""
+
+    def __init__(self, code):
+        super().__init__()
+        self.code = code
+
+    def get(self, address, default=None):
+        behind = self.code.behind_repetition(address) if address in self else None
+        return super().get(address if behind is None else behind, default)
 
 
 class Code:

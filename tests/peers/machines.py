@@ -51,7 +51,7 @@ class Machine:
     name = triplet = ""
     ieee = ()
     sets = {}
-    counts = True  # its images can be instrumented
+    models = True  # a model tells the cycles of its programs
 
     def target(self, language):
         return dejagnu.Target(self.triplet, self.ieee, language)
@@ -186,7 +186,7 @@ def _read_counts(file, image):
 class Host(Machine):
     """x86-64, whose programs the host runs by itself."""
 
-    name, triplet, counts = "x86_64", "x86_64-unknown-linux-gnu", False
+    name, triplet, models = "x86_64", "x86_64-unknown-linux-gnu", False
     sets = _option_sets(
         {
             "no-pie": ["-O2", "-no-pie"],
@@ -214,6 +214,12 @@ class Host(Machine):
         with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
             command = ["program", *arguments]
             return common.run_command(command, timeout=timeout, cwd=folder, env=variables, executable=program)
+
+    def count(self, program, arguments, image, environment=None):
+        counted = oracle.count(
+            program, arguments, images=[image], environment=environment, native=True, timeout=COUNT_TIMEOUT
+        )
+        return counted.outcome, counted.images[image]
 
 
 MACHINES = {machine.name: machine for machine in (Alpha(), Itanium(), Host())}

@@ -209,20 +209,9 @@ def with_needs(names):
     return [step for step in STEPS if step.name in needed]
 
 
-def for_machine(machine, steps):
-    """Without steps that need counts, where the machine's images cannot be instrumented yet."""
-    if machine.counts:
-        return steps
-    left_out = set()
-    for step in steps:
-        if step.counts or step.by or step.of in left_out:
-            left_out.add(step.name)
-    return [step for step in steps if step.name not in left_out]
-
-
 def take(subject, seed, chosen=None, measures=True):
     """All steps, or those that `chosen` names with what they need."""
     walk = Walk(subject, seed)
-    for step in for_machine(subject.machine, STEPS if chosen is None else with_needs(chosen)):
+    for step in STEPS if chosen is None else with_needs(chosen):
         walk.take(step)
-    return walk, walk.measure() if measures else None
+    return walk, walk.measure() if measures and subject.machine.models else None

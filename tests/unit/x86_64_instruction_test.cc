@@ -165,7 +165,7 @@ TEST(X8664Instruction, OperandsAreThoseOfTheBytes) {
     std::set<Register> uses, defs;
     const auto add = [](std::set<Register>& to, const RegisterSet& set, unsigned flags) {
       for (Register r = 0; r < 32; ++r) {
-        if (r < 16 && (set.general >> r & 1) != 0) to.insert(r);
+        if (r < 16 && (set.general >> r & 1) != 0) to.insert(register_of(r));
         if ((set.vector >> r & 1) != 0) to.insert(kVectors + r);
         if (r < 8 && (set.mask >> r & 1) != 0) to.insert(kMasks + r);
         if (r < 7 && (flags >> r & 1) != 0) to.insert(kFlags + r);

@@ -43,7 +43,7 @@ TEST(X8664Added, BytesMeanTheInstruction) {
     if (r != kRsp) places.push_back({.index = r, .scale = 8, .number = 0x1000});
   }
   for (unsigned what = 0; what <= static_cast<unsigned>(Added::flags_from_ah); ++what)
-    for (Register r = 0; r < 16; ++r)
+    for (uint8_t r = 0; r < 16; ++r)
       for (const Place& place : places) {
         if (!place.memory && (static_cast<Added>(what) == Added::load_address ||
                               static_cast<Added>(what) == Added::increment_locked))
@@ -266,7 +266,7 @@ TEST(X8664Probes, CountWhereFlagsAreLive) {
           State before = state;
           run_probe(memory, kind, {.keep_flags = true, .free = {&r, 1}}, saved, false, state);
           ++runs;
-          if (!saved) before.registers[r] = state.registers[r];
+          if (!saved) before.registers[encoded_of(r)] = state.registers[encoded_of(r)];
           ASSERT_EQ(state.flags & kStatusFlags, flags) << r;
           EXPECT_EQ(state, before) << r;
         }
@@ -317,7 +317,7 @@ TEST(X8664Probes, RecordTargets) {
             last = target;
             EXPECT_EQ(memory.counted(), target);
             EXPECT_EQ(memory.changes(), changes);
-            if (!saved) before.registers[r] = state.registers[r];
+            if (!saved) before.registers[encoded_of(r)] = state.registers[encoded_of(r)];
             before.flags = state.flags;
             if (saved && call) before.red_zone[15] = state.red_zone[15];
             EXPECT_EQ(state, before) << int{jump.bytes[1]} << ' ' << r;
@@ -329,7 +329,7 @@ TEST(X8664Probes, RecordTargets) {
 TEST(X8664Probes, RecordTargetsOfOtherOperands) {
   const Memory memory;
   memory.words()[0] = 0x401234;
-  const Register r = kRdx;
+  const Register r = register_of(kRdx);
   const auto record = [&](const Bytes& bytes, State& state, bool saved, bool call) {
     Instruction instruction;
     x86_64_machine().codec.decode(bytes, 0, &instruction);
@@ -374,7 +374,7 @@ TEST(X8664Probes, UsableRegistersAreOrdinary) {
   for (const Register r : probes().usable(ProbeKind::count, false)) {
     EXPECT_TRUE(seen.insert(r).second);
     EXPECT_LT(r, 16);
-    EXPECT_NE(r, kRsp);
+    EXPECT_NE(r, register_of(kRsp));
   }
   EXPECT_EQ(probes().usable(ProbeKind::count_atomic, true).size(), 1u);
   EXPECT_TRUE(probes().usable(ProbeKind::record_target, true).empty());

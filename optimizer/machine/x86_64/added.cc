@@ -106,7 +106,7 @@ void write(const Encoding& encoding, const Fields& fields, int32_t number,
 }
 
 /// Instructions without REX.W, but for push and pop, work on al and ah.
-Fields fields_for(const Encoding& encoding, Register r) {
+Fields fields_for(const Encoding& encoding, unsigned r) {
   if (!encoding.wide) return {.base = encoding.in_opcode ? r : kRax};
   return {.reg = encoding.extension == kRegister ? r : encoding.extension & 7u};
 }
@@ -139,7 +139,7 @@ Fields fields_of(const Instruction& added) {
 
 }  // namespace
 
-Instruction make_added(Added what, Register r, const Place& place) {
+Instruction make_added(Added what, uint8_t r, const Place& place) {
   const auto number = static_cast<size_t>(what);
   const Encoding& encoding = kEncodings[number];
   Fields fields = fields_for(encoding, r);
@@ -167,7 +167,7 @@ Instruction make_added(Added what, Register r, const Place& place) {
   return added;
 }
 
-Instruction make_added(Added what, Register r, uint32_t reference) {
+Instruction make_added(Added what, uint8_t r, uint32_t reference) {
   Instruction added = make_added(what, r, Place{.base = kRip});
   added.immediate = static_cast<int32_t>(reference);
   added.flags |= Instruction::kHasReference;

@@ -41,12 +41,12 @@ struct Place {
   int32_t number = 0;  // displacement, or of kRip
 };
 
-/// An instruction with a register operand `r` and another operand; operands that it does not have
-/// are ignored.
-Instruction make_added(Added what, Register r = 0, const Place& place = {});
+/// An instruction with a register operand `r`, numbered as instructions do, and another operand;
+/// operands that it does not have are ignored.
+Instruction make_added(Added what, uint8_t r = 0, const Place& place = {});
 
 /// The same with the address `place` as a Reference: `immediate` becomes the number `reference`.
-Instruction make_added(Added what, Register r, uint32_t reference);
+Instruction make_added(Added what, uint8_t r, uint32_t reference);
 
 /// Appends the bytes of an instruction of make_added(), which stands at `address`. Throws Error
 /// when rip does not reach the operand, or when `added` is no such instruction.

@@ -307,7 +307,8 @@ void for_each_register(const RegisterSet& set, F f) {
     for (; bits != 0; bits &= bits - 1)
       f(static_cast<Register>(first + static_cast<unsigned>(__builtin_ctz(bits))));
   };
-  each(set.general, 0);
+  for (uint32_t bits = set.general; bits != 0; bits &= bits - 1)
+    f(register_of(static_cast<unsigned>(__builtin_ctz(bits))));
   each(set.vector, kVectors);
   each(set.mask, kMasks);
   if (set.mmx != 0) f(kMmx);

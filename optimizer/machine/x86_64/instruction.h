@@ -11,6 +11,7 @@
 
 #include "optimizer/machine/machine.h"
 #include "optimizer/machine/x86_64/codec.h"
+#include "optimizer/machine/x86_64/meaning.h"
 
 namespace respike::x86_64 {
 
@@ -24,8 +25,20 @@ enum : uint8_t {
   kStandingFlags = kFromPlace | kHasAddress | kKeepsBytes | 0xf0,
 };
 
-/// The numbers of general registers are those of meaning.h; behind them, as in RegisterSet:
-enum : Register { kVectors = 16, kMasks = 48, kMmx = 56, kFlags = 57, kRegisterCount = 64 };
+/// Numbers in the IR. General and vector registers have those of DWARF (System V ABI, AMD64
+/// supplement, figure 3.36), since unwind states name registers, too; 16 is DWARF's return address,
+/// which no instruction names, and here the state of x87.
+enum : Register { kMmx = 16, kVectors = 17, kMasks = 49, kFlags = 57, kRegisterCount = 64 };
+
+/// The number in the IR of a general register that has `encoded` in instructions, and back.
+constexpr Register register_of(unsigned encoded) {
+  constexpr uint8_t kNumbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
+  return encoded < 8 ? kNumbers[encoded] : static_cast<Register>(encoded);
+}
+constexpr uint8_t encoded_of(Register r) {
+  constexpr uint8_t kEncoded[] = {kRax, kRdx, kRcx, kRbx, kRsi, kRdi, kRbp, kRsp};
+  return r < 8 ? kEncoded[r] : static_cast<uint8_t>(r);
+}
 
 inline unsigned length_of(const Instruction& instruction) {
   return instruction.is_pseudo() ? 0 : instruction.flags >> kLengthShift;

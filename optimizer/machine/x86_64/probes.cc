@@ -32,9 +32,21 @@ using namespace x86_64;
 namespace {
 
 /// Those with the shortest push come first. r12 would need a longer lea.
-constexpr Register kUsable[] = {kRcx, kRdx, kRsi, kRdi, kRax, kRbx, kRbp,
-                                kR8,  9,    10,   kR11, 13,   14,   15};
-constexpr Register kRaxOnly[] = {kRax};
+constexpr Register kUsable[] = {register_of(kRcx),
+                                register_of(kRdx),
+                                register_of(kRsi),
+                                register_of(kRdi),
+                                register_of(kRax),
+                                register_of(kRbx),
+                                register_of(kRbp),
+                                8,
+                                9,
+                                10,
+                                11,
+                                13,
+                                14,
+                                15};
+constexpr Register kRaxOnly[] = {register_of(kRax)};
 
 constexpr int32_t kRedZone = 128;  // bytes
 
@@ -69,7 +81,7 @@ class X8664Probes final : public Probes {
                                    {.where = CodeLocation::Where::address, .address = address}});
       return static_cast<uint32_t>(result.references.size() - 1);
     };
-    const auto word = [&](Added what, Register r = 0, uint64_t offset = 0) {
+    const auto word = [&](Added what, uint8_t r = 0, uint64_t offset = 0) {
       code.push_back(make_added(what, r, refer(operands.counter + offset)));
     };
     switch (kind) {
@@ -77,15 +89,14 @@ class X8664Probes final : public Probes {
         if (!operands.keep_flags) {
           word(Added::increment);
         } else {
-          const Register r = operands.free[0];
+          const uint8_t r = encoded_of(operands.free[0]);
           word(Added::load, r);
-          code.push_back(
-              make_added(Added::load_address, r, {.base = static_cast<uint8_t>(r), .number = 1}));
+          code.push_back(make_added(Added::load_address, r, {.base = r, .number = 1}));
           word(Added::store, r);
         }
         break;
       case ProbeKind::count_atomic:
-        assert(!operands.keep_flags || operands.free[0] == kRax);
+        assert(!operands.keep_flags || operands.free[0] == register_of(kRax));
         if (operands.keep_flags) {
           code.push_back(make_added(Added::flags_to_ah));
           code.push_back(make_added(Added::overflow_to_al));
@@ -97,12 +108,11 @@ class X8664Probes final : public Probes {
         }
         break;
       case ProbeKind::record_target: {
-        const Register r = operands.free[0];
+        const uint8_t r = encoded_of(operands.free[0]);
         code.push_back(make_added(Added::load, r, target_of(operands.jump, operands.lowered)));
         word(Added::subtract, r);
         word(Added::add_to_memory, r);
-        code.push_back(
-            make_added(Added::negate, 0, {.memory = false, .base = static_cast<uint8_t>(r)}));
+        code.push_back(make_added(Added::negate, 0, {.memory = false, .base = r}));
         word(Added::add_carry, 0, 8);
         break;
       }
@@ -125,18 +135,20 @@ class X8664Probes final : public Probes {
   }
   std::vector<Instruction> save(std::span<const Register> registers,
                                 bool before_call) const override {
-    if (by_push(registers.size(), before_call)) return {make_added(Added::push, registers[0])};
+    if (by_push(registers.size(), before_call))
+      return {make_added(Added::push, encoded_of(registers[0]))};
     std::vector<Instruction> code = {move_stack(-kRedZone)};
     for (size_t i = 0; i < registers.size(); ++i)
-      code.push_back(make_added(Added::store, registers[i], saved(i)));
+      code.push_back(make_added(Added::store, encoded_of(registers[i]), saved(i)));
     return code;
   }
   std::vector<Instruction> restore(std::span<const Register> registers,
                                    bool before_call) const override {
-    if (by_push(registers.size(), before_call)) return {make_added(Added::pop, registers[0])};
+    if (by_push(registers.size(), before_call))
+      return {make_added(Added::pop, encoded_of(registers[0]))};
     std::vector<Instruction> code;
     for (size_t i = 0; i < registers.size(); ++i)
-      code.push_back(make_added(Added::load, registers[i], saved(i)));
+      code.push_back(make_added(Added::load, encoded_of(registers[i]), saved(i)));
     code.push_back(move_stack(kRedZone));
     return code;
   }

@@ -36,13 +36,13 @@ void fill(std::span<uint8_t> groups) {
 }
 
 std::string register_name(Register r) {
-  constexpr std::string_view kGeneral[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"};
+  constexpr std::string_view kGeneral[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"};
   constexpr std::string_view kFlagNames = "cpazsod";  // by the bits of Flag
   if (r < std::size(kGeneral)) return std::string(kGeneral[r]);
+  if (r == kMmx) return "st";
   if (r < kVectors) return "r" + std::to_string(r);
   if (r < kMasks) return "xmm" + std::to_string(r - kVectors);
-  if (r < kMmx) return "k" + std::to_string(r - kMasks);
-  if (r == kMmx) return "st";
+  if (r < kFlags) return "k" + std::to_string(r - kMasks);
   return {kFlagNames[r - kFlags], 'f'};
 }
 
@@ -62,17 +62,19 @@ Instruction parse(std::string_view, uint64_t) {
 
 Abi make_abi() {
   Abi abi;
-  abi.stack_pointer = kRsp;
+  abi.stack_pointer = register_of(kRsp);
   // Conventions differ in what they pass where: Windows' (ms_abi), TLS descriptors, preserve_most,
   // gcc's for procedures of one file. Code that is not known may expect any general register.
-  for (Register r = 0; r < kVectors; ++r) {
+  for (Register r = 0; r < 16; ++r) {
     abi.arguments.push_back(r);
     abi.results.push_back(r);
   }
   abi.results.insert(abi.results.end(), {kVectors, kVectors + 1});
-  abi.preserved = {kRbx, kRbp, kRsp, 12, 13, 14, 15};
-  abi.scratch = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, 9, 10, kR11, kMmx};
-  for (Register r = kVectors; r < kMmx; ++r) abi.scratch.push_back(r);
+  for (const unsigned r : {+kRbx, +kRbp, +kRsp, 12, 13, 14, 15})
+    abi.preserved.push_back(register_of(r));
+  for (const unsigned r : {+kRax, +kRcx, +kRdx, +kRsi, +kRdi, +kR8, 9, 10, +kR11})
+    abi.scratch.push_back(register_of(r));
+  for (Register r = kMmx; r < kFlags; ++r) abi.scratch.push_back(r);
   for (Register r = kVectors; r < kVectors + 8; ++r) abi.arguments.push_back(r);
   for (Register r = kFlags; r < kRegisterCount - 1; ++r) abi.flags.push_back(r);
   abi.scratch.insert(abi.scratch.end(), abi.flags.begin(), abi.flags.end());

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Stacks of rewritten x86-64 programs can be unwound at every instruction.
+
+Programs run step by step, and a signal handler unwinds their stack (unwind_steps/steps.c says how,
+and how it knows what is right). The images are shuffled, laid out by the profile of their own run,
+and instrumented; programs throw through every kind of frame meanwhile, and print what they print
+otherwise.
+
+RESPIKE_STEPS: how many instructions of each run are followed (default 100,000)."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import common
+
+HERE = pathlib.Path(__file__).resolve().parent
+STEPS = int(os.environ.get("RESPIKE_STEPS", 100_000))
+EVERY = 3  # one step in so many is checked
+FEWEST = 500  # checks
+PROGRAMS = re.compile(
+    r"^(calls\.pie|switches\.(dynamic|cet\.pie|frames\.pie|lld\.pie|O0\.pie|pie|v3\.pie)"
+    r"|exceptions\.(pie|dynamic|O3\.pie|sections\.pie|gold\.pie|mold\.pie|clang\.pie|clang-lld\.pie|large\.dynamic)"
+    r"|interpreter\.(pie|clang-O3\.pie|trained\.pie)|modern\.pie|containers\.pie|strings\.pie|lua\.pie|bzip2\.(pie|trained\.pie)"
+    r"|minigzip\.pie|sqlite3\.pie|kernels\.pie|floats\.pie)$"
+)
+
+
+def build(scratch):
+    library = scratch.file("steps.so")
+    command = ["x86_64-linux-gnu-gcc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "unwind_steps" / "steps.c"]
+    subprocess.run(command, check=True)
+    return library
+
+
+def profile_of(program, scratch):
+    folder = scratch.folder()
+    counting, spool = folder / "counting", folder / "spool"
+    common.respike_ok("image", "instrument", program.image, "-o", counting, "--spool", spool)
+    common.run_program(counting, program.runs[0])
+    common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", folder / "profile")
+    return counting, folder / "profile"
+
+
+def step_through(image, run, library, scratch):
+    """The outcome of the run, and the figures: steps, checks, wrong stacks, what was wrong."""
+    report = scratch.file("report")
+    settings = {"LD_PRELOAD": str(library), "STEPS_OUT": str(report), "STEPS_EVERY": str(EVERY), "STEPS_MOST": str(STEPS), "LD_BIND_NOW": "1"}
+    outcome = common.run_program(image, run, environment=settings)
+    return outcome, report.read_text().split(None, 3)
+
+
+def check(program, kind, library, scratch):
+    run = program.runs[0]
+    if kind == "original":
+        image = program.image
+    elif kind in ("random", "scatter"):
+        image = scratch.file("image")
+        common.optimize(program.image, image, "--layout", kind)
+    else:
+        image, profile = profile_of(program, scratch)
+        if kind == "profile":
+            image = scratch.file("image")
+            common.optimize(program.image, image, "--profile", profile)
+    expected = common.run_program(program.image, run)
+    outcome, (_, checks, wrong, *told) = step_through(image, run, library, scratch)
+    common.expect(outcome.behaviour() == expected.behaviour(), common.describe_difference(expected, outcome))
+    common.expect(int(wrong) == 0, f"{wrong} of {checks} stacks: {' '.join(told)}")
+    common.expect(int(checks) > FEWEST, f"only {checks} stacks")
+
+
+def cases(library, scratch):
+    for program in common.load_programs():
+        if PROGRAMS.match(program.name):
+            for kind in ("original", "random", "scatter", "profile", "instrumented"):
+                yield common.Case(
+                    f"{program.name} {kind}",
+                    lambda p=program, k=kind: check(p, k, library, scratch),
+                )
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        return common.run_cases(list(cases(build(scratch), scratch)), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
