@@ -12,6 +12,7 @@
 #include "cli/messages.h"
 #include "optimizer/base/error.h"
 #include "simulator/run.h"
+#include "simulator/timing.h"
 
 namespace respike::cli {
 namespace {
@@ -19,6 +20,12 @@ namespace {
 using simulator::Comparison;
 using simulator::Measurement;
 using simulator::ModelInfo;
+using simulator::TimeComparison;
+using simulator::Times;
+
+constexpr const char* kNoModel =
+    "note: there is no model of this machine's processors yet: these are processor times on this "
+    "host";
 
 struct MeasureArguments {
   std::string model;               // empty: by the program
@@ -28,9 +35,10 @@ struct MeasureArguments {
   bool explain = false;  // compare: all figures, not only the main ones
 };
 
-const ModelInfo& model_of(const MeasureArguments& arguments, const std::string& program) {
+/// Null: the program can be timed on this host.
+const ModelInfo* model_of(const MeasureArguments& arguments, const std::string& program) {
   return arguments.model.empty() ? simulator::model_for(program)
-                                 : *simulator::find_model(arguments.model);
+                                 : simulator::find_model(arguments.model);
 }
 
 Json to_json(const Measurement& m) {
@@ -45,19 +53,22 @@ Json to_json(const Measurement& m) {
   return result;
 }
 
+Json to_json(const Times& times) {
+  return {{"runs", times.runs()},
+          {"least_microseconds", times.least()},
+          {"median_microseconds", times.median()},
+          {"lower_quartile_microseconds", times.lower()},
+          {"upper_quartile_microseconds", times.upper()},
+          {"exit_status", times.exit_status}};
+}
+
+void note_exit_status(const char* whose, int status) {
+  if (status != 0) complain(fmt::format("note: {} was {}", whose, status));
+}
+
 // ---- measure ----
 
-void run_measure(const MeasureArguments& arguments) {
-  const std::string& program = arguments.words.front();
-  const Measurement m =
-      simulator::measure(model_of(arguments, program),
-                         {.program = program,
-                          .argv0 = program,
-                          .arguments = {arguments.words.begin() + 1, arguments.words.end()}});
-  if (arguments.json) {
-    fmt::print("{}\n", text_of(to_json(m)));
-    return;
-  }
+void print_measurement(const Measurement& m) {
   fmt::print("{:<22}  {}\n", "model", m.model);
   const double instructions = static_cast<double>(m.events.instructions);
   for (const simulator::Figure& figure : m.figures)
@@ -67,8 +78,31 @@ void run_measure(const MeasureArguments& arguments) {
   for (const simulator::Component& component : m.components)
     fmt::print("{:<22}  {:>17}  {:>8} of the cycles\n", component.name, grouped(component.cycles),
                percent(static_cast<double>(component.cycles), static_cast<double>(m.cycles)));
-  if (m.exit_status != 0)
-    complain(fmt::format("note: the program's exit status was {}", m.exit_status));
+}
+
+void print_times(const Times& times) {
+  fmt::print("{:<22}  {:>17}\n", "runs", times.runs());
+  fmt::print("{:<22}  {:>17}  microseconds of processor time\n", "least", grouped(times.least()));
+  fmt::print("{:<22}  {:>17}  half of the runs: {} to {}\n", "median", grouped(times.median()),
+             grouped(times.lower()), grouped(times.upper()));
+}
+
+void run_measure(const MeasureArguments& arguments) {
+  const std::string& program = arguments.words.front();
+  const simulator::ProgramRun run{
+      .program = program,
+      .argv0 = program,
+      .arguments = {arguments.words.begin() + 1, arguments.words.end()}};
+  const auto report = [&](const auto& measured, auto print) {
+    if (arguments.json) return fmt::print("{}\n", text_of(to_json(measured)));
+    print(measured);
+    note_exit_status("the program's exit status", measured.exit_status);
+  };
+  if (const ModelInfo* model = model_of(arguments, program))
+    return report(simulator::measure(*model, run), print_measurement);
+  const Times times = simulator::time_runs(run);
+  complain(kNoModel);
+  report(times, print_times);
 }
 
 // ---- compare ----
@@ -119,20 +153,63 @@ void print_comparison(const Comparison& c, bool explain) {
   fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
 }
 
-void run_compare(const MeasureArguments& arguments) {
-  const Comparison c = simulator::compare(model_of(arguments, arguments.before), arguments.before,
-                                          arguments.after, {.arguments = arguments.words});
-  if (arguments.json)
-    fmt::print("{}\n", text_of(Json{{"before", to_json(c.before)},
-                                    {"after", to_json(c.after)},
-                                    {"same_output", c.difference.empty()}}));
+void print_comparison(const TimeComparison& c) {
+  const auto &before = c.before, &after = c.after;
+  fmt::print("{:<22}  {:>17}  {:>17}  {:>9}\n", "microseconds", "before", "after", "change");
+  print_row("least", before.least(), after.least());
+  print_row("median", before.median(), after.median());
+  print_row("a quarter takes less", before.lower(), after.lower());
+  print_row("a quarter takes more", before.upper(), after.upper());
+  fmt::print("\nfaster                  in {} of {} pairs of runs\n", c.faster, c.pairs());
+  if (c.beyond_noise())
+    fmt::print("speedup                 {:.3f}\n", c.speedup());
   else
-    print_comparison(c, arguments.explain);
+    fmt::print("speedup                 none: the times vary more than they differ\n");
+  fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
+}
+
+Json to_json(const TimeComparison& c) {
+  return {{"before", to_json(c.before)},
+          {"after", to_json(c.after)},
+          {"pairs", c.pairs()},
+          {"faster_pairs", c.faster},
+          {"beyond_noise", c.beyond_noise()},
+          {"same_output", c.difference.empty()}};
+}
+
+Json to_json(const Comparison& c) {
+  return {{"before", to_json(c.before)},
+          {"after", to_json(c.after)},
+          {"same_output", c.difference.empty()}};
+}
+
+/// Says on stderr how the programs behaved; throws Error when they did not behave alike.
+template <typename Compared>
+void judge(const Compared& c, const MeasureArguments& arguments) {
   if (!c.difference.empty())
     throw Error(fmt::format("it does not behave like {}: {}", arguments.before, c.difference),
                 arguments.after);
-  if (c.before.exit_status != 0 && !arguments.json)
-    complain(fmt::format("note: the exit status of both programs was {}", c.before.exit_status));
+  if (!arguments.json) note_exit_status("the exit status of both programs", c.before.exit_status);
+}
+
+void run_compare(const MeasureArguments& arguments) {
+  const std::string &before = arguments.before, &after = arguments.after;
+  const simulator::Workload workload{.arguments = arguments.words};
+  if (const ModelInfo* model = model_of(arguments, before)) {
+    const Comparison c = simulator::compare(*model, before, after, workload);
+    if (arguments.json)
+      fmt::print("{}\n", text_of(to_json(c)));
+    else
+      print_comparison(c, arguments.explain);
+    return judge(c, arguments);
+  }
+  const TimeComparison c = simulator::compare_times(before, after, workload);
+  complain(kNoModel);
+  if (arguments.json)
+    fmt::print("{}\n", text_of(to_json(c)));
+  else
+    print_comparison(c);
+  judge(c, arguments);
 }
 
 // ---- the commands ----
@@ -151,7 +228,8 @@ void add_common_options(CLI::App& command, MeasureArguments& arguments) {
 
 void add_measure_commands(CLI::App& app, const std::vector<std::string>& words) {
   CLI::App* measure = app.add_subcommand(
-      "measure", "Run a program and say what it would cost on a model of a processor");
+      "measure",
+      "Run a program and say what it would cost on a model of a processor, or takes here");
   measure->footer("The program stands behind --: respike measure [OPTIONS] -- PROGRAM [ARGS...]");
   auto one = std::make_shared<MeasureArguments>();
   measure->callback([one, &words] {

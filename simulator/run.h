@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/machine_models.h"
+#include "simulator/program_run.h"
 
 namespace respike::simulator {
 
@@ -19,35 +20,14 @@ struct Measurement {
   int exit_status = 0;  // of the program
 };
 
-/// A program and what it sees. The program runs with the present environment and with address
-/// randomization off. Processes that the program forks, and programs that it executes,
-/// count as part of it if they run under the emulator.
-struct ProgramRun {
-  std::filesystem::path program;
-  std::string argv0;
-  std::vector<std::string> arguments;
-  int input = 0;  // file numbers that the program gets as 0, 1 and 2
-  int output = 2;
-  int errors = 2;
-  std::filesystem::path folder = {};  // where it runs; empty: in the present folder
-  int stop = -1;  // a file number: when it can be read, the program is killed; -1: none
-};
+/// The default model for the machine of a program; null if the machine has none and the host runs
+/// its programs, which can be timed then (timing.h). Throws Error if the file is no program, or if
+/// it can be neither measured nor timed.
+const ModelInfo* model_for(const std::filesystem::path& program);
 
-/// The work that two programs do, each in turn.
-struct Workload {
-  std::vector<std::string> arguments;
-  std::filesystem::path folder = {};  // as in ProgramRun
-  int input = 0;                      // is read to its end first
-  int stop = -1;                      // as in ProgramRun
-};
-
-/// The default model for the machine of a program. Throws Error if the file is no program, or if
-/// its machine has no model.
-const ModelInfo& model_for(const std::filesystem::path& program);
-
-/// Runs a program; every run starts with empty caches. Throws Error if the emulator or the plugin
-/// is missing, if the program is not for the model's machine, if a signal kills the program, if the
-/// run was stopped, or if nothing was measured.
+/// Runs a program with address randomization off; every run starts with empty caches. Throws Error
+/// if the emulator or the plugin is missing, if the program is not for the model's machine, if a
+/// signal kills the program, if the run was stopped, or if nothing was measured.
 Measurement measure(const ModelInfo& model, const ProgramRun& run);
 
 /// Two programs that do the same work, and whether they behaved alike.

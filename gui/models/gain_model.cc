@@ -16,6 +16,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
 #include "simulator/run.h"
+#include "simulator/timing.h"
 
 namespace respike::gui {
 
@@ -33,6 +34,15 @@ void StopFile::stop() {
 }
 
 namespace {
+
+// In the place of a model's name: what was measured without a model.
+constexpr const char* kTimed = "none: processor time on this computer";
+constexpr const char* kTimedAlike =
+    "none: processor time on this computer, which varies more than it differs";
+
+bool is_timed(const ComparisonRow& row) {
+  return row.model == kTimed || row.model == kTimedAlike;
+}
 
 /// The workload as a line of a shell.
 QString workload_of(const GainRequest& request) {
@@ -59,10 +69,41 @@ ComparisonFacts facts_of(const simulator::Comparison& comparison) {
   return facts;
 }
 
-uint64_t sum_of(const ComparisonRow& row, uint64_t ComparedNumber::*side) {
+/// Where no model is: processor times, in the place of cycles.
+ComparisonFacts facts_of(const simulator::TimeComparison& comparison) {
+  const auto &before = comparison.before, &after = comparison.after;
+  ComparisonFacts facts;
+  facts.model = comparison.beyond_noise() ? kTimed : kTimedAlike;
+  facts.difference = comparison.difference;
+  facts.figures = {
+      {"least processor time, µs", before.least(), after.least()},
+      {"a quarter takes less, µs", before.lower(), after.lower()},
+      {"a quarter takes more, µs", before.upper(), after.upper()},
+      {"runs", before.runs(), after.runs()},
+      {"faster in pairs of runs", comparison.pairs() - comparison.faster, comparison.faster},
+      {"exit status", uint64_t(before.exit_status), uint64_t(after.exit_status)}};
+  facts.cycles = {{"processor time", before.median(), after.median()}};
+  return facts;
+}
+
+uint64_t sum_of(const ComparisonFacts& facts, uint64_t ComparedNumber::*side) {
   uint64_t sum = 0;
-  for (const ComparedNumber& number : row.cycles) sum = saturating_add(sum, number.*side);
+  for (const ComparedNumber& number : facts.cycles) sum = saturating_add(sum, number.*side);
   return sum;
+}
+
+double speedup_of(const ComparisonFacts& facts) {
+  return double(sum_of(facts, &ComparedNumber::original)) /
+         double(std::max<uint64_t>(1, sum_of(facts, &ComparedNumber::optimized)));
+}
+
+/// What a comparison shows, in one sentence.
+QString verdict_of(const ComparisonFacts& facts) {
+  if (facts.model == kTimedAlike) return "no gain: the processor time varies more than it differs";
+  const QString speedup = QString("%1 times as fast").arg(speedup_of(facts), 0, 'f', 3);
+  return speedup + (facts.model == kTimed
+                        ? " by processor time on this computer: there is no model of it yet"
+                        : " on a model of the " + QString::fromStdString(facts.model));
 }
 
 /// The original program and the optimized one.
@@ -132,35 +173,46 @@ Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop
     if (!workload.folder.empty() && !std::filesystem::is_directory(workload.folder))
       throw Error("there is no such folder", workload.folder);
     if (environment.progress) environment.progress(files.first, "run both versions", 0.0);
-    const simulator::Comparison result =
-        simulator::compare(simulator::model_for(files.first), files.first, files.second, workload);
-    ComparisonFacts facts = facts_of(result);
+    const std::filesystem::path before = files.first;
+    const simulator::ModelInfo* model = simulator::model_for(before);
+    ComparisonFacts facts =
+        model != nullptr ? facts_of(simulator::compare(*model, before, files.second, workload))
+                         : facts_of(simulator::compare_times(before, files.second, workload));
     facts.figures.push_back({"bytes of the file", size_of(files.first), size_of(files.second)});
     facts.optimized = main.optimized->content;
     facts.options = main.optimized->options;
     facts.workload = workload_of(request).toStdString();
     environment.database().add_comparison(main.build->id, facts);
-    if (!result.difference.empty())
-      throw Error("the optimized program does not behave like the original: " + result.difference,
+    if (!facts.difference.empty())
+      throw Error("the optimized program does not behave like the original: " + facts.difference,
                   files.first);
-    const double speedup =
-        double(result.before.cycles) / double(std::max<uint64_t>(1, result.after.cycles));
-    return QStringList{QString("%1 times as fast on a model of the %2")
-                           .arg(speedup, 0, 'f', 3)
-                           .arg(QString::fromStdString(result.before.model))};
+    return QStringList{verdict_of(facts)};
   };
   return action;
 }
 
 // ---- ComparisonModel ----
 
+namespace {
+
+QString cost_text(const ComparisonRow& row, uint64_t cost) {
+  return QString::fromStdString(grouped(cost)) + (is_timed(row) ? " µs" : "");
+}
+
+}  // namespace
+
+QString unit_of(const ComparisonRow& row) {
+  return is_timed(row) ? "µs" : "cycles";
+}
+
 constexpr TableModel::Title kComparisonModelTitles[] = {
     {"When", "When both programs ran"},
     {"Build", "The build of the program, counted from 1"},
     {"Workload", "Arguments and input of both programs"},
-    {"Original", "Cycles of the original on the model of the processor"},
-    {"Optimized", "Cycles of the optimized program"},
-    {"Speedup", "Cycles of the original for each cycle of the optimized program"},
+    {"Original",
+     "Cycles of the original on the model of the processor; without a model, processor time"},
+    {"Optimized", "The same of the optimized program"},
+    {"Speedup", "The cost of the original, divided by that of the optimized program"},
     {"Alike", "Whether output and exit status were the same"}};
 
 ComparisonModel::ComparisonModel(QObject* parent) : TableModel(kComparisonModelTitles, parent) {}
@@ -190,12 +242,11 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
     case workload:
       return row.workload.empty() ? QString("no arguments") : QString::fromStdString(row.workload);
     case before:
-      return QString::fromStdString(grouped(cycles_before(row)));
+      return cost_text(row, cycles_before(row));
     case after:
-      return QString::fromStdString(grouped(cycles_after(row)));
+      return cost_text(row, cycles_after(row));
     case speedup:
-      return QString::number(
-          double(cycles_before(row)) / double(std::max<uint64_t>(1, cycles_after(row))), 'f', 3);
+      return row.model == kTimedAlike ? QString("none") : QString::number(speedup_of(row), 'f', 3);
     case alike:
       return row.difference.empty() ? QString("yes") : QString::fromStdString(row.difference);
     default:
@@ -217,7 +268,9 @@ void GainModel::set(const ComparisonRow& comparison) {
   beginResetModel();
   rows_ = comparison.figures;
   for (const ComparedNumber& number : comparison.cycles)
-    rows_.push_back({"cycles: " + number.name, number.original, number.optimized});
+    rows_.push_back(
+        {is_timed(comparison) ? "median " + number.name + ", µs" : "cycles: " + number.name,
+         number.original, number.optimized});
   endResetModel();
 }
 

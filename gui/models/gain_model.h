@@ -1,5 +1,6 @@
 #pragma once
-// What optimization gains on a workload: two versions of a program on a model of a processor.
+// What optimization gains on a workload: two versions of a program on a model of a processor, or
+// timed where there is no model.
 
 #include <memory>
 #include <string>
@@ -44,6 +45,8 @@ QStringList compare_command(Environment& environment, const GainRequest& request
 std::vector<ComparisonRow> read_comparisons(Environment& environment,
                                             const std::string& application);
 
+/// Cycles, or microseconds where there is no model.
+QString unit_of(const ComparisonRow& row);
 /// Of the original, and of the optimized program.
 uint64_t cycles_before(const ComparisonRow& row);
 uint64_t cycles_after(const ComparisonRow& row);

@@ -82,8 +82,8 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   empty_ = make_empty_state(
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
-      "the program run on a model of the processor, which takes longer than a run. Libraries stay "
-      "as they are.",
+      "the program run on a model of the processor, which takes longer than a run; a program for a "
+      "processor without a model is timed. Libraries stay as they are.",
       this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -173,12 +173,13 @@ void GainPage::show_chosen() {
   widen_for_numbers(*table_,
                     {GainModel::name, GainModel::before, GainModel::after, GainModel::change});
   StackedBars bars;
-  bars.unit = "cycles";
+  bars.unit = unit_of(first);
   for (const ComparedNumber& number : first.cycles)
     bars.parts.push_back(QString::fromStdString(number.name));
   for (const int row : rows) {
     const ComparisonRow& shown = kept_.rows()[size_t(row)];
-    if (shown.cycles.size() != first.cycles.size()) continue;  // of another model
+    if (shown.cycles.size() != first.cycles.size() || unit_of(shown) != bars.unit)
+      continue;  // of another model
     const QString of = rows.size() == 1 ? QString() : QString(", build %1").arg(shown.build_number);
     bars.bars.push_back({"original" + of, {}});
     for (const ComparedNumber& number : shown.cycles)

@@ -350,6 +350,11 @@ def problems(scratch):
     aborts = common.first_program("signals.static").image
     nowhere = {"PATH": "/nowhere"}
     library = next(path for name, path in common.all_images() if name.startswith("libplugin"))
+    unknown = scratch.file("aarch64")
+    header = bytearray(program.read_bytes())
+    header[18:20] = struct.pack("<H", 183)
+    unknown.write_bytes(header)
+    unknown.chmod(0o755)
     temporary = [dict(os.environ, TMPDIR=name) for name in ("/nowhere", "/proc")]
     dynamic = common.first_program("calls.dynamic").image
     no_sysroot = dict(os.environ, QEMU_LD_PREFIX="/nowhere")
@@ -365,7 +370,7 @@ def problems(scratch):
         ("missing second", ["compare", program, "/nowhere/x"], 1, "/nowhere/x: there is no", {}),
         ("folder", ["measure", "--", folder], 1, "not a program", {}),
         ("script", ["measure", "--", script], 1, "a script, not an ELF program: measure the program", {}),
-        ("host's", ["measure", "--", sys.executable], 1, "there is no model", {}),
+        ("another machine's", ["measure", "--", unknown], 1, "there is no model", {}),
         ("host's, two", ["compare", program, sys.executable], 1, "not a program for Alpha", {}),
         ("library", ["measure", "--", library], 1, "it is a library", {}),
         ("not executable", ["measure", "--", locked], 1, "may not be executed", {}),

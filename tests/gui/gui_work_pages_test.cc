@@ -187,6 +187,28 @@ TEST_F(WorkPagesTest, AStoppedComparisonIsNoError) {
   EXPECT_TRUE(says("stopped"));
 }
 
+/// A program of this host: no emulator, and times in the place of cycles.
+TEST_F(WorkPagesTest, AProgramOfThisHostIsCountedOptimizedAndTimed) {
+  register_by_command(world_.build_echo("gcc"), "echo");
+  world_.ok({"instrument", "echo"});
+  run_until("exit status 0");
+  world_.ok({"collect"});
+  EXPECT_TRUE(wait_for([&] { return application().images.front().profile.runs == 1; }));
+  optimize("echo");
+  page("Gain");
+  ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
+  press("Compare");
+  ASSERT_EQ(end_of(ended_.size() + 1), Task::State::done);
+  auto* bars = window_->findChild<StackedBarsWidget*>();
+  ASSERT_TRUE(wait_for([&] { return bars->isVisible(); })) << "the page has no comparison";
+  const auto* kept = find<QTableView>("Comparisons");
+  ASSERT_EQ(kept->model()->rowCount(), 1);
+  for (const int column : {ComparisonModel::before, ComparisonModel::after})
+    EXPECT_TRUE(kept->model()->index(0, column).data().toString().endsWith(" µs"));
+  EXPECT_EQ(kept->model()->index(0, ComparisonModel::alike).data(), "yes");
+  EXPECT_EQ(bars->bars().unit, "µs");
+}
+
 TEST_F(WorkPagesTest, ComparisonsAreKeptChosenAndForgotten) {
   register_by_command(world_.build_echo(), "echo");
   world_.ok({"register", world_.copy("calls.dynamic"), "--name", "other"});

@@ -48,7 +48,7 @@ QString World::copy(const std::string& program, const std::string& name) const {
   return QString::fromStdString(path.string());
 }
 
-QString World::build_echo() const {
+QString World::build_echo(const QString& compiler) const {
   static const char* const kSource = R"(
 #include <signal.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ int main(int count, char** arguments) {
   const fs::path image = folder() / "echo", source = folder() / "echo.c";
   std::ofstream(source) << kSource;
   const Outcome outcome =
-      run_command("alpha-linux-gnu-gcc", {"-O1", "-Wl,-q", source.c_str(), "-o", image.c_str()});
+      run_command(compiler, {"-O1", "-Wl,-q", source.c_str(), "-o", image.c_str()});
   EXPECT_EQ(outcome.status, 0) << outcome.errors.toStdString();
   return image.c_str();
 }

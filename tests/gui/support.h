@@ -27,7 +27,7 @@ class World {
   /// Builds the program `echo`, which prints each argument in brackets and copies its input.
   /// Arguments that start it off otherwise: "exit N", "die SIGNAL", "sleep SECONDS". Returns the
   /// path.
-  QString build_echo() const;
+  QString build_echo(const QString& compiler = "alpha-linux-gnu-gcc") const;
 
   struct Outcome {
     int status = -1;

@@ -182,11 +182,12 @@ def main():
     parser.add_argument("--only", action="append", help="build only this program (repeatable)")
     parser.add_argument("--shape", action="append", help="build only this shape (repeatable)")
     parser.add_argument("--all", action="store_true", help="more programs in each shape")
+    parser.add_argument("--manifest", default="manifest.json", help="its name in OUTDIR")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     out = args.outdir.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    manifest = out / "manifest.json"
+    manifest = out / args.manifest
     if not shutil.which(GCC[0]):
         print(f"x86_64.py: WITHOUT x86-64 programs: {GCC[0]} is not installed", file=sys.stderr)
         manifest.write_text(json.dumps({"machine": "x86_64", "programs": [], "missing": []}) + "\n")

@@ -1,0 +1,251 @@
+// A program as a child of this process.
+//
+// Every program is started by the name of one symbolic link, since its name lies on its stack. Two
+// versions of a program that are started one after the other see the same names.
+//
+// A user who interrupts a run (SIGINT, SIGTERM and their like) finds no temporary files. While
+// there are temporary files these signals are blocked, and wait_for_end(), where the command spends
+// its time, takes them: it kills the program; then the files are removed, and then the signal does
+// its work.
+//
+// Example: `respike measure -- hello` starts `/tmp/respike-measure-XXXXXX/program`, a link to
+// hello.
+
+#include "simulator/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "optimizer/base/error.h"
+#include "optimizer/base/file_kind.h"
+#include "optimizer/image/elf/program_headers.h"
+
+extern char** environ;
+
+namespace respike::simulator {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder for temporary files that POSIX names.
+fs::path temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  return fs::absolute(named != nullptr && *named != '\0' ? named : "/tmp");
+}
+
+/// A template for mkdtemp and mkostemp, which replace the Xs.
+std::string temporary_name() {
+  return (temporary_folder() / "respike-measure-XXXXXX").string();
+}
+
+[[noreturn]] void fail_temporary() {
+  throw Error(
+      fmt::format("nothing temporary can be made in this folder, which TMPDIR may change: {}",
+                  std::strerror(errno)),
+      temporary_folder());
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Address randomization is off for processes that are started while this object lives.
+class FixedAddresses {
+ public:
+  FixedAddresses() : before_(personality(kQuery)) {
+    if (before_ == -1 || personality(static_cast<unsigned long>(before_) | ADDR_NO_RANDOMIZE) == -1)
+      throw Error(
+          fmt::format("address randomization cannot be switched off: {}", std::strerror(errno)));
+  }
+  ~FixedAddresses() { personality(static_cast<unsigned long>(before_)); }
+
+ private:
+  static constexpr unsigned long kQuery = 0xffffffff;
+  int before_;
+};
+
+/// Options for a child that gets the file numbers of `run`, and the signal mask of before
+/// `signals`.
+class SpawnOptions {
+ public:
+  SpawnOptions(const ProgramRun& run, const DeferredSignals& signals) {
+    posix_spawn_file_actions_init(&actions_);
+    // In two steps, since one of the numbers may be the source of another.
+    const std::array<int, 3> sources = {run.input, run.output, run.errors};
+    constexpr int kAside = 100;
+    for (int i = 0; i < 3; ++i) posix_spawn_file_actions_adddup2(&actions_, sources[i], kAside + i);
+    for (int i = 0; i < 3; ++i) {
+      posix_spawn_file_actions_adddup2(&actions_, kAside + i, i);
+      posix_spawn_file_actions_addclose(&actions_, kAside + i);
+    }
+    if (!run.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, run.folder.c_str());
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGXFSZ);  // the command ignores it
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigdefault(&attributes_, &ours);
+    posix_spawnattr_setsigmask(&attributes_, &signals.mask_before());
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  SpawnOptions(const SpawnOptions&) = delete;
+  SpawnOptions& operator=(const SpawnOptions&) = delete;
+  ~SpawnOptions() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+struct Waited {
+  int status = 0;  // of wait4()
+  rusage usage{};
+};
+
+/// Waits for the end of a child. A signal that would end this
+/// process, or `stop` when it can be read, kills the child; the signal itself stays blocked until
+/// `signals` ends. Waits for this child alone: in a process with several threads SIGCHLD may go to
+/// another one.
+Waited wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
+  // The declaration of pidfd_open() in glibc 2.36 lacks extern "C".
+  const OpenFile child(int(syscall(SYS_pidfd_open, process, 0)));
+  const OpenFile asked(signalfd(-1, &signals.waiting(), SFD_CLOEXEC));
+  const auto end = [&] {
+    Waited waited;
+    if (wait4(process, &waited.status, 0, &waited.usage) != process)
+      throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
+    return waited;
+  };
+  for (;;) {
+    std::array<pollfd, 3> files = {
+        {{child.number(), POLLIN, 0}, {asked.number(), POLLIN, 0}, {stop, POLLIN, 0}}};
+    if (poll(files.data(), files.size(), -1) < 0 && errno != EINTR)
+      throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
+    if (files[0].revents != 0) return end();
+    if (files[2].revents != 0) {
+      kill(process, SIGKILL);
+      end();
+      throw Error("the run was stopped");
+    }
+    if (files[1].revents == 0) continue;
+    signalfd_siginfo info{};
+    if (read(asked.number(), &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
+      continue;
+    kill(process, SIGKILL);
+    end();
+    raise(int(info.ssi_signo));
+    throw Error(fmt::format("interrupted by signal {} ({})", info.ssi_signo,
+                            strsignal(int(info.ssi_signo))));
+  }
+}
+
+uint64_t microseconds_of(const timeval& time) {
+  return uint64_t(time.tv_sec) * 1'000'000 + uint64_t(time.tv_usec);
+}
+
+}  // namespace
+
+OpenFile temporary_file() {
+  const DeferredSignals signals;
+  std::string name = temporary_name();
+  const int number = mkostemp(name.data(), O_CLOEXEC);
+  if (number < 0) fail_temporary();
+  unlink(name.c_str());
+  return OpenFile(number);
+}
+
+Folder::Folder() {
+  std::string name = temporary_name();
+  if (name.find(',') != std::string::npos)
+    throw Error("a folder for results must not have a comma in its name", name);
+  if (mkdtemp(name.data()) == nullptr) fail_temporary();
+  path_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void Folder::prepare(const fs::path& program) const {
+  fs::remove_all(results());
+  fs::create_directory(results());
+  fs::remove(link());
+  fs::create_symlink(fs::absolute(program), link());
+}
+
+std::optional<MachineId> require_program(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw Error("there is no such program", path);
+  if (!fs::is_regular_file(status)) throw Error("it is not a program", path);
+  if (access(path.c_str(), R_OK) != 0) throw Error("it cannot be read", path);
+  std::array<uint8_t, elf::kFileStartSize> header{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(header.data()), header.size());
+  const auto size = static_cast<size_t>(file.gcount());
+  const elf::FileStart start = elf::read_file_start(std::span(header).first(size));
+  if (kind_of_file(header) == "a script")
+    throw Error("it is a script, not an ELF program: measure the program that it starts", path);
+  if (!start.is_usable()) throw Error("it is not an ELF program", path);
+  if (start.entry == 0) throw Error("it is a library: there is no place to start it at", path);
+  if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
+  return start.machine();
+}
+
+void require_program_for(const Platform& platform, const fs::path& path) {
+  if (require_program(path) != platform.machine)
+    throw Error(fmt::format("it is not a program for {}", platform.name), path);
+}
+
+std::vector<std::string> present_environment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+  return variables;
+}
+
+ChildEnd run_child(const fs::path& file, std::vector<std::string> words,
+                   std::vector<std::string> environment, const ProgramRun& run,
+                   const DeferredSignals& signals, Addresses addresses) {
+  const SpawnOptions options(run, signals);
+  pid_t process = 0;
+  int error = 0;
+  {
+    std::optional<FixedAddresses> fixed;
+    if (addresses == Addresses::fixed) fixed.emplace();
+    error = posix_spawn(&process, file.c_str(), options.actions(), options.attributes(),
+                        pointers_to(words).data(), pointers_to(environment).data());
+  }
+  if (error != 0) throw Error(std::strerror(error), file);
+  const auto [status, usage] = wait_for_end(process, run.stop, signals);
+  if (WIFSIGNALED(status))
+    throw Error(fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
+                            strsignal(WTERMSIG(status))),
+                run.program);
+  return {WEXITSTATUS(status), microseconds_of(usage.ru_utime) + microseconds_of(usage.ru_stime)};
+}
+
+}  // namespace respike::simulator

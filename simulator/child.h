@@ -1,0 +1,78 @@
+#pragma once
+// A program as a child of this process: by which name it is started, how it ends, what it took.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "host/platform.h"
+#include "optimizer/base/deferred_signals.h"
+#include "simulator/program_run.h"
+
+namespace respike::simulator {
+
+/// A file descriptor that is closed in the end.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) : number_(number) {}
+  OpenFile(OpenFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~OpenFile() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// An empty file without a name. Throws Error when it cannot be made.
+OpenFile temporary_file();
+
+/// A fresh folder for the link and the results, removed in the end. Signals are blocked while it
+/// exists.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::filesystem::path link() const { return path_ / "program"; }
+  std::filesystem::path results() const { return path_ / "results"; }
+  const DeferredSignals& signals() const { return signals_; }
+
+  /// Makes the link lead to `program`, and removes older results.
+  void prepare(const std::filesystem::path& program) const;
+
+ private:
+  DeferredSignals signals_;  // outlives the files
+  std::filesystem::path path_;
+};
+
+/// The machine of a program; nullopt for a machine that Respike does not know. Throws Error unless
+/// `path` is a program that can run.
+std::optional<MachineId> require_program(const std::filesystem::path& path);
+void require_program_for(const Platform& platform, const std::filesystem::path& path);
+
+/// The environment of this process, NAME=VALUE.
+std::vector<std::string> present_environment();
+
+enum class Addresses : uint8_t { fixed, random };
+
+struct ChildEnd {
+  int exit_status = 0;
+  uint64_t microseconds = 0;  // processor time, user and system, with the children it waited for
+};
+
+/// Starts `file` with `words` as its arguments, and waits for its end. Throws Error when it cannot
+/// be started, when a signal killed it, or when it was stopped (ProgramRun::stop).
+ChildEnd run_child(const std::filesystem::path& file, std::vector<std::string> words,
+                   std::vector<std::string> environment, const ProgramRun& run,
+                   const DeferredSignals& signals, Addresses addresses);
+
+}  // namespace respike::simulator

@@ -1,0 +1,32 @@
+#pragma once
+// What a program is run with, whatever measures it.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace respike::simulator {
+
+/// A program and what it sees. The program runs with the present environment. Processes that the
+/// program forks, and programs that it executes, count as part of it; under an emulator, if they
+/// run under the emulator, too.
+struct ProgramRun {
+  std::filesystem::path program;
+  std::string argv0;
+  std::vector<std::string> arguments;
+  int input = 0;  // file numbers that the program gets as 0, 1 and 2
+  int output = 2;
+  int errors = 2;
+  std::filesystem::path folder = {};  // where it runs; empty: in the present folder
+  int stop = -1;  // a file number: when it can be read, the program is killed; -1: none
+};
+
+/// The work that two programs do, each in turn.
+struct Workload {
+  std::vector<std::string> arguments;
+  std::filesystem::path folder = {};  // as in ProgramRun
+  int input = 0;                      // is read to its end first
+  int stop = -1;                      // as in ProgramRun
+};
+
+}  // namespace respike::simulator

@@ -1,0 +1,75 @@
+// Two programs that do the same work: their input, and what they print.
+
+#include "simulator/same_work.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "optimizer/base/error.h"
+
+namespace respike::simulator {
+namespace {
+
+/// The offset of the first byte in which two files differ, if they do.
+std::optional<uint64_t> first_difference(int left, int right) {
+  std::array<char, 65536> a, b;
+  for (uint64_t at = 0;;) {
+    const ssize_t in_a = pread(left, a.data(), a.size(), off_t(at));
+    const ssize_t in_b = pread(right, b.data(), b.size(), off_t(at));
+    if (in_a < 0 || in_b < 0) throw Error(fmt::format("outputs: {}", std::strerror(errno)));
+    const size_t common = size_t(std::min(in_a, in_b));
+    const auto [end, other] = std::mismatch(a.begin(), a.begin() + common, b.begin());
+    if (end != a.begin() + common || in_a != in_b) return at + uint64_t(end - a.begin());
+    if (common == 0) return std::nullopt;
+    at += common;
+  }
+}
+
+}  // namespace
+
+OpenFile copy_of_input(int input) {
+  OpenFile copy = temporary_file();
+  if (isatty(input)) return copy;
+  std::array<char, 65536> block;
+  for (;;) {
+    const ssize_t got = read(input, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EBADF) return copy;  // closed
+    if (got < 0) throw Error(fmt::format("standard input: {}", std::strerror(errno)));
+    if (got == 0) return copy;
+    if (write(copy.number(), block.data(), size_t(got)) != got)
+      throw Error(fmt::format("no temporary copy of standard input: {}", std::strerror(errno)));
+  }
+}
+
+ProgramRun run_of(const std::filesystem::path& program, const std::filesystem::path& argv0,
+                  const Workload& workload, const OpenFile& input, const Outputs& outputs) {
+  lseek(input.number(), 0, SEEK_SET);
+  return {.program = program,
+          .argv0 = argv0,
+          .arguments = workload.arguments,
+          .input = input.number(),
+          .output = outputs.output.number(),
+          .errors = outputs.errors.number(),
+          .folder = workload.folder,
+          .stop = workload.stop};
+}
+
+std::string difference_of(int status_before, const Outputs& before, int status_after,
+                          const Outputs& after) {
+  if (status_before != status_after)
+    return fmt::format("the exit status is {} instead of {}", status_after, status_before);
+  if (const auto at = first_difference(before.output.number(), after.output.number()))
+    return fmt::format("standard output differs from byte {} on", *at);
+  if (const auto at = first_difference(before.errors.number(), after.errors.number()))
+    return fmt::format("standard error differs from byte {} on", *at);
+  return {};
+}
+
+}  // namespace respike::simulator

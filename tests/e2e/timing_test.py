@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""measure and compare where there is no model: programs of this host are timed.
+
+Programs get the same work each time, a difference in speed is seen, none is made up for one program
+against itself, and errors are those of measured programs."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import common
+from common import expect
+
+NOTE = b"respike: note: there is no model of this machine's processors yet"
+
+# Works for its last argument, prints what it sees, and adds its name to the file `runs`.
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char** arguments) {
+  volatile long sum = 0;
+  for (long i = 0; i < WORK * 1000000L; i++) sum += i;
+  for (int i = 0; i < count; i++) printf("<%s>", arguments[i]);
+  for (int c; (c = getchar()) != EOF;) putchar(c);
+  FILE* runs = fopen("runs", "a");
+  if (runs) fprintf(runs, "%s\n", NAME), fclose(runs);
+  fprintf(stderr, "end");
+  if (STATUS < 0) abort();
+  return STATUS;
+}
+"""
+
+
+def build(scratch, name="a", work=1, status=0):
+    folder = scratch.folder()
+    defines = [f'-DNAME="{name}"', f"-DWORK={work}", f"-DSTATUS={status}"]
+    command = ["gcc", "-O1", "-x", "c", "-", *defines, "-o", folder / "program"]
+    subprocess.run(command, input=SOURCE.encode(), check=True)
+    return folder / "program"
+
+
+def check_measure(scratch):
+    program, text, folder = build(scratch, status=3), scratch.file("text"), scratch.folder()
+    text.write_text("input")
+    outcome = common.respike("measure", "--", program, "x", stdin=text, cwd=folder)
+    expect(outcome.status == 0 and outcome.stderr.count(NOTE) == 1, outcome)
+    printed = f"<{program}><x>input".encode()
+    expect(outcome.stderr.count(printed) == 1 and outcome.stderr.count(b"end") == 1, outcome.stderr)
+    expect(b"the program's exit status was 3" in outcome.stderr, outcome.stderr)
+    rows = dict(re.findall(r"^(\w+) +([\d,]+)", outcome.stdout.decode(), re.M))
+    expect(set(rows) == {"runs", "least", "median"}, outcome.stdout)
+    runs = (folder / "runs").read_text().count("a\n")
+    expect(runs == int(rows["runs"]) + 1, f"{runs} runs, the first one is left out: {rows}")
+    m = json.loads(common.respike_ok("measure", "--json", "--", program, cwd=folder).stdout)
+    numbers = [m[f"{n}_microseconds"] for n in ("least", "lower_quartile", "median", "upper_quartile")]
+    expect(numbers == sorted(numbers) and numbers[0] > 0 and m["exit_status"] == 3 and 8 <= m["runs"] <= 25, m)
+    expect("model" not in m and "cycles" not in m, m)
+
+
+def check_faster(scratch):
+    """A fifth of the work is less time, whichever program comes first; the programs run in turn."""
+    slow, fast = build(scratch, "slow", 25), build(scratch, "fast", 5)
+    text = scratch.file("text")
+    text.write_text("input")
+    for before, after, faster in ((slow, fast, True), (fast, slow, False)):
+        folder = scratch.folder()
+        command = ["compare", "--json", before, after, "--", "x"]
+        c = json.loads(common.respike_ok(*command, stdin=text, cwd=folder).stdout)
+        expect(c["same_output"] and c["beyond_noise"], c)
+        expect((c["faster_pairs"] > c["pairs"] / 2) == faster, c)
+        ran = (folder / "runs").read_text().split()
+        pairs = [set(ran[i : i + 2]) for i in range(0, len(ran), 2)]
+        expect(len(pairs) == c["pairs"] + 1 and all(len(p) == 2 for p in pairs), ran)
+    outcome = common.respike_ok("compare", slow, fast, cwd=folder)
+    speedup = float(re.search(rb"speedup +([\d.]+)", outcome.stdout)[1])
+    expect(2 < speedup < 10 and b"same output             yes" in outcome.stdout, outcome.stdout)
+    expect(outcome.stderr.count(b"\n") == 1 and outcome.stderr.startswith(NOTE), outcome.stderr)
+
+
+def check_same(scratch):
+    """A program is no faster than itself: chance may say so in one of a hundred comparisons."""
+    program, folder = build(scratch), scratch.folder()
+    said = 0
+    for _ in range(5):
+        outcome = common.respike_ok("compare", program, program, cwd=folder)
+        said += b"speedup                 none: the times vary more than they differ" in outcome.stdout
+    expect(said >= 4, f"a difference in {5 - said} of 5 comparisons")
+
+
+def check_different(scratch):
+    good, bad, aborts = build(scratch), build(scratch, status=1), build(scratch, status=-1)
+    folder = scratch.folder()
+    outcome = common.respike("compare", good, bad, cwd=folder)
+    expect(outcome.status == 1 and b"same output             no" in outcome.stdout, outcome)
+    expect(b"does not behave like" in outcome.stderr and b"exit status is 1 instead of 0" in outcome.stderr, outcome)
+    for command in (["measure", "--", aborts], ["compare", good, aborts]):
+        outcome = common.respike(*command, cwd=folder)
+        sentence = f"killed by signal {int(signal.SIGABRT)}".encode()
+        expect(outcome.status == 1 and sentence in outcome.stderr and outcome.stderr.count(b"respike:") == 1, outcome)
+    foreign = next(p.image for p in common.load_programs() if p.kind == "static")
+    for command, machine in ((["compare", good, foreign], b"x86-64"), (["compare", foreign, good], b"Alpha")):
+        outcome = common.respike(*command, cwd=folder)
+        expect(outcome.status == 1 and b"not a program for " + machine in outcome.stderr, outcome)
+    outcome = common.respike("measure", "--model", "alpha21164", "--", good)
+    expect(outcome.status == 1 and b"not a program for Alpha" in outcome.stderr, outcome)
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        checks = {"measure": check_measure, "faster": check_faster, "same": check_same, "different": check_different}
+        return common.run_cases(common.named_cases(checks, scratch), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
