@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMessageBox>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -74,9 +75,14 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   bars_->setToolTip("Cycles on the model of the processor, by what they are spent on");
   table_ = make_table("Figures", &figures_, this);
   table_->horizontalHeader()->setStretchLastSection(false);
+  auto* scrolled = new QScrollArea(this);  // the bars of many comparisons are high
+  scrolled->setWidgetResizable(true);
+  scrolled->setFrameShape(QFrame::NoFrame);
+  scrolled->setWidget(bars_);
+  scrolled->setAccessibleName("Bars");
   auto* result = new QSplitter(Qt::Vertical, this);
   result->addWidget(kept_table_);
-  result->addWidget(bars_);
+  result->addWidget(scrolled);
   result->addWidget(table_);
   result->setSizes({110, 250, 150});
   empty_ = make_empty_state(

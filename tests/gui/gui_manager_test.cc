@@ -343,7 +343,8 @@ TEST(ManagerTest, AReadOnlyDatabaseGivesASentenceAndRecovers) {
   {
     const AsNobody nobody;
     EXPECT_EQ(watch.run(mode_action(kCalls, Mode::optimized)), Task::State::failed);
-    EXPECT_EQ(watch.errors()[0], world.refusal({"mode", kCalls, "optimized"}));
+    EXPECT_EQ(watch.errors()[0].toStdString(),
+              world.refusal({"mode", kCalls, "optimized"}).toStdString());
     watch.manager.refresh();
     wait(seconds(2));
     EXPECT_TRUE(watch.has(kCalls)) << "what was read last stays";

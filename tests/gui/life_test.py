@@ -247,6 +247,7 @@ class Window:
 
     def dialog(self, title):
         self.wait(f"dialog {title}", lambda: self.top().name == title)
+        time.sleep(0.3)  # until it is painted
 
     def no_dialog(self):
         self.wait("the end of the dialog", lambda: self.top().getRoleName() not in ("dialog", "alert"))
@@ -386,6 +387,8 @@ def check_exported(program, exported, arguments, stdin, expected):
 
 
 def look_at_pages(window):
+    window.act(window.menu_item("Application", "Collect counts"), "press")  # a last sentence without paths
+    window.idle()
     for name in window.pages():
         window.page(name)
         time.sleep(0.5)  # what a page reads in the background

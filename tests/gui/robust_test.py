@@ -174,9 +174,9 @@ def check_killed(scratch, name, prepare):
         expect(not window.errors(), window.errors())
         world.finished += name == "run"
     hit = 0
-    for attempt in range(KILLS + 1):
-        if attempt == KILLS and hit != 0:
-            break  # the last attempt, at once, is for actions that were too fast for the others
+    for attempt in range(KILLS + 10):
+        if attempt >= KILLS and hit != 0:
+            break  # the last attempts, at once, are for actions that were too fast for the others
         with Window(world) as window:
             args = tuple(prepare(world))
             window.start(*args)

@@ -92,7 +92,9 @@ QString World::ok(const QStringList& words) const {
 QString World::refusal(const QStringList& words) const {
   const Outcome outcome = respike(words);
   EXPECT_NE(outcome.status, 0) << words.join(' ').toStdString();
-  return outcome.errors.trimmed().section("respike: ", -1);
+  const QString said = outcome.errors.trimmed().section("respike: ", -1);
+  // LeakSanitizer adds lines where a process may not look at itself (AsNobody).
+  return is_sanitized() ? said.section('\n', 0, 0) : said;
 }
 
 QString respike_command() {
@@ -155,8 +157,12 @@ ReadOnlyMount::~ReadOnlyMount() {
   if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
 }
 
+bool is_sanitized() {
+  return std::getenv("RESPIKE_SANITIZED") != nullptr;
+}
+
 bool times_apply() {
-  return std::getenv("RESPIKE_SANITIZED") == nullptr;
+  return !is_sanitized();
 }
 
 int run_tests(int argc, char** argv, const std::function<int()>& all) {

@@ -75,6 +75,9 @@ class ReadOnlyMount {
   bool mounted_ = false;
 };
 
+/// Whether this program and the command were built with sanitizers.
+bool is_sanitized();
+
 /// Whether limits of time apply: not under sanitizers.
 bool times_apply();
 
