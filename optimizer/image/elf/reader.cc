@@ -487,6 +487,9 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   const auto records = records_of<RelaRecord>(section);
   const uint32_t symbol_table = target != nullptr ? symbol_table_ : dynamic_symbol_table_;
   const bool without_symbols = target == nullptr && table.raw.link == 0;
+  if (target == nullptr && !without_symbols && dynamic_symbol_table_ == 0)
+    fail(title(section) + " is of a static program, which cannot be rewritten yet",
+         header_offset(section));
   if (!without_symbols && (symbol_table == 0 || table.raw.link != symbol_table))
     fail(title(section) + " does not refer to the symbol table", header_offset(section));
   const size_t symbol_count =
