@@ -84,7 +84,7 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   result->addWidget(kept_table_);
   result->addWidget(scrolled);
   result->addWidget(table_);
-  result->setSizes({110, 250, 150});
+  result->setSizes({90, 280, 120});
   empty_ = make_empty_state(
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
