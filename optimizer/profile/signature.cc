@@ -77,9 +77,7 @@ class Context {
   }
 
   const Condition& condition(const Instruction& branch) {
-    uint32_t registers;
-    std::memcpy(&registers, branch.registers, sizeof registers);
-    const auto [entry, fresh] = conditions_.try_emplace(uint64_t{branch.opcode} << 32 | registers);
+    const auto [entry, fresh] = conditions_.try_emplace(key_of(branch));
     if (fresh) {
       entry->second.mnemonic = mnemonic(branch);
       Instruction inverse = branch;
@@ -97,12 +95,21 @@ class Context {
   }
 
  private:
+  /// What says the condition of a branch: its opcode, or, on machines whose inverted branches keep
+  /// their opcode, also the fields of registers.
+  uint64_t key_of(const Instruction& branch) const {
+    Instruction inverse = branch;
+    uint32_t registers = 0;
+    if (machine_.branches.invert(inverse, {}) && inverse.opcode == branch.opcode)
+      std::memcpy(&registers, branch.registers, sizeof registers);
+    return uint64_t{branch.opcode} << 32 | registers;
+  }
+
   const Program& program_;
   const Machine& machine_;
   NodeHasher hasher_;
   std::vector<std::pair<std::pair<ProcedureId, BlockId>, uint64_t>> words_;
-  // By opcode and registers: on some machines the condition is in a field of its own.
-  std::unordered_map<uint64_t, Condition> conditions_;
+  std::unordered_map<uint64_t, Condition> conditions_;  // by key_of()
 };
 
 class Signer {
