@@ -193,6 +193,15 @@ class AddressFinder {
   const WholeAddresses& whole_;
 };
 
+/// Whether a part of the procedure that the compiler split off starts at an address, and is empty.
+bool is_empty_part(const Lifter& lifter, ProcedureId procedure, uint64_t address) {
+  const std::string& name = lifter.program[procedure].name;
+  return std::ranges::any_of(lifter.image.symbols, [&](const Symbol& symbol) {
+    return symbol.value == address && symbol.size == 0 && symbol.defined_in_section() &&
+           symbol.name.starts_with(name) && symbol.name.substr(name.size()) == ".cold";
+  });
+}
+
 }  // namespace
 
 void find_whole_addresses(Lifter& lifter) {
@@ -210,8 +219,9 @@ std::optional<TableBases::Entry> TableBases::entry_at(uint64_t word, int64_t dis
 }
 
 /// Only the procedure that forms the address of a table may jump to the targets of the table. For
-/// entries that are never used, some compilers write the address behind the procedure, where other
-/// code may come to stand: the procedure's entry stands for such a target.
+/// entries that are never used, some compilers write the address behind the procedure, or that of
+/// its cold part, which is empty; other code may come to stand there. The procedure's entry stands
+/// for such a target.
 uint64_t TableBases::checked_target(uint64_t target) {
   const auto [first, end] =
       std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
@@ -221,12 +231,13 @@ uint64_t TableBases::checked_target(uint64_t target) {
   };
   const uint32_t range = lifter_.range_at(target);
   const bool may_be_behind = range == kNone || lifter_.program.ranges[range].start == target;
-  bool behind = false;
+  std::optional<uint64_t> unused;  // what stands for the target
   for (auto user = first; user != end; ++user) {
     const ProcedureId from = owner(user->place);
     if (owner(target) == from) continue;
-    if (may_be_behind && owner(target - 1) == from) {
-      behind = true;
+    if (may_be_behind && from != kNone &&
+        (owner(target - 1) == from || is_empty_part(lifter_, from, target))) {
+      unused = lifter_.program[from].address;
       continue;
     }
     for (const uint64_t place : {user->place, target})
@@ -235,7 +246,7 @@ uint64_t TableBases::checked_target(uint64_t target) {
                                          "uses it",
                                          *base_));
   }
-  return behind ? lifter_.program[owner(target - 1)].address : target;
+  return unused.value_or(target);
 }
 
 }  // namespace respike

@@ -142,6 +142,18 @@ TEST(X8664Lift, JumpTableThatLeadsBehindItsProcedure) {
   EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
 }
 
+/// Or to where the procedure has an empty cold part, and another procedure stands.
+TEST(X8664Lift, JumpTableThatLeadsToAnEmptyPart) {
+  auto code = code_with_table();
+  code.insert(code.end(), {0xc3, 0xc3});  // x, g
+  const Lifted lifted(code, {{"f", 19}, {"x", 1}, {"f.cold", 0}, {"g", 1}},
+                      {0x11, 0xf0, 0xff, 0xff, 0x14, 0xf0, 0xff, 0xff}, 2);
+  EXPECT_TRUE(lifted["f"].movable() && lifted["g"].movable());
+  ASSERT_EQ(lifted.program.code_pointers.size(), 2u);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.procedure, 0u);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
+}
+
 TEST(X8664Lift, JumpTableThatLeadsIntoAnotherProcedure) {
   auto code = code_with_table();
   code.insert(code.end(), {0x90, 0xc3});  // g
