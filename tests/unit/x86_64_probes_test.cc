@@ -264,7 +264,8 @@ TEST(X8664Probes, CountWhereFlagsAreLive) {
           ASSERT_EQ(probes().registers(kind, false, true), 1u);
           State state = start_state(flags);
           State before = state;
-          run_probe(memory, kind, {.keep_flags = true, .free = {&r, 1}}, saved, false, state);
+          run_probe(memory, kind, {.gp = {}, .keep_flags = true, .free = {&r, 1}}, saved, false,
+                    state);
           ++runs;
           if (!saved) before.registers[encoded_of(r)] = state.registers[encoded_of(r)];
           ASSERT_EQ(state.flags & kStatusFlags, flags) << r;
@@ -311,8 +312,8 @@ TEST(X8664Probes, RecordTargets) {
               state.registers[jump.base] =
                   reinterpret_cast<uint64_t>(memory.words()) - static_cast<uint64_t>(jump.offset);
             State before = state;
-            run_probe(memory, ProbeKind::record_target, {.free = {&r, 1}, .jump = indirect}, saved,
-                      call, state);
+            run_probe(memory, ProbeKind::record_target,
+                      {.gp = {}, .free = {&r, 1}, .jump = indirect}, saved, call, state);
             changes += target != last;
             last = target;
             EXPECT_EQ(memory.counted(), target);
@@ -335,8 +336,8 @@ TEST(X8664Probes, RecordTargetsOfOtherOperands) {
     x86_64_machine().codec.decode(bytes, 0, &instruction);
     memory.counted() = memory.changes() = 0;
     run_probe(memory, ProbeKind::record_target,
-              {.free = {&r, 1}, .jump = {.instruction = &instruction, .bytes = bytes}}, saved, call,
-              state);
+              {.gp = {}, .free = {&r, 1}, .jump = {.instruction = &instruction, .bytes = bytes}},
+              saved, call, state);
     EXPECT_EQ(memory.changes(), 1u);
     return memory.counted();
   };

@@ -40,6 +40,7 @@ struct Encoding {
   unsigned opcode_size() const { return opcode[0] == 0x0f ? 2 : 1; }
 };
 
+/// By the number of Added.
 constexpr Encoding kEncodings[] = {
     {.opcode = {0x0f, 0x0b}, .wide = false},
     {.opcode = {0x90}, .wide = false},
@@ -60,54 +61,55 @@ constexpr Encoding kEncodings[] = {
     {.opcode = {0x9e}, .wide = false},
 };
 
-/// Appends an encoding with the fields of ModRM, SIB and displacement.
+/// The fields of ModRM and SIB.
 struct Fields {
   unsigned reg = 0, base = kNone, index = kNone, scale = 0;  // scale: its logarithm
   bool memory = false;
 };
 
+void put(unsigned byte, std::vector<uint8_t>& out) {
+  out.push_back(static_cast<uint8_t>(byte));
+}
+
+/// Appends ModRM, SIB and the displacement. Of an operand relative to rip the distance is left out.
+void write_operands(const Fields& fields, int32_t number, std::vector<uint8_t>& out) {
+  const unsigned reg = (fields.reg & 7) << 3, base = fields.base & 7;
+  if (!fields.memory) return put(0xc0 | reg | base, out);
+  if (fields.base == kRip) {
+    put(reg | 5, out);
+    out.resize(out.size() + 4);
+    return;
+  }
+  const bool has_base = fields.base != kNone, is_short = has_base && fits_signed(number, 8);
+  const bool has_sib = !has_base || fields.index != kNone || base == kRsp;
+  put((!has_base ? 0u : is_short ? 0x40u : 0x80u) | reg | (has_sib ? 4u : base), out);
+  if (has_sib)
+    put(fields.scale << 6 | (fields.index == kNone ? 4u : fields.index & 7) << 3 |
+            (has_base ? base : 5u),
+        out);
+  if (is_short) return put(static_cast<uint8_t>(number), out);
+  out.resize(out.size() + 4);
+  std::memcpy(&out[out.size() - 4], &number, 4);
+}
+
 void write(const Encoding& encoding, const Fields& fields, int32_t number,
            std::vector<uint8_t>& out) {
-  const auto put = [&](unsigned byte) { out.push_back(static_cast<uint8_t>(byte)); };
-  const bool rip = fields.base == kRip;
   const auto high = [](unsigned r) { return r < 16 ? r >> 3 & 1 : 0; };
-  if (encoding.locked) put(0xf0);
+  if (encoding.locked) put(0xf0, out);
   if (encoding.in_opcode) {
-    if (fields.base >= 8) put(0x41);
-    return put(encoding.opcode[0] | (fields.base & 7));
+    if (fields.base >= 8) put(0x41, out);
+    return put(encoding.opcode[0] | (fields.base & 7), out);
   }
   if (encoding.wide)
-    put(0x48 | high(fields.reg) << 2 | high(fields.index) << 1 | high(fields.base));
-  for (unsigned i = 0; i < encoding.opcode_size(); ++i) put(encoding.opcode[i]);
-  if (encoding.has_modrm()) {
-    const unsigned reg = (fields.reg & 7) << 3;
-    const bool is_short = fits_signed(number, 8);
-    if (!fields.memory) {
-      put(0xc0 | reg | (fields.base & 7));
-    } else if (rip) {
-      put(reg | 5);
-    } else {
-      const bool no_base = fields.base == kNone;
-      const bool sib = no_base || fields.index != kNone || (fields.base & 7) == kRsp;
-      put((no_base ? 0u : is_short ? 0x40u : 0x80u) | reg | (sib ? 4u : fields.base & 7));
-      if (sib)
-        put(fields.scale << 6 | (fields.index == kNone ? 4 : fields.index & 7) << 3 |
-            (no_base ? 5 : fields.base & 7));
-      if (no_base || !is_short) {
-        out.resize(out.size() + 4);
-        std::memcpy(&out[out.size() - 4], &number, 4);
-      } else {
-        put(static_cast<uint8_t>(number));
-      }
-    }
-    if (rip) out.resize(out.size() + 4);  // the caller fills the distance in
-  }
-  if (encoding.has_immediate) put(encoding.immediate);
+    put(0x48 | high(fields.reg) << 2 | high(fields.index) << 1 | high(fields.base), out);
+  for (unsigned i = 0; i < encoding.opcode_size(); ++i) put(encoding.opcode[i], out);
+  if (encoding.has_modrm()) write_operands(fields, number, out);
+  if (encoding.has_immediate) put(encoding.immediate, out);
 }
 
 /// Instructions without REX.W, but for push and pop, work on al and ah.
 Fields fields_for(const Encoding& encoding, unsigned r) {
-  if (!encoding.wide) return {.base = encoding.in_opcode ? r : kRax};
+  if (!encoding.wide) return {.base = encoding.in_opcode ? r : unsigned{kRax}};
   return {.reg = encoding.extension == kRegister ? r : encoding.extension & 7u};
 }
 

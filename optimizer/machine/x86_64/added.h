@@ -45,7 +45,7 @@ struct Place {
 /// operands that it does not have are ignored.
 Instruction make_added(Added what, uint8_t r = 0, const Place& place = {});
 
-/// The same with the address `place` as a Reference: `immediate` becomes the number `reference`.
+/// The same with an operand in memory that a Reference says: `immediate` is the number `reference`.
 Instruction make_added(Added what, uint8_t r, uint32_t reference);
 
 /// Appends the bytes of an instruction of make_added(), which stands at `address`. Throws Error

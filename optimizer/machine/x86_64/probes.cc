@@ -15,7 +15,8 @@
 //
 // Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers
 // leave alone (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128
-// bytes, which are the red zone while the stack pointer is lower.
+// bytes, which are the red zone while the stack pointer is lower. In front of a call, which
+// overwrites what lies below the stack pointer, a push will do.
 
 #include "optimizer/machine/x86_64/probes.h"
 
@@ -31,21 +32,9 @@ using namespace x86_64;
 
 namespace {
 
-/// Those with the shortest push come first. r12 would need a longer lea.
-constexpr Register kUsable[] = {register_of(kRcx),
-                                register_of(kRdx),
-                                register_of(kRsi),
-                                register_of(kRdi),
-                                register_of(kRax),
-                                register_of(kRbx),
-                                register_of(kRbp),
-                                8,
-                                9,
-                                10,
-                                11,
-                                13,
-                                14,
-                                15};
+/// rcx rdx rsi rdi rax rbx rbp r8 r9 r10 r11 r13 r14 r15: those with the shortest push come first.
+/// r12 would need a longer lea.
+constexpr Register kUsable[] = {2, 1, 4, 5, 0, 3, 6, 8, 9, 10, 11, 13, 14, 15};
 constexpr Register kRaxOnly[] = {register_of(kRax)};
 
 constexpr int32_t kRedZone = 128;  // bytes
