@@ -66,7 +66,7 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
 
 /// The bytes of an instruction of the input; none of an added instruction.
 std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
-  if (instruction.origin == kNone) return {};
+  if (program.image == nullptr || instruction.origin == kNone) return {};
   const uint64_t address = program.origin_base + instruction.origin;
   const Section* section = program.image->section_at(address);
   if (section == nullptr) return {};
