@@ -4,7 +4,7 @@
 // A probe in a block goes where two registers are free and gp is known, if there is such a place,
 // else where it costs least. A probe on an edge gets a block of its own: behind the source block
 // where control falls through; where control jumps, in front of the target if control does not run
-// into the target from there, else at the end of the procedure's code.
+// into the target from there, else at the nearest place into which control does not run.
 //
 // A block with a probe that retries (an atomic probe) falls into three pieces: the code before, the
 // loop, the code behind. The first piece keeps the block's number, so that references to its start
@@ -431,6 +431,7 @@ void ProbeInserter::add_routines(Layout& layout) {
 struct ProbeInserter::Edited {
   std::vector<std::vector<BlockId>> before;  // by block of the input: new blocks in front of it
   std::vector<std::vector<BlockId>> behind;  // by block of the input: new blocks behind it
+  std::vector<std::vector<BlockId>> beyond;  // the same, behind those; control does not run in
   std::vector<BlockId> trailing;             // new blocks for the procedure's end
   std::vector<BlockId> end_of;               // by block of the input: the block with its end
 };
@@ -582,34 +583,54 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
       *program_.arena, Edge{.target = to, .kind = Edge::Kind::fall_through});
   for (Edge& edge : procedure.blocks[from].successors)
     if (edge.kind == kind) edge.target = added.front();
-  if (probe.where == Where::on_taken && free_before_[id][to]) {
-    free_before_[id][to] = false;
-    edited.before[to] = added;
-    return;
+  const auto put = [&](std::vector<BlockId>& place) {
+    place.insert(place.end(), added.begin(), added.end());
+  };
+  if (probe.where == Where::after_block) return put(edited.behind[probe.block]);
+  if (gaps_[id].before[to]) {
+    gaps_[id].before[to] = false;
+    return put(edited.before[to]);
   }
-  auto& place = probe.where == Where::after_block ? edited.behind[probe.block] : edited.trailing;
-  place.insert(place.end(), added.begin(), added.end());
+  const BlockId near = gaps_[id].near[probe.block];
+  put(near == kNone ? edited.trailing : edited.beyond[near]);
 }
 
-/// Finds the blocks into which control does not run from the block before in the layout: a probe on
-/// a branch to such a block stands in front of the block and needs no branch of its own.
-void ProbeInserter::find_free_targets(const Layout& layout) {
+/// Finds the places in the layout where control does not run from block to block. A probe on a
+/// branch stands in front of the branch's target if that is such a place, and needs no branch of
+/// its own; else at the nearest such place, where short branches reach it.
+void ProbeInserter::find_gaps(const Layout& layout) {
   for (const Procedure& procedure : program_.procedures)
-    free_before_.emplace_back(procedure.blocks.size());
-  for (const Layout::Fragment& fragment : layout.fragments)
-    for (size_t i = 1; i < fragment.blocks.size(); ++i) {
-      const BasicBlock& before = program_[fragment.procedure].blocks[fragment.blocks[i - 1]];
-      const Edge* next = before.edge(Edge::Kind::fall_through);
-      free_before_[fragment.procedure][fragment.blocks[i]] =
-          !before.has(BasicBlock::kGluedToNext) &&
-          (next == nullptr || next->target != fragment.blocks[i]);
+    gaps_.push_back({std::vector<bool>(procedure.blocks.size()),
+                     std::vector<BlockId>(procedure.blocks.size(), kNone)});
+  for (const Layout::Fragment& fragment : layout.fragments) {
+    const Procedure& procedure = program_[fragment.procedure];
+    Gaps& gaps = gaps_[fragment.procedure];
+    const auto& blocks = fragment.blocks;
+    std::vector<size_t> places;  // of blocks from which control does not run on
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const BasicBlock& block = procedure.blocks[blocks[i]];
+      const Edge* next = block.edge(Edge::Kind::fall_through);
+      const bool last = i + 1 == blocks.size();
+      if (block.has(BasicBlock::kGluedToNext) ||
+          (next != nullptr && !last && next->target == blocks[i + 1]))
+        continue;
+      if (!last) gaps.before[blocks[i + 1]] = true;
+      if (next == nullptr) places.push_back(i);
     }
+    size_t place = 0;
+    for (size_t i = 0; i < blocks.size() && !places.empty(); ++i) {
+      while (place + 1 < places.size() && places[place] < i) ++place;
+      const bool earlier = place > 0 && i - places[place - 1] < places[place] - i;
+      gaps.near[blocks[i]] = blocks[places[earlier ? place - 1 : place]];
+    }
+  }
 }
 
 void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited) {
   const auto blocks = static_cast<BlockId>(program_[id].blocks.size());
   edited.before.resize(blocks);
   edited.behind.resize(blocks);
+  edited.beyond.resize(blocks);
   for (BlockId b = 0; b < blocks; ++b) edited.end_of.push_back(b);
   std::stable_sort(probes.begin(), probes.end(), [](const Probe& a, const Probe& b) {
     return std::tuple(a.where, a.block, a.index) < std::tuple(b.where, b.block, b.index);
@@ -628,7 +649,7 @@ void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edi
 
 void ProbeInserter::insert(Layout& layout) {
   shrink();
-  find_free_targets(layout);
+  find_gaps(layout);
   first_routine_ = static_cast<ProcedureId>(program_.procedures.size());
   std::vector<Edited> edits(program_.procedures.size());
   std::vector<uint32_t> last_fragment(program_.procedures.size(), kNone);
@@ -653,11 +674,14 @@ void ProbeInserter::insert(Layout& layout) {
     if (edited.behind.empty()) continue;
     std::vector<BlockId> blocks;
     for (BlockId block : fragment.blocks) {
-      if (block < edited.before.size())
-        blocks.insert(blocks.end(), edited.before[block].begin(), edited.before[block].end());
+      const auto add = [&](const std::vector<std::vector<BlockId>>& added) {
+        if (block < added.size())
+          blocks.insert(blocks.end(), added[block].begin(), added[block].end());
+      };
+      add(edited.before);
       blocks.push_back(block);
-      if (block < edited.behind.size())
-        blocks.insert(blocks.end(), edited.behind[block].begin(), edited.behind[block].end());
+      add(edited.behind);
+      add(edited.beyond);
     }
     if (last_fragment[fragment.procedure] == f)
       blocks.insert(blocks.end(), edited.trailing.begin(), edited.trailing.end());

@@ -94,7 +94,7 @@ class ProbeInserter {
   void count_edge(ProcedureId procedure, BlockId from, BlockId to, Where where, uint64_t counter,
                   double weight);
   void keep(ProcedureId procedure, const Probe& probe);
-  void find_free_targets(const Layout& layout);
+  void find_gaps(const Layout& layout);
   void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
   void write(ProcedureId id, const Probe& probe, uint32_t state, std::vector<Piece>& pieces);
   void edit_block(ProcedureId id, std::span<const Probe> probes, Edited& edited);
@@ -118,8 +118,12 @@ class ProbeInserter {
   DeeperStates deeper_;                  // unwind states while registers are saved
   std::vector<PointFacts> point_facts_;  // of the block that facts_of() was asked for last
   std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
-  std::vector<std::vector<bool>> free_before_;  // by procedure and block, see find_free_targets()
-  std::vector<bool> glued_before_;              // by block of a procedure, see open_places_of()
+  struct Gaps {                 // of a procedure, by block; see find_gaps()
+    std::vector<bool> before;   // control does not run into the block from the block before
+    std::vector<BlockId> near;  // a block close by from which control does not run on, or kNone
+  };
+  std::vector<Gaps> gaps_;
+  std::vector<bool> glued_before_;  // by block of a procedure, see open_places_of()
   ProcedureId glued_before_of_ = kNone;
 };
 
