@@ -54,21 +54,24 @@ class Probes {
   virtual std::span<const Register> usable(ProbeKind kind, bool keep_flags) const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;
 
-  /// Whether the machine has small probes, which call routines.
-  virtual bool has_routines() const = 0;
+  /// Whether the machine has small probes, which call routines; if not, the functions for these
+  /// are never called.
+  virtual bool has_routines() const { return false; }
   /// A small probe for code that seldom runs: puts `number`, which is below kRoutineCounters, into
   /// the first of three registers and calls a routine that all probes with these three registers
   /// share. The last instruction is the call; the instrumenter fills in the call's target.
   static constexpr uint32_t kRoutineCounters = 1u << 16;
   static constexpr unsigned kRoutineRegisters = 3;
-  virtual std::vector<Instruction> routine_call(uint32_t number,
-                                                std::span<const Register> registers) const = 0;
+  virtual std::vector<Instruction> routine_call(uint32_t /*number*/,
+                                                std::span<const Register> /*registers*/) const {
+    return {};
+  }
   /// The routine: adds one to word `number` of the words at `operands.counter`, and returns.
   /// `after` stands behind `retry`, or behind `code` when `retry` is empty.
   struct Routine : ProbeCode {
     std::vector<Instruction> after;
   };
-  virtual Routine routine(ProbeKind kind, const ProbeOperands& operands) const = 0;
+  virtual Routine routine(ProbeKind, const ProbeOperands&) const { return {}; }
   /// The register that holds the target of an indirect jump or call; nullopt: the target may be in
   /// memory.
   virtual std::optional<Register> jump_register(const Instruction& jump) const = 0;

@@ -112,7 +112,7 @@ TEST(AlphaProbes, RecordTargets) {
     const Instruction jump = alpha_machine().text.parse("jmp (t12)", 0);
     const ProbeCode code = probes().probe(
         ProbeKind::record_target,
-        {.counter = kCounter, .gp = gp, .free = free, .jump = {.instruction = &jump}});
+        {.counter = kCounter, .gp = gp, .free = free, .jump = {.instruction = &jump, .bytes = {}}});
     m.load(kCode, placed(code, kCode));
     // The second word counts changes of the first word.
     uint64_t changes = 0, last = 0;

@@ -29,11 +29,12 @@ std::string text(const std::vector<Instruction>& code) {
 
 std::string probe(ProbeKind kind, std::optional<uint64_t> gp) {
   const Instruction jump = parse("br.cond.sptk.few b6", 0).instruction;
-  return text(
-      ia64_probes()
-          .probe(kind,
-                 {.counter = kCounter, .gp = gp, .free = kFree, .jump = {.instruction = &jump}})
-          .code);
+  return text(ia64_probes()
+                  .probe(kind, {.counter = kCounter,
+                                .gp = gp,
+                                .free = kFree,
+                                .jump = {.instruction = &jump, .bytes = {}}})
+                  .code);
 }
 
 TEST(Ia64Probes, Count) {

@@ -138,16 +138,6 @@ class Ia64Probes final : public Probes {
     return result;
   }
 
-  bool has_routines() const override { return false; }
-  std::vector<Instruction> routine_call(uint32_t, std::span<const Register>) const override {
-    assert(false);
-    return {};
-  }
-  Routine routine(ProbeKind, const ProbeOperands&) const override {
-    assert(false);
-    return {};
-  }
-
   /// f6 lies lowest, the registers lie above f6.
   unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>(kSpilled * static_cast<int64_t>(registers + 1));

@@ -109,16 +109,6 @@ class X8664Probes final : public Probes {
     return result;
   }
 
-  bool has_routines() const override { return false; }
-  std::vector<Instruction> routine_call(uint32_t, std::span<const Register>) const override {
-    assert(false);
-    return {};
-  }
-  Routine routine(ProbeKind, const ProbeOperands&) const override {
-    assert(false);
-    return {};
-  }
-
   unsigned save_frame(size_t registers, bool before_call) const override {
     return by_push(registers, before_call) ? 8 : kRedZone;
   }
