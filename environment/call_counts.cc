@@ -14,6 +14,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "optimizer/base/saturating.h"
+
 namespace respike {
 namespace {
 

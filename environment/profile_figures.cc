@@ -10,6 +10,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/ir/procedure_name.h"
 
 namespace respike {

@@ -28,6 +28,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/file_kind.h"
 #include "optimizer/base/files.h"
+#include "optimizer/base/saturating.h"
 
 namespace respike {
 namespace {

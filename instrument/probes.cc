@@ -1,10 +1,11 @@
 // Putting probes into code.
 //
 // All places and registers are chosen on the program as it was lifted; then the program is edited.
-// A probe in a block goes where two registers are free and gp is known, if there is such a place,
-// else where it costs least. A probe on an edge gets a block of its own: behind the source block
-// where control falls through; where control jumps, in front of the target if control does not run
-// into the target from there, else at the nearest place into which control does not run.
+// A probe in a block goes where the registers that it needs are free, gp is known and flags are
+// dead, if there is such a place, else where it costs least. A probe on an edge gets a block of its
+// own: behind the source block where control falls through; where control jumps, in front of the
+// target if control does not run into the target from there, else at the nearest place into which
+// control does not run.
 //
 // A block with a probe that retries (an atomic probe) falls into three pieces: the code before, the
 // loop, the code behind. The first piece keeps the block's number, so that references to its start
@@ -67,13 +68,10 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
 /// The bytes of an instruction of the input; none of an added instruction.
 std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
   if (program.image == nullptr || instruction.origin == kNone) return {};
-  const uint64_t address = program.origin_base + instruction.origin;
-  const Section* section = program.image->section_at(address);
-  if (section == nullptr) return {};
-  const uint64_t offset = address - section->address;
-  const uint64_t size = program.machine->codec.size({&instruction, 1});
-  if (offset > section->contents.size() || size > section->contents.size() - offset) return {};
-  return section->contents.subspan(offset, size);
+  return program.image
+      ->bytes_at(program.origin_base + instruction.origin,
+                 program.machine->codec.size({&instruction, 1}))
+      .value_or(std::span<const uint8_t>());
 }
 
 bool is_call(const Machine& machine, const BasicBlock& block) {

@@ -36,6 +36,8 @@
 #include <deque>
 #include <map>
 
+#include "optimizer/base/saturating.h"
+
 namespace respike {
 namespace {
 

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/error.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/changes.h"
 #include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/profile/records.h"
 
 namespace respike {

@@ -15,6 +15,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
+#include "optimizer/base/saturating.h"
 #include "simulator/run.h"
 #include "simulator/timing.h"
 

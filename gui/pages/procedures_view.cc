@@ -11,6 +11,7 @@
 #include "gui/pages/controls.h"
 #include "gui/pages/remembering.h"
 #include "optimizer/base/number_text.h"
+#include "optimizer/base/saturating.h"
 
 namespace respike::gui {
 

@@ -15,6 +15,7 @@
 #include "gui/pictures/layout_picture.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
+#include "optimizer/base/saturating.h"
 
 namespace respike::gui {
 namespace {

@@ -1,9 +1,14 @@
 #pragma once
-// Products of counts that stop at the largest number.
+// Sums and products of counts that stop at the largest number.
 
 #include <cstdint>
 
 namespace respike {
+
+/// a + b, at most 2^64 - 1.
+constexpr uint64_t saturating_add(uint64_t a, uint64_t b) {
+  return a + b < a ? UINT64_MAX : a + b;
+}
 
 /// a * b, at most 2^64 - 1.
 constexpr uint64_t saturating_multiply(uint64_t a, uint64_t b) {

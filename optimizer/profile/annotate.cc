@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "optimizer/base/hash.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"

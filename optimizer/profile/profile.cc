@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "optimizer/base/files.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/image/image.h"
 #include "optimizer/profile/records.h"
 

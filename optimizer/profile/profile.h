@@ -114,9 +114,4 @@ void clear_counts(Profile& profile);
 /// Sorts by block and target, and adds up targets that are listed twice for a block.
 void unite(std::vector<ProcedureProfile::IndirectTarget>& sites);
 
-/// a + b, at most 2^64 - 1.
-constexpr uint64_t saturating_add(uint64_t a, uint64_t b) {
-  return a + b < a ? UINT64_MAX : a + b;
-}
-
 }  // namespace respike

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "optimizer/base/saturating.h"
 #include "optimizer/profile/repair_flow.h"
 #include "profiledb/matching/node_graph.h"
 #include "profiledb/matching/node_pairs.h"

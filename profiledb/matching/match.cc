@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/error.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/profile/annotate.h"
 #include "profiledb/matching/carry.h"
 #include "profiledb/matching/procedure_pairs.h"

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "optimizer/base/saturating.h"
+
 namespace respike {
 namespace {
 

@@ -7,8 +7,8 @@ profiles and for counters that Respike inserts.
 
 simulator/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU
 begins each repetition of x86-64's repeated string instructions (rep movsb), so of these get() gives
-the count of the instruction behind. Link-time
-addresses are the addresses of symbols and of objdump, wherever the image was loaded.
+the count of the instruction behind. Link-time addresses are the addresses of symbols and of
+objdump, wherever the image was loaded.
 
 Runs of two images can be compared because nothing else differs between them: the environment has
 only the variables that are passed, address randomization is off, the emulator's random numbers

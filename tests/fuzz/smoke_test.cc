@@ -105,44 +105,39 @@ TEST(FuzzSmoke, Reader) {
   run(seeds().alpha, 10'000, 1'000'000, FuzzDepth::rewritable, check_reader);
 }
 
-TEST(FuzzSmoke, Lifter) {
-  run(seeds().alpha, 3'000, 2'000'000, FuzzDepth::lifted, check_lifter);
+/// The images of a machine, and the first mutation of each kind of check.
+struct FuzzedMachine {
+  const char* name;
+  std::vector<Bytes> Seeds::*images;
+  uint64_t lifter, rewrite, instrument;
+};
+
+void PrintTo(const FuzzedMachine& machine, std::ostream* out) {
+  *out << machine.name;
 }
 
-TEST(FuzzSmoke, Rewrite) {
-  run(seeds().alpha, 1'500, 3'000'000, FuzzDepth::rewritten,
+class FuzzMachine : public testing::TestWithParam<FuzzedMachine> {};
+
+TEST_P(FuzzMachine, Lifter) {
+  run(seeds().*GetParam().images, 3'000, GetParam().lifter, FuzzDepth::lifted, check_lifter);
+}
+
+TEST_P(FuzzMachine, Rewrite) {
+  run(seeds().*GetParam().images, 1'500, GetParam().rewrite, FuzzDepth::rewritten,
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
 }
 
-TEST(FuzzSmoke, ItaniumLifter) {
-  run(seeds().ia64, 3'000, 4'000'000, FuzzDepth::lifted, check_lifter);
+TEST_P(FuzzMachine, Instrument) {
+  run(seeds().*GetParam().images, 700, GetParam().instrument, FuzzDepth::rewritten,
+      check_instrument);
 }
 
-TEST(FuzzSmoke, ItaniumRewrite) {
-  run(seeds().ia64, 1'500, 5'000'000, FuzzDepth::rewritten,
-      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
-}
-
-TEST(FuzzSmoke, Instrument) {
-  run(seeds().alpha, 700, 6'000'000, FuzzDepth::rewritten, check_instrument);
-}
-
-TEST(FuzzSmoke, ItaniumInstrument) {
-  run(seeds().ia64, 700, 7'000'000, FuzzDepth::rewritten, check_instrument);
-}
-
-TEST(FuzzSmoke, X8664Lifter) {
-  run(seeds().x86_64, 3'000, 8'000'000, FuzzDepth::lifted, check_lifter);
-}
-
-TEST(FuzzSmoke, X8664Rewrite) {
-  run(seeds().x86_64, 1'500, 9'000'000, FuzzDepth::rewritten,
-      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
-}
-
-TEST(FuzzSmoke, X8664Instrument) {
-  run(seeds().x86_64, 700, 10'000'000, FuzzDepth::rewritten, check_instrument);
-}
+INSTANTIATE_TEST_SUITE_P(
+    FuzzSmoke, FuzzMachine,
+    testing::Values(FuzzedMachine{"Alpha", &Seeds::alpha, 2'000'000, 3'000'000, 6'000'000},
+                    FuzzedMachine{"Itanium", &Seeds::ia64, 4'000'000, 5'000'000, 7'000'000},
+                    FuzzedMachine{"X8664", &Seeds::x86_64, 8'000'000, 9'000'000, 10'000'000}),
+    testing::PrintToStringParamName());
 
 TEST(FuzzSmoke, UnwindRegions) {
   const std::vector<Bytes>& from = seeds().descriptors;

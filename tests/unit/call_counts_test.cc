@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/base/saturating.h"
 #include "tests/unit/profile_testing.h"
 
 namespace respike {

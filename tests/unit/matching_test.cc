@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "elf_test_files.h"
+#include "optimizer/base/saturating.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"

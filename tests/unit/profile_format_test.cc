@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/saturating.h"
 #include "tests/unit/format_damage.h"
 #include "tests/unit/profile_testing.h"
 
