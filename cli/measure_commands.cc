@@ -13,6 +13,7 @@
 #include "optimizer/base/error.h"
 #include "simulator/run.h"
 #include "simulator/timing.h"
+#include "tas/libraries.h"
 
 namespace respike::cli {
 namespace {
@@ -194,8 +195,10 @@ void judge(const Compared& c, const MeasureArguments& arguments) {
 
 void run_compare(const MeasureArguments& arguments) {
   const std::string &before = arguments.before, &after = arguments.after;
-  const simulator::Workload workload{.arguments = arguments.words};
-  if (const ModelInfo* model = model_of(arguments, before)) {
+  const ModelInfo* const model = model_of(arguments, before);
+  const simulator::Workload workload{.arguments = arguments.words,
+                                     .variables = variables_to_find_libraries(after, before)};
+  if (model != nullptr) {
     const Comparison c = simulator::compare(*model, before, after, workload);
     if (arguments.json)
       fmt::print("{}\n", text_of(to_json(c)));

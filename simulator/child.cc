@@ -25,11 +25,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "optimizer/base/error.h"
 #include "optimizer/base/file_kind.h"
@@ -220,10 +222,15 @@ void require_program_for(const Platform& platform, const fs::path& path) {
     throw Error(fmt::format("it is not a program for {}", platform.name), path);
 }
 
-std::vector<std::string> present_environment() {
-  std::vector<std::string> variables;
+std::vector<std::string> environment_with(std::vector<std::string> variables) {
+  const auto name_of = [](std::string_view variable) {
+    return variable.substr(0, variable.find('='));
+  };
+  const size_t given = variables.size();
   for (char** variable = environ; *variable != nullptr; ++variable)
-    variables.emplace_back(*variable);
+    if (std::none_of(variables.begin(), variables.begin() + ptrdiff_t(given),
+                     [&](const auto& other) { return name_of(other) == name_of(*variable); }))
+      variables.emplace_back(*variable);
   return variables;
 }
 

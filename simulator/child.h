@@ -59,8 +59,8 @@ class Folder {
 std::optional<MachineId> require_program(const std::filesystem::path& path);
 void require_program_for(const Platform& platform, const std::filesystem::path& path);
 
-/// The environment of this process, NAME=VALUE.
-std::vector<std::string> present_environment();
+/// `variables`, NAME=VALUE, and the other variables of this process.
+std::vector<std::string> environment_with(std::vector<std::string> variables);
 
 enum class Addresses : uint8_t { fixed, random };
 

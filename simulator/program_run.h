@@ -7,9 +7,8 @@
 
 namespace respike::simulator {
 
-/// A program and what it sees. The program runs with the present environment. Processes that the
-/// program forks, and programs that it executes, count as part of it; under an emulator, if they
-/// run under the emulator, too.
+/// A program and what it sees. Processes that the program forks, and programs that it executes,
+/// count as part of it; under an emulator, if they run under the emulator, too.
 struct ProgramRun {
   std::filesystem::path program;
   std::string argv0;
@@ -18,6 +17,8 @@ struct ProgramRun {
   int output = 2;
   int errors = 2;
   std::filesystem::path folder = {};  // where it runs; empty: in the present folder
+  // NAME=VALUE, each instead of what the present environment has; the rest is the present one
+  std::vector<std::string> variables = {};
   int stop = -1;  // a file number: when it can be read, the program is killed; -1: none
 };
 
@@ -25,8 +26,9 @@ struct ProgramRun {
 struct Workload {
   std::vector<std::string> arguments;
   std::filesystem::path folder = {};  // as in ProgramRun
-  int input = 0;                      // is read to its end first
-  int stop = -1;                      // as in ProgramRun
+  std::vector<std::string> variables = {};
+  int input = 0;  // is read to its end first
+  int stop = -1;  // as in ProgramRun
 };
 
 }  // namespace respike::simulator

@@ -53,23 +53,17 @@ fs::path find_plugin() {
   return path;
 }
 
-/// The present environment and the variables by which QEMU finds the plugin.
-std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder) {
+/// The environment of the run and the variables by which QEMU finds the plugin.
+std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder,
+                                         const ProgramRun& run) {
   const Platform& platform = platform_of(model.machine);
-  std::vector<std::string> ours;
+  std::vector<std::string> variables;
   if (platform.model_option.empty())
-    ours = {fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)), "QEMU_RAND_SEED=1",
-            fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
-                        folder.results().string(), model.name)};
-  const auto is_ours = [&](std::string_view variable) {
-    return std::any_of(ours.begin(), ours.end(), [&](const std::string& our) {
-      return variable.starts_with(our.substr(0, our.find('=') + 1));
-    });
-  };
-  std::vector<std::string> result = ours;
-  for (std::string& variable : present_environment())
-    if (!is_ours(variable)) result.push_back(std::move(variable));
-  return result;
+    variables = {fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)), "QEMU_RAND_SEED=1",
+                 fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
+                             folder.results().string(), model.name)};
+  variables.insert(variables.end(), run.variables.begin(), run.variables.end());
+  return environment_with(std::move(variables));
 }
 
 /// The words of the emulator's command line.
@@ -118,7 +112,7 @@ Measurement measure_in(const Folder& folder, const ModelInfo& info, const Progra
   Measurement result;
   result.model = info.name;
   result.exit_status =
-      run_child(emulator, words_for(platform, folder, run), environment_for(info, folder), run,
+      run_child(emulator, words_for(platform, folder, run), environment_for(info, folder, run), run,
                 folder.signals(), Addresses::fixed)
           .exit_status;
   read_results(folder.results(), result);

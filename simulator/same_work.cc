@@ -58,6 +58,7 @@ ProgramRun run_of(const std::filesystem::path& program, const std::filesystem::p
           .output = outputs.output.number(),
           .errors = outputs.errors.number(),
           .folder = workload.folder,
+          .variables = workload.variables,
           .stop = workload.stop};
 }
 

@@ -58,8 +58,8 @@ ChildEnd run_once(const Folder& folder, const ProgramRun& run, Addresses address
   folder.prepare(run.program);
   std::vector<std::string> words = {run.argv0};
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
-  return run_child(folder.link(), std::move(words), present_environment(), run, folder.signals(),
-                   addresses);
+  return run_child(folder.link(), std::move(words), environment_with(run.variables), run,
+                   folder.signals(), addresses);
 }
 
 /// Runs a program once more, silently, and notes its time.

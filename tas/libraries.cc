@@ -345,6 +345,19 @@ std::vector<fs::path> folders_by_origin(const LoaderView& view, const fs::path& 
   return folders;
 }
 
+std::vector<std::string> variables_to_find_libraries(const fs::path& program,
+                                                     const fs::path& original) {
+  const ProgramImage moved = read_program(program);
+  const LibrarySearch search = present_search(*moved.platform);
+  if (find_libraries(moved, search).missing.empty()) return {};
+  const ProgramImage there = read_program(original);
+  std::string list = search.library_path;
+  for (const fs::path& folder :
+       folders_by_origin(there.view, fs::canonical(there.path).parent_path(), *there.platform))
+    list += (list.empty() ? "" : ":") + folder.string();
+  return {"LD_LIBRARY_PATH=" + list};
+}
+
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search) {
   if (!program.view.dynamic) return {};
   return Search(program, search).run();

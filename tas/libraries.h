@@ -59,6 +59,13 @@ std::vector<std::filesystem::path> folders_by_origin(const LoaderView& view,
                                                      const std::filesystem::path& origin,
                                                      const Platform& platform);
 
+/// The variables, NAME=VALUE, with which a program finds its libraries when it lies elsewhere than
+/// `original`, another version of the program that finds them by $ORIGIN. None when the program
+/// misses no library. Example: an optimized image in the store, and /app/bin/prog with the search
+/// path $ORIGIN/../lib, give LD_LIBRARY_PATH=/app/lib. Errors as of read_program().
+std::vector<std::string> variables_to_find_libraries(const std::filesystem::path& program,
+                                                     const std::filesystem::path& original);
+
 /// All libraries that the program needs, that these libraries need, and so on. A static program has
 /// none.
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search);

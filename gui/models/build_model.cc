@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "environment/describing.h"
+#include "gui/models/profile_tables.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -32,6 +33,16 @@ std::vector<BuildLine> read_builds(Environment& environment, const std::string& 
   return lines;
 }
 
+std::optional<FoundAgain> BuildHistory::found(Environment& environment, Id build) {
+  const Database& database = environment.database();
+  const auto before = database.profiled_build_before(build);
+  if (!before) return std::nullopt;
+  const auto key = std::tuple(build, before->id, database.summary(before->id).version);
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  const LossAnswer answer = read_losses(environment, build);
+  return known_[key] = {uint32_t(before->number), answer.confidence, answer.most_lost};
+}
+
 // ---- BuildModel ----
 
 constexpr TableModel::Title kBuildModelTitles[] = {
@@ -46,12 +57,21 @@ constexpr TableModel::Title kBuildModelTitles[] = {
     {"Made of it", "What is kept in the database"},
     {"Build ID", "The identity that the linker wrote"}};
 
+QString first_seen_text(const BuildRow& build) {
+  return QLocale::system().toString(QDateTime::fromSecsSinceEpoch(build.first_seen),
+                                    QLocale::ShortFormat);
+}
+
 BuildModel::BuildModel(QObject* parent) : TableModel(kBuildModelTitles, parent) {}
 
 void BuildModel::set(std::vector<BuildLine> builds) {
   beginResetModel();
   builds_ = std::move(builds);
   endResetModel();
+}
+
+void BuildModel::set_found(size_t row, const FoundAgain& found) {
+  builds_.at(row).found = found;
 }
 
 QVariant BuildModel::data(const QModelIndex& index, int role) const {
@@ -62,8 +82,7 @@ QVariant BuildModel::data(const QModelIndex& index, int role) const {
     case number:
       return QString("%1%2").arg(line.build.number).arg(line.present ? " (now)" : "");
     case first_seen:
-      return QLocale::system().toString(QDateTime::fromSecsSinceEpoch(line.build.first_seen),
-                                        QLocale::ShortFormat);
+      return first_seen_text(line.build);
     case runs:
       return QString::fromStdString(runs_text(profile.runs));
     case entered:

@@ -1,6 +1,9 @@
 #pragma once
 // Tables of an image: its builds, and the procedures of it that are left alone.
 
+#include <map>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "environment/environment.h"
@@ -9,16 +12,37 @@
 
 namespace respike::gui {
 
+/// What of the counts of the nearest older build that was counted is found again in a build.
+struct FoundAgain {
+  uint32_t before = 0;  // number of the older build
+  double share = 0;     // of the executed instructions, for sure
+  QString most_lost;    // LossAnswer::most_lost
+};
+
 struct BuildLine {
   BuildRow build;
   ProfileSummary profile;
   bool present = false;  // the image's file has this content now
   bool instrumented = false, optimized = false;
+  std::optional<FoundAgain> found;  // nullopt: not known yet, or no older build was counted
 };
 
 /// The builds of an image, newest first. Asked in the background (Manager::ask).
 std::vector<BuildLine> read_builds(Environment& environment, const std::string& application,
                                    const std::string& image);
+
+/// Finds what builds have of older ones. Profiles are matched for each answer, so answers are kept
+/// until the older build is counted again. For the thread of the questions.
+class BuildHistory {
+ public:
+  std::optional<FoundAgain> found(Environment& environment, Id build);
+
+ private:
+  std::map<std::tuple<Id, Id, uint64_t>, FoundAgain> known_;  // by both builds and the older counts
+};
+
+/// In the user's own way.
+QString first_seen_text(const BuildRow& build);
 
 class BuildModel : public TableModel {
   Q_OBJECT
@@ -29,6 +53,8 @@ class BuildModel : public TableModel {
   explicit BuildModel(QObject* parent = nullptr);
 
   void set(std::vector<BuildLine> builds);
+  const std::vector<BuildLine>& builds() const { return builds_; }
+  void set_found(size_t row, const FoundAgain& found);
   QVariant data(const QModelIndex& index, int role) const override;
 
  protected:

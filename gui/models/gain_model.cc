@@ -18,6 +18,7 @@
 #include "optimizer/base/saturating.h"
 #include "simulator/run.h"
 #include "simulator/timing.h"
+#include "tas/libraries.h"
 
 namespace respike::gui {
 
@@ -167,6 +168,7 @@ Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop
         std::unique_ptr<const int, void (*)(const int*)>(&file, [](const int* f) { close(*f); });
     simulator::Workload workload;
     workload.folder = request.folder.toStdString();
+    workload.variables = variables_to_find_libraries(files.second, files.first);
     workload.input = file;
     workload.stop = stop->number();
     for (const QString& argument : request.arguments)

@@ -125,7 +125,15 @@ LossAnswer losses_of(const QString& title, const Profile& before, const MatchRes
                    percent(match.instructions_matched, match.instructions_before)),
                QString::fromStdString(percent(match.confidence, 1)));
   auto rows = std::make_shared<CellRows>();
-  for (const ProfileLoss& loss : losses(before, match))
+  const std::vector<ProfileLoss> lost = losses(before, match);
+  answer.confidence = match.confidence;
+  if (!lost.empty() && lost.front().lost() > 0)
+    answer.most_lost =
+        QString("%1, %2: %3")
+            .arg(QString::fromStdString(lost.front().before->name),
+                 QString::fromStdString(percent(lost.front().lost(), match.instructions_before)),
+                 QString::fromStdString(loss_reason(lost.front())));
+  for (const ProfileLoss& loss : lost)
     rows->push_back({share_cell(share(loss.lost(), match.instructions_before)),
                      share_cell(share(loss.executed, match.instructions_before)),
                      count_cell(loss.before->instructions()), share_cell(loss.confidence),

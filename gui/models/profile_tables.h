@@ -76,7 +76,9 @@ std::shared_ptr<const CellRows> read_differences(Environment& environment, const
 // ---- a profile carried over ----
 
 struct LossAnswer {
-  QString summary;  // empty: no older build was counted
+  QString summary;        // empty: no older build was counted
+  double confidence = 0;  // share of the executed instructions that was found again for sure
+  QString most_lost;  // the procedure that lost most, with its loss and the reason; may be empty
   std::shared_ptr<const CellRows> rows = std::make_shared<CellRows>();
 };
 

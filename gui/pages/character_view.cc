@@ -1,9 +1,7 @@
 #include "gui/pages/character_view.h"
 
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QMessageBox>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -25,10 +23,9 @@ CharacterView::CharacterView(Manager& manager, std::shared_ptr<CodeCache> cache,
     place.text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* head = new QHBoxLayout;
     head->addWidget(place.title, 1);
-    auto* button = make_button("Save picture…", "Save this picture as SVG or PNG", this,
-                               [this, picture = place.picture] { save(picture->figure()); });
-    button->setAccessibleName("Save picture: " + figure.title);
-    head->addWidget(button);
+    place.picture->set(figure);
+    head->addWidget(make_save_button(
+        *place.picture, [this] { return choice().application; }, this));
     column->addLayout(head);
     column->addWidget(place.text);
     column->addWidget(place.picture);
@@ -88,15 +85,6 @@ void CharacterView::show(const Characteristics& program) {
   }
   model_.set(program);
   show_content();
-}
-
-void CharacterView::save(const Figure& figure) {
-  const QString path = QFileDialog::getSaveFileName(
-      this, "Save the picture", choice().application + "-" + figure.name + ".svg",
-      "SVG (*.svg);;PNG (*.png)");
-  if (path.isEmpty()) return;
-  const QString failure = save_figure(figure, path);
-  if (!failure.isEmpty()) QMessageBox::warning(this, "Save the picture", verbatim(failure));
 }
 
 }  // namespace respike::gui

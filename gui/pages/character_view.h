@@ -29,7 +29,6 @@ class CharacterView : public TimeView {
     QLabel* text = nullptr;
   };
   void show(const Characteristics& program);
-  void save(const Figure& figure);
 
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   CharacterModel model_;

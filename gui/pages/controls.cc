@@ -106,6 +106,23 @@ void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidge
     QMessageBox::warning(parent, "Save the table", verbatim(path + ": " + file.errorString()));
 }
 
+QPushButton* make_save_button(const FigureWidget& picture, std::function<QString()> start,
+                              QWidget* parent) {
+  const auto save = [&picture, start = std::move(start), parent] {
+    const Figure& figure = picture.figure();
+    const QString path = QFileDialog::getSaveFileName(parent, "Save the picture",
+                                                      start() + "-" + figure.name + ".svg",
+                                                      "SVG (*.svg);;PNG (*.png)");
+    if (path.isEmpty()) return;
+    const QString failure = save_figure(figure, path);
+    if (!failure.isEmpty()) QMessageBox::warning(parent, "Save the picture", verbatim(failure));
+  };
+  QPushButton* button =
+      make_button("Save picture…", "Save this picture as SVG or PNG", parent, save);
+  button->setAccessibleName("Save picture: " + picture.figure().title);
+  return button;
+}
+
 void make_placeholders_readable() {
   QPalette palette = QApplication::palette();
   const QColor text = palette.color(QPalette::Text), base = palette.color(QPalette::Base);

@@ -7,7 +7,10 @@
 #include <QTableView>
 #include <QWidget>
 
+#include <functional>
+
 #include "gui/models/verbatim.h"
+#include "gui/pictures/figure.h"
 
 namespace respike::gui {
 
@@ -46,6 +49,11 @@ class ElidedLabel : public QLabel {
 
 /// Asks for a file and writes the table to it as CSV.
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);
+
+/// A button that asks for a file and writes the figure of `picture` to it as SVG or PNG. `start`
+/// gives the start of the name that is suggested: an application.
+QPushButton* make_save_button(const FigureWidget& picture, std::function<QString()> start,
+                              QWidget* parent);
 
 /// Gives placeholders of text a colour that can be read on the background. Themes with dark colours
 /// may leave the placeholders dark, too.

@@ -3,7 +3,12 @@
 #include <QGroupBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QScrollArea>
+#include <QSplitter>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <optional>
 
 #include "environment/describing.h"
 #include "gui/pages/controls.h"
@@ -45,10 +50,31 @@ ImagePage::ImagePage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget
   layout->addWidget(info_);
   layout->addWidget(
       make_box("Procedures that are left alone", left_alone_table_, left_alone_, this), 3);
-  layout->addWidget(make_box("Builds", build_table_, builds_, this), 2);
+  layout->addWidget(make_builds(), 2);
   connect(images_, &QComboBox::activated, this, &ImagePage::ask);
   connect(&manager_, &Manager::snapshot_changed, this, &ImagePage::take_snapshot);
   take_snapshot();
+}
+
+/// The table of builds, and the time line beside it.
+QWidget* ImagePage::make_builds() {
+  time_line_ = new FigureWidget(this);
+  time_line_->set(build_figure({}));
+  auto* scrolled = new QScrollArea(this);
+  scrolled->setWidgetResizable(true);
+  scrolled->setFrameShape(QFrame::NoFrame);
+  scrolled->setWidget(time_line_);
+  scrolled->setAccessibleName("Time line");
+  auto* box = new QGroupBox("Builds over time", this);
+  auto* layout = new QVBoxLayout(box);
+  layout->addWidget(scrolled, 1);
+  layout->addWidget(make_save_button(
+                        *time_line_, [this] { return application_; }, box),
+                    0, Qt::AlignLeft);
+  auto* splitter = new QSplitter(this);
+  splitter->addWidget(make_box("Builds", build_table_, builds_, this));
+  splitter->addWidget(box);
+  return splitter;
 }
 
 void ImagePage::choose(const QString& application) {
@@ -90,7 +116,7 @@ void ImagePage::showEvent(QShowEvent* event) {
 void ImagePage::ask() {
   const QString image = images_->currentData().toString();
   const int number = ++asked_;
-  builds_.set({});
+  show_builds({});
   left_alone_.set({});
   if (image.isEmpty()) {
     info_->setText("Choose an application above.");
@@ -104,8 +130,8 @@ void ImagePage::ask() {
           Environment& environment) { return read_builds(environment, application, path); },
       [this, number](const Builds& builds) {
         if (number != asked_) return;
-        builds_.set(builds);
-        fit_columns(*build_table_);
+        show_builds(builds);
+        ask_what_was_found();
       },
       [](const QString&) {});
   manager_.ask<ImageInfo>(
@@ -120,6 +146,29 @@ void ImagePage::ask() {
         info_->setText(failure);
         shown_.clear();  // asked again at the next change, or when somebody looks
       });
+}
+
+void ImagePage::show_builds(const std::vector<BuildLine>& builds) {
+  builds_.set(builds);
+  fit_columns(*build_table_);
+  time_line_->set(build_figure(builds));
+}
+
+/// One question for each build that the time line shows, since each takes the time of a match.
+void ImagePage::ask_what_was_found() {
+  using Answer = std::optional<FoundAgain>;
+  for (size_t row = 0; row < std::min(builds_.builds().size(), kBuildsShown); ++row)
+    manager_.ask<Answer>(
+        this,
+        [history = history_, build = builds_.builds()[row].build.id](Environment& environment) {
+          return history->found(environment, build);
+        },
+        [this, row, number = asked_](const Answer& found) {
+          if (number != asked_ || !found) return;
+          builds_.set_found(row, *found);
+          time_line_->set(build_figure(builds_.builds()));
+        },
+        [](const QString&) {});
 }
 
 void ImagePage::show(const ImageInfo& info) {

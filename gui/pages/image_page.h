@@ -1,5 +1,5 @@
 #pragma once
-// The page of one image: what it holds, what of it is left alone, its builds.
+// The page of one image: what it holds, what of it is left alone, its builds over time.
 
 #include <QComboBox>
 #include <QLabel>
@@ -9,6 +9,7 @@
 #include "gui/models/build_model.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/manager.h"
+#include "gui/pictures/figure.h"
 
 namespace respike::gui {
 
@@ -26,10 +27,14 @@ class ImagePage : public QWidget {
  private:
   void take_snapshot();
   void ask();
+  QWidget* make_builds();
   void show(const ImageInfo& info);
+  void show_builds(const std::vector<BuildLine>& builds);
+  void ask_what_was_found();
 
   Manager& manager_;
   std::shared_ptr<CodeCache> cache_;  // used by questions only
+  std::shared_ptr<BuildHistory> history_ = std::make_shared<BuildHistory>();  // so is this
   QString application_;
   QString shown_;  // what the page depends on, when it was asked for
   int asked_ = 0;  // number of the last questions: only their answers are shown
@@ -38,6 +43,7 @@ class ImagePage : public QWidget {
   QComboBox* images_ = nullptr;
   QLabel* info_ = nullptr;
   QTableView* build_table_ = nullptr;
+  FigureWidget* time_line_ = nullptr;
   QTableView* left_alone_table_ = nullptr;
 };
 

@@ -3,9 +3,13 @@
 
 #include "gui/pictures/figure.h"
 
+#include <algorithm>
 #include <set>
+#include <span>
 
+#include "environment/describing.h"
 #include "gui/pictures/svg.h"
+#include "optimizer/base/number_text.h"
 
 namespace respike::gui {
 namespace {
@@ -39,6 +43,26 @@ Figure overhead_figure(const Characteristics& program) {
                       .unit = "%"}};
 }
 
+constexpr const char* kBuildLegend =
+    "A filled mark: runs of this build were counted. Bar: share of the instructions that the older "
+    "build executed that was found again for sure.";
+
+TimeLine::Point point_of(const BuildLine& line) {
+  TimeLine::Point point;
+  point.when = first_seen_text(line.build);
+  point.name = QString("build %1").arg(line.build.number);
+  if (line.present) point.name += " (now)";
+  point.filled = line.profile.runs > 0;
+  if (point.filled) point.name += ", " + QString::fromStdString(runs_text(line.profile.runs));
+  if (!line.found) return point;
+  point.share = line.found->share;
+  point.text =
+      line.found->most_lost.isEmpty()
+          ? QString("nothing of build %1 is lost").arg(line.found->before)
+          : QString("of build %1 most lost: %2").arg(line.found->before).arg(line.found->most_lost);
+  return point;
+}
+
 }  // namespace
 
 QSizeF size_of(const Figure& figure) {
@@ -49,8 +73,10 @@ void paint_figure(QPainter& painter, const QRectF& area, const Figure& figure,
                   const QPalette& palette) {
   if (const auto* chart = std::get_if<LineChart>(&figure.picture))
     paint_chart(painter, area, *chart, palette);
+  else if (const auto* bars = std::get_if<StackedBars>(&figure.picture))
+    paint_bars(painter, area, *bars, palette);
   else
-    paint_bars(painter, area, std::get<StackedBars>(figure.picture), palette);
+    paint_time_line(painter, area, std::get<TimeLine>(figure.picture), palette);
 }
 
 QString save_figure(const Figure& figure, const QString& path) {
@@ -70,6 +96,22 @@ std::vector<Figure> character_figures(const Characteristics& program) {
                     {line_of("all blocks", by_blocks(program, false)),
                      line_of("without blocks that rarely run", by_blocks(program, true))})},
           overhead_figure(program)};
+}
+
+Figure build_figure(const std::vector<BuildLine>& builds) {
+  TimeLine line;
+  QStringList sentences;
+  for (const BuildLine& build : std::span(builds).first(std::min(builds.size(), kBuildsShown))) {
+    line.points.push_back(point_of(build));
+    const TimeLine::Point& point = line.points.back();
+    QString sentence = QString("%1: %2").arg(point.when, point.name);
+    if (point.share)
+      sentence += QString("; %1 found again, %2")
+                      .arg(QString::fromStdString(percent(*point.share, 1)), point.text);
+    sentences << sentence + ".";
+  }
+  line.legend = kBuildLegend;
+  return {"builds", "Builds over time", sentences.join(' '), std::move(line)};
 }
 
 void FigureWidget::set(Figure figure) {

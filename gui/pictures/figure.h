@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "environment/characteristics.h"
+#include "gui/models/build_model.h"
 #include "gui/pictures/line_chart.h"
 #include "gui/pictures/stacked_bars.h"
+#include "gui/pictures/time_line.h"
 
 namespace respike::gui {
 
@@ -17,7 +19,7 @@ struct Figure {
   QString name;   // a word, for names of files: "loops"
   QString title;  // "How often loops turn"
   QString text;
-  std::variant<LineChart, StackedBars> picture;
+  std::variant<LineChart, StackedBars, TimeLine> picture;
 };
 
 QSizeF size_of(const Figure& figure);
@@ -28,6 +30,11 @@ QString save_figure(const Figure& figure, const QString& path);
 
 /// What kind of program it is: loops, sizes of procedures, prologs and epilogs.
 std::vector<Figure> character_figures(const Characteristics& program);
+
+/// How many builds a time line shows, and how much of the older counts each of these found again.
+inline constexpr size_t kBuildsShown = 12;
+/// The builds of an image, the newest first, as a time line.
+Figure build_figure(const std::vector<BuildLine>& builds);
 
 /// Shows a figure's picture. Its text is the description for screen readers.
 class FigureWidget : public QWidget {

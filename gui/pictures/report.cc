@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "environment/describing.h"
 #include "gui/models/character_model.h"
@@ -227,6 +228,10 @@ ReportData read_report(Environment& environment, const std::string& application)
   CodeCache cache;
   data.character = read_characteristics(environment, cache, application, {});
   const ImageView& main = data.application.images.front();
+  data.builds = read_builds(environment, application, main.image.path);
+  BuildHistory history;
+  for (BuildLine& line : std::span(data.builds).first(std::min(data.builds.size(), kBuildsShown)))
+    line.found = history.found(environment, line.build.id);
   if (is_counted(main, {})) data.layouts = cache.layouts(environment, application, main.image.path);
   for (const ProcedureRow& row : rows) {
     if (data.graphs.size() == kGraphs) break;
@@ -250,7 +255,10 @@ QByteArray make_report(const ReportData& data) {
                      .arg(name, kStyle);
   page += QString("<p><code>%1</code> runs its %2 images.</p>\n")
               .arg(html(data.application.main), html(std::string(name_of(data.application.mode))));
-  page += "<h2>Images</h2>\n" + images_table(data.application) + "<h2>Where time goes</h2>\n";
+  page += "<h2>Images</h2>\n" + images_table(data.application);
+  if (data.builds.size() > 1)
+    page += "<h2>Builds of the program</h2>\n" + figure_of(build_figure(data.builds));
+  page += "<h2>Where time goes</h2>\n";
   if (data.executed == 0) {
     page += QString(
                 "<p>Nothing was counted yet: <code>respike instrument %1</code>, then run the "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "environment/characteristics.h"
+#include "gui/models/build_model.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/procedure_model.h"
 
@@ -18,6 +19,7 @@ struct ReportData {
   uint64_t instructions = 0;             // executed, of all procedures
   uint64_t executed = 0, of_procedures = 0;
   Characteristics character;            // of all images that were counted
+  std::vector<BuildLine> builds;        // of the main image, the newest first
   LayoutAnswer layouts;                 // of the main image; without pieces if it was not counted
   std::vector<ProcedureAnswer> graphs;  // of the first ones, with their images
 };

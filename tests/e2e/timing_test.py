@@ -6,6 +6,7 @@ against itself, and errors are those of measured programs."""
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,10 +108,37 @@ def check_different(scratch):
     expect(outcome.status == 1 and b"not a program for Alpha" in outcome.stderr, outcome)
 
 
+def check_elsewhere(scratch):
+    """A version that lies elsewhere finds the libraries that the original finds beside itself."""
+    folder, other = scratch.folder(), scratch.folder()
+    (folder / "lib").mkdir()
+    library = [
+        *("gcc", "-shared", "-fPIC", "-x", "c", "-"),
+        *("-Wl,-soname,libfive.so", "-o", folder / "lib/libfive.so"),
+    ]
+    subprocess.run(library, input=b"int five(void) { return 5; }", check=True)
+    main = [
+        *("gcc", "-x", "c", "-", "-x", "none", folder / "lib/libfive.so"),
+        *("-Wl,-rpath,$ORIGIN/lib", "-o", folder / "program"),
+    ]
+    subprocess.run(main, input=b"int five(void); int main(void) { return five() - 5; }", check=True)
+    shutil.copy(folder / "program", other / "program")
+    outcome = common.respike("compare", folder / "program", other / "program", cwd=scratch.folder())
+    expect(outcome.status == 0 and b"same output             yes" in outcome.stdout, outcome)
+    outcome = common.respike("compare", other / "program", folder / "program", cwd=scratch.folder())
+    expect(outcome.status == 1 and b"exit status is 0 instead of 127" in outcome.stderr, outcome)
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
-        checks = {"measure": check_measure, "faster": check_faster, "same": check_same, "different": check_different}
+        checks = {
+            "measure": check_measure,
+            "faster": check_faster,
+            "same": check_same,
+            "different": check_different,
+            "elsewhere": check_elsewhere,
+        }
         return common.run_cases(common.named_cases(checks, scratch), args)
 
 

@@ -190,12 +190,53 @@ TEST(Figures, AreSavedWithTitlesBoundsAndMarks) {
   EXPECT_NE(save_figure(figures[0], "/nowhere/loops.svg"), "");
 }
 
+std::vector<BuildLine> some_builds() {
+  std::vector<BuildLine> builds(3);
+  for (size_t i = 0; i < builds.size(); ++i) {
+    builds[i].build.number = int64_t(builds.size() - i);
+    builds[i].build.first_seen = 1'700'000'000 - int64_t(i) * 86'400;
+  }
+  builds[0].present = true;
+  builds[0].found = {.before = 2, .share = 1, .most_lost = {}};
+  builds[1].profile.runs = 2;
+  builds[1].found = {.before = 1, .share = 0.9, .most_lost = "parse, 8%: flow graph changed"};
+  builds[2].profile.runs = 1;
+  return builds;
+}
+
+TEST(Figures, BuildsOverTime) {
+  const Figure figure = build_figure(some_builds());
+  EXPECT_TRUE(
+      figure.text.contains("build 3 (now); 100.00% found again, nothing of build 2 is lost."));
+  EXPECT_TRUE(
+      figure.text.contains("build 2, 2 runs; 90.00% found again, of build 1 most lost: parse"));
+  EXPECT_TRUE(figure.text.endsWith("build 1, 1 run."));
+  QTemporaryDir folder;
+  const QString path = folder.filePath("builds.svg");
+  ASSERT_EQ(save_figure(figure, path), "");
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const QString text = QString::fromUtf8(file.readAll());
+  for (const char* word : {">build 3 (now)<", ">100.00%<", ">90.00%<", ">build 1, 1 run<"})
+    EXPECT_TRUE(text.contains(word)) << word;
+}
+
+TEST(Figures, OfManyBuildsShowTheNewest) {
+  std::vector<BuildLine> builds(100);
+  for (size_t i = 0; i < builds.size(); ++i) builds[i].build.number = int64_t(100 - i);
+  const Figure figure = build_figure(builds);
+  const auto& line = std::get<TimeLine>(figure.picture);
+  ASSERT_EQ(line.points.size(), kBuildsShown);
+  EXPECT_EQ(line.points.front().name, "build 100");
+}
+
 TEST(Figures, OfNothingArePainted) {
   QImage image(400, 300, QImage::Format_ARGB32);
   image.fill(Qt::white);
   QPainter painter(&image);
   for (const Figure& figure : character_figures({}))
     paint_figure(painter, QRectF(0, 0, 400, 300), figure, paper_palette());
+  paint_figure(painter, QRectF(0, 0, 400, 300), build_figure({}), paper_palette());
 }
 
 // ---- LayoutMap ----

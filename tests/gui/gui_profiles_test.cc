@@ -14,6 +14,7 @@
 #include "gui/models/profile_tables.h"
 #include "gui/pages/profile_views.h"
 #include "gui/pages/profiles_page.h"
+#include "gui/pictures/figure.h"
 #include "optimizer/base/number_text.h"
 #include "tests/gui/window_test.h"
 
@@ -318,6 +319,24 @@ TEST_F(ProfilesTest, TwoBuildsSideBySideAndWhatWasLost) {
     EXPECT_EQ(cell("Losses", row, 4), list[row].toObject()["reason"].toString());
   }
 
+  page("Images and builds");
+  auto* time_line = find<FigureWidget>("Builds over time");
+  ASSERT_TRUE(wait_for([&] { return time_line->figure().text.contains("found again"); }));
+  const auto& points = std::get<TimeLine>(time_line->figure().picture).points;
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_TRUE(points[0].name.startsWith("build 2 (now)"));
+  EXPECT_FALSE(points[0].filled);
+  ASSERT_TRUE(points[0].share);
+  const QJsonObject match =
+      json({"profile", "match", path("older"), path("app"), "-o", path("x"), "--json"});
+  EXPECT_NEAR(*points[0].share, match["confidence"].toDouble(), 1e-3);
+  EXPECT_TRUE(
+      points[0].text.contains("of build 1 most lost: " + list[0].toObject()["name"].toString()));
+  EXPECT_EQ(points[1].name, "build 1, 1 run");
+  EXPECT_TRUE(points[1].filled);
+  EXPECT_FALSE(points[1].share);
+
+  page("Profiles");
   count_again();
   ASSERT_TRUE(wait_for([&] { return cell("Profiles", 1, 1) == "1"; }));
   choose_rows(0, 1);

@@ -209,6 +209,22 @@ TEST_F(WorkPagesTest, AProgramOfThisHostIsCountedOptimizedAndTimed) {
   EXPECT_EQ(bars->bars().unit, "µs");
 }
 
+/// The optimized version lies in the store, where $ORIGIN leads to no library.
+TEST_F(WorkPagesTest, AProgramWithALibraryBesideItIsCompared) {
+  const fs::path demo = fs::path(respike_command().toStdString()).parent_path() / "demo";
+  if (!fs::exists(demo)) GTEST_SKIP() << "there is no compiler for the demo's machine";
+  for (const char* file : {"count-words", "libwords.so"})
+    fs::copy_file(demo / file, world_.folder() / file);
+  register_by_command((world_.folder() / "count-words").c_str(), "demo");
+  optimize("demo");
+  page("Gain");
+  ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
+  find<QLineEdit>("Arguments of the workload")->setText((demo / "text.txt").c_str());
+  press("Compare");
+  EXPECT_EQ(end_of(1), Task::State::done);
+  EXPECT_EQ(find<QTableView>("Comparisons")->model()->rowCount(), 1);
+}
+
 TEST_F(WorkPagesTest, ComparisonsAreKeptChosenAndForgotten) {
   register_by_command(world_.build_echo(), "echo");
   world_.ok({"register", world_.copy("calls.dynamic"), "--name", "other"});

@@ -303,6 +303,20 @@ TEST(Libraries, SysrootStandsForTheRoot) {
   EXPECT_EQ(libraries.missing[0].name, "b.so");
 }
 
+TEST(Libraries, AProgramElsewhereFindsThoseOfTheOriginal) {
+  const TemporaryFolder folder;
+  const Made program{.rpath = "$ORIGIN/../lib", .interpreter = kLoader, .needed = {"a.so"}};
+  write(folder / "bin/p", program);
+  write(folder / "some/where/p", program);
+  write(folder / "lib/a.so", {});
+  const fs::path original = folder / "bin/p";
+  EXPECT_TRUE(variables_to_find_libraries(original, original).empty());
+  const auto variables = variables_to_find_libraries(folder / "some/where/p", original);
+  ASSERT_EQ(variables.size(), 1u);
+  EXPECT_TRUE(variables[0].starts_with("LD_LIBRARY_PATH=")) << variables[0];
+  EXPECT_NE(variables[0].find((folder / "lib").string()), std::string::npos) << variables[0];
+}
+
 TEST(Libraries, DamagedImages) {
   const TemporaryFolder folder;
   Made made{.soname = "s", .rpath = "r", .interpreter = kLoader, .needed = {"a", "b"}};
