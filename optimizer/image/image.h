@@ -124,9 +124,12 @@ struct RelocationTable {
   std::vector<Relocation> relocations;
 };
 
-/// Relocations the dynamic linker applies, in file order.
+/// Relocations the dynamic linker applies, in file order. A packed table has addresses only: the
+/// dynamic linker adds the load address to the words there. The reader takes the words for addends;
+/// the writer has nothing to write but the words, which are data.
 struct DynamicRelocationTable {
   uint32_t section = 0;
+  bool packed = false;
   std::vector<Relocation> relocations;
 };
 

@@ -7,8 +7,8 @@
 // bit per byte of code says where instructions start. Each word of 64 bits has the number of bits
 // in the words before it. The number of an instruction is its word's count plus the bits below its
 // own bit; the address of a number is found by a binary search for the word and a walk through the
-// word's bits. Next and previous go by way of numbers. Bits and ranks together take 1.5 bits per
-// byte of code.
+// word's bits. Next and previous are the bits beside an address's own; where the section ends, they
+// go by way of numbers. Bits and ranks together take 1.5 bits per byte of code.
 //
 // Example: lengths 1, 5, 2 at 0x1000 set bits 0, 1, 6 and, for the end, 8: the number of 0x1006 is
 // 2, of 0x1008 it is 3.
@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <optional>
+#include <span>
 
 namespace respike {
 namespace {
@@ -28,6 +30,24 @@ constexpr unsigned kBits = 64;
 unsigned select(uint64_t word, uint64_t n) {
   for (; n != 0; --n) word &= word - 1;
   return static_cast<unsigned>(std::countr_zero(word));
+}
+
+/// The last bit set at or before bit `at`; nullopt: there is none.
+std::optional<uint64_t> last_bit(std::span<const uint64_t> words, uint64_t at) {
+  uint64_t number = at / kBits;
+  uint64_t word = words[number] & (~uint64_t{0} >> (kBits - 1 - at % kBits));
+  while (word == 0 && number != 0) word = words[--number];
+  if (word == 0) return std::nullopt;
+  return number * kBits + (kBits - 1 - static_cast<unsigned>(std::countl_zero(word)));
+}
+
+/// The first bit set behind bit `at`; nullopt: there is none.
+std::optional<uint64_t> first_bit_behind(std::span<const uint64_t> words, uint64_t at) {
+  uint64_t number = at / kBits;
+  uint64_t word = words[number] & ~(~uint64_t{0} >> (kBits - 1 - at % kBits));
+  while (word == 0 && number + 1 < words.size()) word = words[++number];
+  if (word == 0) return std::nullopt;
+  return number * kBits + static_cast<unsigned>(std::countr_zero(word));
 }
 
 }  // namespace
@@ -96,6 +116,31 @@ uint64_t CodeMap::variable_address(uint64_t index) const {
   const auto word = std::upper_bound(section.ranks.begin(), section.ranks.end(), rank) - 1;
   const auto number = static_cast<uint64_t>(word - section.ranks.begin());
   return section.start + number * kBits + select(section.words[number], rank - *word);
+}
+
+uint64_t CodeMap::variable_start(uint64_t address) const {
+  const Section* section = section_at(address);
+  assert(section != nullptr);
+  const uint64_t at = std::min(address, section->end) - section->start;
+  return section->start + *last_bit(section->words, at);  // there is a bit at the start
+}
+
+uint64_t CodeMap::variable_next(uint64_t address) const {
+  const Section* section = section_at(address);
+  assert(section != nullptr);
+  if (address < section->end)
+    if (const auto bit = first_bit_behind(section->words, address - section->start))
+      return section->start + *bit;
+  return variable_address(variable_index(address) + 1);
+}
+
+uint64_t CodeMap::variable_previous(uint64_t address) const {
+  const Section* section = section_at(address);
+  assert(section != nullptr);
+  const uint64_t start = variable_start(address) - section->start;
+  if (start != 0)
+    if (const auto bit = last_bit(section->words, start - 1)) return section->start + *bit;
+  return variable_address(variable_index(address) - 1);
 }
 
 }  // namespace respike

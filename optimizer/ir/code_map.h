@@ -54,7 +54,7 @@ class CodeMap {
 
   /// The start of the group that holds `address`, and the start of the group behind it.
   uint64_t group(uint64_t address) const {
-    return fixed() ? address - address % groups_.bytes : this->address(index(address));
+    return fixed() ? address - address % groups_.bytes : variable_start(address);
   }
   uint64_t group_end(uint64_t address) const {
     return fixed() ? group(address) + groups_.bytes : next(address);
@@ -80,8 +80,12 @@ class CodeMap {
                    : variable_address(index);
   }
   /// The address of the instruction behind, or before, the instruction at `address`.
-  uint64_t next(uint64_t address) const { return this->address(index(address) + 1); }
-  uint64_t previous(uint64_t address) const { return this->address(index(address) - 1); }
+  uint64_t next(uint64_t address) const {
+    return fixed() ? this->address(index(address) + 1) : variable_next(address);
+  }
+  uint64_t previous(uint64_t address) const {
+    return fixed() ? this->address(index(address) - 1) : variable_previous(address);
+  }
 
   const CodeGroups& groups() const { return groups_; }
   /// Bytes of the largest group.
@@ -103,6 +107,9 @@ class CodeMap {
   bool starts_instruction(uint64_t address) const;
   uint64_t variable_index(uint64_t address) const;
   uint64_t variable_address(uint64_t index) const;
+  uint64_t variable_start(uint64_t address) const;
+  uint64_t variable_next(uint64_t address) const;
+  uint64_t variable_previous(uint64_t address) const;
 
   CodeGroups groups_;
   unsigned largest_ = 0;

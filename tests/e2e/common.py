@@ -265,28 +265,6 @@ def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT, environment
         return run_command(command, stdin=run.stdin, timeout=timeout, cwd=folder)
 
 
-# What `respike image COMMAND` leaves alone so far, and a part of the sentence that says so.
-REFUSED = [
-    (r"\.relr\.", {"optimize", "instrument"}, "packed relative relocations"),
-]
-
-
-def refusal(program, command):
-    """A part of the sentence with which `respike image COMMAND` leaves a program alone, or None."""
-    for name, commands, sentence in REFUSED:
-        if command in commands and re.search(name, program.name):
-            return sentence
-    return None
-
-
-def check_refused(sentence, *command):
-    """Runs `respike image COMMAND`, which must fail with one line that has the sentence."""
-    outcome = respike("image", *command)
-    message = outcome.stderr.decode()
-    expect(outcome.status == 1 and message.count("\n") == 1, f"{outcome}")
-    expect(sentence in message, message)
-
-
 def link_libraries(program, folder, replaced=None):
     """Fills `folder` with the program's own libraries, some of them `replaced` (soname -> path)."""
     folder = pathlib.Path(folder)

@@ -171,13 +171,6 @@ def check_counts(program, scratch):
 def cases(scratch):
     all_cases = common.sampling_interval() == 1
     for program in common.load_programs():
-        if sentence := common.refusal(program, "instrument"):
-            command = ["instrument", program.image, "-o", scratch.file("out"), "--spool", scratch.path]
-            yield common.Case(
-                f"{program.name} refused",
-                lambda s=sentence, c=command: common.check_refused(s, *c),
-            )
-            continue
         yield common.Case(
             f"{program.name} behaviour", lambda p=program: check_behaviour(p, scratch)
         )

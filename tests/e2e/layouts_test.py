@@ -47,9 +47,6 @@ def check_images(program, options, scratch):
 
 
 def check_layout(program, options, number, scratch):
-    if sentence := common.refusal(program, "optimize"):
-        command = ["optimize", program.image, "-o", scratch.file("out"), *options]
-        return common.check_refused(sentence, *command)
     check_images(program, {role: options for role in choose_images(program, number)}, scratch)
 
 

@@ -68,7 +68,7 @@ def check_ia64(seeds, scratch):
 def cases(args, scratch):
     yield common.Case("cxx.ia64 in random order", lambda: check_ia64(args.heavy_seeds, scratch))
     for program in common.load_programs():
-        if program.language != "c++" or common.refusal(program, "optimize"):
+        if program.language != "c++":
             continue
         seeds = args.heavy_seeds if program.kind == "static" else args.seeds
         yield common.Case(f"{program.name} in orders", lambda i=program.image, s=seeds: check_layouts(i, s, scratch))

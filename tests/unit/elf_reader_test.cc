@@ -77,6 +77,74 @@ TEST(ElfReader, ReadsADynamicProgram) {
   EXPECT_EQ(refusal(image), "rewritable");
 }
 
+/// A program of this host with a table of so many pointers; `options` for the linker.
+std::filesystem::path host_program(const std::string& options, const std::string& output) {
+  write_text(test_directory() / "table.c",
+             "int f(void) { return 1; }\nint (*table[200])(void) = {[3] = f, [4] = f, [66] = f, "
+             "[199] = f};\nint main(void) { return table[199]() - 1; }\n");
+  const auto path = test_directory() / output;
+  const auto result = run(fmt::format("cd {} && gcc -O1 -fPIE -pie -Wl,-q {} table.c -o {}",
+                                      test_directory().string(), options, output));
+  EXPECT_EQ(result.status, 0) << result.output;
+  return path;
+}
+
+/// Addresses and addends of the relocations that add the load address to a word.
+std::map<uint64_t, int64_t> relative_relocations(const Image& image, bool packed) {
+  std::map<uint64_t, int64_t> result;
+  for (const DynamicRelocationTable& table : image.dynamic_relocations) {
+    if (table.packed != packed) continue;
+    for (const Relocation& relocation : table.relocations)
+      if (relocation.role == RelocationRole::address64 && relocation.symbol == 0) {
+        EXPECT_TRUE(result.emplace(relocation.address, relocation.addend).second);
+      }
+  }
+  return result;
+}
+
+TEST(ElfReader, PackedRelocationsAreThoseThatOtherLinksHaveInFull) {
+  const auto path = host_program("-Wl,-z,pack-relative-relocs", "packed");
+  const Image packed = read_image(path), plain = read_image(host_program("", "plain"));
+  EXPECT_TRUE(relative_relocations(plain, true).empty());
+  EXPECT_EQ(refusal(packed), "rewritable");
+  // Sections of the two lie elsewhere: distances from the table to what its words lead to.
+  const auto pointers = [](const Image& image, bool is_packed) {
+    const uint64_t table = find_symbol(image, "table")->value;
+    const uint64_t f = find_symbol(image, "f")->value;
+    std::map<uint64_t, uint64_t> result;
+    for (const auto& [address, addend] : relative_relocations(image, is_packed))
+      if (address >= table && address < table + 1600)
+        result[address - table] = static_cast<uint64_t>(addend) - f;
+    return result;
+  };
+  const std::map<uint64_t, uint64_t> expected = {{24, 0}, {32, 0}, {528, 0}, {1592, 0}};
+  EXPECT_EQ(pointers(packed, true), expected);
+  EXPECT_EQ(pointers(plain, false), expected);
+}
+
+TEST(ElfReader, DamagedPackedRelocationsAreRefused) {
+  const std::vector<uint8_t> good = bytes_of(host_program("-Wl,-z,pack-relative-relocs", "packed"));
+  const Image image = view_image(good, "packed");
+  for (const Section& section : image.sections) {
+    if (section.name != ".relr.dyn") continue;
+    const auto damaged = [&](uint64_t entry, uint64_t value) {
+      std::vector<uint8_t> bytes = good;
+      store(&bytes[section.offset + 8 * entry], value);
+      return bytes;
+    };
+    EXPECT_THROW(view_image(damaged(0, 1), "x"), Error);           // no address first
+    EXPECT_THROW(view_image(damaged(0, 1ull << 40), "x"), Error);  // outside
+    EXPECT_THROW(view_image(damaged(1, 8), "x"), Error);           // not ascending
+    const Segment& last =
+        *std::ranges::find_if(image.segments.rbegin(), image.segments.rend(), &Segment::loaded);
+    const uint64_t end = (last.address + last.file_size) & ~7ull;
+    EXPECT_THROW(view_image(damaged(0, end - 8), "x"), Error);  // the words of entry 1 lie behind
+    EXPECT_THROW(view_image(damaged(0, end + 6), "x"), Error);  // half a word at most
+    return;
+  }
+  FAIL() << "there is no .relr.dyn";
+}
+
 TEST(ElfReader, TellsProgramsFromLibraries) {
   EXPECT_EQ(read_image(pie_program()).kind, Image::Kind::pie);
   const auto library = compile("lib.c", "int f(void) { return 1; }", "-fPIC -shared", "lib.so");

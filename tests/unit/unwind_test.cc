@@ -159,7 +159,8 @@ TEST(CallFrame, AbsoluteAddressesOfPositionIndependentImages) {
   TestImage test;
   test.frame = builder.out.bytes();
   Image image = test.image();
-  image.dynamic_relocations.push_back({0, {{field, static_cast<int64_t>(kText)}}});
+  image.dynamic_relocations.push_back(
+      {.section = 0, .packed = false, .relocations = {{field, static_cast<int64_t>(kText)}}});
   const UnwindInput input = read_unwind(image);
   ASSERT_EQ(input.fdes.size(), 1u);
   EXPECT_EQ(input.fdes[0].start, kText);

@@ -323,11 +323,6 @@ void elf::require_rewritable(const Image& image) {
   if (!code_has_relocations)
     throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
   for (const Section& section : image.sections) {
-    if (section.raw.type == ELF::SHT_RELR)
-      throw Error(
-          "the image has packed relative relocations: link it without "
-          "-Wl,-z,pack-relative-relocs",
-          image.path);
     if (section.allocated() && section.executable() && section.kind == Section::Kind::zero &&
         section.size != 0)
       throw Error("this file holds only debugging information: its code has been left out",

@@ -137,6 +137,7 @@ class Reader {
   std::vector<Symbol> read_symbols(uint32_t section) const;
   void read_relocations();
   std::vector<Relocation> read_table(uint32_t section, const Section* target) const;
+  std::vector<Relocation> read_packed_table(uint32_t section) const;
   LoaderEntry::Kind kind_of_entry(int64_t tag) const;
   void read_dynamic_section();
   void read_build_id();
@@ -463,6 +464,8 @@ void Reader::read_relocations() {
     if (section.raw.type == ELF::SHT_REL)
       fail(title(i) + " has relocations without addends, which are not supported",
            header_offset(i));
+    if (section.raw.type == ELF::SHT_RELR && section.allocated() && section.size != 0)
+      image_.dynamic_relocations.push_back({i, true, read_packed_table(i)});
     if (section.raw.type != ELF::SHT_RELA || (section.size == 0 && section.allocated())) continue;
     const Section* target = nullptr;
     if (!section.allocated()) {
@@ -475,7 +478,7 @@ void Reader::read_relocations() {
       fail(title(i) + " overlaps another relocation section", header_offset(i));
     budget -= section.size;
     if (target == nullptr)
-      image_.dynamic_relocations.push_back({i, read_table(i, nullptr)});
+      image_.dynamic_relocations.push_back({i, false, read_table(i, nullptr)});
     else
       image_.relocations.push_back({i, section.raw.info, read_table(i, target)});
   }
@@ -525,6 +528,40 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   };
   if (target != nullptr && !std::is_sorted(relocations.begin(), relocations.end(), by_address))
     std::stable_sort(relocations.begin(), relocations.end(), by_address);
+  return relocations;
+}
+
+/// gABI (draft of 2018), section "Relative Relocation Table": an even entry is the address of a
+/// word to relocate; an odd entry has a bit for each of the 63 words behind those that were told
+/// before. Example: the entries 0x4000 and 0b1011 relocate the words at 0x4000, 0x4008 and 0x4018.
+std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
+  constexpr uint64_t kWord = sizeof(uint64_t), kBits = 63;
+  std::vector<Relocation> relocations;
+  uint64_t next = 0;  // the word of an odd entry's first bit; words are told in ascending order
+  const auto add = [&](uint64_t address, uint64_t entry) {
+    const auto word = image_.bytes_at(address, kWord);
+    if (!word)
+      fail(fmt::format("a packed relocation at address {:#x} lies outside of the file's memory",
+                       address),
+           entry);
+    relocations.push_back({.address = address,
+                           .addend = load<int64_t>(word->data()),
+                           .role = RelocationRole::address64});
+  };
+  const auto entries = records_of<llvm::support::ulittle64_t>(section);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const uint64_t entry = entries[i], at = image_.sections[section].offset + i * kWord;
+    if (entry % 2 == 0) {
+      if (entry < next) fail(title(section) + " is not in the order of addresses", at);
+      add(entry, at);
+      next = entry + kWord;
+      continue;
+    }
+    if (next == 0) fail(title(section) + " does not start with an address", at);
+    for (uint64_t bit = 0; bit < kBits; ++bit)
+      if ((entry >> (bit + 1) & 1) != 0) add(next + bit * kWord, at);
+    next += kBits * kWord;
+  }
   return relocations;
 }
 

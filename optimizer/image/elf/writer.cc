@@ -442,6 +442,7 @@ void Writer::retarget(ProgramHeader& header) const {
 
 void Writer::write_dynamic_contents() {
   for (const DynamicRelocationTable& table : output_.dynamic_relocations) {
+    if (table.packed) continue;
     const OutputSection& section = table_.numbered(table.section);
     require(section.size / sizeof(RelaRecord) >= table.relocations.size(),
             "dynamic relocations do not fit");
