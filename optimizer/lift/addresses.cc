@@ -16,7 +16,9 @@
 //
 // Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax". The lea
 // forms the address of the first of seven words with relocations against .text, so these are a
-// table. In "movslq table+12(%rip),%rax" the operand is read, which starts no table.
+// table. In "movslq table+12(%rip),%rax" the operand is read, which starts no table. Nor does
+// "lea .LC7+6(%rip),%rdx" start one: it forms the end of the string "%H:%M", where a table may
+// happen to start.
 
 #include "optimizer/lift/addresses.h"
 
@@ -75,17 +77,30 @@ class AddressFinder {
     return nullptr;
   }
 
+  /// The instruction at `place` forms the address `target` of data, where a table may start; unless
+  /// the relocation names something else that starts before the address. Assemblers name tables by
+  /// their sections, or as what they are.
+  void add_table(uint64_t place, uint64_t target, const Relocation* relocation) {
+    if (relocation != nullptr && relocation->symbol < lifter_.image.symbols.size()) {
+      const Symbol& symbol = lifter_.image.symbols[relocation->symbol];
+      if (symbol.defined_in_section() && symbol.type != Symbol::Type::section &&
+          symbol.value < target)
+        return;
+    }
+    lifter_.tables.push_back({place, target});
+  }
+
   /// An operand of the instruction at `place` is at `target`.
   void find_distance(const CodeRange& range, uint64_t place, uint64_t target) {
     const bool forms = whole_.forms_address(*lifter_.instruction_at(place));
     if (!is_code_or_moves(target)) {
-      if (forms) lifter_.tables.push_back({place, target});
+      if (forms) add_table(place, target, relocation_of(place));
       return;
     }
     if (const Relocation* relocation = relocation_of(place);
         relocation != nullptr &&
         (means_data(relocation->symbol) || is_border(lifter_, relocation->symbol, target))) {
-      if (forms) lifter_.tables.push_back({place, target});
+      if (forms) add_table(place, target, relocation);
       return;
     }
     if (!forms) lifter_.make_opaque_at(target, fmt::format("the code at {:#x} reads it", place));
@@ -163,7 +178,7 @@ class AddressFinder {
     const uint64_t target = load<uint32_t>(number.data());
     if (means_data(relocation.symbol) || !is_code_or_moves(target) ||
         is_border(lifter_, relocation.symbol, target)) {
-      lifter_.tables.push_back({place, target});
+      add_table(place, target, &relocation);
       return;
     }
     if (field != Field::address) {
@@ -208,39 +223,62 @@ void find_whole_addresses(Lifter& lifter) {
   AddressFinder(lifter).run();
 }
 
-std::optional<TableBases::Entry> TableBases::entry_at(uint64_t word, int64_t distance) {
+/// Finds the table to which the word belongs.
+void TableBases::go_to(uint64_t word, unsigned size) {
   if (std::ranges::binary_search(lifter_.tables, word, {}, &TableReference::table))
     base_ = word;
-  else if (word != last_ + 4)
+  else if (word != next_)
     base_.reset();
-  last_ = word;
+  next_ = word + size;
+}
+
+/// The instructions that form the address of the table.
+std::span<const TableReference> TableBases::users() const {
+  const auto found = std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
+  return {found.begin(), found.end()};
+}
+
+ProcedureId TableBases::owner(uint64_t address) const {
+  const uint32_t range = lifter_.range_at(address);
+  return range == kNone ? kNone : lifter_.program.ranges[range].procedure;
+}
+
+/// Whether `target`, an entry of a table of `user`, is behind that procedure or at its cold part,
+/// which is empty. Some compilers write these addresses for entries that are never used; other code
+/// may come to stand there. The procedure's entry stands for such a target.
+bool TableBases::is_unused(uint64_t target, ProcedureId user) const {
+  if (user == kNone) return false;
+  const uint32_t range = lifter_.range_at(target);
+  return (range == kNone || lifter_.program.ranges[range].start == target) &&
+         (owner(target - 1) == user || is_empty_part(lifter_, user, target));
+}
+
+std::optional<TableBases::Entry> TableBases::entry_at(uint64_t word, int64_t distance) {
+  go_to(word, 4);
   if (!base_) return std::nullopt;
   return Entry{*base_, checked_target(*base_ + static_cast<uint64_t>(distance))};
 }
 
-/// Only the procedure that forms the address of a table may jump to the targets of the table. For
-/// entries that are never used, some compilers write the address behind the procedure, or that of
-/// its cold part, which is empty; other code may come to stand there. The procedure's entry stands
-/// for such a target.
+uint64_t TableBases::target_at(uint64_t word, uint64_t target) {
+  go_to(word, 8);
+  if (!base_ || owner(target) != kNone) return target;
+  for (const TableReference& each : users())
+    if (const ProcedureId user = owner(each.place); is_unused(target, user))
+      return lifter_.program[user].address;
+  return target;
+}
+
+/// Only the procedure that forms the address of a table may jump to the targets of the table.
 uint64_t TableBases::checked_target(uint64_t target) {
-  const auto [first, end] =
-      std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
-  const auto owner = [&](uint64_t address) {
-    const uint32_t range = lifter_.range_at(address);
-    return range == kNone ? kNone : lifter_.program.ranges[range].procedure;
-  };
-  const uint32_t range = lifter_.range_at(target);
-  const bool may_be_behind = range == kNone || lifter_.program.ranges[range].start == target;
   std::optional<uint64_t> unused;  // what stands for the target
-  for (auto user = first; user != end; ++user) {
-    const ProcedureId from = owner(user->place);
-    if (owner(target) == from) continue;
-    if (may_be_behind && from != kNone &&
-        (owner(target - 1) == from || is_empty_part(lifter_, from, target))) {
-      unused = lifter_.program[from].address;
+  for (const TableReference& each : users()) {
+    const ProcedureId user = owner(each.place);
+    if (owner(target) == user) continue;
+    if (is_unused(target, user)) {
+      unused = lifter_.program[user].address;
       continue;
     }
-    for (const uint64_t place : {user->place, target})
+    for (const uint64_t place : {each.place, target})
       lifter_.make_opaque_at(place,
                              fmt::format("the jump table at {:#x} leads out of the procedure that "
                                          "uses it",

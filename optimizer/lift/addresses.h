@@ -2,6 +2,8 @@
 // Addresses that single instructions hold whole. Private to this folder; see addresses.cc.
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "optimizer/lift/lifter.h"
@@ -27,12 +29,19 @@ class TableBases {
   /// in no table. Words come in the order of their addresses. Code that does not fit the table
   /// becomes opaque.
   std::optional<Entry> entry_at(uint64_t word, int64_t distance);
+  /// What the word at `word` refers to, which holds the address `target` in 8 bytes. Words come in
+  /// the order of their addresses.
+  uint64_t target_at(uint64_t word, uint64_t target);
 
  private:
+  void go_to(uint64_t word, unsigned size);
+  std::span<const TableReference> users() const;
+  ProcedureId owner(uint64_t address) const;
+  bool is_unused(uint64_t target, ProcedureId user) const;
   uint64_t checked_target(uint64_t target);
 
   Lifter& lifter_;
-  uint64_t last_ = 0;             // the word before
+  uint64_t next_ = 0;             // behind the word before
   std::optional<uint64_t> base_;  // of the word before
 };
 

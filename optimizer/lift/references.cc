@@ -154,6 +154,8 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
                               entry->target, entry->base);
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
+  if (kind == ReferenceKind::address64 && lifter.machine.whole != nullptr)
+    target = bases.tables.target_at(relocation.address, target);
   if (is_border(lifter, relocation.symbol, target))
     lifter.border_words.push_back(relocation.address);
   else
@@ -341,6 +343,16 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
   }
 }
 
+/// Whether the call at `at` is the last instruction of its range and calls the procedure behind it,
+/// which need not stay there: compilers put a procedure that never returns behind its last caller.
+bool calls_next_procedure(const Lifter& lifter, const CodeRange& range, uint64_t at) {
+  if (!is_call(lifter.machine.facts(*lifter.instruction_at(at)).flow)) return false;
+  const uint64_t next = lifter.map().next(at);
+  const uint32_t behind = lifter.range_at(next);
+  return behind != kNone && lifter.program.ranges[behind].procedure != range.procedure &&
+         lifter.program[lifter.program.ranges[behind].procedure].address == next;
+}
+
 /// Code that reads its own address is understood only where it computes gp from that address.
 void check_get_pc(Lifter& lifter) {
   std::vector<uint64_t> anchors;
@@ -350,7 +362,8 @@ void check_get_pc(Lifter& lifter) {
   for (const CodeRange& range : lifter.program.ranges)
     for (uint64_t at = range.start; at < range.end; at = lifter.map().next(at))
       if (lifter.machine.facts(*lifter.instruction_at(at)).get_pc &&
-          !std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)))
+          !std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)) &&
+          !calls_next_procedure(lifter, range, at))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));
 }

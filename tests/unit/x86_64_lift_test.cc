@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lift.h"
@@ -16,10 +17,20 @@ namespace {
 constexpr uint64_t kCode = 0x1000, kData = 0x2000;
 constexpr uint32_t kDistance = 2;  // R_X86_64_PC32
 
-/// Procedures one behind the other at kCode, data at kData.
+/// What the words of data are.
+struct Words {
+  RelocationRole role;
+  uint32_t raw;
+  unsigned size;
+};
+constexpr Words kDistances = {RelocationRole::pc_relative32, kDistance, 4};
+constexpr Words kAddresses = {RelocationRole::address64, 1, 8};
+
+/// Procedures one behind the other at kCode, data at kData; symbol 1 is the first procedure.
 struct Lifted {
   Lifted(std::vector<uint8_t> c, const std::vector<NamedSize>& procedures,
-         std::vector<uint8_t> d = {}, size_t words = 0)
+         std::vector<uint8_t> d = {}, size_t words = 0, Words kind = kDistances,
+         const std::function<void(Image&)>& change = {})
       : code(std::move(c)), data(std::move(d)) {
     image.kind = Image::Kind::pie;
     image.sections.resize(3);
@@ -44,10 +55,11 @@ struct Lifted {
     image.relocations[1].target = 2;
     add_procedures(image, 1, procedures);
     for (size_t word = 0; word < words; ++word)
-      image.relocations[1].relocations.push_back({.address = kData + 4 * word,
+      image.relocations[1].relocations.push_back({.address = kData + kind.size * word,
                                                   .symbol = 1,
-                                                  .raw = kDistance,
-                                                  .role = RelocationRole::pc_relative32});
+                                                  .raw = static_cast<uint16_t>(kind.raw),
+                                                  .role = kind.role});
+    if (change) change(image);
     program = lift(image, x86_64_machine(), diagnostics);
   }
 
@@ -105,6 +117,13 @@ TEST(X8664Lift, CallOfTheNextInstruction) {
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
 }
 
+/// A last call may be one of the procedure behind, which never returns.
+TEST(X8664Lift, CallOfTheNextProcedure) {
+  const Lifted lifted({0xe8, 0, 0, 0, 0, 0xeb, 0xfe}, {{"f", 5}, {"g", 2}});
+  EXPECT_TRUE(lifted["f"].movable()) << lifted["f"].reason;
+  EXPECT_TRUE(lifted["g"].movable()) << lifted["g"].reason;
+}
+
 /// f: lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; 2 targets
 std::vector<uint8_t> code_with_table() {
   return {0x48, 0x8d, 0x15, 0xf9, 0x0f, 0, 0,  //
@@ -152,6 +171,51 @@ TEST(X8664Lift, JumpTableThatLeadsToAnEmptyPart) {
   ASSERT_EQ(lifted.program.code_pointers.size(), 2u);
   EXPECT_EQ(lifted.program.code_pointers[1].target.procedure, 0u);
   EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
+}
+
+/// Also where entries are addresses. f: jmp *table(,%rax,8); ret, and a byte of padding.
+TEST(X8664Lift, JumpTableOfAddressesThatLeadsBehindItsProcedure) {
+  const Lifted lifted({0xff, 0x24, 0xc5, 0, 0x20, 0, 0, 0xc3, 0x90, 0xc3},  // f, padding, g
+                      {{"f", 8}, {"", 1}, {"g", 1}},
+                      {0x07, 0x10, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0}, 2, kAddresses,
+                      [](Image& image) {
+                        image.kind = Image::Kind::executable;
+                        image.symbols.erase(image.symbols.begin() + 2);
+                        image.relocations[0].relocations.push_back(
+                            {.address = kCode + 3, .raw = 11, .role = RelocationRole::address32});
+                      });
+  EXPECT_TRUE(lifted["f"].movable()) << lifted["f"].reason;
+  ASSERT_EQ(lifted.program.code_pointers.size(), 2u);
+  EXPECT_EQ(
+      lifted.program.address_of(lifted["f"].blocks[lifted.program.code_pointers[0].target.block]),
+      kCode + 7);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.procedure, 0u);
+  EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
+}
+
+/// What ends where a table starts is no table: g forms the end of the object in front.
+TEST(X8664Lift, JumpTableBehindAnObjectWhoseEndIsFormed) {
+  auto code = code_with_table();
+  code.insert(code.end(),
+              {0x48, 0x8d, 0x05, 0xe6, 0x0f, 0, 0, 0xc3});  // g: lea table(%rip),%rax; ret
+  const auto lift_with = [&](Symbol::Type type, uint64_t start) {
+    return Lifted(
+        code, {{"f", 19}, {"g", 8}}, {0x11, 0xf0, 0xff, 0xff, 0x12, 0xf0, 0xff, 0xff}, 2,
+        kDistances, [=](Image& image) {
+          image.symbols.push_back({.name = "object", .value = start, .section = 2, .type = type});
+          const auto symbol = static_cast<uint32_t>(image.symbols.size() - 1);
+          image.relocations[0].relocations.push_back({.address = kCode + 22,
+                                                      .symbol = symbol,
+                                                      .raw = kDistance,
+                                                      .role = RelocationRole::pc_relative32});
+        });
+  };
+  const Lifted end = lift_with(Symbol::Type::none, kData - 6);
+  EXPECT_TRUE(end["f"].movable() && end["g"].movable()) << end["f"].reason << end["g"].reason;
+  const Lifted table = lift_with(Symbol::Type::object, kData);
+  EXPECT_FALSE(table["f"].movable() || table["g"].movable());
+  const Lifted section = lift_with(Symbol::Type::section, kData - 6);
+  EXPECT_FALSE(section["f"].movable() || section["g"].movable());
 }
 
 TEST(X8664Lift, JumpTableThatLeadsIntoAnotherProcedure) {
