@@ -24,6 +24,7 @@
 #include "optimizer/analysis/packing.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
@@ -222,10 +223,8 @@ void Packing::measure(ProcedureId id, BlockId first) {
 void Packing::append_code(ProcedureId procedure, BlockId id, std::vector<Instruction>& code) const {
   const size_t start = code.size();
   const auto list = program_[procedure].blocks[id].instructions.span();
-  code.insert(code.end(), list.begin(), list.end());
-  code.erase(std::remove_if(code.begin() + static_cast<ptrdiff_t>(start), code.end(),
-                            [](const Instruction& i) { return i.is_pseudo(); }),
-             code.end());
+  std::ranges::copy_if(list, std::back_inserter(code),
+                       [](const Instruction& i) { return !i.is_pseudo(); });
   const BlockEnd how = end(procedure, id);
   if (how == BlockEnd::branch_dropped) {
     code.pop_back();

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "optimizer/base/error.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
@@ -46,6 +47,7 @@ class Verifier {
   Violation unwind_tables() const;
   Violation ranges() const;
   Violation code_pointers() const;
+  Violation procedures() const;
   Violation procedure(ProcedureId id);
   Violation side_tables() const;
   Violation jump_table(const JumpTable& table) const;
@@ -88,13 +90,24 @@ Violation Verifier::check() {
   if (auto violation = unwind_tables()) return violation;
   if (auto violation = ranges()) return violation;
   if (auto violation = code_pointers()) return violation;
-  uint64_t previous = 0;
-  for (ProcedureId id = 0; id < program_.procedures.size(); ++id) {
-    if (program_[id].address < previous)
+  for (ProcedureId id = 1; id < program_.procedures.size(); ++id)
+    if (program_[id].address < program_[id - 1].address)
       return procedure_text(program_, id) + " comes before its place in address order";
-    previous = program_[id].address;
-    if (auto violation = procedure(id)) return violation;
-  }
+  return procedures();
+}
+
+/// What is wrong with the first procedure that is wrong.
+Violation Verifier::procedures() const {
+  constexpr size_t kTogether = 64;  // procedures whose verifier uses memory again
+  const size_t count = program_.procedures.size();
+  std::vector<Violation> found((count + kTogether - 1) / kTogether);
+  parallel_for(found.size(), [&](size_t i) {
+    Verifier verifier(program_);
+    for (size_t id = i * kTogether; id < std::min(count, (i + 1) * kTogether) && !found[i]; ++id)
+      found[i] = verifier.procedure(static_cast<ProcedureId>(id));
+  });
+  for (Violation& violation : found)
+    if (violation) return std::move(violation);
   return std::nullopt;
 }
 

@@ -46,8 +46,10 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
   find_free_ranges(program);
   pack(layout);
   place(layout);
-  if (machine_.branches.set_length != nullptr)
-    while (lengthen_branches(layout)) place(layout);
+  if (machine_.branches.set_length != nullptr) {
+    auto blocks = short_branches(layout);
+    while (lengthen_branches(blocks)) place(layout);
+  }
 
   uint64_t low = ~uint64_t{0}, high = 0;
   for (const CodeRange& range : program.ranges) {
@@ -204,32 +206,42 @@ void Placement::place(const Layout& layout) {
   added_end_ = added;
 }
 
-/// Gives branches that do not reach in their short form the long form; true when there are any.
-bool Placement::lengthen_branches(const Layout& layout) {
+/// The blocks that end in short branches.
+std::vector<std::pair<ProcedureId, BlockId>> Placement::short_branches(const Layout& layout) const {
+  std::vector<std::pair<ProcedureId, BlockId>> blocks;
+  for (const Layout::Fragment& fragment : layout.fragments)
+    for (const BlockId id : fragment.blocks)
+      if (packing_.short_branches(fragment.procedure, id))
+        blocks.emplace_back(fragment.procedure, id);
+  return blocks;
+}
+
+/// Gives those of the short branches of `blocks` that do not reach the long form, and takes blocks
+/// without short branches out; true when branches have grown.
+bool Placement::lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks) {
   bool grown = false;
   BlockRun run;
-  for (const Layout::Fragment& fragment : layout.fragments)
-    for (const BlockId id : fragment.blocks) {
-      const Packing::Branches is_short = packing_.short_branches(fragment.procedure, id);
-      if (!is_short) continue;
-      packing_.arrange(fragment.procedure, id, run);
-      const BasicBlock& block = program_[fragment.procedure].blocks[id];
-      const BlockEnd how = packing_.end(fragment.procedure, id);
-      const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
-      const auto reaches = [&](size_t index, Edge::Kind side) {
-        Instruction branch = run.code[index];
-        return machine_.fixups.apply(branch, ReferenceKind::branch,
-                                     address(fragment.procedure, id) + run.places[index],
-                                     address(fragment.procedure, block.edge(side)->target), 0);
-      };
-      const Packing::Branches out_of_reach = {
-          .own = is_short.own && !reaches(own, side_of_own_branch(how)),
-          .appended =
-              is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
-      if (!out_of_reach) continue;
-      packing_.lengthen(fragment.procedure, id, out_of_reach);
-      grown = true;
-    }
+  std::erase_if(blocks, [&](const std::pair<ProcedureId, BlockId>& place) {
+    const auto [procedure, id] = place;
+    const Packing::Branches is_short = packing_.short_branches(procedure, id);
+    packing_.arrange(procedure, id, run);
+    const BasicBlock& block = program_[procedure].blocks[id];
+    const BlockEnd how = packing_.end(procedure, id);
+    const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
+    const auto reaches = [&, p = procedure, b = id](size_t index, Edge::Kind side) {
+      Instruction branch = run.code[index];
+      return machine_.fixups.apply(branch, ReferenceKind::branch, address(p, b) + run.places[index],
+                                   address(p, block.edge(side)->target), 0);
+    };
+    const Packing::Branches out_of_reach = {
+        .own = is_short.own && !reaches(own, side_of_own_branch(how)),
+        .appended =
+            is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
+    if (!out_of_reach) return false;
+    packing_.lengthen(procedure, id, out_of_reach);
+    grown = true;
+    return !packing_.short_branches(procedure, id);
+  });
   return grown;
 }
 

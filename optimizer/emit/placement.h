@@ -72,7 +72,8 @@ class Placement {
   void find_free_ranges(const Program& program);
   void pack(const Layout& layout);
   void place(const Layout& layout);
-  bool lengthen_branches(const Layout& layout);
+  std::vector<std::pair<ProcedureId, BlockId>> short_branches(const Layout& layout) const;
+  bool lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks);
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);
   uint32_t pool_near(uint64_t address) const;

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/base/parallel.h"
 #include "optimizer/lift/lifter.h"
 #include "optimizer/machine/machines.h"
 
@@ -141,10 +142,15 @@ uint64_t Lifter::gp_of(const Procedure& procedure) const {
   return program.gp_values.empty() ? 0 : program.gp_values.front();
 }
 
-/// Calls f(address, bytes) for the code of a section. Where instructions have variable length,
-/// padding may not decode as what it is: each symbol of a procedure starts anew.
-template <typename F>
-void for_each_stretch(const Lifter& lifter, const CodeSection& code, F f) {
+/// Code that is decoded on its own.
+struct Stretch {
+  uint64_t start = 0;
+  std::span<const uint8_t> bytes;
+};
+
+/// The code of a section. Where instructions have variable length, padding may not decode as what
+/// it is: each symbol of a procedure starts anew.
+std::vector<Stretch> stretches_of(const Lifter& lifter, const CodeSection& code) {
   std::vector<uint64_t> starts = {code.start, code.end};
   if (!lifter.machine.codec.groups.fixed())
     for (const Symbol& symbol : lifter.image.symbols)
@@ -154,8 +160,24 @@ void for_each_stretch(const Lifter& lifter, const CodeSection& code, F f) {
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   const auto bytes = lifter.image.sections[code.section].contents;
+  std::vector<Stretch> stretches;
   for (size_t i = 0; i + 1 < starts.size(); ++i)
-    f(starts[i], bytes.subspan(starts[i] - code.start, starts[i + 1] - starts[i]));
+    stretches.push_back(
+        {starts[i], bytes.subspan(starts[i] - code.start, starts[i + 1] - starts[i])});
+  return stretches;
+}
+
+/// The lengths of the instructions of a section, one after the other.
+std::vector<uint8_t> lengths_of(const Codec& codec, std::span<const Stretch> stretches) {
+  std::vector<std::vector<uint8_t>> parts(stretches.size());
+  parallel_for(stretches.size(), [&](size_t i) {
+    for (auto bytes = stretches[i].bytes; !bytes.empty(); bytes = bytes.subspan(parts[i].back()))
+      parts[i].push_back(static_cast<uint8_t>(codec.length(bytes)));
+  });
+  std::vector<uint8_t> lengths;
+  for (const std::vector<uint8_t>& part : parts)
+    lengths.insert(lengths.end(), part.begin(), part.end());
+  return lengths;
 }
 
 /// Where the instructions of these sections, which are in the order of their addresses, stand.
@@ -163,13 +185,8 @@ CodeMap make_map(const Lifter& lifter) {
   const Codec& codec = lifter.machine.codec;
   if (codec.groups.fixed()) return CodeMap(codec.groups);
   std::vector<std::vector<uint8_t>> lengths;
-  for (const CodeSection& code : lifter.code) {
-    lengths.emplace_back();
-    for_each_stretch(lifter, code, [&](uint64_t, std::span<const uint8_t> bytes) {
-      for (; !bytes.empty(); bytes = bytes.subspan(lengths.back().back()))
-        lengths.back().push_back(static_cast<uint8_t>(codec.length(bytes)));
-    });
-  }
+  for (const CodeSection& code : lifter.code)
+    lengths.push_back(lengths_of(codec, stretches_of(lifter, code)));
   std::vector<CodeMap::Lengths> sections;
   for (size_t i = 0; i < lengths.size(); ++i)
     sections.push_back({lifter.code[i].start, lengths[i]});
@@ -210,7 +227,10 @@ void decode_code(Lifter& lifter) {
     const size_t count = program.map.index(code.end) - code.first;
     code.marks.resize(count);
     code.instructions = program.arena->allocate<Instruction>(count);
-    for_each_stretch(lifter, code, [&](uint64_t start, std::span<const uint8_t> bytes) {
+    if (!lifter.machine.codec.groups.fixed()) code.origin_base = program.origin_base;
+    const std::vector<Stretch> stretches = stretches_of(lifter, code);
+    parallel_for(stretches.size(), [&](size_t i) {
+      const auto& [start, bytes] = stretches[i];
       lifter.machine.codec.decode(bytes, static_cast<uint32_t>(start - program.origin_base),
                                   code.instructions + code.index(start));
     });

@@ -25,12 +25,17 @@ struct CodeSection {
   uint64_t end = 0;
   const CodeMap* map = nullptr;
   uint64_t first = 0;  // number in `map` of the first instruction
+  // Where lengths vary and the map has to search: what the origins of instructions count from.
+  std::optional<uint64_t> origin_base = std::nullopt;
   Instruction* instructions = nullptr;
   std::vector<uint8_t> marks;
   const std::vector<Relocation>* relocations = nullptr;
 
   size_t index(uint64_t address) const { return map->index(address) - first; }
-  uint64_t address(size_t index) const { return map->address(first + index); }
+  uint64_t address(size_t index) const {
+    return origin_base && index < marks.size() ? *origin_base + instructions[index].origin
+                                               : map->address(first + index);
+  }
 };
 
 enum Mark : uint8_t {

@@ -292,10 +292,21 @@ InstructionFacts facts_of(const Form& form) {
   return facts;
 }
 
+struct FormFacts {
+  InstructionFacts facts;
+  bool differ = false;  // instructions of the form differ in them
+};
+
 /// By form.
-std::vector<InstructionFacts> make_facts() {
-  std::vector<InstructionFacts> result;
-  for (const Form& form : forms().forms) result.push_back(facts_of(form));
+std::vector<FormFacts> make_facts() {
+  std::vector<FormFacts> result;
+  for (const Form& form : forms().forms) {
+    FormFacts row{.facts = facts_of(form)};
+    row.facts.nop = result.size() == known().nop;
+    row.facts.marks_target = result.size() == known().end_branch;
+    row.differ = result.size() == known().long_nop || row.facts.flow == ControlFlow::call;
+    result.push_back(row);
+  }
   return result;
 }
 
@@ -409,12 +420,12 @@ Decoded unpack(const Instruction& instruction) {
 // ---- facts ----
 
 InstructionFacts facts(const Instruction& instruction) {
-  static const std::vector<InstructionFacts> by_form = make_facts();
-  const unsigned form = form_number(instruction);
-  InstructionFacts facts = by_form[form];
+  static const std::vector<FormFacts> by_form = make_facts();
+  const FormFacts& row = by_form[form_number(instruction)];
+  InstructionFacts facts = row.facts;
+  if (!row.differ) return facts;
   // What is reserved for hints is no padding: it may do something on some processor.
-  facts.nop = form == known().nop || (form == known().long_nop && opcode_bits(instruction) == 15);
-  facts.marks_target = form == known().end_branch;
+  if (facts.flow != ControlFlow::call) facts.nop = opcode_bits(instruction) == 15;
   // A call of the next instruction.
   if (facts.flow == ControlFlow::call && !instruction.has_reference() &&
       static_cast<unsigned>(instruction.immediate) == length_of(instruction))
