@@ -1,10 +1,12 @@
 // Reading ELF images: what an Image has of real programs, and the message for a file that is no ELF
 // image. Damaged files are in elf_damage_test.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "elf_test_files.h"
 #include "optimizer/base/bytes.h"
