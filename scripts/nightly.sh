@@ -10,6 +10,7 @@
 #   emulator     500 random C programs and 200,000 random pieces of code for that emulator
 #   gcc          GCC's execution tests: 16,000 cases, some seven hours on two processors
 #   gmp          GMP's tests
+#   packages     the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, with 20 seeds
 #   sanitizers   the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz         the fuzzers
 #
@@ -21,7 +22,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds atomic random arithmetic speed emulator gcc gmp sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp packages sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -77,6 +78,10 @@ run_gcc() {
 
 run_gmp() {
   tests/peers/gmp_tests.py --fresh
+}
+
+run_packages() {
+  tests/peers/package_tests.py --seeds 20 --fresh
 }
 
 run_sanitizers() {

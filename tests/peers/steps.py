@@ -38,6 +38,7 @@ BEST = tuple(common.BEST_LAYOUT)  # code moves also where nothing is gained
 STEPS = [
     Step("random", "", RANDOM),
     Step("scatter", "", SCATTER),
+    Step("original", "", ("--layout", "original")),
     Step("default"),
     Step("count", counts=True),
     Step("profile", "", BEST, by="count"),
@@ -63,7 +64,8 @@ STEPS = [
 
 @dataclasses.dataclass
 class Subject:
-    """An image with the way to run it: as a program, or as a library that `stub` opens."""
+    """An image with the way to run it: as a program, as a library that `stub` opens, or by `work(image)`, which returns
+    the outcome of whatever has to be done with it."""
 
     machine: object
     folder: pathlib.Path
@@ -74,11 +76,14 @@ class Subject:
     signals: bool  # what they interrupt counts as finished
     expected: object = None
     compares: bool = True  # counts, which takes an emulator that counts, too
+    work: object = None
 
     def command(self, image):
         return (self.stub, [image]) if self.stub else (image, [])
 
     def run(self, image, more=None):
+        if self.work:
+            return self.work(image)
         return self.machine.run(*self.command(image), {**self.environment, **(more or {})})
 
     def count(self, image):
