@@ -263,13 +263,23 @@ def _make_libstdcxx(build, folder):
 # --- All ------------------------------------------------------------------------------------------
 
 PIE, NO_PIE = ("pie", ("-fPIE",), ("-pie",)), ("no-pie", ("-fno-pie",), ("-no-pie",))
-EXECUTABLES = tuple(Build(compiler, *kind) for compiler in ("gcc", "clang") for kind in (PIE, NO_PIE))
-LIBRARIES = (Build("g++"), Build("g++", "sections", link=("-Wl,--gc-sections",)))
+EXECUTABLES = (
+    *(Build(compiler, *kind) for compiler in ("gcc", "clang") for kind in (PIE, NO_PIE)),
+    Build("gcc", "O0", ("-O0", "-fPIE"), ("-pie",)),
+    Build("gcc", "v3", ("-O3", "-funroll-loops", "-march=x86-64-v3", "-fPIE"), ("-pie",)),
+    Build("gcc", "gold", ("-Os", "-fno-pie"), ("-no-pie", "-fuse-ld=gold")),
+    Build("clang", "lld", ("-O3", "-fno-pie"), ("-no-pie", "-fuse-ld=lld")),
+)
+LIBRARIES = (
+    Build("g++"),
+    Build("g++", "sections", link=("-Wl,--gc-sections",)),
+    *(Build("g++", linker, link=(f"-fuse-ld={linker}",)) for linker in ("gold", "lld", "mold")),
+)
 
 PACKAGES = (
     Package("duktape", _duktape, EXECUTABLES),
     Package("example", _example, EXECUTABLES),
-    Package("minigzip", _minigzip, EXECUTABLES[::-1]),  # the sample has the first: one of clang's at a fixed address
+    Package("minigzip", _minigzip, EXECUTABLES[::-1]),  # the sample has the first: one of clang's, linked by lld
     Package("bzip2", _bzip2, EXECUTABLES),
     Package("tcc", _tcc, EXECUTABLES),
     Package("libstdc++", _libstdcxx, LIBRARIES),
