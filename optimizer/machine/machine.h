@@ -133,6 +133,16 @@ struct ExecutionCosts {
   double added_branch = 0;
 };
 
+/// What it costs to issue straight code, which depends on where the code stands.
+struct IssueModel {
+  uint32_t period = 0;  // bytes, a power of two: of the address, only the remainder matters
+  /// Cycles in which `code`, which stands at `address`, issues or waits. Control falls into `code`
+  /// from `before`, which stands right in front of it and begins with nothing in flight; if
+  /// `before` is empty, control jumps to `code`. References of instructions do not matter.
+  uint32_t (*cycles)(std::span<const Instruction> before, std::span<const Instruction> code,
+                     uint64_t address);
+};
+
 /// What an instruction does, except to registers: operands() names registers and takes longer, and
 /// half of all questions never need registers.
 struct InstructionFacts {
@@ -343,6 +353,7 @@ struct Machine {
   const WholeAddresses* whole = nullptr;   // absent: no instruction holds a whole address
   const RegisterWindow* window = nullptr;  // absent: names always mean the same registers
   const Stubs* stubs = nullptr;            // absent: code that is further apart cannot be placed
+  const IssueModel* issue = nullptr;       // absent: nobody has written how code issues
   const Probes* probes = nullptr;          // absent: images cannot be instrumented yet
   const RewriteFacts* rewrite = nullptr;   // absent: hot-cold optimization leaves images alone
 

@@ -29,13 +29,16 @@
 #include <atomic>
 
 #include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/alpha/issue.h"
 #include "optimizer/machine/alpha/meaning.h"
 #include "simulator/alpha21164/fetch.h"
-#include "simulator/alpha21164/issue.h"
 #include "simulator/alpha21164/prediction.h"
 
 namespace respike::simulator::alpha21164 {
 namespace {
+
+using alpha::IssueInstruction;
+using alpha::IssueState;
 
 constexpr uint64_t kTakenBubble = 1;
 constexpr uint64_t kMispredictPenalty = 5;
@@ -216,7 +219,7 @@ class Alpha21164 final : public MachineModel {
     piece->last_line = (piece->behind - 4) >> InstructionCache::kLineShift;
     piece->first_page = address >> TranslationBuffer::kPageShift;
     piece->last_page = (piece->behind - 4) >> TranslationBuffer::kPageShift;
-    piece->code = read_for_issue(code);
+    piece->code = alpha::read_for_issue(code);
     piece->issue_cycles = piece->after.issue(piece->code, address);
     piece->number = next_number_++;
     Instruction last;

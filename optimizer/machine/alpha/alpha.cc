@@ -22,6 +22,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/alpha/issue.h"
 #include "optimizer/machine/alpha/meaning.h"
 #include "optimizer/machine/alpha/probes.h"
 #include "optimizer/machine/alpha/rewrite_facts.h"
@@ -247,6 +248,8 @@ const Stubs kStubs = {.departure_size = 4 * kDepartureLength,
                       .landing = far_landing,
                       .target = far_stub_target};
 
+const IssueModel kIssue = {.period = 16, .cycles = issue_cycles};
+
 Machine make_machine() {
   return {
       .name = "alpha",
@@ -279,6 +282,7 @@ Machine make_machine() {
                  .is_lower_half = is_lower_half},
       .gp = &kGlobalPointer,
       .stubs = &kStubs,
+      .issue = &kIssue,
       .probes = &alpha_probes(),
       .rewrite = &alpha_rewrite_facts(),
   };

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace respike::simulator::alpha21164 {
+#include "optimizer/ir/program.h"
+
+namespace respike::alpha {
 
 /// The four pipelines, as bits.
 enum Pipeline : uint8_t { kE0 = 1, kE1 = 2, kFA = 4, kFM = 8 };
@@ -60,6 +62,8 @@ struct IssueInstruction {
   static constexpr uint8_t kNoRegister = 0xff;
 };
 
+/// The numbers of references do not matter.
+std::vector<IssueInstruction> read_for_issue(std::span<const Instruction> code);
 /// Reads machine code, four bytes an instruction.
 std::vector<IssueInstruction> read_for_issue(std::span<const uint8_t> code);
 
@@ -95,4 +99,8 @@ class IssueState {
   uint8_t fa_reserved_ = 0;  // the cycle in which a division needs FA
 };
 
-}  // namespace respike::simulator::alpha21164
+/// See IssueModel::cycles.
+uint32_t issue_cycles(std::span<const Instruction> before, std::span<const Instruction> code,
+                      uint64_t address);
+
+}  // namespace respike::alpha

@@ -1,5 +1,5 @@
 // Cycles that short sequences take to issue, computed by hand from the rules at the head of
-// simulator/alpha21164/issue.cc; and properties of all sequences.
+// optimizer/machine/alpha/issue.cc; and properties of all sequences.
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/machine/alpha/codec.h"
+#include "optimizer/machine/alpha/issue.h"
 #include "optimizer/machine/machines.h"
-#include "simulator/alpha21164/issue.h"
 
-namespace respike::simulator::alpha21164 {
+namespace respike::alpha {
 namespace {
 
 /// Code from instructions that are separated by semicolons.
@@ -197,6 +197,18 @@ TEST(Issue, PiecesAddUp) {
   }
 }
 
+TEST(Issue, OfStraightCodeBehindOther) {
+  std::vector<Instruction> load = {alpha_machine().text.parse("ldq\tt0,0(sp)", 0)};
+  std::vector<Instruction> add = {alpha_machine().text.parse("addq\tt0,1,t1", 0)};
+  EXPECT_EQ(issue_cycles({}, load, 0), 1u);
+  EXPECT_EQ(issue_cycles({}, add, 4), 1u);    // control jumps to it: nothing is in flight
+  EXPECT_EQ(issue_cycles(load, add, 4), 2u);  // it waits for the load
+  EXPECT_EQ(issue_cycles(add, load, 4), 0u);  // in the same cycle
+  EXPECT_EQ(issue_cycles(add, load, 16), 1u);
+  EXPECT_EQ(issue_cycles({}, {}, 0), 0u);
+  EXPECT_EQ(alpha_machine().issue->period, 16u);
+}
+
 TEST(Issue, ClassesHaveSources) {
   std::set<std::string_view> names;
   for (const ClassRow& row : class_rows()) {
@@ -206,4 +218,4 @@ TEST(Issue, ClassesHaveSources) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::alpha21164
+}  // namespace respike::alpha

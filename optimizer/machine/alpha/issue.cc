@@ -27,19 +27,18 @@
 // and 2-25, whose integer core is that of the 21164; GCC is the machine description
 // gcc/config/alpha/ev5.md of GCC, written from the 21164's manual; "assumed" is ours.
 
-#include "simulator/alpha21164/issue.h"
+#include "optimizer/machine/alpha/issue.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "optimizer/machine/alpha/codec.h"
 #include "optimizer/machine/alpha/meaning.h"
 
-namespace respike::simulator::alpha21164 {
+namespace respike::alpha {
 namespace {
 
-constexpr ClassRow kRows[] = {
+constexpr ClassRow kClassRows[] = {
     {IssueClass::unop, "UNOP: ldq_u r31", 0, 0, "PC 2-21: takes no pipeline"},
     {IssueClass::load, "LD", kE0 | kE1, 2, "GCC: data-cache hit in two cycles"},
     {IssueClass::store, "ST", kE0, 1, "GCC; not with a load"},
@@ -66,14 +65,14 @@ constexpr ClassRow kRows[] = {
 };
 
 consteval bool rows_are_in_order() {
-  for (size_t i = 0; i < std::size(kRows); ++i)
-    if (static_cast<size_t>(kRows[i].id) != i) return false;
-  return std::size(kRows) == static_cast<size_t>(IssueClass::misc) + 1;
+  for (size_t i = 0; i < std::size(kClassRows); ++i)
+    if (static_cast<size_t>(kClassRows[i].id) != i) return false;
+  return std::size(kClassRows) == static_cast<size_t>(IssueClass::misc) + 1;
 }
 static_assert(rows_are_in_order());
 
 const ClassRow& row_of(const IssueInstruction& instruction) {
-  return kRows[static_cast<size_t>(instruction.issue_class)];
+  return kClassRows[static_cast<size_t>(instruction.issue_class)];
 }
 
 bool is_integer(const IssueInstruction& instruction) {
@@ -210,10 +209,9 @@ IssueClass class_of(uint32_t word) {
   }
 }
 
-IssueInstruction read_instruction(uint32_t word) {
+IssueInstruction read_instruction(const Instruction& instruction) {
   IssueInstruction result;
-  result.issue_class = class_of(word);
-  const Instruction instruction = alpha::decode_word(word);
+  result.issue_class = class_of(encode_word(instruction));
   if (instruction.opcode == kInvalid || result.issue_class == IssueClass::call_pal ||
       result.issue_class == IssueClass::unop)
     return result;
@@ -222,26 +220,29 @@ IssueInstruction read_instruction(uint32_t word) {
   std::copy_n(operands.registers, result.used, result.uses.begin());
   if (operands.uses < operands.size)
     result.def = static_cast<uint8_t>(operands.registers[operands.uses]);
-  result.tests = instruction.registers[0] != alpha::kZero &&
-                 (result.issue_class == IssueClass::integer_branch ||
-                  result.issue_class == IssueClass::conditional_move);
+  result.tests =
+      instruction.registers[0] != kZero && (result.issue_class == IssueClass::integer_branch ||
+                                            result.issue_class == IssueClass::conditional_move);
   return result;
 }
 
 }  // namespace
 
 std::span<const ClassRow> class_rows() {
-  return kRows;
+  return kClassRows;
+}
+
+std::vector<IssueInstruction> read_for_issue(std::span<const Instruction> code) {
+  std::vector<IssueInstruction> result;
+  result.reserve(code.size());
+  for (const Instruction& instruction : code) result.push_back(read_instruction(instruction));
+  return result;
 }
 
 std::vector<IssueInstruction> read_for_issue(std::span<const uint8_t> code) {
-  std::vector<IssueInstruction> result;
-  for (size_t at = 0; at + 4 <= code.size(); at += 4) {
-    uint32_t word;
-    std::memcpy(&word, code.data() + at, sizeof word);
-    result.push_back(read_instruction(word));
-  }
-  return result;
+  std::vector<Instruction> instructions(code.size() / 4);
+  decode_words(code.data(), instructions.size(), 0, instructions.data());
+  return read_for_issue(instructions);
 }
 
 /// Gives the instruction a pipeline of the present set, or starts a new set with it; says whether
@@ -338,4 +339,11 @@ uint32_t IssueState::issue(std::span<const IssueInstruction> code, uint64_t addr
   return cycles;
 }
 
-}  // namespace respike::simulator::alpha21164
+uint32_t issue_cycles(std::span<const Instruction> before, std::span<const Instruction> code,
+                      uint64_t address) {
+  IssueState state;
+  if (!before.empty()) state.issue(read_for_issue(before), address - 4 * before.size());
+  return state.issue(read_for_issue(code), address);
+}
+
+}  // namespace respike::alpha
