@@ -531,6 +531,8 @@ Violation LayoutVerifier::fragment(const Layout::Fragment& fragment) {
   if (fragment.blocks.empty()) return say(0, "the layout has an empty fragment of its procedure");
   if (fragment.alignment == 0 || (fragment.alignment & (fragment.alignment - 1)) != 0)
     return say(fragment.blocks[0], "the alignment of its fragment is not a power of two");
+  if (fragment.phase >= fragment.alignment)
+    return say(fragment.blocks[0], "the phase of its fragment is not below the alignment");
   for (size_t i = 0; i < fragment.blocks.size(); ++i) {
     const BlockId b = fragment.blocks[i];
     if (b >= procedure.blocks.size()) return say(b, "the layout places it, but it does not exist");

@@ -152,11 +152,13 @@ void Placement::start_fragments_at_entries(Layout& layout) const {
       if (i == 0 || entry)
         result.push_back({.procedure = fragment.procedure,
                           .blocks = {},
-                          .alignment = i == 0 ? fragment.alignment : 1});
+                          .alignment = i == 0 ? fragment.alignment : 1,
+                          .phase = i == 0 ? fragment.phase : 0});
       if (entry) {
         const uint64_t address = program_.address_of(block);
         const auto own = static_cast<uint32_t>(std::min(address & (~address + 1), kMost));
         result.back().alignment = std::max(result.back().alignment, own);
+        result.back().phase &= ~(own - 1);
       }
       result.back().blocks.push_back(fragment.blocks[i]);
     }
@@ -176,26 +178,29 @@ void Placement::place(const Layout& layout) {
   uint64_t at = free_.empty() ? 0 : free_[0].first;
   uint64_t added = added_start_;
   size_t pool = 0;
-  const auto take = [&](uint64_t size, uint64_t alignment) {
+  const auto take = [&](uint64_t size, const Layout::Fragment& how) {
     for (; range < free_.size(); at = ++range < free_.size() ? free_[range].first : 0) {
-      const uint64_t start = align_up(at, alignment);
+      const uint64_t start = how.start_from(at);
       if (start > free_[range].second || free_[range].second - start < size) continue;
       at = start + size;
       return start;
     }
-    const uint64_t start = align_up(added, alignment);
+    const uint64_t start = how.start_from(added);
     added = start + size;
     return start;
   };
   for (uint32_t index = 0; index <= layout.fragments.size(); ++index) {
     for (; pool < pools_.size() && pools_[pool].before_fragment == index; ++pool)
-      pools_[pool].address = take(pools_[pool].size, 16);
+      pools_[pool].address = take(pools_[pool].size, {.blocks = {}, .alignment = 16});
     if (index == layout.fragments.size()) break;
     const Layout::Fragment& fragment = layout.fragments[index];
+    const Layout::Fragment how = {
+        .blocks = {},
+        .alignment = std::max(fragment.alignment, uint32_t{machine_.codec.groups.alignment()}),
+        .phase = fragment.phase};
     uint64_t total = 0;
     for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
-    const uint64_t start =
-        take(total, std::max<uint64_t>(fragment.alignment, machine_.codec.groups.alignment()));
+    const uint64_t start = take(total, how);
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {
@@ -259,7 +264,7 @@ void Placement::split_large(Layout& layout) {
   std::vector<Layout::Fragment> result;
   for (Layout::Fragment& fragment : layout.fragments) {
     uint64_t size_so_far = 0;
-    Layout::Fragment piece{fragment.procedure, {}, fragment.alignment};
+    Layout::Fragment piece{fragment.procedure, {}, fragment.alignment, fragment.phase};
     for (BlockId id : fragment.blocks) {
       const bool glued =
           !piece.blocks.empty() &&
@@ -267,7 +272,7 @@ void Placement::split_large(Layout& layout) {
       if (size_so_far + packing_.size(fragment.procedure, id) > largest && !piece.blocks.empty() &&
           !glued) {
         result.push_back(std::move(piece));
-        piece = {fragment.procedure, {}, 4};
+        piece = {.procedure = fragment.procedure, .blocks = {}};
         size_so_far = 0;
       }
       piece.blocks.push_back(id);

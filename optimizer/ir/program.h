@@ -256,6 +256,12 @@ struct Layout {
     ProcedureId procedure = kNone;
     std::vector<BlockId> blocks;
     uint32_t alignment = 4;  // bytes, a power of two
+    uint32_t phase = 0;      // its address modulo `alignment`; in whole groups
+
+    /// The first address at which the fragment may start, from `at` on.
+    uint64_t start_from(uint64_t at) const {
+      return at + ((phase - at) & (uint64_t{alignment} - 1));
+    }
   };
   std::vector<Fragment> fragments;
 };

@@ -19,7 +19,8 @@ struct LayoutOptions {
   enum class Pieces {
     original,      // in the order of the input
     place,         // place_by_affinity(), whole procedures or their hot parts
-    colour,        // order_for_cache(): what takes turns shares few lines of the cache
+    colour,        // order_for_cache(): what takes turns shares few lines of the cache; padding
+                   // in front of pieces that issue faster then (phases.h)
     cache_sorted,  // place_cache_directed()
   };
   Blocks blocks = Blocks::original;

@@ -90,6 +90,10 @@ std::string describe(const Program& program, const Layout::Fragment& fragment) {
   return fmt::format("{}: {}", program[fragment.procedure].name, fmt::join(fragment.blocks, " "));
 }
 
+std::string describe_phase(const Layout::Fragment& fragment) {
+  return fragment.phase == 0 ? "" : fmt::format(" plus {}", fragment.phase);
+}
+
 /// One line for each fragment, in order; then what is expected of it.
 std::string run_layout(const TextProgram& text, const Command& command) {
   Forecast forecast;
@@ -97,8 +101,8 @@ std::string run_layout(const TextProgram& text, const Command& command) {
   if (const auto violation = find_violation(text.program, layout)) return *violation + "\n";
   std::string output;
   for (const Layout::Fragment& fragment : layout.fragments)
-    output +=
-        fmt::format("{}, aligned to {}\n", describe(text.program, fragment), fragment.alignment);
+    output += fmt::format("{}, aligned to {}{}\n", describe(text.program, fragment),
+                          fragment.alignment, describe_phase(fragment));
   if (!command.against_input) return output;
   for (const Forecast::Change& change : forecast.procedures)
     output +=

@@ -91,6 +91,7 @@ void TextProgram::read_line(std::string_view line) {
   } else if (first == "fragment") {
     Layout::Fragment fragment{.procedure = words.next_number<ProcedureId>(), .blocks = {}};
     words.take_number("alignment", fragment.alignment);
+    words.take_number("phase", fragment.phase);
     while (!words.at_end()) fragment.blocks.push_back(words.next_number<BlockId>());
     fragments.push_back(std::move(fragment));
   } else if (first == "foreign") {

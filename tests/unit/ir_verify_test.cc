@@ -276,6 +276,9 @@ TEST(Verify, Layouts) {
             "procedure 1 (f), block 1: the layout places it, but it does not exist");
   EXPECT_EQ(layout_violation({{1, {0}, 3}}),
             "procedure 1 (f), block 0: the alignment of its fragment is not a power of two");
+  EXPECT_EQ(layout_violation({{0, {4, 0}}, {1, {0}, 16, 12}, {0, {2, 3, 1}}}), "");
+  EXPECT_EQ(layout_violation({{1, {0}, 16, 16}}),
+            "procedure 1 (f), block 0: the phase of its fragment is not below the alignment");
 }
 
 }  // namespace

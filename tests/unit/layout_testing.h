@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,26 @@ inline Instruction fake_instruction(std::string_view name) {
   Instruction i;
   i.opcode = FakeMachine::opcode(name);
   return i;
+}
+
+/// The cycles of a processor that issues all instructions of a group of 16 bytes at once.
+inline uint32_t groups_to_issue(std::span<const Instruction> before,
+                                std::span<const Instruction> code, uint64_t address) {
+  if (code.empty()) return 0;
+  const bool joins = !before.empty() && address % 16 != 0;
+  const uint64_t first = address / 16 + (joins ? 1 : 0);
+  return static_cast<uint32_t>((address + 4 * code.size() + 15) / 16 - first);
+}
+
+/// The fake machine with an issue model.
+inline const Machine& issuing_fake_machine() {
+  static const IssueModel model = {.period = 16, .cycles = groups_to_issue};
+  static const Machine machine = [] {
+    Machine result = fake_machine();
+    result.issue = &model;
+    return result;
+  }();
+  return machine;
 }
 
 /// A program to which tests add procedures.

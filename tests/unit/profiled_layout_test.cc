@@ -231,6 +231,7 @@ TEST(ProfiledLayout, HoldsEveryBlockOnceWhateverTheCounts) {
     Program program = random_program(random);
     ASSERT_EQ(find_violation(program), std::nullopt);
     set_counts(random, program, round % 3);
+    if (below(random, 2) == 0) program.machine = &issuing_fake_machine();
     for (const LayoutOptions& options : all_options())
       EXPECT_EQ(find_violation(program, profiled_layout(program, options)), std::nullopt)
           << "round " << round << ", " << name_of(options);
