@@ -115,7 +115,7 @@ void run_instrument(const InstrumentArguments& arguments) {
   InstrumentOptions options;
   options.spool = std::filesystem::absolute(arguments.spool).lexically_normal();
   options.output = std::filesystem::absolute(arguments.output).lexically_normal();
-  options.atomic = arguments.counters == "atomic";
+  options.counters = counters_named(arguments.counters).value_or(Counters::shared);
   options.description = fmt::format("instrument --counters {}", arguments.counters);
   std::optional<Profile> weights;
   if (!arguments.weights.empty()) {
@@ -146,10 +146,8 @@ void add_instrument_command(CLI::App& image) {
                    "directory for counter files; made if there is none")
       ->check(name_of("DIR"))
       ->capture_default_str();
-  command
-      ->add_option("--counters", arguments->counters,
-                   "atomic: exact with several threads and forked children, slower")
-      ->check(CLI::IsMember({"shared", "atomic"}))
+  command->add_option("--counters", arguments->counters, kCountersHelp)
+      ->check(CLI::IsMember({"shared", "atomic", "threads"}))
       ->capture_default_str();
   command->add_option("--weights", arguments->weights,
                       "a profile of this build or an older one: counters go where it ran seldom");

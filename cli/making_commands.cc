@@ -63,7 +63,8 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
     outcomes =
-        environment.instrument(arguments.name, arguments.images, arguments.counters == "atomic");
+        environment.instrument(arguments.name, arguments.images,
+                               counters_named(arguments.counters).value_or(Counters::shared));
   });
   print_outcomes(outcomes, arguments, instrumented_text);
 }
@@ -128,10 +129,8 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "instrument", "Make images that count what runs, and run these from now on", run_instrument);
   instrument->add_option("NAME", instrumented->name, "application")->required();
   add_images(instrument, *instrumented);
-  instrument
-      ->add_option("--counters", instrumented->counters,
-                   "atomic: exact with several threads and forked children, slower")
-      ->check(CLI::IsMember({"shared", "atomic"}))
+  instrument->add_option("--counters", instrumented->counters, kCountersHelp)
+      ->check(CLI::IsMember({"shared", "atomic", "threads"}))
       ->capture_default_str();
 
   auto [collect, collected] =

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "instrument/counters.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/pipeline.h"
 #include "profiledb/database.h"
@@ -122,9 +123,10 @@ class Environment {
 
   /// Makes instrumented images, of all images or of those that `images` names (path, file name or
   /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when not a
-  /// single instrumented image could be made.
+  /// single instrumented image could be made. Libraries of a program whose threads have counters of
+  /// their own get atomic counters.
   std::vector<ImageOutcome> instrument(const std::string& name,
-                                       const std::vector<std::string>& images, bool atomic);
+                                       const std::vector<std::string>& images, Counters counters);
   /// Makes optimized images in the same way, by the profiles of the builds, added up as `use` says.
   std::vector<ImageOutcome> optimize(const std::string& name,
                                      const std::vector<std::string>& images,
@@ -185,7 +187,7 @@ class Environment {
   std::vector<ImageOutcome> make(
       const std::string& name, const std::vector<std::string>& images,
       const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one);
-  void instrument_image(const ImageRow& image, const BuildRow& build, bool atomic,
+  void instrument_image(const ImageRow& image, const BuildRow& build, Counters counters,
                         ImageOutcome& outcome);
   void optimize_image(const ImageRow& image, const BuildRow& build, const ProfileOptions& use,
                       ImageOutcome& outcome);

@@ -105,22 +105,25 @@ std::vector<ImageOutcome> Environment::make(
 
 std::vector<ImageOutcome> Environment::instrument(const std::string& name,
                                                   const std::vector<std::string>& images,
-                                                  bool atomic) {
+                                                  Counters counters) {
   const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
-    instrument_image(image, build, atomic, outcome);
+    instrument_image(image, build, counters, outcome);
   });
   require_something_done(outcomes, name, DerivedKind::instrumented);
   database_.set_mode(find(name).id, Mode::instrumented);
   return outcomes;
 }
 
-void Environment::instrument_image(const ImageRow& image, const BuildRow& build, bool atomic,
+void Environment::instrument_image(const ImageRow& image, const BuildRow& build, Counters counters,
                                    ImageOutcome& outcome) {
   InstrumentOptions options;
   options.spool = database_.make_spool(build.id);
   options.output = image.path;
-  options.atomic = atomic;
-  options.description = fmt::format("instrument --counters {}", atomic ? "atomic" : "shared");
+  options.counters = counters;
+  if (counters == Counters::copies &&
+      content_of(image, build).image().kind == Image::Kind::shared_library)
+    options.counters = Counters::atomic;
+  options.description = fmt::format("instrument --counters {}", name_of(options.counters));
   if (progress)
     options.progress = [&](std::string_view step, double done) {
       progress(image.path, step, done);

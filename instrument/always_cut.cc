@@ -32,15 +32,17 @@ std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image) {
   return names;
 }
 
-bool calls_fork_by_name(const Program& program, const CodeFacts& facts, ProcedureId id,
-                        const std::unordered_map<uint64_t, std::string_view>& names) {
+/// The blocks of a procedure that end in calls of procedures with such names.
+std::vector<BlockId> calls_of_forks(const Program& program, const CodeFacts& facts, ProcedureId id,
+                                    const std::unordered_map<uint64_t, std::string_view>& names) {
+  std::vector<BlockId> result;
   for (BlockId b = 0; b < program[id].blocks.size(); ++b) {
     const auto slot = facts.linkage_slot(id, b);
     if (!slot) continue;
     const auto name = names.find(*slot);
-    if (name != names.end() && forks(name->second)) return true;
+    if (name != names.end() && forks(name->second)) result.push_back(b);
   }
-  return false;
+  return result;
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     const Procedure& procedure = program[id];
     const bool by_name = procedure.movable() && procedure.returns && !names.empty() &&
-                         calls_fork_by_name(program, facts, id, names);
+                         !calls_of_forks(program, facts, id, names).empty();
     result.push_back(by_name || comes_back_otherwise(procedure.name));
     if (by_name || forks(procedure.name)) twice.push_back(id);
   }
@@ -94,6 +96,20 @@ std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts
       result[caller] = true;
       twice.push_back(caller);
     }
+  }
+  return result;
+}
+
+std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
+                                                        const CodeFacts& facts) {
+  std::vector<std::pair<ProcedureId, BlockId>> result;
+  const auto names = bound_names(*program.image);
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+    if (!program[id].movable()) continue;
+    for (const BlockId block : calls_of_forks(program, facts, id, names))
+      result.emplace_back(id, block);
+    for (const Call& call : facts.calls().calls_of(id))
+      if (call.known() && forks(program[call.callee].name)) result.emplace_back(id, call.block);
   }
   return result;
 }

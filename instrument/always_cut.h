@@ -2,6 +2,7 @@
 // Procedures that may come back to their callers otherwise than by returning once.
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "instrument/code_facts.h"
@@ -18,5 +19,9 @@ bool comes_back_otherwise(std::string_view name);
 /// By procedure: whether it may come back otherwise: procedures with such a name, and procedures
 /// that return and call fork, directly or not, since they return in both processes.
 std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts);
+
+/// The blocks of movable procedures that end in calls of fork, or of a function like it, by name.
+std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
+                                                        const CodeFacts& facts);
 
 }  // namespace respike

@@ -235,10 +235,14 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
   if (header.header_size < sizeof header || header.header_size > size)
     throw Error("the counter file is damaged: the size of its header is wrong", path,
                 offsetof(respike_counter_header, header_size));
-  if (header.counters_size % 8 != 0 || header.counters_size != size - header.header_size)
+  const uint64_t bytes = size - header.header_size;
+  const bool copied = (header.flags & RESPIKE_COUNTERS_COPIED) != 0;
+  if (header.counters_size % 8 != 0 ||
+      (copied ? header.counters_size == 0 || bytes == 0 || bytes % header.counters_size != 0
+              : header.counters_size != bytes))
     throw Error(fmt::format("the counter file is damaged: it should have {} bytes of counters and "
                             "has {}",
-                            header.counters_size, size - header.header_size),
+                            header.counters_size, bytes),
                 path);
   return header;
 }
@@ -265,8 +269,9 @@ CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::strin
   file.start_time = header.start_time;
   file.counters_address = header.counters_address;
   file.atomic = (header.flags & RESPIKE_COUNTERS_ATOMIC) != 0;
-  file.counters.resize(header.counters_size / 8);
-  std::memcpy(file.counters.data(), bytes.data() + header.header_size, header.counters_size);
+  file.words = header.counters_size / 8;
+  file.counters.resize((bytes.size() - header.header_size) / 8);
+  std::memcpy(file.counters.data(), bytes.data() + header.header_size, 8 * file.counters.size());
   return file;
 }
 
@@ -275,21 +280,26 @@ CounterFile read_counter_file(const std::filesystem::path& path) {
 }
 
 void CounterSum::add(const CounterFile& file) {
-  if (file.counters.size() < map_.counters)
+  if (file.words < map_.counters)
     throw Error(fmt::format("the counter file is damaged: its image has {} counters, it has {}",
-                            map_.counters, file.counters.size()),
+                            map_.counters, file.words),
                 file.path);
   words_.resize(map_.counters);
-  for (size_t i = 0; i < words_.size(); ++i) words_[i] += file.counters[i];
-  ++files_;
   const uint64_t bias = file.counters_address - map_.counters_address;
+  std::span<const uint64_t> copies = file.counters;
+  for (; !copies.empty() && copies.size() >= file.words; copies = copies.subspan(file.words))
+    add(copies.first(file.words), bias);
+  ++files_;
+}
+
+void CounterSum::add(std::span<const uint64_t> counters, uint64_t bias) {
+  for (size_t i = 0; i < words_.size(); ++i) words_[i] += counters[i];
   uint32_t number = 0;
   for (const auto& procedure : map_.procedures)
     for (const auto& site : procedure.indirect) {
-      const uint64_t target = file.counters[site.counter];
+      const uint64_t target = counters[site.counter];
       if (target != 0)
-        targets_.push_back(
-            {number, original_place(target - bias), file.counters[site.counter + 1]});
+        targets_.push_back({number, original_place(target - bias), counters[site.counter + 1]});
       ++number;
     }
 }

@@ -24,7 +24,8 @@ struct CounterFile {
   uint64_t start_time = 0;        // nanoseconds since 1970
   uint64_t counters_address = 0;  // in the process
   bool atomic = false;
-  std::vector<uint64_t> counters;  // as they are now: the process may still run
+  uint64_t words = 0;              // of each copy of the counters
+  std::vector<uint64_t> counters;  // of all copies, as they are now: the process may still run
 };
 
 /// Both throw Error when the file is damaged, incomplete, of a newer version, or no counter file.
@@ -56,6 +57,8 @@ class CounterSum {
     uint64_t changes;
   };
 
+  /// `bias`: by how much the process has the image elsewhere.
+  void add(std::span<const uint64_t> counters, uint64_t bias);
   uint64_t original_place(uint64_t address) const;
   /// Makes the procedures of the profile; procedures without counts only if `all`.
   void build(bool all, const std::function<void(uint32_t, ProcedureProfile)>& take) const;

@@ -64,6 +64,11 @@ class Instrumenter {
   std::vector<uint8_t> emit_image(Layout layout);
   Injection::Contents inject(const Injection::Addresses& addresses);
   uint64_t text_size() const;
+  void require_copies() const;
+  /// Bytes in front of the counters.
+  uint64_t copies_size() const {
+    return options_.counters == Counters::copies ? RESPIKE_COPIES_SIZE : 0;
+  }
 
   const Image& image_;
   const InstrumentOptions& options_;
@@ -180,7 +185,8 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     }
   }
   memory_.alignment = start_.page_size;
-  memory_.size = align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
+  memory_.size =
+      copies_size() + align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
   // More than code and tables ever grow by; address space costs nothing. The writer checks the
   // room.
   constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
@@ -214,10 +220,11 @@ std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
 }
 
 void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
-  const uint64_t counters = plan_added_segment(image_, memory_).memory_address;
+  const AddedSegment segment = plan_added_segment(image_, memory_);
+  const uint64_t counters = segment.memory_address + copies_size();
   map_.counters_address = counters;
   const std::vector<double> calls = estimate_calls(facts.calls());
-  ProbeInserter inserter(program_, facts, counters, options_.atomic);
+  ProbeInserter inserter(program_, facts, counters, options_.counters);
   for (Chosen& chosen : chosen_) {
     inserter.count(chosen.procedure, chosen.counters, chosen.first_counter,
                    calls[chosen.procedure]);
@@ -226,6 +233,8 @@ void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
     });
     result_.indirect_sites += chosen.indirect.size();
   }
+  if (options_.counters == Counters::copies)
+    inserter.find_copies(segment.free_address + start_.find_copy, find_forks(program_, facts));
   inserter.insert(layout);
   result_.probes = inserter.statistics();
 }
@@ -235,7 +244,7 @@ void Instrumenter::describe() {
   map_.original_path = std::filesystem::absolute(image_.path).lexically_normal();
   map_.original_build_id = image_.build_id;
   map_.original_hash = hash64(image_.file);
-  map_.atomic = options_.atomic;
+  map_.atomic = options_.counters == Counters::atomic;
   map_.counters = words_;
   std::vector<uint32_t> number(program_.procedures.size(), kNone);
   for (uint32_t i = 0; i < chosen_.size(); ++i) number[chosen_[i].procedure] = i;
@@ -309,10 +318,11 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   const uint64_t at = addresses.code + start_.code.size();
   const bool library = image_.kind == Image::Kind::shared_library;
   respike_start_parameters parameters{};
-  parameters.counters = static_cast<int64_t>(addresses.memory - at);
+  parameters.counters = static_cast<int64_t>(addresses.memory + copies_size() - at);
   const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
   if (next != 0) parameters.next = static_cast<int64_t>(next - at);
-  parameters.counters_size = memory_.size;
+  parameters.counters_size = memory_.size - copies_size();
+  parameters.copied = options_.counters == Counters::copies ? 1 : 0;
   const auto copy_path = [](char* to, const std::string& path) {
     std::memcpy(to, path.data(), path.size());
     return static_cast<uint32_t>(path.size());
@@ -322,9 +332,10 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   std::memcpy(header.magic, RESPIKE_COUNTER_FILE_MAGIC, sizeof(header.magic));
   header.version = RESPIKE_COUNTER_FILE_VERSION;
   header.header_size = static_cast<uint32_t>(align_up(sizeof(header), start_.page_size));
-  header.counters_size = memory_.size;
+  header.counters_size = parameters.counters_size;
   std::copy(id.begin(), id.end(), header.image_id);
-  header.flags = options_.atomic ? RESPIKE_COUNTERS_ATOMIC : 0;
+  if (options_.counters == Counters::atomic) header.flags = RESPIKE_COUNTERS_ATOMIC;
+  if (options_.counters == Counters::copies) header.flags = RESPIKE_COUNTERS_COPIED;
   copy_path(header.image_path, options_.output);
   std::memcpy(contents.code.data() + start_.code.size(), &parameters, sizeof(parameters));
 
@@ -385,6 +396,29 @@ void Instrumenter::choose_file_names() {
     throw Error("the path is too long", options_.output);
 }
 
+/// Copies of the counters are at a distance that a register holds, and the program has one such
+/// register for all its images: the program itself has it, not its libraries.
+void Instrumenter::require_copies() const {
+  const auto fail = [&](const char* why) {
+    throw Error(fmt::format("threads cannot have counters of their own, since {}; --counters "
+                            "atomic counts threads exactly, too",
+                            why),
+                image_.path);
+  };
+  const Machine& machine = *program_.machine;
+  if (!machine.probes->has_copies()) fail("the machine has no register for that");
+  if (image_.kind == Image::Kind::shared_library) fail("it is a library");
+  if (!image_.dynamic) fail("it is linked statically");
+  for (const Symbol& symbol : image_.dynamic_symbols)
+    if (symbol.name == "arch_prctl") fail("it calls arch_prctl itself");
+  for (const Procedure& procedure : program_.procedures)
+    for (const BasicBlock& block : procedure.blocks)
+      for (const Instruction& instruction : block.instructions)
+        if (!instruction.is_pseudo() &&
+            machine.probes->uses_copy(input_bytes(program_, instruction)))
+          fail(("the register for that is used in " + procedure.name).c_str());
+}
+
 InstrumentResult Instrumenter::run() {
   Steps steps(options_.progress);
   require_rewritable(image_);
@@ -398,6 +432,7 @@ InstrumentResult Instrumenter::run() {
                 image_.path);
   start_ = start_code(image_.machine);
   require_invariants(program_);
+  if (options_.counters == Counters::copies) require_copies();
   result_.procedures = program_.procedures.size();
   if (options_.weights != nullptr && annotate(program_, *options_.weights).matched == 0)
     diagnostics_.warn("the weights are of another program: it knows none of the procedures");

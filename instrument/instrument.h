@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "instrument/counters.h"
 #include "instrument/probes.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/steps.h"
@@ -17,9 +18,9 @@
 namespace respike {
 
 struct InstrumentOptions {
-  std::filesystem::path spool;       // absolute; where counter files go
-  std::filesystem::path output;      // absolute; the instrumented image, named in counter files
-  bool atomic = false;               // counters are exact with several threads and forked children
+  std::filesystem::path spool;   // absolute; where counter files go
+  std::filesystem::path output;  // absolute; the instrumented image, named in counter files
+  Counters counters = Counters::shared;
   const Profile* weights = nullptr;  // an older profile of the image; nullptr: static estimates
   std::string description;           // for the provenance note
   Progress progress;

@@ -65,15 +65,6 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
   return result;
 }
 
-/// The bytes of an instruction of the input; none of an added instruction.
-std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
-  if (program.image == nullptr || instruction.origin == kNone) return {};
-  return program.image
-      ->bytes_at(program.origin_base + instruction.origin,
-                 program.machine->codec.size({&instruction, 1}))
-      .value_or(std::span<const uint8_t>());
-}
-
 bool is_call(const Machine& machine, const BasicBlock& block) {
   return is_call(machine.facts(block.instructions.back()).flow);
 }
@@ -99,7 +90,23 @@ std::vector<bool> glued_before(const Machine& machine, const Procedure& procedur
   return result;
 }
 
+/// Whether control comes to the block from other blocks of its procedure, too.
+bool is_successor(const Procedure& procedure, BlockId block) {
+  return std::ranges::any_of(procedure.blocks, [&](const BasicBlock& from) {
+    return std::ranges::any_of(from.successors,
+                               [&](const Edge& edge) { return edge.target == block; });
+  });
+}
+
 }  // namespace
+
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
+  if (program.image == nullptr || instruction.origin == kNone) return {};
+  return program.image
+      ->bytes_at(program.origin_base + instruction.origin,
+                 program.machine->codec.size({&instruction, 1}))
+      .value_or(std::span<const uint8_t>());
+}
 
 ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
   const Procedure& procedure = program[id];
@@ -118,14 +125,14 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
 }
 
 ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters,
-                             bool atomic)
+                             Counters how)
     : program_(program),
       facts_(facts),
       machine_(*program.machine),
       code_(*program.machine->probes),
       flags_(std::span(program.machine->abi.flags)),
       counters_(counters),
-      atomic_(atomic),
+      how_(how),
       by_procedure_(program.procedures.size()) {}
 
 const std::vector<PointFacts>& ProbeInserter::facts_of(ProcedureId procedure, BlockId block) {
@@ -186,7 +193,7 @@ void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t count
     Probe probe{.block = block_id,
                 .index = i,
                 .where = Where::in_block,
-                .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
+                .kind = counting(),
                 .counter = counter};
     if (!choose_registers(probe, facts[i])) continue;
     const int cost = (needs_gp && !probe.gp_known ? 2 : 0) + (probe.keep_flags ? 2 : 0) +
@@ -201,11 +208,7 @@ void ProbeInserter::count_block(ProcedureId id, BlockId block_id, uint64_t count
 
 void ProbeInserter::count_edge(ProcedureId id, BlockId from, BlockId to, Where where,
                                uint64_t counter, double weight) {
-  Probe probe{.block = from,
-              .index = 0,
-              .where = where,
-              .kind = atomic_ ? ProbeKind::count_atomic : ProbeKind::count,
-              .counter = counter};
+  Probe probe{.block = from, .index = 0, .where = where, .kind = counting(), .counter = counter};
   probe.weight = weight;
   choose_registers(probe, facts_of(id, to).front());
   keep(id, probe);
@@ -256,6 +259,42 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
   return true;
 }
 
+void ProbeInserter::find_copies(uint64_t address,
+                                std::span<const std::pair<ProcedureId, BlockId>> forks) {
+  const auto add = [&](ProcedureId id, BlockId block, Where where, const PointFacts& facts,
+                       Probe probe) {
+    if (!program_[id].movable() || !(facts.live & flags_).empty()) return;
+    probe.block = block;
+    probe.where = where;
+    probe.kind = ProbeKind::find_copy;
+    probe.counter = address;
+    ++statistics_.probes;
+    by_procedure_[id].insert(by_procedure_[id].begin(), probe);
+  };
+  for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
+    const Procedure& procedure = program_[id];
+    for (const BlockId block : facts_.calls().outside_entries_of(id)) {
+      if (!procedure.movable() || procedure.blocks[block].has(BasicBlock::kLandingPad) ||
+          (block != 0 && !procedure.blocks[block].has(BasicBlock::kEntry)))
+        continue;
+      const std::vector<bool> open = open_places_of(id, block);
+      const auto first = std::ranges::find(open, true) - open.begin();
+      if (first == std::ssize(open)) continue;
+      Probe probe{.index = static_cast<uint32_t>(first)};
+      // Where the procedure itself comes here, too, its red zone may hold something: the stack
+      // pointer is lowered as if a register had to be saved.
+      if (is_successor(procedure, block)) {
+        probe.registers[0] = code_.usable(ProbeKind::count, true).front();
+        probe.saved = 1;
+      }
+      add(id, block, Where::in_block, facts_of(id, block)[static_cast<size_t>(first)], probe);
+    }
+  }
+  for (const auto& [id, block] : forks)
+    if (const Edge* next = program_[id].blocks[block].edge(Edge::Kind::fall_through))
+      add(id, block, Where::after_block, facts_of(id, next->target).front(), {});
+}
+
 // ---- small probes ----
 
 ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& probe) const {
@@ -278,6 +317,7 @@ ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
       .counter = probe.counter,
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
       .keep_flags = probe.keep_flags,
+      .own_copy = how_ == Counters::copies,
       .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
       .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved, before_call(id, probe))};
   if (probe.kind == ProbeKind::record_target) {
@@ -400,8 +440,7 @@ void ProbeInserter::add_routines(Layout& layout) {
         .counter = counters_ + 8 * routine.window * Probes::kRoutineCounters,
         .gp = routine.gp,
         .free = routine.registers};
-    Probes::Routine code =
-        code_.routine(atomic_ ? ProbeKind::count_atomic : ProbeKind::count, operands);
+    Probes::Routine code = code_.routine(counting(), operands);
     procedure.references = code.references;
     std::vector<Piece> pieces(1);
     pieces.back().instructions = code.code;
@@ -452,7 +491,8 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
     return;
   }
-  const unsigned used = code_.registers(probe.kind, probe.gp_known, probe.keep_flags);
+  const unsigned used = std::max<unsigned>(
+      code_.registers(probe.kind, probe.gp_known, probe.keep_flags), probe.saved);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
   const ProbeCode code = code_of(id, probe);
   const bool calls = before_call(id, probe);
@@ -481,6 +521,10 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     }
   }
   for (const Instruction& instruction : code.code) append(instruction);
+  if (probe.kind == ProbeKind::find_copy) {
+    pieces.back().call = true;
+    pieces.emplace_back();
+  }
   if (!code.retry.empty()) {
     if (pieces.back().instructions.empty()) append(machine_.codec.nop);  // no block is empty
     pieces.push_back({.retry = true});

@@ -11,11 +11,15 @@
 
 #include "instrument/code_facts.h"
 #include "instrument/counter_placement.h"
+#include "instrument/counters.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/machine/probes.h"
 
 namespace respike {
+
+/// The bytes of an instruction of the input; none of an added instruction.
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction);
 
 /// Where probes can be put in a procedure: not between a load-locked and its store-conditional, nor
 /// in the shadow of a trap.
@@ -34,7 +38,7 @@ struct ProbeStatistics {
 class ProbeInserter {
  public:
   /// `counters`: address of counter 0. Program and facts must stay as they are until insert().
-  ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, bool atomic);
+  ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, Counters how);
 
   /// A probe for every counter of a procedure, which are numbered from `first_counter`. `calls`:
   /// how often the procedure is expected to be called.
@@ -43,6 +47,11 @@ class ProbeInserter {
   /// A probe that records where the indirect jump or call at the end of a block goes. False when
   /// nothing may be put in front of that instruction.
   bool record_target(ProcedureId procedure, BlockId block, uint32_t counter);
+
+  /// Calls of the routine at `address`, which finds the copy of the counters that a thread has,
+  /// where a thread may come to the image's code for the first time: at entries that unknown code
+  /// uses, and behind `forks`, calls that return in two processes.
+  void find_copies(uint64_t address, std::span<const std::pair<ProcedureId, BlockId>> forks);
 
   /// Edits the program; `layout` gets the new blocks beside the blocks they belong to.
   void insert(Layout& layout);
@@ -93,6 +102,9 @@ class ProbeInserter {
   void count_block(ProcedureId procedure, BlockId block, uint64_t counter, double weight);
   void count_edge(ProcedureId procedure, BlockId from, BlockId to, Where where, uint64_t counter,
                   double weight);
+  ProbeKind counting() const {
+    return how_ == Counters::atomic ? ProbeKind::count_atomic : ProbeKind::count;
+  }
   void keep(ProcedureId procedure, const Probe& probe);
   void find_gaps(const Layout& layout);
   void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
@@ -110,7 +122,7 @@ class ProbeInserter {
   const Probes& code_;
   const RegisterSet flags_;
   uint64_t counters_;
-  bool atomic_;
+  Counters how_;
   ProbeStatistics statistics_;
   std::vector<std::vector<Probe>> by_procedure_;
   std::vector<Routine> routines_;

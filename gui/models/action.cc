@@ -92,12 +92,13 @@ Action register_action(const std::filesystem::path& program, const QString& name
 
 Action instrument_action(const QString& name, const MakingOptions& options) {
   QStringList words = image_options(options.images);
-  if (options.atomic) words += QStringList{"--counters", "atomic"};
+  if (options.counters != Counters::shared)
+    words << "--counters" << text(std::string(name_of(options.counters)));
   Action action{.title = "Instrument " + name,
                 .command = command_line("instrument", {name}, words),
                 .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
-    return sentences(environment.instrument(name, options.images, options.atomic),
+    return sentences(environment.instrument(name, options.images, options.counters),
                      !options.images.empty(), instrumented_text, "instrumented");
   };
   return action;

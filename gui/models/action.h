@@ -25,9 +25,9 @@ struct Action {
 
 /// Options of `instrument` and `optimize`.
 struct MakingOptions {
-  std::vector<std::string> images;  // paths; empty: all
-  bool atomic = false;              // instrument: counters
-  ProfileOptions profile;           // optimize
+  std::vector<std::string> images;       // paths; empty: all
+  Counters counters = Counters::shared;  // instrument
+  ProfileOptions profile;                // optimize
 };
 
 // Each is the subcommand of its name (docs/commands.md).

@@ -123,9 +123,14 @@ MakingDialog::MakingDialog(What what, const ApplicationView& application,
   label->setBuddy(images_);
   form->addRow(label, images_->with_buttons());
   if (instruments) {
-    atomic_ = new QCheckBox("exact with several &threads and forked children, slower", this);
-    atomic_->setToolTip("Counters are counted up by atomic instructions (--counters atomic)");
-    form->addRow("Counters", atomic_);
+    counters_ = new QComboBox(this);
+    counters_->addItem("for one thread", int(Counters::shared));
+    counters_->addItem("exact with threads and forked children, slower", int(Counters::atomic));
+    counters_->addItem("each thread counts by itself", int(Counters::copies));
+    counters_->setToolTip(
+        "Where threads count (--counters shared, atomic or threads); by itself: dynamically linked "
+        "x86-64 programs, whose libraries get the exact ones");
+    form->addRow("&Counters", counters_);
   } else {
     half_life_ = new QDoubleSpinBox(this);
     half_life_->setRange(0, 100000);
@@ -154,7 +159,7 @@ MakingDialog::MakingDialog(What what, const ApplicationView& application,
 MakingOptions MakingDialog::options() const {
   MakingOptions options;
   options.images = images_->images();
-  if (atomic_ != nullptr) options.atomic = atomic_->isChecked();
+  if (counters_ != nullptr) options.counters = Counters(counters_->currentData().toInt());
   if (half_life_ != nullptr) options.profile.half_life_days = half_life_->value();
   if (older_weight_ != nullptr) options.profile.carried_weight = older_weight_->value();
   return options;

@@ -2,6 +2,7 @@
 // The questions that actions ask before they start.
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDialog>
 #include <QDoubleSpinBox>
 #include <QLabel>
@@ -46,7 +47,7 @@ class MakingDialog : public QDialog {
  private:
   QString application_;
   ImageList* images_;
-  QCheckBox* atomic_ = nullptr;
+  QComboBox* counters_ = nullptr;
   QDoubleSpinBox* half_life_ = nullptr;
   QDoubleSpinBox* older_weight_ = nullptr;
 };

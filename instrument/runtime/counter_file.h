@@ -5,7 +5,8 @@
 
    A counter file is a header of `header_size` bytes, a multiple of the page size of the machine,
    and then the counters, 8 bytes each, as they lie in memory. The start code maps that second part
-   over the counters of the image, so that the file is current at every moment.
+   over the counters of the image, so that the file is current at every moment. Where threads have
+   copies of the counters, these follow, each as long as the counters; the sum of all counts.
 
    Example: 8,192 bytes of header, 8,192 bytes of counters, of which 3 counters are used. */
 
@@ -33,12 +34,30 @@ struct respike_counter_header {
   uint64_t start_time;       /* nanoseconds since 1970 */
   uint64_t counters_address; /* of the counters in the process: tells where the image was loaded */
   uint32_t flags;
-  uint32_t reserved;
+  uint32_t copies;                    /* that threads and forked children asked for, made or not */
   char image_path[RESPIKE_PATH_SIZE]; /* absolute, zero-terminated */
 };
 
 enum {
   RESPIKE_COUNTERS_ATOMIC = 1, /* flag: counters are exact with threads and forked children */
+  RESPIKE_COUNTERS_COPIED = 2, /* flag: each thread has a copy of the counters */
+  RESPIKE_MOST_COPIES = 1024,  /* in a file */
+};
+
+/* Pages in front of the counters of an image whose threads have copies, and in front of each copy:
+   the last page, respike_owner, is in front of each; forked children find it zero. */
+enum { RESPIKE_COPY_PAGE = 4096, RESPIKE_COPIES_SIZE = 3 * RESPIKE_COPY_PAGE };
+
+/* The first of RESPIKE_COPIES_SIZE bytes in front of the counters. */
+struct respike_copies {
+  uint32_t ready;               /* the path is there, and copies can be made */
+  uint32_t claimed;             /* the counters themselves belong to a thread */
+  char path[RESPIKE_PATH_SIZE]; /* of the counter file */
+};
+
+struct respike_owner {
+  uint64_t thread; /* its thread pointer; 0: none */
+  uint64_t next;   /* address of another copy's owner in the list of the process; 0: none */
 };
 
 /* What the start code is told; it follows the code in the added segment. Distances are in bytes
@@ -47,9 +66,9 @@ struct respike_start_parameters {
   int64_t counters; /* distance to the counters; their address is a multiple of the page size */
   int64_t next;     /* distance to the code that goes on: the image's own entry or initializer; 0:
                        none, return to the caller */
-  uint64_t counters_size;    /* bytes, whole pages */
-  uint32_t file_prefix_size; /* bytes, without the terminating zero */
-  uint32_t reserved;
+  uint64_t counters_size;               /* bytes, whole pages */
+  uint32_t file_prefix_size;            /* bytes, without the terminating zero */
+  uint32_t copied;                      /* 1: each thread gets a copy of the counters */
   char file_prefix[RESPIKE_PATH_SIZE];  /* absolute path of the spool, "/", and the start of the
                                            file's name; the start code appends the rest */
   struct respike_counter_header header; /* as it goes into the file */

@@ -36,10 +36,19 @@
    file is SIGBUS in the host. For the same reason collectors must only ever remove these files. A
    spool that does not exist is not created: removing the spool turns counting off.
 
+   Where each thread has a copy of the counters (RESPIKE_HAS_COPIES), probes at the entries of the
+   image call respike_find, the machine's code: it goes on at once when the copy at hand is that of
+   the thread, and calls respike_find_copy when it is not. A new thread goes on with the copy of the
+   thread that started it until then; a forked child, which finds no owner in front of the copy,
+   with that of its parent. A thread whose thread pointer is that of a thread of the past takes over
+   its copy: threads may come and go for ever. A debugger or an unwinder cannot look through
+   respike_find; it takes a few instructions, and no signal comes in while it makes a copy.
+
    Limits: a seccomp filter that kills instead of refusing may kill the host for these system calls.
    Copy-on-write file systems may need new space when reserved space is written. */
 
 #include <asm/errno.h>
+#include <asm/signal.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
@@ -132,14 +141,14 @@ INLINE long create_file(char* path, const struct respike_start_parameters* param
   return file;
 }
 
-/* Writes zeros to all of the file. */
-INLINE int write_zeros(long file, uint64_t size, const char* zeros) {
+/* Writes zeros to `size` bytes of the file from `start` on. */
+INLINE int write_zeros(long file, uint64_t start, uint64_t size, const char* zeros) {
   uint64_t done = 0;
   int tries = INTERRUPT_TRIES;
   while (done < size) {
     const uint64_t rest = size - done;
     const long written = system_call(__NR_pwrite64, file, (long)zeros,
-                                     rest < ZEROS_SIZE ? rest : ZEROS_SIZE, done, 0, 0);
+                                     rest < ZEROS_SIZE ? rest : ZEROS_SIZE, start + done, 0, 0);
     if (written > 0)
       done += written;
     else if (written != -EINTR || --tries == 0)
@@ -148,14 +157,14 @@ INLINE int write_zeros(long file, uint64_t size, const char* zeros) {
   return 1;
 }
 
-/* Makes the file `size` bytes of zeros, with their space on the disk reserved. */
-INLINE int reserve_space(long file, uint64_t size, const char* zeros) {
+/* Makes `size` bytes of the file from `start` on zeros, with their space on the disk reserved. */
+INLINE int reserve_space(long file, uint64_t start, uint64_t size, const char* zeros) {
   long result;
   int tries = INTERRUPT_TRIES;
   do {
-    result = system_call(__NR_fallocate, file, 0, 0, size, 0, 0);
+    result = system_call(__NR_fallocate, file, 0, start, size, 0, 0);
   } while (result == -EINTR && --tries > 0);
-  if (result == -EOPNOTSUPP || result == -ENOSYS) return write_zeros(file, size, zeros);
+  if (result == -EOPNOTSUPP || result == -ENOSYS) return write_zeros(file, start, size, zeros);
   return !failed(result);
 }
 
@@ -213,6 +222,124 @@ INLINE int share_counters(long file, const struct respike_start_parameters* para
   return moved;
 }
 
+#ifdef RESPIKE_HAS_COPIES
+
+/* --- Copies of the counters for threads */
+
+/* Which pages are new to a forked child; see madvise(2). Kernels before 4.14 do not know: there a
+   forked child counts into its parent's copy. */
+INLINE void wipe_on_fork(uint64_t address) {
+  system_call(__NR_madvise, address, RESPIKE_COPY_PAGE, MADV_WIPEONFORK, 0, 0, 0);
+}
+
+INLINE uint64_t first_counter(const struct respike_start_parameters* parameters) {
+  return (uint64_t)parameters + parameters->counters;
+}
+
+INLINE struct respike_copies* copies_of(const struct respike_start_parameters* parameters) {
+  return (struct respike_copies*)(first_counter(parameters) - RESPIKE_COPIES_SIZE);
+}
+
+INLINE struct respike_owner* owner_of(uint64_t counters) {
+  return (struct respike_owner*)(counters - RESPIKE_COPY_PAGE);
+}
+
+INLINE void allow_copies(const struct respike_start_parameters* parameters, const char* path) {
+  struct respike_copies* copies = copies_of(parameters);
+  for (uint32_t i = 0; i < RESPIKE_PATH_SIZE && (copies->path[i] = path[i]) != 0; ++i) continue;
+  wipe_on_fork((uint64_t)owner_of(first_counter(parameters)));
+  __atomic_store_n(&copies->ready, 1, __ATOMIC_RELEASE);
+}
+
+INLINE long open_file(const char* path) {
+  int tries = INTERRUPT_TRIES;
+  long file;
+  do {
+    file = system_call(__NR_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0);
+  } while (file == -EINTR && --tries > 0);
+  return file;
+}
+
+/* Puts another copy at the end of the file and into memory; returns the address of its first
+   counter, or 0. */
+INLINE uint64_t make_copy(const struct respike_start_parameters* parameters, const char* path) {
+  const uint64_t size = parameters->counters_size;
+  const uint64_t header_size = parameters->header.header_size;
+  const long file = open_file(path);
+  if (failed(file)) return 0;
+  uint64_t made = 0;
+  const long mapped = map_memory(0, RESPIKE_COPY_PAGE, MAP_SHARED, file);
+  const long memory =
+      map_memory(0, RESPIKE_COPY_PAGE + size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  if (!failed(mapped) && !failed(memory)) {
+    struct respike_counter_header* header = (struct respike_counter_header*)mapped;
+    const uint32_t number = __atomic_add_fetch(&header->copies, 1, __ATOMIC_RELAXED);
+    const uint64_t start = header_size + number * size;
+    const uint64_t counters = (uint64_t)memory + RESPIKE_COPY_PAGE;
+    /* Until the file is mapped there the memory is zeros, at least ZEROS_SIZE. */
+    if (number <= RESPIKE_MOST_COPIES && may_have_file_of(start + size) &&
+        reserve_space(file, start, size, (const char*)memory) &&
+        !failed(system_call(__NR_mmap, counters, size, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED, file, start))) {
+      wipe_on_fork(memory);
+      made = counters;
+    }
+  }
+  if (!failed(mapped)) unmap_memory(mapped, RESPIKE_COPY_PAGE);
+  if (!failed(memory) && made == 0) unmap_memory(memory, RESPIKE_COPY_PAGE + size);
+  system_call(__NR_close, file, 0, 0, 0, 0, 0);
+  return made;
+}
+
+/* The counters that belong to a thread already, or 0. */
+INLINE uint64_t known_copy(const struct respike_start_parameters* parameters, uint64_t thread) {
+  const uint64_t first = first_counter(parameters);
+  uint64_t owner = (uint64_t)owner_of(first);
+  for (; owner != 0; owner = __atomic_load_n(&((struct respike_owner*)owner)->next, __ATOMIC_ACQUIRE))
+    if (((struct respike_owner*)owner)->thread == thread) return owner + RESPIKE_COPY_PAGE;
+  uint32_t unclaimed = 0;
+  if (!__atomic_compare_exchange_n(&copies_of(parameters)->claimed, &unclaimed, 1, 0,
+                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return 0;
+  owner_of(first)->thread = thread;
+  return first;
+}
+
+/* Puts a copy into the list of the process, behind the counters themselves. */
+INLINE void enlist(const struct respike_start_parameters* parameters, uint64_t counters,
+                   uint64_t thread) {
+  struct respike_owner* first = owner_of(first_counter(parameters));
+  struct respike_owner* owner = owner_of(counters);
+  owner->thread = thread;
+  owner->next = __atomic_load_n(&first->next, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&first->next, &owner->next, (uint64_t)owner, 0,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+    continue;
+}
+
+/* Called by the machine's code when the copy at hand is not that of the thread. A thread for which
+   no copy can be made goes on with the copy at hand. */
+void respike_find_copy(const struct respike_start_parameters* parameters) {
+  struct respike_copies* copies = copies_of(parameters);
+  if (!__atomic_load_n(&copies->ready, __ATOMIC_ACQUIRE)) return;
+  const uint64_t all = ~0ull;
+  uint64_t before;
+  system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof before, 0, 0);
+  const uint64_t thread = thread_pointer();
+  uint64_t counters = known_copy(parameters, thread);
+  if (counters == 0) {
+    counters = make_copy(parameters, copies->path);
+    if (counters != 0)
+      enlist(parameters, counters, thread);
+    else
+      __atomic_store_n(&copies->ready, 0, __ATOMIC_RELAXED);
+  }
+  if (counters != 0) use_copy(counters - first_counter(parameters));
+  system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+}
+
+#endif
+
 /* Called by the machine's entry. Returns the address at which the image goes on, 0: nowhere. */
 uint64_t respike_start(const struct respike_start_parameters* parameters) {
   const uint64_t size = parameters->header.header_size + parameters->counters_size;
@@ -224,9 +351,13 @@ uint64_t respike_start(const struct respike_start_parameters* parameters) {
       uint64_t time = current_time();
       const long file = create_file(path, parameters, process_id, &time);
       if (!failed(file)) {
-        if (!reserve_space(file, size, path + SCRATCH_SIZE - ZEROS_SIZE) ||
+        if (!reserve_space(file, 0, size, path + SCRATCH_SIZE - ZEROS_SIZE) ||
             !share_counters(file, parameters, process_id, time))
           system_call(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+#ifdef RESPIKE_HAS_COPIES
+        else if (parameters->copied)
+          allow_copies(parameters, path);
+#endif
         system_call(__NR_close, file, 0, 0, 0, 0, 0);
       }
       unmap_memory(scratch, SCRATCH_SIZE);

@@ -47,7 +47,7 @@ StartCode start_code(MachineId machine) {
 #endif
     case MachineId::x86_64:
 #if RESPIKE_START_CODE_X86_64
-      return {.code = kX8664Code, .alignment = 16, .page_size = 4096};
+      return {.code = kX8664Code, .alignment = 16, .find_copy = 16, .page_size = 4096};
 #else
       throw Error(
           "this respike was built without x86_64-linux-gnu-gcc and cannot instrument programs for "

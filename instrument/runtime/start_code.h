@@ -24,6 +24,10 @@ struct StartCode {
   uint32_t program_entry = 0;
   uint32_t initializer_entry = 0;
 
+  /// Offset in `code` of the routine that probes call where threads have copies of the counters; 0:
+  /// there is none. It changes flags.
+  uint32_t find_copy = 0;
+
   /// Bytes: the address of the counters, their size and the size of the header of a counter file
   /// are multiples of it.
   uint64_t page_size = 0;

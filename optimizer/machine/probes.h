@@ -15,9 +15,10 @@ namespace respike {
 using Register = uint16_t;
 
 enum class ProbeKind : uint8_t {
-  count,         // adds one to a 64-bit word
-  count_atomic,  // the same, exact when several threads or processes count at once
-  record_target  // stores an address in a word; adds one to the next word if the first changes
+  count,          // adds one to a 64-bit word
+  count_atomic,   // the same, exact when several threads or processes count at once
+  record_target,  // stores an address in a word; adds one to the next word if the first changes
+  find_copy       // calls the routine that finds the thread's own copy of the counters
 };
 
 /// An indirect jump or call as it stands in the input.
@@ -27,9 +28,10 @@ struct IndirectJump {
 };
 
 struct ProbeOperands {
-  uint64_t counter = 0;            // address of the word, a multiple of 8
-  std::optional<uint64_t> gp;      // value of the global pointer register; nullopt: not known
-  bool keep_flags = false;         // some of Abi::flags is live
+  uint64_t counter = 0;        // address of the word, a multiple of 8; find_copy: of the routine
+  std::optional<uint64_t> gp;  // value of the global pointer register; nullopt: not known
+  bool keep_flags = false;     // some of Abi::flags is live
+  bool own_copy = false;       // what is counted goes to the thread's copy of the word
   std::span<const Register> free;  // to overwrite; at least Probes::registers()
   unsigned lowered = 0;            // bytes by which save() has lowered the stack pointer
   IndirectJump jump = {};          // record_target: what the probe stands in front of
@@ -53,6 +55,12 @@ class Probes {
   /// asks for, there is no such probe.
   virtual std::span<const Register> usable(ProbeKind kind, bool keep_flags) const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;
+
+  /// Whether threads may have copies of the counters of a program, at a distance that a register of
+  /// their own holds; if not, there is no find_copy.
+  virtual bool has_copies() const { return false; }
+  /// Whether an instruction of the input with these bytes has to do with that register.
+  virtual bool uses_copy(std::span<const uint8_t> /*bytes*/) const { return false; }
 
   /// Whether the machine has small probes, which call routines; if not, the functions for these
   /// are never called.

@@ -12,7 +12,8 @@ are compared with the oracle (tests/e2e/oracle.py), libraries and libc included:
   because it is instrumented: one more program header, unwind tables of another form, a heap at
   another address.
 
-RESPIKE_COUNTERS=shared|atomic chooses the counters (default: shared)."""
+RESPIKE_COUNTERS=shared|atomic|threads chooses the counters (default: shared); with threads, which
+only programs can have, libraries get atomic ones."""
 
 import json
 import os
@@ -30,6 +31,7 @@ NOT_EXACT, OTHER_IMAGE = 0.0005, 0.02
 NO_ORACLE = {"signals"}
 
 COUNTERS = os.environ.get("RESPIKE_COUNTERS", "shared")
+EXACT_WITH_THREADS = ("atomic", "threads")
 
 
 def instrument(image, output, spool, *options):
@@ -42,7 +44,7 @@ def instrument(image, output, spool, *options):
 class Instrumented:
     """A program with all its images instrumented, in a folder of its own."""
 
-    def __init__(self, program, folder, *options):
+    def __init__(self, program, folder):
         self.program = program
         self.folder = pathlib.Path(folder)
         self.spools = {}  # role -> spool
@@ -54,9 +56,9 @@ class Instrumented:
             spool = self.folder / f"spool-{role}"
             output = self.folder / f"instrumented-{role}"
             block_map = self.folder / f"blocks-{role}"
-            self.figures[role] = instrument(
-                path, output, spool, "--block-map", block_map, *options
-            )
+            counters = "atomic" if COUNTERS == "threads" and role != "main" else COUNTERS
+            options = ("--block-map", block_map, "--counters", counters)
+            self.figures[role] = instrument(path, output, spool, *options)
             self.blocks[role] = dict(
                 (int(before, 16), int(after, 16))
                 for before, after in (line.split() for line in block_map.read_text().splitlines())
@@ -86,7 +88,7 @@ class Instrumented:
 
 def check_behaviour(program, scratch):
     with tempfile.TemporaryDirectory(dir=scratch.path) as folder:
-        instrumented = Instrumented(program, folder, "--counters", COUNTERS)
+        instrumented = Instrumented(program, folder)
         common.check_behaviour(
             program, instrumented.main, instrumented.libraries, what="the instrumented image"
         )
@@ -124,7 +126,7 @@ def describe(wrong):
 
 def check_counts(program, scratch):
     with tempfile.TemporaryDirectory(dir=scratch.path) as folder:
-        instrumented = Instrumented(program, folder, "--counters", COUNTERS)
+        instrumented = Instrumented(program, folder)
         originals = common.link_libraries(program, pathlib.Path(folder) / "original-libraries")
         for index, run in enumerate(program.runs):
             instrumented.forget()
@@ -178,7 +180,7 @@ def cases(scratch):
             continue
         if common.is_native() and program.heavy and not all_cases:
             continue  # QEMU with the plugin takes minutes
-        if not program.threads or COUNTERS == "atomic":
+        if not program.threads or COUNTERS in EXACT_WITH_THREADS:
             yield common.Case(f"{program.name} counts", lambda p=program: check_counts(p, scratch))
 
 

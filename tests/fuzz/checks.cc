@@ -96,7 +96,7 @@ FuzzResult check_instrument(std::span<const uint8_t> bytes) {
     InstrumentOptions options;
     options.spool = "/spool";
     options.output = "/image";
-    options.atomic = bytes.size() % 2 == 0;
+    options.counters = static_cast<Counters>(bytes.size() % 3);
     Diagnostics diagnostics;
     const InstrumentResult written = instrument(image, options, diagnostics);
     result.depth = FuzzDepth::rewritten;

@@ -296,8 +296,8 @@ QStringList arguments(const QStringList& command) {
 void run_commands(const QString& name) {
   const World world;
   const std::string path = world.copy("calls.dynamic", "a program").toStdString();
-  const MakingOptions atomic{.images = {path}, .atomic = true, .profile = {}};
-  MakingOptions aged{.images = {path}, .atomic = false, .profile = {}};
+  const MakingOptions atomic{.images = {path}, .counters = Counters::atomic, .profile = {}};
+  MakingOptions aged{.images = {path}, .counters = Counters::shared, .profile = {}};
   aged.profile.half_life_days = 2.5;
   aged.profile.carried_weight = 0;
   const std::string out = (world.folder() / "an out").string();

@@ -4,7 +4,6 @@
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QApplication>
-#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDropEvent>
@@ -219,8 +218,7 @@ TEST_F(WindowTest, OneImageOfSeveralIsChosen) {
     EXPECT_FALSE(button->isEnabled());
     images->item(0)->setCheckState(Qt::Checked);
     EXPECT_TRUE(button->isEnabled());
-    find<QCheckBox>("exact with several threads and forked children, slower", &dialog)
-        ->setChecked(true);
+    find<QComboBox>("Counters", &dialog)->setCurrentIndex(1);
     accept(dialog);
   });
   EXPECT_EQ(end_of(1), Task::State::done);

@@ -108,8 +108,10 @@ class Driver {
     const QString first = words.value(1);
     if (command == "register") return register_action(first.toStdString(), words.value(3));
     if (command == "instrument")
-      return instrument_action(first,
-                               {.images = {}, .atomic = words.contains("atomic"), .profile = {}});
+      return instrument_action(
+          first, {.images = {},
+                  .counters = words.contains("atomic") ? Counters::atomic : Counters::shared,
+                  .profile = {}});
     if (command == "optimize") return optimize_action(first, {});
     if (command == "mode")
       return mode_action(first, words[2] == "original" ? Mode::original : Mode::instrumented);

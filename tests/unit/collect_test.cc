@@ -80,6 +80,7 @@ CounterFile counters_file(const CounterMap& map, std::vector<uint64_t> counters)
   CounterFile file;
   file.path = "file";
   file.counters_address = map.counters_address;
+  file.words = counters.size();
   file.counters = std::move(counters);
   return file;
 }

@@ -229,7 +229,7 @@ Tally check(const std::string& text, bool atomic, uint64_t seed = 1) {
   const auto counters = static_cast<uint32_t>(placement.probes.size());
   const auto last = static_cast<BlockId>(program[0].blocks.size() - 1);
   const CodeFacts facts(program);
-  ProbeInserter inserter(program, facts, kCounters, atomic);
+  ProbeInserter inserter(program, facts, kCounters, atomic ? Counters::atomic : Counters::shared);
   inserter.count(0, placement, 0, 1);
   EXPECT_TRUE(inserter.record_target(0, last, counters));
   Layout layout = in_order(program);

@@ -9,12 +9,29 @@
    supplement, 3.2.1), and uses general registers only. An endbr64 stands where an indirect branch
    arrives, so that images for processors that check this (CET) stay such images. */
 
+        .set    RESPIKE_COPY_PAGE, 4096 /* instrument/runtime/counter_file.h */
+
         /* The linker script puts this first ... */
         .section .text.first,"ax",@progbits
         .globl  respike_entry
 respike_entry:
         endbr64
         jmp     save
+
+        /* Probes call this second entry, at a fixed place. It changes nothing but flags. */
+        .balign 16
+        .globl  respike_find
+respike_find:
+        pushq   %rax
+        pushq   %r11
+        leaq    parameters(%rip),%r11
+        addq    (%r11),%r11             /* the counters */
+        movq    %gs:-RESPIKE_COPY_PAGE(%r11),%rax
+        cmpq    %fs:0,%rax
+        jne     find
+        popq    %r11
+        popq    %rax
+        ret
 
         /* ... and this last, since the distance to the parameters has to be known here. */
         .section .text.last,"ax",@progbits
@@ -44,6 +61,27 @@ save:   pushfq
         popfq
         jmp     *%r11
 return: endbr64
+        ret
+
+find:   pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        cld
+        leaq    parameters(%rip),%rdi
+        call    respike_find_copy
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %r11
+        popq    %rax
         ret
         .balign 16
 parameters:

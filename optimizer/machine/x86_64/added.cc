@@ -2,8 +2,9 @@
 //
 // An added instruction is an Instruction like those of the input, so that facts() and operands()
 // tell what it does. In place of bytes of the input it has everything in its fields: the scale is
-// where instructions of EVEX keep their mask, and the number is the displacement. The length tells
-// whether the instruction is locked.
+// where instructions of EVEX keep their mask, with a bit for the prefix of gs behind it, and the
+// number is the displacement. The length tells an instruction with lock from one without; no added
+// instruction has lock and gs.
 //
 // Example: inc of the memory at 0x3008, with an origin_base of 0x1000, has base 16 (rip), the
 // number 0x2008 and the length 7: 48 ff 05 and four bytes of displacement.
@@ -65,6 +66,7 @@ constexpr Encoding kEncodings[] = {
 struct Fields {
   unsigned reg = 0, base = kNone, index = kNone, scale = 0;  // scale: its logarithm
   bool memory = false;
+  bool own = false;  // has the prefix of gs
 };
 
 void put(unsigned byte, std::vector<uint8_t>& out) {
@@ -96,6 +98,7 @@ void write(const Encoding& encoding, const Fields& fields, int32_t number,
            std::vector<uint8_t>& out) {
   const auto high = [](unsigned r) { return r < 16 ? r >> 3 & 1 : 0; };
   if (encoding.locked) put(0xf0, out);
+  if (fields.own) put(0x65, out);
   if (encoding.in_opcode) {
     if (fields.base >= 8) put(0x41, out);
     return put(encoding.opcode[0] | (fields.base & 7), out);
@@ -136,7 +139,8 @@ Fields fields_of(const Instruction& added) {
           .base = packed >> 5 & 31,
           .index = packed >> 10 & 31,
           .scale = packed >> 20 & 3,
-          .memory = (packed >> 23 & 1) != 0};
+          .memory = (packed >> 23 & 1) != 0,
+          .own = (packed >> 22 & 1) != 0};
 }
 
 }  // namespace
@@ -147,6 +151,7 @@ Instruction make_added(Added what, uint8_t r, const Place& place) {
   Fields fields = fields_for(encoding, r);
   if (encoding.wide) {
     fields.memory = place.memory;
+    fields.own = place.own;
     fields.base = place.base == kNoRegister ? kNone : place.base;
     fields.index = place.index == kNoRegister ? kNone : place.index;
     fields.scale = static_cast<unsigned>(std::countr_zero(place.scale));
@@ -163,14 +168,15 @@ Instruction make_added(Added what, uint8_t r, const Place& place) {
     base &= 8;
   }
   const uint32_t packed = fields.reg | base << 5 | fields.index << 10 | fields.scale << 20 |
-                          (fields.memory ? 1u : 0u) << 23 | (encoding.wide ? 2u : 1u) << 24 |
+                          (fields.own ? 1u : 0u) << 22 | (fields.memory ? 1u : 0u) << 23 |
+                          (encoding.wide ? 2u : 1u) << 24 |
                           (encoding.wide || base == 8 ? 1u : 0u) << 26 | (opcode & 15u) << 28;
   std::memcpy(added.registers, &packed, sizeof packed);
   return added;
 }
 
-Instruction make_added(Added what, uint8_t r, uint32_t reference) {
-  Instruction added = make_added(what, r, Place{.base = kRip});
+Instruction make_added(Added what, uint8_t r, uint32_t reference, bool own) {
+  Instruction added = make_added(what, r, Place{.base = kRip, .own = own});
   added.immediate = static_cast<int32_t>(reference);
   added.flags |= Instruction::kHasReference;
   return added;

@@ -39,6 +39,7 @@ struct Place {
   uint8_t index = kNoRegister;
   uint8_t scale = 1;
   int32_t number = 0;  // displacement, or of kRip
+  bool own = false;    // relative to the base of gs, which every thread has for itself
 };
 
 /// An instruction with a register operand `r`, numbered as instructions do, and another operand;
@@ -46,7 +47,7 @@ struct Place {
 Instruction make_added(Added what, uint8_t r = 0, const Place& place = {});
 
 /// The same with an operand in memory that a Reference says: `immediate` is the number `reference`.
-Instruction make_added(Added what, uint8_t r, uint32_t reference);
+Instruction make_added(Added what, uint8_t r, uint32_t reference, bool own = false);
 
 /// Appends the bytes of an instruction of make_added(), which stands at `address`. Throws Error
 /// when rip does not reach the operand, or when `added` is no such instruction.

@@ -67,6 +67,9 @@ bool is_jump(const Instruction& i) {
 bool is_conditional_jump(const Instruction& i) {
   return form_number(i) == known().conditional;
 }
+bool is_added_call(const Instruction& i) {
+  return i.origin == kNone && form_number(i) == known().call;
+}
 /// Whether the encoder writes the instruction itself: jumps without prefixes.
 bool has_two_lengths(const Instruction& i) {
   return (is_jump(i) || is_conditional_jump(i)) && (i.flags & kKeepsBytes) == 0;
@@ -180,7 +183,7 @@ class Encoder {
     at_ = out_.size();
     if (instruction.opcode == kInvalid)
       out_.push_back(static_cast<uint8_t>(instruction.immediate));
-    else if (has_two_lengths(instruction))
+    else if (has_two_lengths(instruction) || is_added_call(instruction))
       write_jump(instruction);
     else if (instruction.origin == kNone)
       write_added(instruction, address(), place_.origin_base, out_);
@@ -202,7 +205,9 @@ class Encoder {
     const unsigned length = length_of(jump);
     const bool is_short = length == 2;
     const uint8_t condition = opcode_bits(jump);
-    if (is_jump(jump)) {
+    if (is_added_call(jump)) {
+      out_.push_back(0xe8);
+    } else if (is_jump(jump)) {
       out_.push_back(is_short ? 0xeb : 0xe9);
     } else if (is_short) {
       out_.push_back(0x70 | condition);
@@ -473,6 +478,10 @@ bool is_signal_return(std::span<const Instruction> instructions) {
 
 Instruction jump() {
   return make(known().jump, 5);
+}
+
+Instruction call() {
+  return make(known().call, 5);
 }
 
 bool invert(Instruction& branch) {

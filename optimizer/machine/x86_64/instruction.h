@@ -67,8 +67,9 @@ InstructionFacts facts(const Instruction& instruction);
 Operands operands(const Instruction& instruction);
 bool is_signal_return(std::span<const Instruction> instructions);
 
-/// `jmp` with a displacement of 32 bits.
+/// `jmp` and `call` with a displacement of 32 bits.
 Instruction jump();
+Instruction call();
 
 /// Gives a conditional jump the opposite condition; false for other instructions.
 bool invert(Instruction& branch);

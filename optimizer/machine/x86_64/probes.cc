@@ -13,6 +13,10 @@
 // Example, `call *8(%rax)` with r11 free:
 //   mov 8(%rax),%r11; sub word(%rip),%r11; add %r11,word(%rip); neg %r11; adc $0,word+8(%rip).
 //
+// Where each thread has its own copy of the counters, the base of gs holds the distance from the
+// counters to the copy: `inc %gs:counter(%rip)`. The base is 0 at first, and of the first thread;
+// Linux itself, the C library and compilers leave gs to the program.
+//
 // Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers
 // leave alone (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128
 // bytes, which are the red zone while the stack pointer is lower. In front of a call, which
@@ -50,6 +54,19 @@ class X8664Probes final : public Probes {
     return {};
   }
   uint64_t page_size() const override { return 4096; }
+  bool has_copies() const override { return true; }
+  bool uses_copy(std::span<const uint8_t> bytes) const override {
+    const Decoded d = decode(bytes);
+    if (!d.valid()) return false;
+    if (d.segment == Segment::gs) return true;
+    if (form_of(d).space != Space::legacy) return false;
+    // pop %gs; mov to gs, lgs, rdgsbase and wrgsbase. Opcodes of one byte with these numbers have
+    // no ModRM, or an immediate.
+    if (d.modrm_at == 0) return d.opcode == 0xa9 && d.immediate_size == 0;
+    constexpr unsigned kGs = 5;
+    return (d.opcode == 0x8e && d.reg() == kGs) || d.opcode == 0xb5 ||
+           (d.opcode == 0xae && !d.has_memory() && (d.reg() & 5) == 1);
+  }
 
   std::optional<Register> jump_register(const Instruction&) const override { return std::nullopt; }
 
@@ -71,7 +88,7 @@ class X8664Probes final : public Probes {
       return static_cast<uint32_t>(result.references.size() - 1);
     };
     const auto word = [&](Added what, uint8_t r = 0, uint64_t offset = 0) {
-      code.push_back(make_added(what, r, refer(operands.counter + offset)));
+      code.push_back(make_added(what, r, refer(operands.counter + offset), operands.own_copy));
     };
     switch (kind) {
       case ProbeKind::count:
@@ -105,6 +122,14 @@ class X8664Probes final : public Probes {
         word(Added::add_carry, 0, 8);
         break;
       }
+      case ProbeKind::find_copy:
+        code.push_back(call());
+        code.back().flags |= Instruction::kHasReference;
+        code.back().immediate = static_cast<int32_t>(result.references.size());
+        result.references.push_back(
+            {ReferenceKind::branch,
+             {.where = CodeLocation::Where::address, .address = operands.counter}});
+        break;
     }
     return result;
   }

@@ -1,0 +1,24 @@
+#include "instrument/counters.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace respike {
+namespace {
+
+/// By the number of Counters.
+constexpr std::string_view kCounterNames[] = {"shared", "atomic", "threads"};
+
+}  // namespace
+
+std::string_view name_of(Counters counters) {
+  return kCounterNames[static_cast<size_t>(counters)];
+}
+
+std::optional<Counters> counters_named(std::string_view name) {
+  const auto found = std::ranges::find(kCounterNames, name);
+  if (found == std::end(kCounterNames)) return std::nullopt;
+  return static_cast<Counters>(found - std::begin(kCounterNames));
+}
+
+}  // namespace respike
