@@ -408,7 +408,11 @@ void Instrumenter::require_copies() const {
   const Machine& machine = *program_.machine;
   if (!machine.probes->has_copies()) fail("the machine has no register for that");
   if (image_.kind == Image::Kind::shared_library) fail("it is a library");
-  if (!image_.dynamic) fail("it is linked statically");
+  // A static program sets its thread pointer while it runs.
+  if (std::ranges::none_of(image_.segments, [](const Segment& segment) {
+        return segment.kind == Segment::Kind::interpreter;
+      }))
+    fail("it is linked statically");
   for (const Symbol& symbol : image_.dynamic_symbols)
     if (symbol.name == "arch_prctl") fail("it calls arch_prctl itself");
   for (const Procedure& procedure : program_.procedures)

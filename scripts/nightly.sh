@@ -49,6 +49,9 @@ run_seeds() {
 
 run_atomic() {
   RESPIKE_COUNTERS=atomic python3 tests/e2e/instrument_test.py
+  for counters in atomic threads; do
+    RESPIKE_COUNTERS=$counters RESPIKE_PROGRAMS=$PWD/build/programs/x86_64 python3 tests/e2e/instrument_test.py
+  done
 }
 
 run_random() {

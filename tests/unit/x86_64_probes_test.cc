@@ -5,8 +5,11 @@
 
 #include "optimizer/machine/x86_64/probes.h"
 
+#include <asm/prctl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -252,6 +255,51 @@ TEST(X8664Probes, CountWhereFlagsAreDead) {
   }
   EXPECT_EQ(memory.counted(), 0x100000001u);
   EXPECT_EQ(memory.changes(), 0u);
+}
+
+/// The base of gs is this thread's as long as it lives.
+class Copy {
+ public:
+  explicit Copy(uint64_t distance) { syscall(SYS_arch_prctl, ARCH_SET_GS, distance); }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+  ~Copy() { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
+};
+
+TEST(X8664Probes, CountInTheThreadsOwnCopy) {
+  const Memory memory, own;
+  ASSERT_TRUE(probes().has_copies());
+  const Copy copy(own.counter() - memory.counter());
+  const Register r = probes().usable(ProbeKind::count, true).front();
+  for (const bool keep_flags : {false, true}) {
+    State state = start_state(keep_flags ? kStatusFlags : 0);
+    ProbeOperands operands{.gp = {}, .keep_flags = keep_flags, .own_copy = true};
+    if (keep_flags) operands.free = {&r, 1};
+    run_probe(memory, ProbeKind::count, operands, false, false, state);
+  }
+  EXPECT_EQ(own.counted(), 2u);
+  EXPECT_EQ(memory.counted(), 0u);
+}
+
+TEST(X8664Probes, KnowWhatUsesTheRegisterOfCopies) {
+  const std::vector<Bytes> use = {
+      {0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0},  // mov %gs:0,%rax
+      {0x8e, 0xe8},                                // mov %eax,%gs
+      {0x0f, 0xa9},                                // pop %gs
+      {0x48, 0x0f, 0xb5, 0x00},                    // lgs (%rax),%rax
+      {0xf3, 0x48, 0x0f, 0xae, 0xd8},              // wrgsbase %rax
+  };
+  const std::vector<Bytes> other = {
+      {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0},  // mov %fs:0,%rax
+      {0x8e, 0xe0},                                // mov %eax,%fs
+      {0x0f, 0xa1},                                // pop %fs
+      {0xa9, 0, 0, 0, 0},                          // test $0,%eax
+      {0xb5, 0},                                   // mov $0,%ch
+      {0x0f, 0xae, 0xe8},                          // lfence
+      {0x0f, 0x8e, 0, 0, 0, 0},                    // jle
+  };
+  for (const Bytes& bytes : use) EXPECT_TRUE(probes().uses_copy(bytes)) << int{bytes.back()};
+  for (const Bytes& bytes : other) EXPECT_FALSE(probes().uses_copy(bytes)) << int{bytes.back()};
 }
 
 TEST(X8664Probes, CountWhereFlagsAreLive) {
