@@ -9,6 +9,26 @@
    supplement, 3.2.1), and uses general registers only. An endbr64 stands where an indirect branch
    arrives, so that images for processors that check this (CET) stay such images. */
 
+        /* What C code may change beside rax, r11 and flags. */
+        .macro  push_scratch
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        .endm
+        .macro  pop_scratch
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        .endm
+
         .set    RESPIKE_COPY_PAGE, 4096 /* instrument/runtime/counter_file.h */
 
         /* The linker script puts this first ... */
@@ -37,49 +57,26 @@ respike_find:
         .section .text.last,"ax",@progbits
 save:   pushfq
         pushq   %rax
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
+        push_scratch
         cld
         leaq    parameters(%rip),%rdi
         call    respike_start
         leaq    return(%rip),%r11
         testq   %rax,%rax
         cmovnzq %rax,%r11
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
+        pop_scratch
         popq    %rax
         popfq
         jmp     *%r11
 return: endbr64
         ret
 
-find:   pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
+find:
+        push_scratch
         cld
         leaq    parameters(%rip),%rdi
         call    respike_find_copy
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
+        pop_scratch
         popq    %r11
         popq    %rax
         ret
