@@ -277,7 +277,9 @@ INLINE uint64_t make_copy(const struct respike_start_parameters* parameters, con
     const uint64_t start = header_size + number * size;
     const uint64_t counters = (uint64_t)memory + RESPIKE_COPY_PAGE;
     /* Until the file is mapped there the memory is zeros, at least ZEROS_SIZE. */
-    if (number <= RESPIKE_MOST_COPIES && may_have_file_of(start + size) &&
+    /* The kernel takes no negative distance: a program that the dynamic linker was told to run by
+       its path may lie above all free memory. */
+    if (counters >= first_counter(parameters) && number <= RESPIKE_MOST_COPIES && may_have_file_of(start + size) &&
         reserve_space(file, start, size, (const char*)memory) &&
         !failed(system_call(__NR_mmap, counters, size, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_FIXED, file, start))) {
@@ -294,9 +296,11 @@ INLINE uint64_t make_copy(const struct respike_start_parameters* parameters, con
 /* The counters that belong to a thread already, or 0. */
 INLINE uint64_t known_copy(const struct respike_start_parameters* parameters, uint64_t thread) {
   const uint64_t first = first_counter(parameters);
-  uint64_t owner = (uint64_t)owner_of(first);
-  for (; owner != 0; owner = __atomic_load_n(&((struct respike_owner*)owner)->next, __ATOMIC_ACQUIRE))
-    if (((struct respike_owner*)owner)->thread == thread) return owner + RESPIKE_COPY_PAGE;
+  const struct respike_owner* owner = owner_of(first);
+  do {
+    if (owner->thread == thread) return (uint64_t)owner + RESPIKE_COPY_PAGE;
+    owner = (const struct respike_owner*)__atomic_load_n(&owner->next, __ATOMIC_ACQUIRE);
+  } while (owner != 0);
   uint32_t unclaimed = 0;
   if (!__atomic_compare_exchange_n(&copies_of(parameters)->claimed, &unclaimed, 1, 0,
                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))

@@ -321,7 +321,7 @@ procedure 0 "f" address=0x120000000
 )");
   ASSERT_EQ(find_violation(program), std::nullopt);
   const CodeFacts facts(program);
-  ProbeInserter inserter(program, facts, kCounters, true);
+  ProbeInserter inserter(program, facts, kCounters, Counters::atomic);
   inserter.count(0, count_everything(program), 0, 1);
   Layout layout = in_order(program);
   inserter.insert(layout);

@@ -267,13 +267,15 @@ class Copy {
 };
 
 TEST(X8664Probes, CountInTheThreadsOwnCopy) {
-  const Memory memory, own;
+  const Memory a, b;
+  const bool rising = a.counter() < b.counter();  // the kernel takes no negative distance
+  const Memory &memory = rising ? a : b, &own = rising ? b : a;
   ASSERT_TRUE(probes().has_copies());
   const Copy copy(own.counter() - memory.counter());
   const Register r = probes().usable(ProbeKind::count, true).front();
   for (const bool keep_flags : {false, true}) {
     State state = start_state(keep_flags ? kStatusFlags : 0);
-    ProbeOperands operands{.gp = {}, .keep_flags = keep_flags, .own_copy = true};
+    ProbeOperands operands{.gp = {}, .keep_flags = keep_flags, .own_copy = true, .free = {}};
     if (keep_flags) operands.free = {&r, 1};
     run_probe(memory, ProbeKind::count, operands, false, false, state);
   }
