@@ -17,7 +17,8 @@ std::string_view without_underscores(std::string_view name) {
 
 /// A procedure of this name returns in two processes.
 bool forks(std::string_view name) {
-  constexpr std::string_view kNames[] = {"fork", "vfork", "Fork", "libc_fork", "libc_vfork"};
+  constexpr std::string_view kNames[] = {"fork",       "vfork",   "Fork",  "libc_fork",
+                                         "libc_vfork", "forkpty", "daemon"};
   return std::find(std::begin(kNames), std::end(kNames), without_underscores(name)) !=
          std::end(kNames);
 }
@@ -103,13 +104,32 @@ std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts
 std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
                                                         const CodeFacts& facts) {
   std::vector<std::pair<ProcedureId, BlockId>> result;
+  std::vector<bool> known(program.procedures.size());
+  std::vector<ProcedureId> twice;
+  const auto take = [&](ProcedureId id, BlockId block) {
+    const BasicBlock& last = program[id].blocks[block];
+    const bool call = is_call(program.machine->facts(last.instructions.back()).flow);
+    if (call && last.edge(Edge::Kind::fall_through) != nullptr) {
+      if (program[id].movable()) result.emplace_back(id, block);
+    } else if (!known[id]) {  // a jump, in whose place the procedure returns twice
+      known[id] = true;
+      twice.push_back(id);
+    }
+  };
   const auto names = bound_names(*program.image);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    if (!program[id].movable()) continue;
-    for (const BlockId block : calls_of_forks(program, facts, id, names))
-      result.emplace_back(id, block);
-    for (const Call& call : facts.calls().calls_of(id))
-      if (call.known() && forks(program[call.callee].name)) result.emplace_back(id, call.block);
+    if (program[id].movable())
+      for (const BlockId block : calls_of_forks(program, facts, id, names)) take(id, block);
+    if (forks(program[id].name) && !known[id]) {
+      known[id] = true;
+      twice.push_back(id);
+    }
+  }
+  while (!twice.empty()) {
+    const ProcedureId id = twice.back();
+    twice.pop_back();
+    for (const uint32_t call : facts.calls().callers_of(id))
+      take(facts.calls().calls()[call].caller, facts.calls().calls()[call].block);
   }
   return result;
 }

@@ -20,7 +20,8 @@ bool comes_back_otherwise(std::string_view name);
 /// that return and call fork, directly or not, since they return in both processes.
 std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts);
 
-/// The blocks of movable procedures that end in calls of fork, or of a function like it, by name.
+/// The blocks of movable procedures that end in calls of fork, of a function like it, by name, or
+/// of a procedure that ends in a jump to such a function.
 std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
                                                         const CodeFacts& facts);
 

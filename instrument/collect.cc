@@ -238,7 +238,7 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
   const uint64_t bytes = size - header.header_size;
   const bool copied = (header.flags & RESPIKE_COUNTERS_COPIED) != 0;
   if (header.counters_size % 8 != 0 ||
-      (copied ? header.counters_size == 0 || bytes == 0 || bytes % header.counters_size != 0
+      (copied ? header.counters_size == 0 || bytes < header.counters_size
               : header.counters_size != bytes))
     throw Error(fmt::format("the counter file is damaged: it should have {} bytes of counters and "
                             "has {}",

@@ -24,8 +24,9 @@ struct CounterFile {
   uint64_t start_time = 0;        // nanoseconds since 1970
   uint64_t counters_address = 0;  // in the process
   bool atomic = false;
-  uint64_t words = 0;              // of each copy of the counters
-  std::vector<uint64_t> counters;  // of all copies, as they are now: the process may still run
+  uint64_t words = 0;  // of each copy of the counters
+  // Of all copies, as they are now: the process may still run, and the last copy grow.
+  std::vector<uint64_t> counters;
 };
 
 /// Both throw Error when the file is damaged, incomplete, of a newer version, or no counter file.

@@ -259,40 +259,49 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
   return true;
 }
 
+/// A routine's call changes flags: where flags are live there is none.
+void ProbeInserter::find_copy_at_entry(ProcedureId id, BlockId block, uint64_t address) {
+  const std::vector<bool> open = open_places_of(id, block);
+  const auto first = std::ranges::find(open, true) - open.begin();
+  if (first == std::ssize(open)) return find_copy_behind(id, block, address);
+  const auto index = static_cast<uint32_t>(first);
+  if (!(facts_of(id, block)[index].live & flags_).empty()) return;
+  ++statistics_.probes;
+  // Where the procedure itself comes here, too, its red zone may hold something. In front of all
+  // counts of the place.
+  by_procedure_[id].insert(by_procedure_[id].begin(),
+                           Probe{.block = block,
+                                 .index = index,
+                                 .where = Where::in_block,
+                                 .kind = ProbeKind::find_copy,
+                                 .counter = address,
+                                 .lowers = is_successor(program_[id], block)});
+}
+
+/// Between the block and the block that it falls through to.
+void ProbeInserter::find_copy_behind(ProcedureId id, BlockId block, uint64_t address) {
+  const Edge* next = program_[id].blocks[block].edge(Edge::Kind::fall_through);
+  if (next == nullptr || !(facts_of(id, next->target).front().live & flags_).empty()) return;
+  ++statistics_.probes;
+  // Of the probes between two blocks the last one that is put in comes first.
+  by_procedure_[id].push_back(Probe{.block = block,
+                                    .index = 0,
+                                    .where = Where::after_block,
+                                    .kind = ProbeKind::find_copy,
+                                    .counter = address});
+}
+
 void ProbeInserter::find_copies(uint64_t address,
                                 std::span<const std::pair<ProcedureId, BlockId>> forks) {
-  const auto add = [&](ProcedureId id, BlockId block, Where where, const PointFacts& facts,
-                       Probe probe) {
-    if (!program_[id].movable() || !(facts.live & flags_).empty()) return;
-    probe.block = block;
-    probe.where = where;
-    probe.kind = ProbeKind::find_copy;
-    probe.counter = address;
-    ++statistics_.probes;
-    by_procedure_[id].insert(by_procedure_[id].begin(), probe);
-  };
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     const Procedure& procedure = program_[id];
-    for (const BlockId block : facts_.calls().outside_entries_of(id)) {
-      if (!procedure.movable() || procedure.blocks[block].has(BasicBlock::kLandingPad) ||
-          (block != 0 && !procedure.blocks[block].has(BasicBlock::kEntry)))
-        continue;
-      const std::vector<bool> open = open_places_of(id, block);
-      const auto first = std::ranges::find(open, true) - open.begin();
-      if (first == std::ssize(open)) continue;
-      Probe probe{.index = static_cast<uint32_t>(first)};
-      // Where the procedure itself comes here, too, its red zone may hold something: the stack
-      // pointer is lowered as if a register had to be saved.
-      if (is_successor(procedure, block)) {
-        probe.registers[0] = code_.usable(ProbeKind::count, true).front();
-        probe.saved = 1;
-      }
-      add(id, block, Where::in_block, facts_of(id, block)[static_cast<size_t>(first)], probe);
-    }
+    if (!procedure.movable()) continue;
+    for (const BlockId block : facts_.calls().outside_entries_of(id))
+      if (!procedure.blocks[block].has(BasicBlock::kLandingPad) &&
+          (block == 0 || procedure.blocks[block].has(BasicBlock::kEntry)))
+        find_copy_at_entry(id, block, address);
   }
-  for (const auto& [id, block] : forks)
-    if (const Edge* next = program_[id].blocks[block].edge(Edge::Kind::fall_through))
-      add(id, block, Where::after_block, facts_of(id, next->target).front(), {});
+  for (const auto& [id, block] : forks) find_copy_behind(id, block, address);
 }
 
 // ---- small probes ----
@@ -491,8 +500,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.emplace_back();
     return;
   }
-  const unsigned used = std::max<unsigned>(
-      code_.registers(probe.kind, probe.gp_known, probe.keep_flags), probe.saved);
+  const unsigned used = code_.registers(probe.kind, probe.gp_known, probe.keep_flags);
   const std::span<const Register> saved(probe.registers + used - probe.saved, probe.saved);
   const ProbeCode code = code_of(id, probe);
   const bool calls = before_call(id, probe);
@@ -507,11 +515,12 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     pieces.back().instructions.push_back(
         {.opcode = kCfiState, .immediate = static_cast<int32_t>(s)});
   };
+  const bool lowers = !saved.empty() || probe.lowers;
   const uint32_t deep =
-      saved.empty() ? state
-                    : deeper_.find(program_.unwind.states, state, machine_.abi.stack_pointer,
-                                   code_.save_frame(saved.size(), calls));
-  if (!saved.empty()) {
+      !lowers ? state
+              : deeper_.find(program_.unwind.states, state, machine_.abi.stack_pointer,
+                             code_.save_frame(saved.size(), calls));
+  if (lowers) {
     bool lowered = deep == state;
     for (const Instruction& instruction : code_.save(saved, calls)) {
       append(instruction);
@@ -531,7 +540,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
     for (const Instruction& instruction : code.retry) append(instruction);
     pieces.emplace_back();
   }
-  if (!saved.empty()) {
+  if (lowers) {
     for (const Instruction& instruction : code_.restore(saved, calls)) append(instruction);
     if (deep != state) set_state(state);
   }
@@ -628,7 +637,13 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
   const auto put = [&](std::vector<BlockId>& place) {
     place.insert(place.end(), added.begin(), added.end());
   };
-  if (probe.where == Where::after_block) return put(edited.behind[probe.block]);
+  if (probe.where == Where::after_block) {
+    auto& behind = edited.behind[probe.block];
+    const auto source_at = std::ranges::find(behind, from);
+    const auto place = source_at == behind.end() ? behind.begin() : source_at + 1;
+    behind.insert(place, added.begin(), added.end());
+    return;
+  }
   if (gaps_[id].before[to]) {
     gaps_[id].before[to] = false;
     return put(edited.before[to]);

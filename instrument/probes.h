@@ -68,8 +68,9 @@ class ProbeInserter {
     uint64_t counter;   // address
     double weight = 0;  // expected executions
     Register registers[3] = {};
-    uint8_t saved = 0;   // how many of the needed registers have to be saved: the last of them
-    bool small = false;  // three registers are free: the probe may call a routine
+    uint8_t saved = 0;    // how many of the needed registers have to be saved: the last of them
+    bool lowers = false;  // the stack pointer, although no register has to be saved
+    bool small = false;   // three registers are free: the probe may call a routine
     bool gp_known = false;
     bool keep_flags = false;
     uint32_t routine = kNone;  // index of routines_
@@ -106,6 +107,8 @@ class ProbeInserter {
     return how_ == Counters::atomic ? ProbeKind::count_atomic : ProbeKind::count;
   }
   void keep(ProcedureId procedure, const Probe& probe);
+  void find_copy_at_entry(ProcedureId procedure, BlockId block, uint64_t address);
+  void find_copy_behind(ProcedureId procedure, BlockId block, uint64_t address);
   void find_gaps(const Layout& layout);
   void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
   void write(ProcedureId id, const Probe& probe, uint32_t state, std::vector<Piece>& pieces);

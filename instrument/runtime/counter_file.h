@@ -41,17 +41,23 @@ struct respike_counter_header {
 enum {
   RESPIKE_COUNTERS_ATOMIC = 1, /* flag: counters are exact with threads and forked children */
   RESPIKE_COUNTERS_COPIED = 2, /* flag: each thread has a copy of the counters */
-  RESPIKE_MOST_COPIES = 1024,  /* in a file */
+  RESPIKE_MOST_COPIES = 1024,  /* in a file, of so many bytes in all: */
+  RESPIKE_MOST_COPY_BYTES = 1 << 28,
+  RESPIKE_MOST_FAILURES = 16, /* of making copies, in a process */
 };
 
 /* Pages in front of the counters of an image whose threads have copies, and in front of each copy:
    the last page, respike_owner, is in front of each; forked children find it zero. */
 enum { RESPIKE_COPY_PAGE = 4096, RESPIKE_COPIES_SIZE = 3 * RESPIKE_COPY_PAGE };
+#define RESPIKE_COPY_DISTANCE 0x1000000000ull /* 64 GB: where copies lie, if the kernel agrees */
 
 /* The first of RESPIKE_COPIES_SIZE bytes in front of the counters. */
 struct respike_copies {
-  uint32_t ready;               /* the path is there, and copies can be made */
-  uint32_t claimed;             /* the counters themselves belong to a thread */
+  uint32_t ready;    /* what follows is there */
+  uint32_t claimed;  /* the counters themselves belong to a thread */
+  uint32_t failures; /* how often no copy could be made */
+  uint32_t reserved;
+  uint64_t device, inode;       /* of the counter file */
   char path[RESPIKE_PATH_SIZE]; /* of the counter file */
 };
 

@@ -41,7 +41,9 @@
    the thread, and calls respike_find_copy when it is not. A new thread goes on with the copy of the
    thread that started it until then; a forked child, which finds no owner in front of the copy,
    with that of its parent. A thread whose thread pointer is that of a thread of the past takes over
-   its copy: threads may come and go for ever. A debugger or an unwinder cannot look through
+   its copy: threads may come and go for ever. The file is opened again for each copy, by its path,
+   and has to be the same file; while it is open, a descriptor more exists, which another thread
+   that closes or forks may meet. A debugger or an unwinder cannot look through
    respike_find; it takes a few instructions, and no signal comes in while it makes a copy.
 
    Limits: a seccomp filter that kills instead of refusing may kill the host for these system calls.
@@ -49,9 +51,11 @@
 
 #include <asm/errno.h>
 #include <asm/signal.h>
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/resource.h>
 #include <linux/time.h>
 
@@ -244,53 +248,86 @@ INLINE struct respike_owner* owner_of(uint64_t counters) {
   return (struct respike_owner*)(counters - RESPIKE_COPY_PAGE);
 }
 
-INLINE void allow_copies(const struct respike_start_parameters* parameters, const char* path) {
+/* Whether the file is `copies`' or, the first time, makes it so. */
+INLINE int is_counter_file(long file, struct respike_copies* copies, uint64_t size) {
+  struct stat status;
+  if (failed(system_call(__NR_fstat, file, (long)&status, 0, 0, 0, 0))) return 0;
+  if (!copies->ready) {
+    copies->device = status.st_dev;
+    copies->inode = status.st_ino;
+  }
+  return copies->device == status.st_dev && copies->inode == status.st_ino &&
+         (uint64_t)status.st_size >= size;
+}
+
+INLINE void allow_copies(const struct respike_start_parameters* parameters, long file,
+                         const char* path) {
   struct respike_copies* copies = copies_of(parameters);
+  if (!is_counter_file(file, copies, parameters->header.header_size)) return;
   for (uint32_t i = 0; i < RESPIKE_PATH_SIZE && (copies->path[i] = path[i]) != 0; ++i) continue;
   wipe_on_fork((uint64_t)owner_of(first_counter(parameters)));
   __atomic_store_n(&copies->ready, 1, __ATOMIC_RELEASE);
 }
 
-INLINE long open_file(const char* path) {
+/* The counter file, if it is still the one that the process has made. */
+INLINE long open_counter_file(const struct respike_start_parameters* parameters) {
+  struct respike_copies* copies = copies_of(parameters);
   int tries = INTERRUPT_TRIES;
   long file;
   do {
-    file = system_call(__NR_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0);
+    file = system_call(__NR_openat, AT_FDCWD, (long)copies->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW,
+                       0, 0, 0);
   } while (file == -EINTR && --tries > 0);
-  return file;
+  if (failed(file)) return file;
+  const uint64_t size = parameters->header.header_size + parameters->counters_size;
+  if (is_counter_file(file, copies, size)) return file;
+  system_call(__NR_close, file, 0, 0, 0, 0, 0);
+  return -ENOENT;
+}
+
+/* The place of the next copy in the file; 0: there are enough. */
+INLINE uint64_t next_place(const struct respike_start_parameters* parameters, long file) {
+  const uint64_t size = parameters->counters_size;
+  const long mapped = map_memory(0, RESPIKE_COPY_PAGE, MAP_SHARED, file);
+  if (failed(mapped)) return 0;
+  struct respike_counter_header* header = (struct respike_counter_header*)mapped;
+  const uint64_t number = __atomic_add_fetch(&header->copies, 1, __ATOMIC_RELAXED);
+  unmap_memory(mapped, RESPIKE_COPY_PAGE);
+  if (number > RESPIKE_MOST_COPIES || number * size > RESPIKE_MOST_COPY_BYTES) return 0;
+  return parameters->header.header_size + number * size;
 }
 
 /* Puts another copy at the end of the file and into memory; returns the address of its first
-   counter, or 0. */
-INLINE uint64_t make_copy(const struct respike_start_parameters* parameters, const char* path) {
+   counter, or 0. The kernel takes no negative distance from the counters to the copy. A program
+   that the dynamic linker was told to run by its path may lie above all free memory; one whose
+   stack may grow without limit lies above the memory that the kernel would choose. */
+INLINE uint64_t make_copy(const struct respike_start_parameters* parameters) {
   const uint64_t size = parameters->counters_size;
-  const uint64_t header_size = parameters->header.header_size;
-  const long file = open_file(path);
+  const uint64_t first = first_counter(parameters);
+  const long file = open_counter_file(parameters);
   if (failed(file)) return 0;
-  uint64_t made = 0;
-  const long mapped = map_memory(0, RESPIKE_COPY_PAGE, MAP_SHARED, file);
+  const uint64_t place = next_place(parameters, file);
+  /* Twice the place: a copy and the page in front of it take less than two copies. */
+  const uint64_t wished = (first + RESPIKE_COPY_DISTANCE + 2 * place) & ~(RESPIKE_COPY_PAGE - 1ull);
   const long memory =
-      map_memory(0, RESPIKE_COPY_PAGE + size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-  if (!failed(mapped) && !failed(memory)) {
-    struct respike_counter_header* header = (struct respike_counter_header*)mapped;
-    const uint32_t number = __atomic_add_fetch(&header->copies, 1, __ATOMIC_RELAXED);
-    const uint64_t start = header_size + number * size;
-    const uint64_t counters = (uint64_t)memory + RESPIKE_COPY_PAGE;
+      place == 0 ? -ENOMEM
+                 : map_memory(wished, RESPIKE_COPY_PAGE + size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  uint64_t counters = 0;
+  if (!failed(memory)) {
+    counters = (uint64_t)memory + RESPIKE_COPY_PAGE;
     /* Until the file is mapped there the memory is zeros, at least ZEROS_SIZE. */
-    /* The kernel takes no negative distance: a program that the dynamic linker was told to run by
-       its path may lie above all free memory. */
-    if (counters >= first_counter(parameters) && number <= RESPIKE_MOST_COPIES && may_have_file_of(start + size) &&
-        reserve_space(file, start, size, (const char*)memory) &&
+    if (counters >= first && may_have_file_of(place + size) &&
+        reserve_space(file, place, size, (const char*)memory) &&
         !failed(system_call(__NR_mmap, counters, size, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_FIXED, file, start))) {
+                            MAP_SHARED | MAP_FIXED, file, place))) {
       wipe_on_fork(memory);
-      made = counters;
+    } else {
+      unmap_memory(memory, RESPIKE_COPY_PAGE + size);
+      counters = 0;
     }
   }
-  if (!failed(mapped)) unmap_memory(mapped, RESPIKE_COPY_PAGE);
-  if (!failed(memory) && made == 0) unmap_memory(memory, RESPIKE_COPY_PAGE + size);
   system_call(__NR_close, file, 0, 0, 0, 0, 0);
-  return made;
+  return counters;
 }
 
 /* The counters that belong to a thread already, or 0. */
@@ -321,25 +358,32 @@ INLINE void enlist(const struct respike_start_parameters* parameters, uint64_t c
     continue;
 }
 
+/* Makes a copy for the thread, while no signal comes in; returns the address of its first counter,
+   or 0. A program that has shut itself into a sandbox (seccomp) may not open files any more. */
+INLINE uint64_t new_copy(const struct respike_start_parameters* parameters, uint64_t thread) {
+  struct respike_copies* copies = copies_of(parameters);
+  if (__atomic_load_n(&copies->failures, __ATOMIC_RELAXED) >= RESPIKE_MOST_FAILURES) return 0;
+  uint64_t counters = 0;
+  if (system_call(__NR_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) == 0) {
+    const uint64_t all = ~0ull;
+    uint64_t before;
+    system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof before, 0, 0);
+    counters = make_copy(parameters);
+    if (counters != 0) enlist(parameters, counters, thread);
+    system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+  }
+  if (counters == 0) __atomic_add_fetch(&copies->failures, 1, __ATOMIC_RELAXED);
+  return counters;
+}
+
 /* Called by the machine's code when the copy at hand is not that of the thread. A thread for which
    no copy can be made goes on with the copy at hand. */
 void respike_find_copy(const struct respike_start_parameters* parameters) {
-  struct respike_copies* copies = copies_of(parameters);
-  if (!__atomic_load_n(&copies->ready, __ATOMIC_ACQUIRE)) return;
-  const uint64_t all = ~0ull;
-  uint64_t before;
-  system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof before, 0, 0);
+  if (!__atomic_load_n(&copies_of(parameters)->ready, __ATOMIC_ACQUIRE)) return;
   const uint64_t thread = thread_pointer();
   uint64_t counters = known_copy(parameters, thread);
-  if (counters == 0) {
-    counters = make_copy(parameters, copies->path);
-    if (counters != 0)
-      enlist(parameters, counters, thread);
-    else
-      __atomic_store_n(&copies->ready, 0, __ATOMIC_RELAXED);
-  }
+  if (counters == 0) counters = new_copy(parameters, thread);
   if (counters != 0) use_copy(counters - first_counter(parameters));
-  system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
 }
 
 #endif
@@ -360,7 +404,7 @@ uint64_t respike_start(const struct respike_start_parameters* parameters) {
           system_call(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 #ifdef RESPIKE_HAS_COPIES
         else if (parameters->copied)
-          allow_copies(parameters, path);
+          allow_copies(parameters, file, path);
 #endif
         system_call(__NR_close, file, 0, 0, 0, 0, 0);
       }

@@ -154,12 +154,15 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
                               entry->target, entry->base);
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
-  if (kind == ReferenceKind::address64 && lifter.machine.whole != nullptr)
-    target = bases.tables.target_at(relocation.address, target);
-  if (is_border(lifter, relocation.symbol, target))
+  if (is_border(lifter, relocation.symbol, target)) {
     lifter.border_words.push_back(relocation.address);
-  else
-    add_code_pointer(lifter, relocation.address, kind, target, base);
+    return;
+  }
+  // Where the image can be loaded anywhere, a dynamic relocation has the target, too.
+  if (kind == ReferenceKind::address64 && lifter.machine.whole != nullptr &&
+      lifter.image.kind == Image::Kind::executable)
+    target = bases.tables.target_at(relocation.address, target);
+  add_code_pointer(lifter, relocation.address, kind, target, base);
 }
 
 void find_data_words(Lifter& lifter, WordBases& bases) {
@@ -345,12 +348,14 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
 
 /// Whether the call at `at` is the last instruction of its range and calls the procedure behind it,
 /// which need not stay there: compilers put a procedure that never returns behind its last caller.
+/// Unwind information of its own tells a procedure from hand-written code that pops its address.
 bool calls_next_procedure(const Lifter& lifter, const CodeRange& range, uint64_t at) {
   if (!is_call(lifter.machine.facts(*lifter.instruction_at(at)).flow)) return false;
   const uint64_t next = lifter.map().next(at);
   const uint32_t behind = lifter.range_at(next);
   return behind != kNone && lifter.program.ranges[behind].procedure != range.procedure &&
-         lifter.program[lifter.program.ranges[behind].procedure].address == next;
+         lifter.program[lifter.program.ranges[behind].procedure].address == next &&
+         std::ranges::any_of(lifter.unwind.fdes, [&](const Fde& fde) { return fde.start == next; });
 }
 
 /// Code that reads its own address is understood only where it computes gp from that address.

@@ -117,11 +117,22 @@ TEST(X8664Lift, CallOfTheNextInstruction) {
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
 }
 
-/// A last call may be one of the procedure behind, which never returns.
+/// A last call may be one of the procedure behind, which never returns. Its unwind information
+/// tells it from code that takes the return address for its own.
 TEST(X8664Lift, CallOfTheNextProcedure) {
-  const Lifted lifted({0xe8, 0, 0, 0, 0, 0xeb, 0xfe}, {{"f", 5}, {"g", 2}});
-  EXPECT_TRUE(lifted["f"].movable()) << lifted["f"].reason;
-  EXPECT_TRUE(lifted["g"].movable()) << lifted["g"].reason;
+  const std::vector<uint8_t> frame = {
+      16,   0,    0, 0, 0,  0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0,  // CIE
+      24,   0,    0, 0, 24, 0, 0, 0,                                                // FDE
+      0x05, 0x10, 0, 0, 0,  0, 0, 0, 2, 0, 0, 0,    0,  0,    0, 0, 0,    0, 0, 0,  // of g
+      0,    0,    0, 0};
+  for (const bool unwinds : {false, true}) {
+    const Lifted lifted({0xe8, 0, 0, 0, 0, 0xeb, 0xfe}, {{"f", 5}, {"g", 2}}, frame, 0, kDistances,
+                        [=](Image& image) {
+                          if (unwinds) image.sections[2].name = ".eh_frame";
+                        });
+    EXPECT_EQ(lifted["f"].movable(), unwinds) << lifted["f"].reason;
+    EXPECT_EQ(lifted["g"].movable(), unwinds) << lifted["g"].reason;
+  }
 }
 
 /// f: lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; 2 targets
@@ -191,6 +202,21 @@ TEST(X8664Lift, JumpTableOfAddressesThatLeadsBehindItsProcedure) {
       kCode + 7);
   EXPECT_EQ(lifted.program.code_pointers[1].target.procedure, 0u);
   EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
+}
+
+/// Where the image can be loaded anywhere, a dynamic relocation has the target, too, which stays.
+TEST(X8664Lift, JumpTableOfAddressesWithDynamicRelocations) {
+  const Lifted lifted({0xff, 0x24, 0xc5, 0, 0x20, 0, 0, 0xc3, 0x90, 0xc3},
+                      {{"f", 8}, {"", 1}, {"g", 1}},
+                      {0x07, 0x10, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0}, 2, kAddresses,
+                      [](Image& image) {
+                        image.symbols.erase(image.symbols.begin() + 2);
+                        image.relocations[0].relocations.push_back(
+                            {.address = kCode + 3, .raw = 11, .role = RelocationRole::address32});
+                      });
+  EXPECT_TRUE(std::ranges::none_of(lifted.program.code_pointers, [](const CodePointer& pointer) {
+    return pointer.address == kData + 8 && pointer.target.where == CodeLocation::Where::block_start;
+  }));
 }
 
 /// What ends where a table starts is no table: g forms the end of the object in front.

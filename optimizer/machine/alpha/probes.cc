@@ -96,6 +96,8 @@ class AlphaProbes final : public Probes {
         retry.push_back(again);
         break;
       }
+      case ProbeKind::find_copy:  // has_copies() is false
+        break;
       case ProbeKind::record_target: {
         const Place at = reach(operands, address, 16, result);
         const Register changes = operands.free[2], target = operands.jump.instruction->registers[1];

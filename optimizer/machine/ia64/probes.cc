@@ -111,6 +111,8 @@ class Ia64Probes final : public Probes {
       case ProbeKind::count_atomic:
         code.add(Op::fetchadd8_rel, address, 0, address, 1);
         break;
+      case ProbeKind::find_copy:  // has_copies() is false
+        break;
       case ProbeKind::record_target: {
         // The count of changes grows by (one bits of the difference + 127) / 128.
         const Register value = operands.free[1], target = operands.free[2];
