@@ -3,8 +3,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "instrument/counters.h"
 
 namespace respike::cli {
 namespace {
@@ -53,6 +58,16 @@ CLI::Validator positive_number() {
 
 void add_output_option(CLI::App& command, std::string& name, const std::string& what) {
   command.add_option("-o,--output", name, what)->required()->check(name_of_output());
+}
+
+void add_counters_option(CLI::App& command, std::string& name) {
+  command
+      .add_option("--counters", name,
+                  "atomic: exact with several threads and forked children, slower; threads: each "
+                  "thread of a dynamically linked x86-64 program counts by itself")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(kCounterNames), std::end(kCounterNames))))
+      ->capture_default_str();
 }
 
 }  // namespace respike::cli

@@ -8,6 +8,8 @@ namespace respike::cli {
 
 /// -o, --output: required, the name of a file.
 void add_output_option(CLI::App& command, std::string& name, const std::string& what);
+/// --counters: the name of a kind of counters; `name` has the default.
+void add_counters_option(CLI::App& command, std::string& name);
 /// For other options that name a file to be written.
 CLI::Validator name_of_output();
 /// For options that name something else; the help calls it `kind`.

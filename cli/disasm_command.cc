@@ -94,8 +94,7 @@ void run_disasm(const DisasmArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   const Listing& listing = require_listing(image, arguments.manual ? Syntax::manual : Syntax::gnu);
-  if (arguments.objdump)
-    return print_raw(image, listing);
+  if (arguments.objdump) return print_raw(image, listing);
   require_machine(image);
   require_rewritable(image);
   Program program = lift(image, diagnostics);

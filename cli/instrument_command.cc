@@ -146,9 +146,7 @@ void add_instrument_command(CLI::App& image) {
                    "directory for counter files; made if there is none")
       ->check(name_of("DIR"))
       ->capture_default_str();
-  command->add_option("--counters", arguments->counters, kCountersHelp)
-      ->check(CLI::IsMember({"shared", "atomic", "threads"}))
-      ->capture_default_str();
+  add_counters_option(*command, arguments->counters);
   command->add_option("--weights", arguments->weights,
                       "a profile of this build or an older one: counters go where it ran seldom");
   command

@@ -129,9 +129,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "instrument", "Make images that count what runs, and run these from now on", run_instrument);
   instrument->add_option("NAME", instrumented->name, "application")->required();
   add_images(instrument, *instrumented);
-  instrument->add_option("--counters", instrumented->counters, kCountersHelp)
-      ->check(CLI::IsMember({"shared", "atomic", "threads"}))
-      ->capture_default_str();
+  add_counters_option(*instrument, instrumented->counters);
 
   auto [collect, collected] =
       add("collect", "Merge what runs have counted; every other command does so first, too",

@@ -120,7 +120,7 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
   options.spool = database_.make_spool(build.id);
   options.output = image.path;
   options.counters = counters;
-  if (counters == Counters::copies &&
+  if (counters == Counters::threads &&
       content_of(image, build).image().kind == Image::Kind::shared_library)
     options.counters = Counters::atomic;
   options.description = fmt::format("instrument --counters {}", name_of(options.counters));

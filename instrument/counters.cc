@@ -4,13 +4,6 @@
 #include <iterator>
 
 namespace respike {
-namespace {
-
-/// By the number of Counters.
-constexpr std::string_view kCounterNames[] = {"shared", "atomic", "threads"};
-
-}  // namespace
-
 std::string_view name_of(Counters counters) {
   return kCounterNames[static_cast<size_t>(counters)];
 }

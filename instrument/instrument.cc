@@ -67,7 +67,7 @@ class Instrumenter {
   void require_copies() const;
   /// Bytes in front of the counters.
   uint64_t copies_size() const {
-    return options_.counters == Counters::copies ? RESPIKE_COPIES_SIZE : 0;
+    return options_.counters == Counters::threads ? RESPIKE_COPIES_SIZE : 0;
   }
 
   const Image& image_;
@@ -233,7 +233,7 @@ void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
     });
     result_.indirect_sites += chosen.indirect.size();
   }
-  if (options_.counters == Counters::copies)
+  if (options_.counters == Counters::threads)
     inserter.find_copies(segment.free_address + start_.find_copy, find_forks(program_, facts));
   inserter.insert(layout);
   result_.probes = inserter.statistics();
@@ -322,7 +322,7 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
   if (next != 0) parameters.next = static_cast<int64_t>(next - at);
   parameters.counters_size = memory_.size - copies_size();
-  parameters.copied = options_.counters == Counters::copies ? 1 : 0;
+  parameters.copied = options_.counters == Counters::threads ? 1 : 0;
   const auto copy_path = [](char* to, const std::string& path) {
     std::memcpy(to, path.data(), path.size());
     return static_cast<uint32_t>(path.size());
@@ -335,7 +335,7 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   header.counters_size = parameters.counters_size;
   std::copy(id.begin(), id.end(), header.image_id);
   if (options_.counters == Counters::atomic) header.flags = RESPIKE_COUNTERS_ATOMIC;
-  if (options_.counters == Counters::copies) header.flags = RESPIKE_COUNTERS_COPIED;
+  if (options_.counters == Counters::threads) header.flags = RESPIKE_COUNTERS_COPIED;
   copy_path(header.image_path, options_.output);
   std::memcpy(contents.code.data() + start_.code.size(), &parameters, sizeof(parameters));
 
@@ -436,7 +436,7 @@ InstrumentResult Instrumenter::run() {
                 image_.path);
   start_ = start_code(image_.machine);
   require_invariants(program_);
-  if (options_.counters == Counters::copies) require_copies();
+  if (options_.counters == Counters::threads) require_copies();
   result_.procedures = program_.procedures.size();
   if (options_.weights != nullptr && annotate(program_, *options_.weights).matched == 0)
     diagnostics_.warn("the weights are of another program: it knows none of the procedures");

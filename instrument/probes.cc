@@ -326,7 +326,7 @@ ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
       .counter = probe.counter,
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
       .keep_flags = probe.keep_flags,
-      .own_copy = how_ == Counters::copies,
+      .own_copy = how_ == Counters::threads,
       .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
       .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved, before_call(id, probe))};
   if (probe.kind == ProbeKind::record_target) {

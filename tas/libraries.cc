@@ -351,10 +351,11 @@ std::vector<std::string> variables_to_find_libraries(const fs::path& program,
   const LibrarySearch search = present_search(*moved.platform);
   if (find_libraries(moved, search).missing.empty()) return {};
   const ProgramImage there = read_program(original);
+  const auto folders =
+      folders_by_origin(there.view, fs::canonical(there.path).parent_path(), *there.platform);
+  if (folders.empty()) return {};
   std::string list = search.library_path;
-  for (const fs::path& folder :
-       folders_by_origin(there.view, fs::canonical(there.path).parent_path(), *there.platform))
-    list += (list.empty() ? "" : ":") + folder.string();
+  for (const fs::path& folder : folders) list += (list.empty() ? "" : ":") + folder.string();
   return {"LD_LIBRARY_PATH=" + list};
 }
 

@@ -126,7 +126,7 @@ MakingDialog::MakingDialog(What what, const ApplicationView& application,
     counters_ = new QComboBox(this);
     counters_->addItem("for one thread", int(Counters::shared));
     counters_->addItem("exact with threads and forked children, slower", int(Counters::atomic));
-    counters_->addItem("each thread counts by itself", int(Counters::copies));
+    counters_->addItem("each thread counts by itself", int(Counters::threads));
     counters_->setToolTip(
         "Where threads count (--counters shared, atomic or threads); by itself: dynamically linked "
         "x86-64 programs, whose libraries get the exact ones");
