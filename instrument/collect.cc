@@ -237,6 +237,9 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
                 offsetof(respike_counter_header, header_size));
   const uint64_t bytes = size - header.header_size;
   const bool copied = (header.flags & RESPIKE_COUNTERS_COPIED) != 0;
+  if (copied && header.header_size != align_up(sizeof header, RESPIKE_COPY_PAGE))
+    throw Error("the counter file is damaged: the size of its header is wrong", path,
+                offsetof(respike_counter_header, header_size));
   if (header.counters_size % 8 != 0 ||
       (copied ? header.counters_size == 0 || bytes < header.counters_size
               : header.counters_size != bytes))

@@ -124,6 +124,7 @@ MakingDialog::MakingDialog(What what, const ApplicationView& application,
   form->addRow(label, images_->with_buttons());
   if (instruments) {
     counters_ = new QComboBox(this);
+    counters_->setAccessibleName("Counters");
     counters_->addItem("for one thread", int(Counters::shared));
     counters_->addItem("exact with threads and forked children, slower", int(Counters::atomic));
     counters_->addItem("each thread counts by itself", int(Counters::threads));

@@ -131,7 +131,12 @@ class AddressFinder {
         whole_.field_at(bytes_from(place), static_cast<unsigned>(relocation.address - place));
     switch (relocation.role) {
       case RelocationRole::ignored:
-      case RelocationRole::branch:  // decoded; stands at what is left of a call, too
+        return;
+      case RelocationRole::branch:  // decoded
+        // Stands at what is left of a call of the dynamic linker, too, which does not move.
+        if (field != Field::branch && relocation.symbol != 0 &&
+            refers_to_moving(lifter_, relocation.symbol))
+          refuse(range, relocation);
         return;
       case RelocationRole::pc_relative32:
         if (field != Field::branch && field != Field::distance) refuse(range, relocation);
@@ -164,6 +169,7 @@ class AddressFinder {
                                                    "refer to it, is not understood",
                                                    relocation.raw, relocation.address));
     }
+    lifter_.misread.push_back(range.procedure);
     lifter_.make_opaque(procedure_of(range),
                         fmt::format("the relocation of type {} at {:#x} does not fit its "
                                     "instruction",

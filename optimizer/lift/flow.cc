@@ -184,10 +184,12 @@ class Connector {
                                  ? "out of all procedures"
                                  : "into the middle of an instruction";
       lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
-      if (const uint32_t range = lifter_.range_at(target); range != kNone)
+      if (const uint32_t range = lifter_.range_at(target); range != kNone) {
+        lifter_.misread.push_back(program_.ranges[range].procedure);
         lifter_.make_opaque(
             program_[program_.ranges[range].procedure],
             fmt::format("the branch at {:#x} leads into the middle of an instruction", place));
+      }
     }
     if (location && flow == ControlFlow::call && may_read_code(last, *location))
       lifter_.make_opaque(procedure_,
@@ -337,6 +339,31 @@ void pin_unproven_targets(Lifter& lifter) {
   }
 }
 
+/// Where instructions of variable length were read from wrong places, as behind data, a branch may
+/// start at any byte: what each would lead to stays in place. Example: clang's -fsanitize=function
+/// puts `jmp .+8` and six bytes of data in front of a function.
+void pin_targets_of_misread_code(Lifter& lifter) {
+  Program& program = lifter.program;
+  const Codec& codec = lifter.machine.codec;
+  if (codec.groups.fixed() || lifter.misread.empty()) return;
+  std::sort(lifter.misread.begin(), lifter.misread.end());
+  for (const CodeRange& range : program.ranges) {
+    if (!std::ranges::binary_search(lifter.misread, range.procedure)) continue;
+    const auto code = lifter.image.bytes_at(range.start, range.end - range.start);
+    for (uint64_t at = range.start; code && at < range.end; ++at) {
+      const auto bytes = code->subspan(at - range.start);
+      Instruction instruction;
+      codec.decode(bytes.first(codec.length(bytes)),
+                   static_cast<uint32_t>(at - program.origin_base), &instruction);
+      if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
+      const uint32_t target = lifter.range_at(lifter.branch_target(at, instruction));
+      if (target != kNone && program.ranges[target].procedure != range.procedure)
+        lifter.pin(program[program.ranges[target].procedure],
+                   "code that is not understood may branch to it");
+    }
+  }
+}
+
 void connect_blocks(Lifter& lifter) {
   Program& program = lifter.program;
   std::vector<std::vector<uint32_t>> ranges_of(program.procedures.size());
@@ -371,6 +398,7 @@ void connect_blocks(Lifter& lifter) {
   std::sort(program.near_branches.begin(), program.near_branches.end());
   check_landing_pads(lifter);
   pin_unproven_targets(lifter);
+  pin_targets_of_misread_code(lifter);
   pin_followers(program);
   for (CodePointer& pointer : program.code_pointers) {
     const auto location = block_at(program, pointer.target.address);

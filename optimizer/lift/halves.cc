@@ -106,7 +106,7 @@ bool GpHalves::is_table(uint64_t target) const {
 void GpHalves::refer(const Half& half, uint64_t target) {
   if (!is_border(lifter_, half.symbol, target))
     add_formed_address(lifter_, lifter_.program[half.procedure], half.place, target,
-                    half.low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
+                       half.low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
 }
 
 void GpHalves::read(HalfGroup group) {

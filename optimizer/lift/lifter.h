@@ -79,6 +79,7 @@ struct Lifter {
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
+  std::vector<ProcedureId> misread;    // procedures whose instructions may start elsewhere
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
   std::vector<uint64_t> all_gps;       // gps that some procedure may use, the most frequent first
   std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed

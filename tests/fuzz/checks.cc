@@ -163,6 +163,7 @@ void check_counter_map(std::span<const uint8_t> bytes, FuzzResult& result) {
   if (map.counters > kMostCounters) return;
   CounterFile file;
   file.counters_address = map.counters_address;
+  file.words = map.counters;
   file.counters.resize(map.counters);
   FuzzRandom random(bytes.size() + map.counters);
   for (uint64_t& word : file.counters)

@@ -129,6 +129,35 @@ TEST(Collect, CountsAreThoseOfTheRuns) {
 }
 
 /// Two jumps through one hub: the sums are right on both sides of the hub.
+/// Each thread has a copy of the counters; the last one may be growing.
+TEST(Collect, CopiesAreAddedUp) {
+  const std::vector<uint64_t> counters = {1, 2, 3, 10, 20, 30, 100, 200};
+  respike_counter_header header = header_of({}, "image", 3);
+  EXPECT_THROW(decode_counter_file(file_of(header, counters), "file"), Error);
+  header.flags = RESPIKE_COUNTERS_COPIED;
+  const CounterFile file = decode_counter_file(file_of(header, counters), "file");
+  EXPECT_EQ(file.words, 3u);
+  EXPECT_EQ(file.counters, counters);
+  EXPECT_THROW(decode_counter_file(file_of(header, {1, 2}), "file"), Error);
+  header.header_size = 4608;
+  EXPECT_THROW(decode_counter_file(file_of(header, counters), "file"), Error);
+  header.header_size = 8192;
+  header.counters_size = 0;
+  EXPECT_THROW(decode_counter_file(file_of(header, counters), "file"), Error);
+
+  CounterMap map;
+  map.counters = 3;
+  map.procedures.emplace_back().name = "f";
+  map.procedures.back().graph.blocks = 1;
+  map.procedures.back().blocks.resize(1);
+  map.procedures.back().graph.edges.push_back({.from = 0, .to = 1, .counter = 1});
+  CounterSum sum(map);
+  sum.add(file);
+  const Profile profile = sum.profile();
+  EXPECT_EQ(profile.runs, 1);
+  EXPECT_EQ(profile.procedures.at(0).blocks.at(0).count, 22u);
+}
+
 TEST(Collect, HubsAreDivided) {
   CounterMap map;
   map.procedures.resize(1);

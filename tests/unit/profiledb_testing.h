@@ -171,6 +171,7 @@ class CountingProgram {
     CounterFile file;
     file.path = "file";
     file.counters_address = map_.counters_address;
+    file.words = counters.size();
     file.counters = counters;
     CounterSum sum(map_);
     sum.add(file);

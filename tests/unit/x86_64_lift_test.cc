@@ -135,6 +135,26 @@ TEST(X8664Lift, CallOfTheNextProcedure) {
   }
 }
 
+/// What clang's -fsanitize=function makes of f: jmp .+8, six bytes of data, push %rax; call g; pop
+/// %rax; ret. Read in a row the data take the call's first byte with them.
+TEST(X8664Lift, CallBehindDataInCode) {
+  const std::vector<uint8_t> code = {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00, 0x50,
+                                     0xe8, 0x02, 0,    0,    0,    0x58, 0xc3, 0xc3};  // f, g
+  for (const bool relocated : {false, true}) {
+    const Lifted lifted(code, {{"f", 16}, {"g", 1}}, {}, 0, kDistances, [=](Image& image) {
+      if (!relocated) return;
+      const auto g = static_cast<uint32_t>(image.symbols.size() - 1);
+      image.relocations[0].relocations.push_back({.address = kCode + 10,
+                                                  .addend = -4,
+                                                  .symbol = g,
+                                                  .raw = 4,
+                                                  .role = RelocationRole::branch});
+    });
+    EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+    EXPECT_FALSE(lifted["g"].movable()) << relocated;
+  }
+}
+
 /// f: lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; 2 targets
 std::vector<uint8_t> code_with_table() {
   return {0x48, 0x8d, 0x15, 0xf9, 0x0f, 0, 0,  //
