@@ -349,9 +349,10 @@ void pin_targets_of_misread_code(Lifter& lifter) {
   std::sort(lifter.misread.begin(), lifter.misread.end());
   for (const CodeRange& range : program.ranges) {
     if (!std::ranges::binary_search(lifter.misread, range.procedure)) continue;
-    const auto code = lifter.image.bytes_at(range.start, range.end - range.start);
-    for (uint64_t at = range.start; code && at < range.end; ++at) {
-      const auto bytes = code->subspan(at - range.start);
+    const Section& section = lifter.image.sections[lifter.code_at(range.start)->section];
+    const auto code = section.contents.first(range.end - section.address);
+    for (uint64_t at = range.start; at < range.end; ++at) {
+      const auto bytes = code.subspan(at - section.address);
       Instruction instruction;
       codec.decode(bytes.first(codec.length(bytes)),
                    static_cast<uint32_t>(at - program.origin_base), &instruction);
