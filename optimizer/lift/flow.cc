@@ -357,7 +357,9 @@ void pin_targets_of_misread_code(Lifter& lifter) {
       codec.decode(bytes.first(codec.length(bytes)),
                    static_cast<uint32_t>(at - program.origin_base), &instruction);
       if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
-      const uint32_t target = lifter.range_at(lifter.branch_target(at, instruction));
+      // Not branch_target(): by the map, no instruction starts here.
+      const uint32_t target =
+          lifter.range_at(at + static_cast<uint64_t>(int64_t{instruction.immediate}));
       if (target != kNone && program.ranges[target].procedure != range.procedure)
         lifter.pin(program[program.ranges[target].procedure],
                    "code that is not understood may branch to it");

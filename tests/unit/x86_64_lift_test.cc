@@ -151,7 +151,7 @@ TEST(X8664Lift, CallBehindDataInCode) {
                                                   .role = RelocationRole::branch});
     });
     EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
-    EXPECT_FALSE(lifted["g"].movable()) << relocated;
+    EXPECT_FALSE(lifted["g"].movable()) << relocated << lifted["f"].reason;
   }
 }
 
