@@ -202,13 +202,29 @@ void trim_padding(const Lifter& lifter, Piece& piece) {
     piece.end = last;
 }
 
+/// The addresses in the table of no-ops that somebody may patch (-fpatchable-function-entry of gcc
+/// and clang), sorted. With `=4,2` two of four no-ops stand in front of each procedure.
+std::vector<uint64_t> patchable_places(const Lifter& lifter) {
+  std::vector<uint64_t> places;
+  for (const RelocationTable& table : lifter.image.relocations) {
+    if (lifter.image.sections[table.target].name != "__patchable_function_entries") continue;
+    for (const Relocation& relocation : table.relocations)
+      if (relocation.role == RelocationRole::address64)
+        places.push_back(lifter.symbol_value(relocation.symbol) +
+                         static_cast<uint64_t>(relocation.addend));
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
-/// become pieces of their own.
+/// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   size_t i = 0;
   const CodeMap& map = lifter.map();
   const std::vector<uint64_t> untyped = untyped_symbols(lifter);
+  const std::vector<uint64_t> patchable = patchable_places(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
@@ -217,7 +233,14 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         const auto code_there = lifter.code_from(group).first(map.groups().slots);
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
-      while (start < end && all_nops(start)) start = map.group_end(start);
+      const auto may_be_patched = [&](uint64_t address) {
+        return std::ranges::binary_search(patchable, address);
+      };
+      while (start < end && all_nops(start) && !may_be_patched(start)) start = map.group_end(start);
+      if (start < end && may_be_patched(start)) {
+        result.push_back({.start = start, .end = end, .is_gap = true});
+        return;
+      }
       if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end)) return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
@@ -510,6 +533,18 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
+/// Pins what is behind no-ops that may be patched, which belong to it. The no-ops stay as data.
+void pin_behind_patchable_places(Lifter& lifter) {
+  for (const uint64_t place : patchable_places(lifter)) {
+    const uint32_t range = lifter.range_at(place);
+    if (range == kNone || range + 1 >= lifter.program.ranges.size() ||
+        !std::ranges::binary_search(lifter.data, lifter.program.ranges[range].procedure))
+      continue;
+    lifter.pin(lifter.program[lifter.program.ranges[range + 1].procedure],
+               "the no-ops in front of it may be patched");
+  }
+}
+
 /// Finds for each range where the no-ops in front of it start.
 void find_nops(Lifter& lifter) {
   const CodeMap& map = lifter.map();
@@ -542,6 +577,7 @@ void find_procedures(Lifter& lifter) {
   find_nops(lifter);
   leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
+  pin_behind_patchable_places(lifter);
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);

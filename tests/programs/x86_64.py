@@ -63,6 +63,7 @@ SHAPES = [
     Shape("pg", ("-pg",), ("-pg",), kinds=("dynamic",), programs=("switches", "interpreter")),
     Shape("no-separate-code", (), ("-Wl,-z,noseparate-code",)),
     Shape("relr", (), ("-Wl,-z,pack-relative-relocs",)),
+    Shape("patchable", ("-fpatchable-function-entry=4,2",), programs=("switches", "exceptions")),
     Shape("gold", SECTIONS, ("-fuse-ld=gold",), needs="ld.gold"),
     Shape("lld", SECTIONS, ("-fuse-ld=lld", "-Wl,--icf=safe"), needs="ld.lld", kinds=("dynamic", "pie")),
     Shape("mold", (), ("-fuse-ld=mold",), needs="mold"),
