@@ -220,12 +220,16 @@ Image read_counting_image(const CounterFile& file,
 respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
                                  const std::string& path) {
   respike_counter_header header;
-  if (start.size() < sizeof header.magic ||
-      std::memcmp(start.data(), RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic) != 0)
-    throw Error(kind_of_file(start).empty()
+  constexpr std::string_view kMagic(RESPIKE_COUNTER_FILE_MAGIC, sizeof header.magic);
+  const std::string_view begin(reinterpret_cast<const char*>(start.data()),
+                               std::min(start.size(), kMagic.size()));
+  if (begin != kMagic) {
+    const auto kind = kind_of_file(start);
+    throw Error(kind.empty() || begin.starts_with(kMagic.data())
                     ? std::string("this is not a counter file")
-                    : fmt::format("it is {}, not a counter file", kind_of_file(start)),
+                    : fmt::format("it is {}, not a counter file", kind),
                 path);
+  }
   if (start.size() < sizeof header) throw Error("the counter file ends in its header", path);
   std::memcpy(&header, start.data(), sizeof header);
   if (header.version != RESPIKE_COUNTER_FILE_VERSION)
