@@ -105,31 +105,30 @@ std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
                                                         const CodeFacts& facts) {
   std::vector<std::pair<ProcedureId, BlockId>> result;
   std::vector<bool> known(program.procedures.size());
-  std::vector<ProcedureId> twice;
+  std::vector<ProcedureId> twice;  // procedures that return in two processes
+  const auto returns_twice = [&](ProcedureId id) {
+    if (!known[id]) twice.push_back(id);
+    known[id] = true;
+  };
   const auto take = [&](ProcedureId id, BlockId block) {
     const BasicBlock& last = program[id].blocks[block];
     const bool call = is_call(program.machine->facts(last.instructions.back()).flow);
-    if (call && last.edge(Edge::Kind::fall_through) != nullptr) {
-      if (program[id].movable()) result.emplace_back(id, block);
-    } else if (!known[id]) {  // a jump, in whose place the procedure returns twice
-      known[id] = true;
-      twice.push_back(id);
-    }
+    if (!call || last.edge(Edge::Kind::fall_through) == nullptr) return returns_twice(id);
+    if (program[id].movable()) result.emplace_back(id, block);
   };
   const auto names = bound_names(*program.image);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     if (program[id].movable())
       for (const BlockId block : calls_of_forks(program, facts, id, names)) take(id, block);
-    if (forks(program[id].name) && !known[id]) {
-      known[id] = true;
-      twice.push_back(id);
-    }
+    if (forks(program[id].name)) returns_twice(id);
   }
   while (!twice.empty()) {
     const ProcedureId id = twice.back();
     twice.pop_back();
-    for (const uint32_t call : facts.calls().callers_of(id))
-      take(facts.calls().calls()[call].caller, facts.calls().calls()[call].block);
+    for (const uint32_t number : facts.calls().callers_of(id)) {
+      const Call& call = facts.calls().calls()[number];
+      take(call.caller, call.block);
+    }
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 namespace respike {
+
 std::string_view name_of(Counters counters) {
   return kCounterNames[static_cast<size_t>(counters)];
 }

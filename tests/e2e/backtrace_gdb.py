@@ -15,13 +15,16 @@ unwound, return addresses expected."""
 
 import json
 import os
+import sys
 import zlib
 
 import gdb
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gdb_stacks  # noqa: E402
+
 JOB = json.load(open(os.environ["BACKTRACE_JOB"]))
 CODE = [(start, bytes.fromhex(text)) for start, text in JOB["code"]]
-LONGEST_STACK = 80
 
 
 def word_at(address):
@@ -98,17 +101,6 @@ def walk(bias, steps):
     return digest
 
 
-def call_stack(bias):
-    stack, frame = [], gdb.newest_frame()
-    while frame is not None and len(stack) < LONGEST_STACK:
-        stack.append(frame.pc() - bias)
-        try:
-            frame = frame.older()
-        except gdb.error:
-            break
-    return stack
-
-
 def is_uncertain(address):
     """Whether stacks are not compared there: in the program's libraries, which have no symbols, and
     in imprecise ranges."""
@@ -129,7 +121,7 @@ def changed_calls(callers, before, after):
 
 def follow(bias, steps):
     """See the head of this file."""
-    callers = [address + bias for address in call_stack(bias)[1:]]
+    callers = [address + bias for address in gdb_stacks.call_stack(bias)[1:]]
     followed = []
     for _ in range(steps):
         before = program_counter()
@@ -138,11 +130,11 @@ def follow(bias, steps):
             break
         counter = program_counter()
         callers = changed_calls(callers, before, counter)
-        if callers is None or len(callers) > LONGEST_STACK - 10:
+        if callers is None or len(callers) > gdb_stacks.LONGEST - 10:
             break
         if is_uncertain(counter - bias):
             continue
-        unwound, expected = call_stack(bias)[1:], [address - bias for address in callers]
+        unwound, expected = gdb_stacks.call_stack(bias)[1:], [address - bias for address in callers]
         if unwound != expected:
             return {"followed": followed, "wrong": [counter - bias, unwound, expected]}
         followed.append(counter - bias)
@@ -166,7 +158,7 @@ def visit(bias, stop):
     digest = walk(bias, steps)
     if not alive():
         return None
-    result = {"pc": program_counter() - bias, "digest": digest, "stack": call_stack(bias)}
+    result = {"pc": program_counter() - bias, "digest": digest, "stack": gdb_stacks.call_stack(bias)}
     return {**result, **follow(bias, JOB["follow"])}
 
 

@@ -10,11 +10,14 @@ import json
 import os
 import re
 import shlex
+import sys
 
 import gdb
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gdb_stacks  # noqa: E402
+
 JOB = json.load(open(os.environ["BACKTRACE_JOB"]))
-LONGEST_STACK = 80
 MOST_STOPS = 2  # at one procedure
 # Direct jumps and no-ops, which layouts add and remove.
 GLUE = re.compile(r"(jmp[a-z]* +0x|(data16 |cs )*nop|xchg +%ax,%ax)")
@@ -61,18 +64,6 @@ def go_on(steps):
     return alive()
 
 
-def call_stack(bias):
-    stack, frame = [], gdb.newest_frame()
-    while frame is not None and len(stack) < LONGEST_STACK:
-        if frame.type() != gdb.INLINE_FRAME:  # known from debug information, which outputs lack
-            stack.append(frame.pc() - bias)
-        try:
-            frame = frame.older()
-        except gdb.error:
-            break
-    return stack
-
-
 def visit(bias, breakpoints):
     """The stops, in the order in which the program comes to them."""
     stops = []
@@ -89,7 +80,7 @@ def visit(bias, breakpoints):
             del breakpoints[at]
         if not go_on(JOB["steps"][len(stops)]):
             break
-        stops.append([at - bias, call_stack(bias)])
+        stops.append([at - bias, gdb_stacks.call_stack(bias)])
     return stops
 
 

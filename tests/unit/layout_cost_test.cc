@@ -11,12 +11,6 @@
 namespace respike {
 namespace {
 
-void set_counts(Procedure& procedure, BlockId block, uint64_t falls, uint64_t taken) {
-  procedure.blocks[block].count = falls + taken;
-  for (Edge& edge : procedure.blocks[block].successors)
-    edge.count = edge.kind == Edge::Kind::taken ? taken : falls;
-}
-
 /// A conditional branch to block 2; block 1 follows the branch; both blocks return.
 LayoutProgram fork(uint64_t falls, uint64_t taken) {
   LayoutProgram p;

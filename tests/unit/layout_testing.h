@@ -180,4 +180,11 @@ inline std::vector<BlockId> joined(const std::vector<std::vector<BlockId>>& chai
   return order;
 }
 
+/// How often a block falls through and how often it branches.
+inline void set_counts(Procedure& procedure, BlockId block, uint64_t falls, uint64_t taken) {
+  procedure.blocks[block].count = falls + taken;
+  for (Edge& edge : procedure.blocks[block].successors)
+    edge.count = edge.kind == Edge::Kind::taken ? taken : falls;
+}
+
 }  // namespace respike

@@ -10,12 +10,6 @@
 namespace respike {
 namespace {
 
-void set_counts(Procedure& procedure, BlockId block, uint64_t falls, uint64_t taken) {
-  procedure.blocks[block].count = falls + taken;
-  for (Edge& edge : procedure.blocks[block].successors)
-    edge.count = edge.kind == Edge::Kind::taken ? taken : falls;
-}
-
 /// Three instructions that run 10 times; a loop of four instructions, 10 rounds each time; one
 /// more.
 LayoutProgram loop_of_one_group() {
