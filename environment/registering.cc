@@ -83,6 +83,18 @@ void require_something_to_optimize(const std::vector<fs::path>& files, const std
       files.front());
 }
 
+/// What `f` returns. Another process may prune images that no application uses yet, those that `f`
+/// has just added among them: then `f` is called again.
+template <typename F>
+auto again_while_rows_go(F f) {
+  constexpr int kMostTries = 5;
+  for (int tries = 1; tries < kMostTries; ++tries) try {
+      return f();
+    } catch (const RowGone&) {
+    }
+  return f();
+}
+
 }  // namespace
 
 RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
@@ -103,12 +115,15 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
 
   RegisterResult result;
   result.name = name;
-  const Id main = register_file(program.path, program.view.soname);
-  std::vector<Id> linked;
-  for (const LoadedLibrary& library : libraries.loaded)
-    linked.push_back(register_file(library.path, library.view.soname));
   for (const MissingLibrary& library : libraries.missing) result.missing.push_back(library.name);
-  const Id application = put_application(name, program.path, main, linked, result);
+  const auto register_files = [&] {
+    const Id main = register_file(program.path, program.view.soname);
+    std::vector<Id> linked;
+    for (const LoadedLibrary& library : libraries.loaded)
+      linked.push_back(register_file(library.path, library.view.soname));
+    return put_application(name, program.path, main, linked, result);
+  };
+  const Id application = again_while_rows_go(register_files);
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
   for (const MissingLibrary& library : libraries.missing)
@@ -227,10 +242,13 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   image.machine = content.machine();
   image.optimizable = reason.empty();
   image.reason = reason;
-  if (image.id == 0 || image != known) image.id = database_.put_image(image);
-  if (!image.optimizable) return std::nullopt;
   // Whoever cancels leaves no build without what older builds' counts tell of it.
   Database::Transaction transaction(database_);
+  if (image.id == 0 || image != known) image.id = database_.put_image(image);
+  if (!image.optimizable) {
+    transaction.commit();
+    return std::nullopt;
+  }
   const Id id = database_.put_build(image.id, content.facts(), procedures);
   const BuildRow build = database_.build(id);
   if (build.number > 1)

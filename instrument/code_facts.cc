@@ -1,7 +1,6 @@
 #include "instrument/code_facts.h"
 
 #include <algorithm>
-#include <span>
 
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
@@ -9,6 +8,14 @@
 #include "optimizer/machine/probes.h"
 
 namespace respike {
+
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
+  if (program.image == nullptr || instruction.origin == kNone) return {};
+  return program.image
+      ->bytes_at(program.origin_base + instruction.origin,
+                 program.machine->codec.size({&instruction, 1}))
+      .value_or(std::span<const uint8_t>());
+}
 
 CodeFacts::CodeFacts(const Program& program)
     : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {}

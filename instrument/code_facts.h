@@ -1,7 +1,9 @@
 #pragma once
 // What the instrumenter asks of the analyses of a program.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
@@ -17,6 +19,9 @@ struct PointFacts {
   RegisterSet live;  // registers that may still be read
   bool gp = false;   // the global pointer register holds the procedure's gp
 };
+
+/// The bytes of an instruction of the input; none of an added instruction.
+std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction);
 
 class CodeFacts {
  public:

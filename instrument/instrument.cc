@@ -62,6 +62,10 @@ class Instrumenter {
   void insert_probes(Layout& layout, const CodeFacts& facts);
   void describe();
   std::vector<uint8_t> emit_image(Layout layout);
+  bool is_library() const { return image_.kind == Image::Kind::shared_library; }
+  void note_addresses(const Injection::Addresses& addresses);
+  respike_start_parameters start_parameters(const Injection::Addresses& addresses, uint64_t at,
+                                            const ImageId& id) const;
   Injection::Contents inject(const Injection::Addresses& addresses);
   uint64_t text_size() const;
   void require_copies() const;
@@ -297,9 +301,12 @@ void Instrumenter::describe() {
     }
 }
 
-Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) {
+/// Fills in what is known of the output's addresses.
+void Instrumenter::note_addresses(const Injection::Addresses& addresses) {
   for (const auto& [location, original] : places_)
     map_.places.push_back({addresses.resolve(location), original});
+  std::sort(map_.places.begin(), map_.places.end(),
+            [](const auto& a, const auto& b) { return a.address < b.address; });
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
     for (BlockId b = 0; b < program_[id].blocks.size() && program_[id].movable(); ++b) {
       const BasicBlock& block = program_[id].blocks[b];
@@ -307,26 +314,21 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
         result_.block_addresses.emplace_back(program_.address_of(block),
                                              addresses.resolve({.procedure = id, .block = b}));
     }
-  std::sort(map_.places.begin(), map_.places.end(),
-            [](const auto& a, const auto& b) { return a.address < b.address; });
-  const std::vector<uint8_t> encoded = encode_counter_map(map_);
-  const ImageId id = make_image_id(image_.file, options_.description, encoded);
+}
 
-  Injection::Contents contents;
-  contents.code.assign(start_.code.begin(), start_.code.end());
-  contents.code.resize(start_.code.size() + sizeof(respike_start_parameters));
-  const uint64_t at = addresses.code + start_.code.size();
-  const bool library = image_.kind == Image::Kind::shared_library;
-  respike_start_parameters parameters{};
-  parameters.counters = static_cast<int64_t>(addresses.memory + copies_size() - at);
-  const uint64_t next = library ? addresses.initializer.value_or(0) : addresses.entry;
-  if (next != 0) parameters.next = static_cast<int64_t>(next - at);
-  parameters.counters_size = memory_.size - copies_size();
-  parameters.copied = options_.counters == Counters::threads ? 1 : 0;
+/// What the start code has to know. `at`: where the parameters will be.
+respike_start_parameters Instrumenter::start_parameters(const Injection::Addresses& addresses,
+                                                        uint64_t at, const ImageId& id) const {
   const auto copy_path = [](char* to, const std::string& path) {
     std::memcpy(to, path.data(), path.size());
     return static_cast<uint32_t>(path.size());
   };
+  respike_start_parameters parameters{};
+  parameters.counters = static_cast<int64_t>(addresses.memory + copies_size() - at);
+  const uint64_t next = is_library() ? addresses.initializer.value_or(0) : addresses.entry;
+  if (next != 0) parameters.next = static_cast<int64_t>(next - at);
+  parameters.counters_size = memory_.size - copies_size();
+  parameters.copied = options_.counters == Counters::threads ? 1 : 0;
   parameters.file_prefix_size = copy_path(parameters.file_prefix, file_prefix_);
   respike_counter_header& header = parameters.header;
   std::memcpy(header.magic, RESPIKE_COUNTER_FILE_MAGIC, sizeof(header.magic));
@@ -337,10 +339,23 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   if (options_.counters == Counters::atomic) header.flags = RESPIKE_COUNTERS_ATOMIC;
   if (options_.counters == Counters::threads) header.flags = RESPIKE_COUNTERS_COPIED;
   copy_path(header.image_path, options_.output);
+  return parameters;
+}
+
+Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) {
+  note_addresses(addresses);
+  const std::vector<uint8_t> encoded = encode_counter_map(map_);
+  const ImageId id = make_image_id(image_.file, options_.description, encoded);
+
+  Injection::Contents contents;
+  contents.code.assign(start_.code.begin(), start_.code.end());
+  contents.code.resize(start_.code.size() + sizeof(respike_start_parameters));
+  const respike_start_parameters parameters =
+      start_parameters(addresses, addresses.code + start_.code.size(), id);
   std::memcpy(contents.code.data() + start_.code.size(), &parameters, sizeof(parameters));
 
   contents.entry = addresses.entry;
-  if (library)
+  if (is_library())
     contents.initializer = addresses.code + start_.initializer_entry;
   else
     contents.entry = addresses.code + start_.program_entry;
@@ -407,7 +422,7 @@ void Instrumenter::require_copies() const {
   };
   const Machine& machine = *program_.machine;
   if (!machine.probes->has_copies()) fail("the machine has no register for that");
-  if (image_.kind == Image::Kind::shared_library) fail("it is a library");
+  if (is_library()) fail("it is a library");
   // A static program sets its thread pointer while it runs.
   if (std::ranges::none_of(image_.segments, [](const Segment& segment) {
         return segment.kind == Segment::Kind::interpreter;
@@ -427,7 +442,7 @@ InstrumentResult Instrumenter::run() {
   Steps steps(options_.progress);
   require_rewritable(image_);
   choose_file_names();
-  if (image_.kind == Image::Kind::shared_library) require_room_for_initializer(image_);
+  if (is_library()) require_room_for_initializer(image_);
 
   steps.begin("lift", 0.0);
   program_ = lift(image_, diagnostics_);

@@ -100,14 +100,6 @@ bool is_successor(const Procedure& procedure, BlockId block) {
 
 }  // namespace
 
-std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction) {
-  if (program.image == nullptr || instruction.origin == kNone) return {};
-  return program.image
-      ->bytes_at(program.origin_base + instruction.origin,
-                 program.machine->codec.size({&instruction, 1}))
-      .value_or(std::span<const uint8_t>());
-}
-
 ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
   const Procedure& procedure = program[id];
   const std::vector<bool> glued = glued_before(*program.machine, procedure);
@@ -467,7 +459,7 @@ void ProbeInserter::add_routines(Layout& layout) {
         add_blocks(id, BasicBlock{}, state->second, std::move(pieces), 0);
     program_[id].blocks[0].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
     layout.fragments.insert(layout.fragments.begin() + middle,
-                            {.procedure = id, .blocks = blocks, .alignment = 16});
+                            {.procedure = id, .blocks = blocks, .start = {.alignment = 16}});
   }
 }
 
@@ -704,46 +696,57 @@ void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edi
   for (; i < probes.size(); ++i) split_edge(id, probes[i], edited);
 }
 
+/// The return point of a call whose block was cut is that of the part with the call.
+void ProbeInserter::follow_cut_blocks(const std::vector<Edited>& edits) {
+  const auto follow = [&](ProcedureId id, BlockId& block) {
+    if (block < edits[id].end_of.size()) block = edits[id].end_of[block];
+  };
+  const auto moved = [&](CodeLocation& location) {
+    if (location.where == CodeLocation::Where::return_point)
+      follow(location.procedure, location.block);
+  };
+  for (Procedure& procedure : program_.procedures)
+    for (Reference& reference : procedure.references) moved(reference.target);
+  for (CodePointer& pointer : program_.code_pointers) moved(pointer.target);
+  for (ProcedureId id = 0; id < by_procedure_.size(); ++id)
+    for (JumpTable& table : program_[id].jump_tables) follow(id, table.jump);
+}
+
+/// The blocks of a fragment with those that were added to its procedure.
+std::vector<BlockId> ProbeInserter::with_added(const std::vector<BlockId>& blocks,
+                                               const Edited& edited) {
+  std::vector<BlockId> result;
+  for (const BlockId block : blocks) {
+    const auto add = [&](const std::vector<std::vector<BlockId>>& added) {
+      if (block < added.size())
+        result.insert(result.end(), added[block].begin(), added[block].end());
+    };
+    add(edited.before);
+    result.push_back(block);
+    add(edited.behind);
+    add(edited.beyond);
+  }
+  return result;
+}
+
 void ProbeInserter::insert(Layout& layout) {
   shrink();
   find_gaps(layout);
   first_routine_ = static_cast<ProcedureId>(program_.procedures.size());
   std::vector<Edited> edits(program_.procedures.size());
-  std::vector<uint32_t> last_fragment(program_.procedures.size(), kNone);
-  for (uint32_t f = 0; f < layout.fragments.size(); ++f)
-    last_fragment[layout.fragments[f].procedure] = f;
-  const auto moved = [&](CodeLocation& location) {
-    if (location.where != CodeLocation::Where::return_point) return;
-    const Edited& edited = edits[location.procedure];
-    if (location.block < edited.end_of.size()) location.block = edited.end_of[location.block];
-  };
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id)
     if (!by_procedure_[id].empty()) edit(id, by_procedure_[id], edits[id]);
-  for (Procedure& procedure : program_.procedures)
-    for (Reference& reference : procedure.references) moved(reference.target);
-  for (CodePointer& pointer : program_.code_pointers) moved(pointer.target);
-  for (ProcedureId id = 0; id < by_procedure_.size(); ++id)
-    for (JumpTable& table : program_[id].jump_tables)
-      if (table.jump < edits[id].end_of.size()) table.jump = edits[id].end_of[table.jump];
-  for (uint32_t f = 0; f < layout.fragments.size(); ++f) {
-    Layout::Fragment& fragment = layout.fragments[f];
+  follow_cut_blocks(edits);
+  std::vector<Layout::Fragment*> last(program_.procedures.size());  // of each procedure
+  for (Layout::Fragment& fragment : layout.fragments) {
+    last[fragment.procedure] = &fragment;
     const Edited& edited = edits[fragment.procedure];
-    if (edited.behind.empty()) continue;
-    std::vector<BlockId> blocks;
-    for (BlockId block : fragment.blocks) {
-      const auto add = [&](const std::vector<std::vector<BlockId>>& added) {
-        if (block < added.size())
-          blocks.insert(blocks.end(), added[block].begin(), added[block].end());
-      };
-      add(edited.before);
-      blocks.push_back(block);
-      add(edited.behind);
-      add(edited.beyond);
-    }
-    if (last_fragment[fragment.procedure] == f)
-      blocks.insert(blocks.end(), edited.trailing.begin(), edited.trailing.end());
-    fragment.blocks = std::move(blocks);
+    if (!edited.behind.empty()) fragment.blocks = with_added(fragment.blocks, edited);
   }
+  for (ProcedureId id = 0; id < edits.size(); ++id)
+    if (last[id] != nullptr)
+      last[id]->blocks.insert(last[id]->blocks.end(), edits[id].trailing.begin(),
+                              edits[id].trailing.end());
   add_routines(layout);
 }
 

@@ -18,9 +18,6 @@
 
 namespace respike {
 
-/// The bytes of an instruction of the input; none of an added instruction.
-std::span<const uint8_t> input_bytes(const Program& program, const Instruction& instruction);
-
 /// Where probes can be put in a procedure: not between a load-locked and its store-conditional, nor
 /// in the shadow of a trap.
 ProbePlaces find_probe_places(const Program& program, ProcedureId procedure);
@@ -110,6 +107,8 @@ class ProbeInserter {
   void find_copy_at_entry(ProcedureId procedure, BlockId block, uint64_t address);
   void find_copy_behind(ProcedureId procedure, BlockId block, uint64_t address);
   void find_gaps(const Layout& layout);
+  void follow_cut_blocks(const std::vector<Edited>& edits);
+  static std::vector<BlockId> with_added(const std::vector<BlockId>& blocks, const Edited& edited);
   void edit(ProcedureId id, std::vector<Probe>& probes, Edited& edited);
   void write(ProcedureId id, const Probe& probe, uint32_t state, std::vector<Piece>& pieces);
   void edit_block(ProcedureId id, std::span<const Probe> probes, Edited& edited);

@@ -22,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/base/equal_span.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/saturating.h"
 #include "optimizer/changes.h"
@@ -99,8 +100,7 @@ class Follower {
   };
 
   std::span<const Cut> cuts_of(uint32_t after) const {
-    const auto range = std::ranges::equal_range(cuts_, after, {}, &Cut::after);
-    return {range.begin(), range.end()};
+    return equal_span(cuts_, after, &Cut::after);
   }
 
   /// Makes the pieces of a block of the output; returns what runs behind it.

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "instrument/counter_map.h"
+#include "optimizer/base/error.h"
 #include "optimizer/profile/profile.h"
 #include "profiledb/image_store.h"
 
@@ -169,6 +170,12 @@ struct PruneResult {
 /// $RESPIKE_DB if set, else respike/respike.db in $XDG_DATA_HOME or ~/.local/share. Throws Error
 /// when none of these variables is set.
 std::filesystem::path default_database_path();
+
+/// A row whose key was known is not there any more: another process has removed the row.
+class RowGone : public Error {
+ public:
+  using Error::Error;
+};
 
 class Database {
  public:

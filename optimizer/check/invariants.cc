@@ -529,9 +529,10 @@ Violation LayoutVerifier::fragment(const Layout::Fragment& fragment) {
   };
   if (!procedure.movable()) return say(0, "the layout moves it, but its procedure must stay");
   if (fragment.blocks.empty()) return say(0, "the layout has an empty fragment of its procedure");
-  if (fragment.alignment == 0 || (fragment.alignment & (fragment.alignment - 1)) != 0)
+  if (fragment.start.alignment == 0 ||
+      (fragment.start.alignment & (fragment.start.alignment - 1)) != 0)
     return say(fragment.blocks[0], "the alignment of its fragment is not a power of two");
-  if (fragment.phase >= fragment.alignment)
+  if (fragment.start.phase >= fragment.start.alignment)
     return say(fragment.blocks[0], "the phase of its fragment is not below the alignment");
   for (size_t i = 0; i < fragment.blocks.size(); ++i) {
     const BlockId b = fragment.blocks[i];

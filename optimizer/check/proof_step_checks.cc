@@ -10,6 +10,7 @@
 #include <set>
 
 #include "optimizer/analysis/private_slots.h"
+#include "optimizer/base/equal_span.h"
 
 namespace respike {
 
@@ -63,20 +64,17 @@ void PairRun::compare_call_sites(const BasicBlock& before, const BasicBlock& aft
 }
 
 void PairRun::compare_tables(const BasicBlock& before, const BasicBlock& after) {
-  // Clang 14 does not compile the ranges of the standard library's equal_range().
-  const auto& entries = before_.table_entries;
-  const auto jump = [](const ProcedureBefore::TableEntry& e) { return e.jump; };
-  const auto first = std::ranges::lower_bound(entries, pair_.before, {}, jump);
-  const auto last = std::ranges::upper_bound(entries, pair_.before, {}, jump);
-  const bool own = first != last;
+  const auto entries =
+      equal_span(before_.table_entries, pair_.before, &ProcedureBefore::TableEntry::jump);
+  const bool own = !entries.empty();
   std::set<std::pair<BlockId, BlockId>> followed;  // pairs of targets of an edge, before and after
   for (size_t e = 0; e < before.successors.size() && own; ++e)
     if (before.successors[e].kind == Edge::Kind::indirect)
       followed.emplace(before.successors[e].target, after.successors[e].target);
-  for (auto entry = first; entry != last; ++entry) {
-    const CodeLocation& to = program_.code_pointers[entry->pointer].target;
-    expect(followed.contains({entry->target.block, to.block}) && to.procedure == before_.id &&
-               to.where == entry->target.where,
+  for (const ProcedureBefore::TableEntry& entry : entries) {
+    const CodeLocation& to = program_.code_pointers[entry.pointer].target;
+    expect(followed.contains({entry.target.block, to.block}) && to.procedure == before_.id &&
+               to.where == entry.target.where,
            "a jump table leads elsewhere");
   }
   for (size_t e = 0; e < before.successors.size() && !own; ++e)

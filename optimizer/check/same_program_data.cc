@@ -81,6 +81,7 @@ void Comparison::find_entries() {
   symbols();
   dynamic_symbols();
   pinned_blocks();
+  relocated_words();
   sections();
   dynamic_relocations();
   unwind_tables();
@@ -121,6 +122,48 @@ void Comparison::pinned_blocks() {
             fmt::format("code that must stay is gone: input {}", before_.describe({id, b, 0})));
     }
   }
+}
+
+/// Code that is not understood may have been read from wrong places, alike in both images: a call
+/// that was not seen and whose target moved leads elsewhere. The relocations of such code say what
+/// its words lead to. Example: `call g` behind data, which reads as another instruction.
+void Comparison::relocated_words() {
+  if (before_.program.map.groups().fixed()) return;
+  const Image& image = *before_.program.image;
+  for (const RelocationTable& table : image.relocations) {
+    if (table.target >= image.sections.size() || !image.sections[table.target].executable())
+      continue;
+    for (const Relocation& relocation : table.relocations)
+      if (!difference_ && is_outside_of_understood_code(relocation.address))
+        relocated_word(relocation);
+  }
+}
+
+void Comparison::relocated_word(const Relocation& relocation) {
+  const bool distance =
+      relocation.role == RelocationRole::branch || relocation.role == RelocationRole::pc_relative32;
+  const Image& image = *before_.program.image;
+  if (!distance && relocation.role != RelocationRole::address32) return;
+  if (relocation.symbol >= image.symbols.size() ||
+      !in_executable_section(image, image.symbols[relocation.symbol]))
+    return;
+  const auto word_of = [&](const ComparedProgram& side) -> std::optional<uint32_t> {
+    const Section* section = side.program.image->section_at(relocation.address);
+    if (section == nullptr) return std::nullopt;
+    const uint64_t at = relocation.address - section->address;
+    if (at > section->contents.size() || section->contents.size() - at < 4) return std::nullopt;
+    return load<uint32_t>(section->contents.data() + at);
+  };
+  const auto before = word_of(before_), after = word_of(after_);
+  if (!before || !after) return;
+  // A linker that relaxed the instruction left another word; then the relocation says nothing.
+  const uint64_t value =
+      image.symbols[relocation.symbol].value + static_cast<uint64_t>(relocation.addend);
+  if (static_cast<uint32_t>(value - (distance ? relocation.address : 0)) != *before) return;
+  const uint64_t target = value + (distance ? 4 : 0);  // distances count from behind the word
+  const auto moved = static_cast<int32_t>(*after - *before);
+  pair_addresses(target, target + static_cast<uint64_t>(int64_t{moved}),
+                 fmt::format("what the code at {:#x} refers to", relocation.address));
 }
 
 void Comparison::code_pointers() {
@@ -170,12 +213,14 @@ void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_vie
 
 /// Whether an address lies in a procedure that may have moved.
 bool Comparison::is_inside_moved(uint64_t address) const {
-  const auto& ranges = before_.program.ranges;
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
-  if (after == ranges.begin()) return false;
-  const CodeRange& range = *(after - 1);
-  return address < range.end && before_.program[range.procedure].movable();
+  const CodeRange* range = before_.range_at(address);
+  return range != nullptr && before_.program[range->procedure].movable();
+}
+
+/// Whether an address lies in an opaque procedure, or in none.
+bool Comparison::is_outside_of_understood_code(uint64_t address) const {
+  const CodeRange* range = before_.range_at(address);
+  return range == nullptr || before_.program[range->procedure].state == Procedure::State::opaque;
 }
 
 /// The output may have more local symbols, for fragments; all others keep their order. Symbols of

@@ -52,6 +52,8 @@ class ComparedProgram {
   /// The number of what an exception does at a call with this action; equal numbers for equal
   /// actions of either program.
   uint32_t action_class(uint32_t lsda, uint64_t action);
+  /// The range of code that holds an address, or nullptr. Binary search.
+  const CodeRange* range_at(uint64_t address) const;
   /// The instruction at an address of the image, or nullopt when no instruction starts there.
   /// Binary search.
   std::optional<CodeCursor> find(uint64_t address) const;
@@ -156,7 +158,10 @@ class Comparison {
   void pinned_blocks();
   void code_pointers();
   void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
+  void relocated_words();
+  void relocated_word(const Relocation& relocation);
   bool is_inside_moved(uint64_t address) const;
+  bool is_outside_of_understood_code(uint64_t address) const;
   void symbols();
   void dynamic_symbols();
   void symbol(const Symbol& before, const Symbol& after);

@@ -151,11 +151,16 @@ bool ComparedProgram::describes_return(const CodeCursor& call) const {
   return regions_.start_of(place) == regions_.start_of(program.map.group_end(place));
 }
 
-std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
+const CodeRange* ComparedProgram::range_at(uint64_t address) const {
   const auto& ranges = program.ranges;
-  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
-  if (range == ranges.begin() || address >= (--range)->end) return std::nullopt;
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
+  return after == ranges.begin() || address >= (after - 1)->end ? nullptr : &*(after - 1);
+}
+
+std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {
+  const CodeRange* range = range_at(address);
+  if (range == nullptr) return std::nullopt;
   const auto& blocks = program[range->procedure].blocks;
   const auto origin = static_cast<uint32_t>(address - program.origin_base);
   const auto first = blocks.begin() + range->first_block;

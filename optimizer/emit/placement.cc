@@ -43,7 +43,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
         addresses_[numbers_(id, b)] = program.address_of(block);
   if (!machine_.codec.groups.fixed()) start_fragments_at_entries(layout);
-  find_free_ranges(program);
+  find_free_ranges();
   pack(layout);
   place(layout);
   if (machine_.branches.set_length != nullptr) {
@@ -82,47 +82,68 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
   return location.address;
 }
 
-void Placement::find_free_ranges(const Program& program) {
-  std::vector<std::pair<uint64_t, uint64_t>> taken;
-  std::vector<const Section*> sections;
-  for (const CodeRange& range : program.ranges) {
-    const Section* section = program.image->section_at(range.start);
-    if (!program[range.procedure].movable())
-      taken.emplace_back(range.start, range.end);
-    else if (sections.empty() || sections.back() != section)
-      sections.push_back(section);
-  }
+/// Ranges of addresses that must keep their bytes, sorted.
+Placement::Ranges Placement::taken_ranges() const {
+  Ranges taken;
+  for (const CodeRange& range : program_.ranges)
+    if (!program_[range.procedure].movable()) taken.emplace_back(range.start, range.end);
   // No other code may be where unwind information describes code that stays.
-  for (const Fde& fde : program.foreign_fdes) taken.emplace_back(fde.start, fde.end);
+  for (const Fde& fde : program_.foreign_fdes) taken.emplace_back(fde.start, fde.end);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
   // minus one: no other procedure's unwind information may end there.
-  for (const Procedure& procedure : program.procedures)
+  for (const Procedure& procedure : program_.procedures)
     if (!procedure.movable())
       for (const BasicBlock& block : procedure.blocks)
         if (block.origin != kNone && machine_.is_signal_return(block.instructions.span()))
-          taken.emplace_back(program.address_of(block) - machine_.codec.groups.alignment(),
-                             program.address_of(block));
-  // Bytes that control runs through on its way from one staying range to the next stay, too.
+          taken.emplace_back(program_.address_of(block) - machine_.codec.groups.alignment(),
+                             program_.address_of(block));
+  take_what_control_runs_through(taken);
+  take_what_code_refers_to(taken);
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
+/// Bytes that control runs through on its way from one staying range to the next stay, too.
+void Placement::take_what_control_runs_through(Ranges& taken) const {
   std::vector<std::pair<ProcedureId, uint64_t>> ends;  // procedure, end of a range of it
-  for (const CodeRange& range : program.ranges)
-    if (!program[range.procedure].movable()) ends.emplace_back(range.procedure, range.end);
+  for (const CodeRange& range : program_.ranges)
+    if (!program_[range.procedure].movable()) ends.emplace_back(range.procedure, range.end);
   std::sort(ends.begin(), ends.end());
-  for (const auto& [from, to] : program.falls_into) {
-    const uint64_t stop = program[to].address;
+  for (const auto& [from, to] : program_.falls_into) {
+    const uint64_t stop = program_[to].address;
     const auto first = std::lower_bound(ends.begin(), ends.end(), std::pair(from, uint64_t{0}));
     const auto last = std::lower_bound(first, ends.end(), std::pair(from, stop));
     for (auto end = first; end != last; ++end) taken.emplace_back(end->second, stop);
   }
-  // Places outside of all procedures to which code refers stay as they are.
-  for (const Procedure& procedure : program.procedures)
-    for (const Reference& reference : procedure.references)
-      if (reference.target.where == CodeLocation::Where::address)
-        taken.emplace_back(reference.target.address,
-                           reference.target.address + machine_.codec.groups.alignment());
-  std::sort(taken.begin(), taken.end());
+}
+
+/// Places outside of all procedures to which code refers stay as they are, and so do those that
+/// control runs through from there.
+void Placement::take_what_code_refers_to(Ranges& taken) const {
+  for (const Procedure& procedure : program_.procedures)
+    for (const Reference& reference : procedure.references) {
+      if (reference.target.where != CodeLocation::Where::address) continue;
+      const uint64_t place = reference.target.address;
+      uint64_t stop = place + machine_.codec.groups.alignment();
+      const auto next = std::ranges::lower_bound(program_.ranges, place, {}, &CodeRange::start);
+      if (reference.kind == ReferenceKind::branch && next != program_.ranges.end() &&
+          !program_[next->procedure].movable())
+        stop = std::max(stop, next->start);
+      taken.emplace_back(place, stop);
+    }
+}
+
+void Placement::find_free_ranges() {
+  std::vector<const Section*> sections;
+  for (const CodeRange& range : program_.ranges)
+    if (program_[range.procedure].movable())
+      if (const Section* section = program_.image->section_at(range.start);
+          sections.empty() || sections.back() != section)
+        sections.push_back(section);
   std::sort(sections.begin(), sections.end(),
             [](const Section* a, const Section* b) { return a->address < b->address; });
   sections.erase(std::unique(sections.begin(), sections.end()), sections.end());
+  const auto taken = taken_ranges();
   const uint64_t unit = machine_.codec.groups.alignment();
   auto next = taken.begin();
   uint64_t at = 0;
@@ -152,13 +173,13 @@ void Placement::start_fragments_at_entries(Layout& layout) const {
       if (i == 0 || entry)
         result.push_back({.procedure = fragment.procedure,
                           .blocks = {},
-                          .alignment = i == 0 ? fragment.alignment : 1,
-                          .phase = i == 0 ? fragment.phase : 0});
+                          .start = i == 0 ? fragment.start : Start{.alignment = 1}});
       if (entry) {
         const uint64_t address = program_.address_of(block);
         const auto own = static_cast<uint32_t>(std::min(address & (~address + 1), kMost));
-        result.back().alignment = std::max(result.back().alignment, own);
-        result.back().phase &= ~(own - 1);
+        Start& start = result.back().start;
+        start.alignment = std::max(start.alignment, own);
+        start.phase &= ~(own - 1);
       }
       result.back().blocks.push_back(fragment.blocks[i]);
     }
@@ -178,26 +199,24 @@ void Placement::place(const Layout& layout) {
   uint64_t at = free_.empty() ? 0 : free_[0].first;
   uint64_t added = added_start_;
   size_t pool = 0;
-  const auto take = [&](uint64_t size, const Layout::Fragment& how) {
+  const auto take = [&](uint64_t size, const Start& how) {
     for (; range < free_.size(); at = ++range < free_.size() ? free_[range].first : 0) {
-      const uint64_t start = how.start_from(at);
+      const uint64_t start = how.from(at);
       if (start > free_[range].second || free_[range].second - start < size) continue;
       at = start + size;
       return start;
     }
-    const uint64_t start = how.start_from(added);
+    const uint64_t start = how.from(added);
     added = start + size;
     return start;
   };
   for (uint32_t index = 0; index <= layout.fragments.size(); ++index) {
     for (; pool < pools_.size() && pools_[pool].before_fragment == index; ++pool)
-      pools_[pool].address = take(pools_[pool].size, {.blocks = {}, .alignment = 16});
+      pools_[pool].address = take(pools_[pool].size, {.alignment = 16});
     if (index == layout.fragments.size()) break;
     const Layout::Fragment& fragment = layout.fragments[index];
-    const Layout::Fragment how = {
-        .blocks = {},
-        .alignment = std::max(fragment.alignment, uint32_t{machine_.codec.groups.alignment()}),
-        .phase = fragment.phase};
+    Start how = fragment.start;
+    how.alignment = std::max(how.alignment, uint32_t{machine_.codec.groups.alignment()});
     uint64_t total = 0;
     for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
     const uint64_t start = take(total, how);
@@ -264,7 +283,7 @@ void Placement::split_large(Layout& layout) {
   std::vector<Layout::Fragment> result;
   for (Layout::Fragment& fragment : layout.fragments) {
     uint64_t size_so_far = 0;
-    Layout::Fragment piece{fragment.procedure, {}, fragment.alignment, fragment.phase};
+    Layout::Fragment piece{fragment.procedure, {}, fragment.start};
     for (BlockId id : fragment.blocks) {
       const bool glued =
           !piece.blocks.empty() &&

@@ -32,6 +32,8 @@ struct FarStub {
 
 class Placement {
  public:
+  using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;  // of addresses, half-open
+
   /// Places everything; splits fragments of `layout` that are too large for far branches.
   Placement(const Program& program, Layout& layout, uint64_t added_code_address);
 
@@ -50,8 +52,8 @@ class Placement {
 
   const std::vector<PlacedFragment>& fragments() const { return placed_; }
   const std::vector<FarStub>& stubs() const { return stubs_; }
-  /// The ranges that code may fill: start and end, in address order.
-  const std::vector<std::pair<uint64_t, uint64_t>>& free_ranges() const { return free_; }
+  /// What code may fill, in address order.
+  const Ranges& free_ranges() const { return free_; }
   uint64_t added_start() const { return added_start_; }
   uint64_t added_end() const { return added_end_; }
 
@@ -69,7 +71,10 @@ class Placement {
   };
 
   void start_fragments_at_entries(Layout& layout) const;
-  void find_free_ranges(const Program& program);
+  Ranges taken_ranges() const;
+  void take_what_control_runs_through(Ranges& taken) const;
+  void take_what_code_refers_to(Ranges& taken) const;
+  void find_free_ranges();
   void pack(const Layout& layout);
   void place(const Layout& layout);
   std::vector<std::pair<ProcedureId, BlockId>> short_branches(const Layout& layout) const;
@@ -89,7 +94,7 @@ class Placement {
   Packing packing_;
   BlockNumbers numbers_;  // of addresses_
   std::vector<uint64_t> addresses_;
-  std::vector<std::pair<uint64_t, uint64_t>> free_;
+  Ranges free_;
   std::vector<PlacedFragment> placed_;
   std::vector<Pool> pools_;
   std::vector<FarStub> stubs_;

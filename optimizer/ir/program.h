@@ -247,6 +247,15 @@ void pin_followers(Program& program);
 /// The block that starts at an address of the input, or nullopt. Binary search.
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
 
+/// Where code may start: its address modulo `alignment` is `phase`.
+struct Start {
+  uint32_t alignment = 4;  // bytes, a power of two
+  uint32_t phase = 0;      // bytes, whole groups
+
+  /// The first such address, from `at` on.
+  uint64_t from(uint64_t at) const { return at + ((phase - at) & (uint64_t{alignment} - 1)); }
+};
+
 /// The order of code in the output. Fragments are placed in the order of the vector; the blocks of
 /// a fragment are contiguous. Every block of every movable procedure is in exactly one fragment;
 /// pinned and opaque procedures are not listed. The first fragment that holds block 0 carries the
@@ -255,13 +264,7 @@ struct Layout {
   struct Fragment {
     ProcedureId procedure = kNone;
     std::vector<BlockId> blocks;
-    uint32_t alignment = 4;  // bytes, a power of two
-    uint32_t phase = 0;      // its address modulo `alignment`; in whole groups
-
-    /// The first address at which the fragment may start, from `at` on.
-    uint64_t start_from(uint64_t at) const {
-      return at + ((phase - at) & (uint64_t{alignment} - 1));
-    }
+    Start start = {};
   };
   std::vector<Fragment> fragments;
 };

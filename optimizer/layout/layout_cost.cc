@@ -100,7 +100,7 @@ LinesOfBlocks lines_in_layout(const Program& program, const Layout& layout, cons
   LinesOfBlocks lines(numbers.count());
   uint64_t at = 0;
   for (const Layout::Fragment& fragment : layout.fragments) {
-    at = fragment.start_from(at);
+    at = fragment.start.from(at);
     for (const BlockId block : fragment.blocks) {
       const uint64_t size = packing.size(fragment.procedure, block);
       lines[numbers(fragment.procedure, block)] = lines_of(at, size, line);

@@ -29,8 +29,7 @@ class Windows {
 
   void add(ProcedureId procedure, uint64_t size, std::vector<std::vector<BlockId>> fragments) {
     for (auto& blocks : fragments)
-      windows_.back().push_back(
-          {.procedure = procedure, .blocks = std::move(blocks), .alignment = 4});
+      windows_.back().push_back({.procedure = procedure, .blocks = std::move(blocks)});
     size_ += size;
     if (size_ < kWindow) return;
     windows_.emplace_back();
@@ -81,7 +80,8 @@ Layout original_layout(const Program& program) {
       layout.fragments.push_back(
           {.procedure = range.procedure,
            .blocks = std::move(blocks),
-           .alignment = range.start % kProcedureAlignment == 0 ? kProcedureAlignment : 4});
+           .start = {.alignment =
+                         range.start % kProcedureAlignment == 0 ? kProcedureAlignment : 4}});
   }
   return layout;
 }

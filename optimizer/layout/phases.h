@@ -9,12 +9,6 @@
 
 namespace respike {
 
-/// Where a piece may start: its address modulo `alignment` is `phase`.
-struct Start {
-  uint32_t alignment = 4;  // bytes, a power of two
-  uint32_t phase = 0;      // bytes
-};
-
 /// The cycles that blocks, packed one behind the other, take to issue by their counts: element i is
 /// for code that starts i groups behind a multiple of IssueModel::period. The machine must have an
 /// issue model.

@@ -370,10 +370,7 @@ class Builder {
   static void append(Layout& layout, const Piece& piece, Start start) {
     if (layout.fragments.empty() || layout.fragments.back().procedure != piece.procedure ||
         start.alignment > Start().alignment)
-      layout.fragments.push_back({.procedure = piece.procedure,
-                                  .blocks = {},
-                                  .alignment = start.alignment,
-                                  .phase = start.phase});
+      layout.fragments.push_back({.procedure = piece.procedure, .blocks = {}, .start = start});
     auto& blocks = layout.fragments.back().blocks;
     blocks.insert(blocks.end(), piece.blocks.begin(), piece.blocks.end());
   }

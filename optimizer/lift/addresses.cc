@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/equal_span.h"
 #include "optimizer/lift/references.h"
 
 namespace respike {
@@ -240,8 +241,7 @@ void TableBases::go_to(uint64_t word, unsigned size) {
 
 /// The instructions that form the address of the table.
 std::span<const TableReference> TableBases::users() const {
-  const auto found = std::ranges::equal_range(lifter_.tables, *base_, {}, &TableReference::table);
-  return {found.begin(), found.end()};
+  return equal_span(lifter_.tables, *base_, &TableReference::table);
 }
 
 ProcedureId TableBases::owner(uint64_t address) const {

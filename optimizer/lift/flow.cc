@@ -168,6 +168,13 @@ class Connector {
       lifter_.pin(program_[location->procedure], "what may be data may branch to it");
   }
 
+  /// Control may run from `address`, between procedures, into the next one.
+  void pin_code_behind(uint64_t address) {
+    const auto next = std::ranges::lower_bound(program_.ranges, address, {}, &CodeRange::start);
+    if (lifter_.range_at(address) == kNone && next != program_.ranges.end())
+      lifter_.pin(program_[next->procedure], "code in front of it that stays may lead to it");
+  }
+
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {
     const uint64_t place = address_of(last);
     const uint64_t target = lifter_.branch_target(place, last);
@@ -184,6 +191,7 @@ class Connector {
                                  ? "out of all procedures"
                                  : "into the middle of an instruction";
       lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
+      pin_code_behind(target);
       if (const uint32_t range = lifter_.range_at(target); range != kNone) {
         lifter_.misread.push_back(program_.ranges[range].procedure);
         lifter_.make_opaque(

@@ -12,6 +12,7 @@ import pathlib
 import pty
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -681,6 +682,21 @@ def check_unregister(scratch):
     expect(world.images("third")[image.name]["profile"]["runs"] == 0, "pruned")
 
 
+def check_pruned_meanwhile(scratch):
+    """While an application is registered, another process prunes images that no application uses."""
+    world = World(scratch)
+    image = world.copy(static_program().image)
+    world.ok("register", image, "--name", "app")
+    pruning = ["sh", "-c", f"while {common.RESPIKE} prune > /dev/null; do :; done"]
+    with subprocess.Popen(pruning, env=world.environment, start_new_session=True) as pruner:
+        try:
+            for _ in range(25):
+                world.ok("unregister", "app")
+                world.ok("register", image, "--name", "app")
+        finally:
+            os.killpg(pruner.pid, signal.SIGKILL)
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
@@ -704,6 +720,7 @@ def main():
             "foreign entries": check_foreign_entries,
             "full disk": check_full_disk,
             "unregister": check_unregister,
+            "pruned meanwhile": check_pruned_meanwhile,
         }
         cases = common.named_cases(checks, scratch)
         cases += [

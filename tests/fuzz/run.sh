@@ -16,11 +16,14 @@ build=${3:-$root/build-fuzz}
   CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
 fuzzer=${target#ia64_}
 fuzzer=${fuzzer#x86_64_}_fuzzer
-ninja -C "$build" "$fuzzer" >/dev/null
+build() {
+  ninja -C "$build" --quiet "$@"  # prints errors only
+}
+build "$fuzzer"
 
 seeds=$build/seeds
 if [[ $target != emulation ]]; then
-  ninja -C "$build" respike >/dev/null
+  build respike
   [[ -e $seeds/done ]] || { "$root/tests/fuzz/make-seeds.sh" "$seeds" "$build/respike"; touch "$seeds/done"; }
 fi
 corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
@@ -33,15 +36,15 @@ if [[ $target == ir_text ]]; then
   cp "$root"/tests/ir/alpha*.ir "$corpus"
   options=(-dict="$root/tests/fuzz/ir_text.dict" -max_len=65536)
 elif [[ $target == counting ]]; then
-  ninja -C "$build" counting_seeds >/dev/null
+  build counting_seeds
   "$build/tests/fuzz/counting_seeds" "$corpus"
   options=(-max_len=65536)
 elif [[ $target == unwind ]]; then
-  ninja -C "$build" unwind_seeds >/dev/null
+  build unwind_seeds
   "$build/tests/fuzz/unwind_seeds" "$corpus" "$seeds"/ia64.*
   options=(-max_len=2048)
 elif [[ $target == emulation ]]; then
-  ninja -C "$build" emulation_seeds >/dev/null
+  build emulation_seeds
   "$build/tests/fuzz/emulation_seeds" "$corpus"
   options=(-max_len=4096)
 else

@@ -18,7 +18,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t kGpdisp = 6, kGpRelLow = 18;  // Alpha relocation types
+constexpr uint32_t kRefQuad = 2, kGpdisp = 6, kGpRelLow = 18;  // Alpha relocation types
 
 /// Lifts and rewrites. Returns the lifted program's violation, or what is wrong with the output, or
 /// nothing. An Error is fine, except for an internal error.
@@ -87,6 +87,15 @@ TEST(Damage, LowerHalfOnAnUpperHalf) {
   store(bytes.data() + relocation_at(bytes, kGpdisp) + 8, kGpRelLow);
   EXPECT_EQ(problem_of(bytes), std::nullopt);
   EXPECT_NE(reason_of(bytes, "_start").find("does not fit its instruction"), std::string::npos);
+}
+
+TEST(Damage, CodePointerInTheHeadersOfTheFile) {
+  const auto source = "_start: ret\n answer: ret\n .data\n .quad answer\n";
+  Bytes bytes = assembled(
+      "header", fmt::format(".text\n .globl _start\n .type answer,@function\n{}", source));
+  const uint64_t record = relocation_at(bytes, kRefQuad);
+  store(bytes.data() + record, view_image(bytes, "good").segments.front().address + 32);
+  EXPECT_EQ(problem_of(bytes, OptimizeOptions::Order::scatter), std::nullopt);
 }
 
 TEST(Damage, GpLoadWithItsLowerHalfInAnotherProcedure) {

@@ -90,8 +90,9 @@ std::string describe(const Program& program, const Layout::Fragment& fragment) {
   return fmt::format("{}: {}", program[fragment.procedure].name, fmt::join(fragment.blocks, " "));
 }
 
-std::string describe_phase(const Layout::Fragment& fragment) {
-  return fragment.phase == 0 ? "" : fmt::format(" plus {}", fragment.phase);
+std::string describe(const Start& start) {
+  return fmt::format("aligned to {}{}", start.alignment,
+                     start.phase == 0 ? "" : fmt::format(" plus {}", start.phase));
 }
 
 /// One line for each fragment, in order; then what is expected of it.
@@ -101,8 +102,7 @@ std::string run_layout(const TextProgram& text, const Command& command) {
   if (const auto violation = find_violation(text.program, layout)) return *violation + "\n";
   std::string output;
   for (const Layout::Fragment& fragment : layout.fragments)
-    output += fmt::format("{}, aligned to {}{}\n", describe(text.program, fragment),
-                          fragment.alignment, describe_phase(fragment));
+    output += fmt::format("{}, {}\n", describe(text.program, fragment), describe(fragment.start));
   if (!command.against_input) return output;
   for (const Forecast::Change& change : forecast.procedures)
     output +=

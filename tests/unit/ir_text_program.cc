@@ -90,8 +90,8 @@ void TextProgram::read_line(std::string_view line) {
     words_.push_back({address, words.next_number<uint64_t>(), first == "word32" ? 4u : 8u});
   } else if (first == "fragment") {
     Layout::Fragment fragment{.procedure = words.next_number<ProcedureId>(), .blocks = {}};
-    words.take_number("alignment", fragment.alignment);
-    words.take_number("phase", fragment.phase);
+    words.take_number("alignment", fragment.start.alignment);
+    words.take_number("phase", fragment.start.phase);
     while (!words.at_end()) fragment.blocks.push_back(words.next_number<BlockId>());
     fragments.push_back(std::move(fragment));
   } else if (first == "foreign") {

@@ -111,7 +111,7 @@ TEST(Padding, PutsALoopIntoOneGroup) {
     p.program.machine = &machine;
     std::vector<uint32_t> phases;
     for (const auto& fragment : profiled_layout(p.program, with_colours()).fragments)
-      phases.push_back(fragment.phase);
+      phases.push_back(fragment.start.phase);
     return phases;
   };
   EXPECT_EQ(starts(issuing_fake_machine()), (std::vector<uint32_t>{4, 0}));

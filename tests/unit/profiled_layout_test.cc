@@ -415,9 +415,9 @@ TEST(ProfiledLayout, RowsForTheCacheStartAtItsLines) {
   const uint32_t line = p.program.machine->icache.line;
   const auto aligned =
       std::count_if(layout.fragments.begin(), layout.fragments.end(),
-                    [&](const auto& fragment) { return fragment.alignment == line; });
+                    [&](const auto& fragment) { return fragment.start.alignment == line; });
   EXPECT_GE(aligned, 1);
-  EXPECT_EQ(layout.fragments.front().alignment, line);
+  EXPECT_EQ(layout.fragments.front().start.alignment, line);
 }
 
 /// ext-TSP would take quadratic time for these blocks.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 
+#include "optimizer/check/same_program.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
@@ -153,6 +155,50 @@ TEST(X8664Lift, CallBehindDataInCode) {
     EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
     EXPECT_FALSE(lifted["g"].movable()) << relocated << lifted["f"].reason;
   }
+}
+
+/// The same data may read as a branch into the no-ops between f and g, behind which control runs
+/// on.
+TEST(X8664Lift, DataThatReadsLikeABranchIntoPadding) {
+  const Lifted lifted({0xeb, 0x06, 0x76, 0x08, 0x88, 0x48, 0x01, 0x00, 0x50, 0xc3,  // f
+                       0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3},                   // g
+                      {{"f", 10}, {"g", 1}}, {}, 0, kDistances,
+                      [](Image& image) { image.symbols.back().value = kCode + 16; });
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
+}
+
+/// The comparison reads what relocations of f lead to: in the output g and h have changed places,
+/// and the call, which nothing decodes, is as it was.
+TEST(X8664Lift, CallThatNothingDecodedIsCompared) {
+  const std::vector<uint8_t> f = {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00,
+                                  0x50, 0xe8, 0x02, 0,    0,    0,    0x58, 0xc3};
+  constexpr uint8_t kReturn = 0xc3, kHalt = 0xf4;
+  const auto lifted = [&](bool changed) {
+    auto code = f;
+    code.resize(64, 0x90);
+    code[16] = code[48] = kReturn;
+    code[32] = kReturn;
+    code[changed ? 16 : 32] = kHalt;
+    std::vector<NamedSize> procedures = {{"f", 16}, {"g", 16}, {"h", 32}};
+    return std::make_unique<Lifted>(
+        code, procedures, std::vector<uint8_t>{}, 0, kDistances, [=](Image& image) {
+          image.sections[1].name = ".text";
+          const auto g = static_cast<uint32_t>(image.symbols.size() - 2);
+          if (changed) std::swap(image.symbols[g].value, image.symbols[g + 1].value);
+          image.relocations[0].relocations.push_back({.address = kCode + 10,
+                                                      .addend = -4,
+                                                      .symbol = g,
+                                                      .raw = 4,
+                                                      .role = RelocationRole::branch});
+        });
+  };
+  const auto before = lifted(false), same = lifted(false), after = lifted(true);
+  for (Procedure& procedure : before->program.procedures)  // as if lift() had not pinned g
+    if (procedure.name == "g") procedure.state = Procedure::State::movable;
+  EXPECT_EQ(find_difference(before->program, same->program).value_or(""), "");
+  const std::string difference = find_difference(before->program, after->program).value_or("");
+  EXPECT_TRUE(difference.starts_with("the instructions differ: input 0x1010 in g")) << difference;
 }
 
 /// f: lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; 2 targets

@@ -307,6 +307,14 @@ bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved) {
 
 void check_request(const Image& input, const NewImage& output) {
   require(input, output.contents.size() == input.file.size(), "the contents have another size");
+  const uint64_t program_headers = reinterpret_cast<const FileHeader*>(input.file.data())->e_phoff;
+  for (const auto& [start, size] :
+       {std::pair(uint64_t{0}, sizeof(FileHeader)),
+        std::pair(program_headers, input.segments.size() * sizeof(ProgramHeader))})
+    require(input,
+            std::ranges::equal(input.file.subspan(start, size),
+                               std::span(output.contents).subspan(start, size)),
+            "a relocation would change the headers of the file");
   check_symbols(input, output);
   for (const auto& moved : output.moved)
     require(input,
