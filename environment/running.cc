@@ -100,7 +100,12 @@ std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKi
     return std::nullopt;
   }
   const auto derived = database_.newest_derived(build->id, kind);
-  if (!derived) return std::nullopt;
+  if (!derived) {
+    if (has_derived(image.id, kind))
+      warn(fmt::format("{} has changed since it was {}: it runs as it is until it is {} again",
+                       image.path, name_of(kind), name_of(kind)));
+    return std::nullopt;
+  }
   const fs::path file = database_.store().path(derived->content);
   if (!database_.store().contains(derived->content)) {
     warn(fmt::format("{} runs as it is: the {} image is not in {} any more", image.path,
@@ -126,16 +131,16 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   const Mode mode = application.mode;
   const DerivedKind kind =
       mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
+  bool said = false;
   const auto warn = [&](const std::string& text) {
     if (options.warn) options.warn(text);
+    said = true;
   };
   std::set<fs::path> files;
-  bool nested = false;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow& image = used.image;
     std::error_code error;
     if (is_substituted(image.path)) {
-      nested = true;
       warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
     } else if (mode != Mode::original && image.optimizable && fs::exists(image.path, error)) {
       // By now a link may lead to the file of another image, which has one substitute only.
@@ -143,7 +148,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
       if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
   }
-  if (result.empty() && !nested && mode != Mode::original)
+  if (result.empty() && !said && mode != Mode::original)
     warn(fmt::format("no image of {} is {}: it runs as it is", application.name, name_of(kind)));
   return result;
 }

@@ -279,7 +279,20 @@ CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::strin
   file.words = header.counters_size / 8;
   file.counters.resize((bytes.size() - header.header_size) / 8);
   std::memcpy(file.counters.data(), bytes.data() + header.header_size, 8 * file.counters.size());
+  if ((header.flags & RESPIKE_COUNTERS_COPIED) != 0) {
+    const uint64_t made = file.counters.size() / file.words - 1;
+    file.copies_refused = header.copies > made ? static_cast<uint32_t>(header.copies - made) : 0;
+  }
   return file;
+}
+
+std::optional<std::string> describe_refused_copies(const CounterFile& file) {
+  if (file.copies_refused == 0) return std::nullopt;
+  return fmt::format(
+      "in process {} {} threads or forked children had no counters of their own, for want of "
+      "memory or room in the spool: some of their counts may be lost; --counters atomic counts "
+      "them all",
+      file.process_id, file.copies_refused);
 }
 
 CounterFile read_counter_file(const std::filesystem::path& path) {
@@ -393,12 +406,17 @@ Profile collect(std::span<const std::filesystem::path> files,
                 image.path);
   const CounterMap map = read_counter_map(image);
   CounterSum sum(map);
-  sum.add(file);
+  const auto add = [&] {
+    sum.add(file);
+    if (const auto text = describe_refused_copies(file); text && diagnostics != nullptr)
+      diagnostics->warn(*text);
+  };
+  add();
   for (const auto& path : files.subspan(1)) {
     file = read_counter_file(path);
     if (file.image_id != id)
       throw Error(fmt::format("it is of another image than {}", first), file.path);
-    sum.add(file);
+    add();
   }
   if (const auto text = describe_left_out(map); text && diagnostics != nullptr)
     diagnostics->warn(*text);

@@ -181,6 +181,7 @@ class Merger {
     }
     try {
       solve(*image, *file, hash64(bytes), true);
+      if (const auto text = describe_refused_copies(*file)) diagnostics_.warn(*text);
     } catch (const Error& error) {
       if (error.file() != path.string()) throw;
       result_.damaged += set_aside(path, kDamaged, error.what());
