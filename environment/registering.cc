@@ -123,7 +123,11 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
       linked.push_back(register_file(library.path, library.view.soname));
     return put_application(name, program.path, main, linked, result);
   };
-  const Id application = again_while_rows_go(register_files);
+  const Id application = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
+    notes_ = notes;
+    warnings_ = warnings;
+    return register_files();
+  });
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
   for (const MissingLibrary& library : libraries.missing)

@@ -131,14 +131,16 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   const Mode mode = application.mode;
   const DerivedKind kind =
       mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
-  bool said = false;
+  bool explained = false;  // why the program itself runs as it is
+  Role role = Role::main;
   const auto warn = [&](const std::string& text) {
     if (options.warn) options.warn(text);
-    said = true;
+    if (role == Role::main) explained = true;
   };
   std::set<fs::path> files;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow& image = used.image;
+    role = used.role;
     std::error_code error;
     if (is_substituted(image.path)) {
       warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
@@ -148,7 +150,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
       if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
   }
-  if (result.empty() && !said && mode != Mode::original)
+  if (result.empty() && !explained && mode != Mode::original)
     warn(fmt::format("no image of {} is {}: it runs as it is", application.name, name_of(kind)));
   return result;
 }

@@ -280,19 +280,17 @@ CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::strin
   file.counters.resize((bytes.size() - header.header_size) / 8);
   std::memcpy(file.counters.data(), bytes.data() + header.header_size, 8 * file.counters.size());
   if ((header.flags & RESPIKE_COUNTERS_COPIED) != 0) {
-    const uint64_t made = file.counters.size() / file.words - 1;
-    file.copies_refused = header.copies > made ? static_cast<uint32_t>(header.copies - made) : 0;
+    file.lacks_copies = header.copies >= file.counters.size() / file.words;
   }
   return file;
 }
 
-std::optional<std::string> describe_refused_copies(const CounterFile& file) {
-  if (file.copies_refused == 0) return std::nullopt;
+std::optional<std::string> describe_refused_copies(uint64_t processes) {
+  if (processes == 0) return std::nullopt;
   return fmt::format(
-      "in process {} {} threads or forked children had no counters of their own, for want of "
-      "memory or room in the spool: some of their counts may be lost; --counters atomic counts "
-      "them all",
-      file.process_id, file.copies_refused);
+      "threads or forked children of {} had no counters of their own: some of their counts may be "
+      "lost; --counters atomic counts them all",
+      processes == 1 ? "a process" : fmt::format("{} processes", processes));
 }
 
 CounterFile read_counter_file(const std::filesystem::path& path) {
@@ -406,20 +404,18 @@ Profile collect(std::span<const std::filesystem::path> files,
                 image.path);
   const CounterMap map = read_counter_map(image);
   CounterSum sum(map);
-  const auto add = [&] {
-    sum.add(file);
-    if (const auto text = describe_refused_copies(file); text && diagnostics != nullptr)
-      diagnostics->warn(*text);
-  };
-  add();
+  sum.add(file);
+  uint64_t lacking = file.lacks_copies;
   for (const auto& path : files.subspan(1)) {
     file = read_counter_file(path);
     if (file.image_id != id)
       throw Error(fmt::format("it is of another image than {}", first), file.path);
-    add();
+    sum.add(file);
+    lacking += file.lacks_copies;
   }
-  if (const auto text = describe_left_out(map); text && diagnostics != nullptr)
-    diagnostics->warn(*text);
+  if (diagnostics != nullptr)
+    for (const auto& text : {describe_left_out(map), describe_refused_copies(lacking)})
+      if (text) diagnostics->warn(*text);
   return sum.profile();
 }
 

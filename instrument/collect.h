@@ -24,8 +24,8 @@ struct CounterFile {
   uint64_t start_time = 0;        // nanoseconds since 1970
   uint64_t counters_address = 0;  // in the process
   bool atomic = false;
-  uint64_t words = 0;           // of each copy of the counters
-  uint32_t copies_refused = 0;  // to threads and forked children
+  uint64_t words = 0;         // of each copy of the counters
+  bool lacks_copies = false;  // threads or forked children went without
   // Of all copies, as they are now: the process may still run, and the last copy grow.
   std::vector<uint64_t> counters;
 };
@@ -34,8 +34,8 @@ struct CounterFile {
 CounterFile read_counter_file(const std::filesystem::path& path);
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path);
 
-/// A warning when threads or children of the process went without counters of their own.
-std::optional<std::string> describe_refused_copies(const CounterFile& file);
+/// A warning when threads or children of `processes` went without counters of their own.
+std::optional<std::string> describe_refused_copies(uint64_t processes);
 
 /// Throws Error, as read_counter_file() does, when no counter file of `size` bytes starts with
 /// `start`: its header, or the whole file if that is shorter.

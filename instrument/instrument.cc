@@ -178,8 +178,7 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     const Procedure& procedure = program_[id];
     if (!procedure.movable()) {
       result_.left_out.push_back({procedure.name, procedure.reason});
-      // Pinned procedures are few, and come from the linker or the kernel.
-      if (procedure.state == Procedure::State::opaque && !runs_once(program_, procedure))
+      if (is_worth_telling(program_, procedure))
         map_.left_out.push_back({procedure.name, procedure.size});
     } else if (facts.calls().unused(id)) {
       ++result_.unused;

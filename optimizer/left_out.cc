@@ -14,6 +14,18 @@
 
 namespace respike {
 
+namespace {
+
+bool does_nothing(const Program& program, const Procedure& procedure) {
+  return std::ranges::all_of(procedure.blocks, [&](const BasicBlock& block) {
+    return std::ranges::all_of(block.instructions.span(), [&](const Instruction& i) {
+      return i.is_pseudo() || (i.opcode != kInvalid && program.machine->facts(i).nop);
+    });
+  });
+}
+
+}  // namespace
+
 std::optional<std::string> describe_left_out(std::vector<LeftOut> left_out,
                                              std::span<const uint64_t> others,
                                              std::string_view fate) {
@@ -52,6 +64,11 @@ bool runs_once(const Program& program, const Procedure& procedure) {
       return false;
   }
   return true;
+}
+
+bool is_worth_telling(const Program& program, const Procedure& procedure) {
+  return procedure.state == Procedure::State::opaque && !runs_once(program, procedure) &&
+         !does_nothing(program, procedure);
 }
 
 }  // namespace respike

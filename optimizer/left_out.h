@@ -29,4 +29,8 @@ std::optional<std::string> describe_left_out(std::vector<LeftOut> left_out,
 /// back. The start-up code of some C libraries is opaque by nature, in every program.
 bool runs_once(const Program& program, const Procedure& procedure);
 
+/// Whether somebody should hear that a procedure was left out: it is opaque, may run more than once
+/// and does something. Pinned procedures are few, and come from the linker or the kernel.
+bool is_worth_telling(const Program& program, const Procedure& procedure);
+
 }  // namespace respike

@@ -286,7 +286,7 @@ std::optional<std::string> describe_opaque(const Program& program) {
   std::vector<LeftOut> opaque;
   std::vector<uint64_t> others;
   for (const Procedure& procedure : program.procedures)
-    if (procedure.state == Procedure::State::opaque && !runs_once(program, procedure))
+    if (is_worth_telling(program, procedure))
       opaque.push_back({procedure.name, procedure.size});
     else
       others.push_back(procedure.size);

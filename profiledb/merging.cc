@@ -102,6 +102,8 @@ class Merger {
     }
     for (auto& [id, image] : images_) add(image);
     images_.clear();
+    if (const auto text = describe_refused_copies(std::exchange(lacking_, 0)))
+      diagnostics_.warn(*text);
   }
 
   void merge_file(const fs::path& path) {
@@ -181,7 +183,7 @@ class Merger {
     }
     try {
       solve(*image, *file, hash64(bytes), true);
-      if (const auto text = describe_refused_copies(*file)) diagnostics_.warn(*text);
+      lacking_ += file->lacks_copies;
     } catch (const Error& error) {
       if (error.file() != path.string()) throw;
       result_.damaged += set_aside(path, kDamaged, error.what());
@@ -288,6 +290,7 @@ class Merger {
   std::vector<ProcessEnd> ended_;  // latest start first
   Diagnostics& diagnostics_;
   MergeResult result_;
+  uint64_t lacking_ = 0;  // processes in which threads had no counters of their own
   std::map<ImageId, CountedImage> images_;  // of one folder
 };
 

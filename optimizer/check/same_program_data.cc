@@ -160,10 +160,34 @@ void Comparison::relocated_word(const Relocation& relocation) {
   const uint64_t value =
       image.symbols[relocation.symbol].value + static_cast<uint64_t>(relocation.addend);
   if (static_cast<uint32_t>(value - (distance ? relocation.address : 0)) != *before) return;
-  const uint64_t target = value + (distance ? 4 : 0);  // distances count from behind the word
+  // Distances count from behind the instruction, whose end only branches tell.
+  const bool unchanged = *before == *after;
+  if (unchanged && relocation.role == RelocationRole::pc_relative32)
+    for (uint64_t nearby = value; nearby <= value + 8; ++nearby)
+      if (!is_inside_moved(nearby)) return;
+  const uint64_t target = value + (distance ? 4 : 0);
+  if (unchanged && !is_inside_moved(target)) return same_way(target);
   const auto moved = static_cast<int32_t>(*after - *before);
   pair_addresses(target, target + static_cast<uint64_t>(int64_t{moved}),
                  fmt::format("what the code at {:#x} refers to", relocation.address));
+}
+
+/// Outside of all procedures control runs on to the next one: the bytes on the way stay.
+void Comparison::same_way(uint64_t address) {
+  if (before_.range_at(address) != nullptr) return;
+  const Section *before = before_.program.image->section_at(address),
+                *after = after_.program.image->section_at(address);
+  if (before == nullptr || after == nullptr || !before->executable()) return;
+  const auto& ranges = before_.program.ranges;
+  const auto next = std::ranges::lower_bound(ranges, address, {}, &CodeRange::start);
+  const uint64_t stop = std::min(
+      next == ranges.end() ? ~uint64_t{0} : next->start,
+      std::min(before->address + before->contents.size(), after->address + after->contents.size()));
+  const auto bytes = [&](const Section& section) {
+    return section.contents.subspan(address - section.address, stop - address);
+  };
+  if (address < stop && !std::ranges::equal(bytes(*before), bytes(*after)))
+    differ(fmt::format("the code at {:#x}, outside of all procedures, has changed", address));
 }
 
 void Comparison::code_pointers() {

@@ -160,6 +160,7 @@ class Comparison {
   void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
   void relocated_words();
   void relocated_word(const Relocation& relocation);
+  void same_way(uint64_t address);
   bool is_inside_moved(uint64_t address) const;
   bool is_outside_of_understood_code(uint64_t address) const;
   void symbols();

@@ -84,7 +84,7 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
 
 /// Ranges of addresses that must keep their bytes, sorted.
 Placement::Ranges Placement::taken_ranges() const {
-  Ranges taken;
+  Ranges taken = program_.kept;
   for (const CodeRange& range : program_.ranges)
     if (!program_[range.procedure].movable()) taken.emplace_back(range.start, range.end);
   // No other code may be where unwind information describes code that stays.
@@ -117,19 +117,13 @@ void Placement::take_what_control_runs_through(Ranges& taken) const {
   }
 }
 
-/// Places outside of all procedures to which code refers stay as they are, and so do those that
-/// control runs through from there.
+/// Places outside of all procedures to which code refers stay as they are.
 void Placement::take_what_code_refers_to(Ranges& taken) const {
   for (const Procedure& procedure : program_.procedures)
     for (const Reference& reference : procedure.references) {
       if (reference.target.where != CodeLocation::Where::address) continue;
-      const uint64_t place = reference.target.address;
-      uint64_t stop = place + machine_.codec.groups.alignment();
-      const auto next = std::ranges::lower_bound(program_.ranges, place, {}, &CodeRange::start);
-      if (reference.kind == ReferenceKind::branch && next != program_.ranges.end() &&
-          !program_[next->procedure].movable())
-        stop = std::max(stop, next->start);
-      taken.emplace_back(place, stop);
+      taken.emplace_back(reference.target.address,
+                         reference.target.address + machine_.codec.groups.alignment());
     }
 }
 

@@ -20,6 +20,8 @@
 namespace respike {
 namespace {
 
+constexpr const char* kMayLeadTo = "code in front of it that stays may lead to it";
+
 /// Edges and references of one procedure, once all blocks of the program exist.
 class Connector {
  public:
@@ -35,15 +37,13 @@ class Connector {
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
-      if (data) {  // an instruction that looks like a branch must stay as it is
-        pin_target(block);
-        continue;
-      }
+      if (data) continue;  // an instruction that looks like a branch must stay as it is
       if (lifter_.machine.is_signal_return(block.instructions.span()))
         lifter_.pin(procedure_, "unwinders recognise this signal return code by its bytes");
       else
         add_edges(range, id);
     }
+    if (data && range.first_block != range.end_block) keep_ways_from_data(range);
   }
 
   void resolve_landing_pads() {
@@ -159,26 +159,26 @@ class Connector {
     lifter_.make_opaque(procedure_, fmt::format("the branch at {:#x} has no long form", place));
   }
 
-  void pin_target(const BasicBlock& block) {
-    const Instruction& last = block.instructions.back();
-    if (!is_direct(lifter_.machine.facts(last).flow)) return;
-    const auto where = lifter_.resolve_flow(lifter_.branch_target(address_of(last), last));
-    const auto location = where ? block_at(program_, *where) : std::nullopt;
-    if (location && location->procedure != id_)
-      lifter_.pin(program_[location->procedure], "what may be data may branch to it");
-  }
-
-  /// Control may run from `address`, between procedures, into the next one.
-  void pin_code_behind(uint64_t address) {
-    const auto next = std::ranges::lower_bound(program_.ranges, address, {}, &CodeRange::start);
-    if (lifter_.range_at(address) == kNone && next != program_.ranges.end())
-      lifter_.pin(program_[next->procedure], "code in front of it that stays may lead to it");
+  /// Control may leave what may be data by a branch, or by running off its end.
+  void keep_ways_from_data(const CodeRange& range) {
+    for (BlockId id = range.first_block; id < range.end_block; ++id) {
+      const Instruction& last = procedure_.blocks[id].instructions.back();
+      if (!is_direct(lifter_.machine.facts(last).flow)) continue;
+      const uint64_t target = lifter_.branch_target(address_of(last), last);
+      const uint32_t other = lifter_.range_at(target);
+      if (other == kNone || program_.ranges[other].procedure != id_)
+        lifter_.keep_way_from(target, "what may be data may branch to it");
+    }
+    const Instruction& last = procedure_.blocks[range.end_block - 1].instructions.back();
+    if (last.opcode != kInvalid && lifter_.machine.facts(last).falls_through)
+      lifter_.keep_way_from(range.end, "control may run into it from what may be data");
   }
 
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {
     const uint64_t place = address_of(last);
     const uint64_t target = lifter_.branch_target(place, last);
-    const auto where = lifter_.resolve_flow(target);
+    auto where = lifter_.resolve_flow(target);
+    if (where && *where != target && is_short(last)) where.reset();  // may not reach that far
     const auto location = where ? block_at(program_, *where) : std::nullopt;
     if (location && location->procedure == id_ && flow != ControlFlow::call) {
       last.immediate = 0;
@@ -191,7 +191,7 @@ class Connector {
                                  ? "out of all procedures"
                                  : "into the middle of an instruction";
       lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
-      pin_code_behind(target);
+      if (lifter_.range_at(target) == kNone) lifter_.keep_way_from(target, kMayLeadTo);
       if (const uint32_t range = lifter_.range_at(target); range != kNone) {
         lifter_.misread.push_back(program_.ranges[range].procedure);
         lifter_.make_opaque(
@@ -335,14 +335,21 @@ void pin_unproven_targets(Lifter& lifter) {
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
       const Reference* reference = branch_of(procedure, last);
+      const uint64_t place = program.origin_base + last.origin;
       if (reference == nullptr || last.origin == kNone ||
           reference->target.where != CodeLocation::Where::block_start ||
-          lifter.relocation_at(program.origin_base + last.origin, RelocationRole::branch))
+          lifter.relocation_at(place, RelocationRole::branch))
         continue;
-      Procedure& target = program[reference->target.procedure];
-      if (target.movable())
-        lifter.pin(target,
-                   "what may be a branch to it, or data, is in code that is not understood");
+      constexpr const char* kReason =
+          "what may be a branch to it, or data, is in code that is not understood";
+      const uint64_t target = lifter.branch_target(place, *lifter.instruction_at(place));
+      lifter.keep_way_from(target, kReason);
+      Procedure& reached = program[reference->target.procedure];
+      lifter.pin(reached, kReason);
+      const BasicBlock& block_there = reached.blocks[reference->target.block];
+      if (target != program.address_of(block_there))  // by way of padding
+        procedure.references[static_cast<uint32_t>(last.immediate)].target = {
+            .where = CodeLocation::Where::address, .address = target};
     }
   }
 }
@@ -353,7 +360,8 @@ void pin_unproven_targets(Lifter& lifter) {
 void pin_targets_of_misread_code(Lifter& lifter) {
   Program& program = lifter.program;
   const Codec& codec = lifter.machine.codec;
-  if (codec.groups.fixed() || lifter.misread.empty()) return;
+  if (codec.groups.fixed()) return;
+  lifter.misread.insert(lifter.misread.end(), lifter.data.begin(), lifter.data.end());
   std::sort(lifter.misread.begin(), lifter.misread.end());
   for (const CodeRange& range : program.ranges) {
     if (!std::ranges::binary_search(lifter.misread, range.procedure)) continue;
@@ -366,11 +374,10 @@ void pin_targets_of_misread_code(Lifter& lifter) {
                    static_cast<uint32_t>(at - program.origin_base), &instruction);
       if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
       // Not branch_target(): by the map, no instruction starts here.
-      const uint32_t target =
-          lifter.range_at(at + static_cast<uint64_t>(int64_t{instruction.immediate}));
-      if (target != kNone && program.ranges[target].procedure != range.procedure)
-        lifter.pin(program[program.ranges[target].procedure],
-                   "code that is not understood may branch to it");
+      const uint64_t target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
+      const uint32_t other = lifter.range_at(target);
+      if (other == kNone || program.ranges[other].procedure != range.procedure)
+        lifter.keep_way_from(target, "code that is not understood may branch to it");
     }
   }
 }

@@ -96,6 +96,22 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
   return next->start;
 }
 
+void Lifter::keep_way_from(uint64_t address, const char* reason) {
+  if (const uint32_t range = range_at(address); range != kNone)
+    return pin(program[program.ranges[range].procedure], reason);
+  const CodeSection* section = code_at(address);
+  if (section == nullptr) return;
+  const auto next = std::ranges::lower_bound(program.ranges, address, {}, &CodeRange::start);
+  if (next == program.ranges.end() || next->start >= section->end) {
+    program.kept.emplace_back(address, section->end);
+    return;
+  }
+  // A place in the middle of a no-op makes sense together with the whole no-op only.
+  const uint64_t no_ops = nops_before[static_cast<size_t>(next - program.ranges.begin())];
+  program.kept.emplace_back(std::min(address, no_ops), next->start);
+  pin(program[next->procedure], reason);
+}
+
 bool Lifter::is_code_symbol(uint32_t symbol) const {
   if (symbol >= image.symbols.size()) return false;
   const Symbol& s = image.symbols[symbol];

@@ -533,15 +533,15 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// Pins what is behind no-ops that may be patched, which belong to it. The no-ops stay as data.
-void pin_behind_patchable_places(Lifter& lifter) {
+/// What is behind no-ops that may be patched, which belong to it, stays. The no-ops stay as data.
+void leave_patchable_procedures(Lifter& lifter) {
   for (const uint64_t place : patchable_places(lifter)) {
     const uint32_t range = lifter.range_at(place);
     if (range == kNone || range + 1 >= lifter.program.ranges.size() ||
         !std::ranges::binary_search(lifter.data, lifter.program.ranges[range].procedure))
       continue;
-    lifter.pin(lifter.program[lifter.program.ranges[range + 1].procedure],
-               "the no-ops in front of it may be patched");
+    lifter.make_opaque(lifter.program[lifter.program.ranges[range + 1].procedure],
+                       "the no-ops in front of it may be patched");
   }
 }
 
@@ -577,7 +577,7 @@ void find_procedures(Lifter& lifter) {
   find_nops(lifter);
   leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
-  pin_behind_patchable_places(lifter);
+  leave_patchable_procedures(lifter);
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);

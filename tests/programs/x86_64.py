@@ -69,7 +69,7 @@ SHAPES = [
     Shape("mold", (), ("-fuse-ld=mold",), needs="mold"),
     Shape("clang", (), (), CLANG, ("dynamic", "pie"), "clang"),
     Shape("clang-O3", ("-O3",), (), CLANG, needs="clang"),
-    Shape("ubsan", ("-O1", "-fsanitize=undefined"), ("-fsanitize=undefined",), CLANG, needs="clang", programs=("exceptions",)),
+    Shape("ubsan", ("-O1", "-fsanitize=undefined"), ("-fsanitize=undefined",), CLANG, needs="clang", programs=("exceptions", "containers")),
     Shape("clang-lld", (), ("-fuse-ld=lld",), CLANG, needs="ld.lld"),
 ]
 PLAIN = Shape("", kinds=("dynamic", "pie"))

@@ -157,14 +157,34 @@ TEST(X8664Lift, CallBehindDataInCode) {
   }
 }
 
-/// The same data may read as a branch into the no-ops between f and g, behind which control runs
-/// on.
+/// The same data may read as a branch into a no-op between f and g, behind which control runs on.
 TEST(X8664Lift, DataThatReadsLikeABranchIntoPadding) {
   const Lifted lifted({0xeb, 0x06, 0x76, 0x08, 0x88, 0x48, 0x01, 0x00, 0x50, 0xc3,  // f
-                       0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3},                   // g
+                       0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3},                   // g
                       {{"f", 10}, {"g", 1}}, {}, 0, kDistances,
                       [](Image& image) { image.symbols.back().value = kCode + 16; });
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
+  EXPECT_TRUE(std::ranges::count(lifted.program.kept, std::pair(kCode + 10, kCode + 16)) > 0);
+}
+
+/// So may a call behind the data, of which nothing is decoded.
+TEST(X8664Lift, CallOfPaddingBehindDataInCode) {
+  const Lifted lifted(
+      {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00, 0x50, 0xe8, 0x06, 0, 0, 0, 0x58, 0xc3,  // f
+       0x0f, 0x1f, 0x40, 0x00, 0x0f, 0x1f, 0x40, 0x00, 0xc3},                                  // g
+      {{"f", 16}, {"g", 1}}, {}, 0, kDistances,
+      [](Image& image) { image.symbols.back().value = kCode + 24; });
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
+  EXPECT_TRUE(std::ranges::count(lifted.program.kept, std::pair(kCode + 16, kCode + 24)) > 0);
+}
+
+/// Code that nothing names, xor %eax,%eax, runs into g.
+TEST(X8664Lift, ControlRunsOnBehindWhatMayBeData) {
+  const Lifted lifted({0xc3, 0x31, 0xc0, 0xc3}, {{"f", 1}, {"g", 1}}, {}, 0, kDistances,
+                      [](Image& image) { image.symbols.back().value = kCode + 3; });
+  EXPECT_EQ(lifted["f"].state, Procedure::State::movable);
   EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
 }
 
