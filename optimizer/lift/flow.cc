@@ -326,6 +326,21 @@ void mark_branch_targets(Lifter& lifter) {
     }
 }
 
+/// Where a direct branch leads whose bytes start at `at`; nullopt: there is none. For machines
+/// whose instructions have various lengths: an instruction may start at any byte.
+std::optional<uint64_t> target_of_bytes(const Lifter& lifter, uint64_t at) {
+  const Codec& codec = lifter.machine.codec;
+  const CodeSection* code = lifter.code_at(at);
+  if (code == nullptr) return std::nullopt;
+  const Section& section = lifter.image.sections[code->section];
+  const auto bytes = section.contents.subspan(at - section.address);
+  Instruction instruction;
+  codec.decode(bytes.first(codec.length(bytes)),
+               static_cast<uint32_t>(at - lifter.program.origin_base), &instruction);
+  if (!is_direct(lifter.machine.facts(instruction).flow)) return std::nullopt;
+  return at + static_cast<uint64_t>(int64_t{instruction.immediate});
+}
+
 /// In an opaque procedure a word that reads like a branch may be data. Where no relocation says
 /// that it is a branch, its target stays in place, so that the word can stay as it is.
 void pin_unproven_targets(Lifter& lifter) {
@@ -342,14 +357,14 @@ void pin_unproven_targets(Lifter& lifter) {
         continue;
       constexpr const char* kReason =
           "what may be a branch to it, or data, is in code that is not understood";
-      const uint64_t target = lifter.branch_target(place, *lifter.instruction_at(place));
-      lifter.keep_way_from(target, kReason);
       Procedure& reached = program[reference->target.procedure];
       lifter.pin(reached, kReason);
-      const BasicBlock& block_there = reached.blocks[reference->target.block];
-      if (target != program.address_of(block_there))  // by way of padding
-        procedure.references[static_cast<uint32_t>(last.immediate)].target = {
-            .where = CodeLocation::Where::address, .address = target};
+      if (lifter.machine.codec.groups.fixed()) continue;
+      const auto target = target_of_bytes(lifter, place);
+      if (!target || lifter.range_at(*target) != kNone) continue;
+      lifter.keep_way_from(*target, kReason);  // by way of padding
+      procedure.references[static_cast<uint32_t>(last.immediate)].target = {
+          .where = CodeLocation::Where::address, .address = *target};
     }
   }
 }
@@ -359,25 +374,17 @@ void pin_unproven_targets(Lifter& lifter) {
 /// puts `jmp .+8` and six bytes of data in front of a function.
 void pin_targets_of_misread_code(Lifter& lifter) {
   Program& program = lifter.program;
-  const Codec& codec = lifter.machine.codec;
-  if (codec.groups.fixed()) return;
+  if (lifter.machine.codec.groups.fixed()) return;
   lifter.misread.insert(lifter.misread.end(), lifter.data.begin(), lifter.data.end());
   std::sort(lifter.misread.begin(), lifter.misread.end());
   for (const CodeRange& range : program.ranges) {
     if (!std::ranges::binary_search(lifter.misread, range.procedure)) continue;
-    const Section& section = lifter.image.sections[lifter.code_at(range.start)->section];
-    const auto code = section.contents.first(range.end - section.address);
     for (uint64_t at = range.start; at < range.end; ++at) {
-      const auto bytes = code.subspan(at - section.address);
-      Instruction instruction;
-      codec.decode(bytes.first(codec.length(bytes)),
-                   static_cast<uint32_t>(at - program.origin_base), &instruction);
-      if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
-      // Not branch_target(): by the map, no instruction starts here.
-      const uint64_t target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
-      const uint32_t other = lifter.range_at(target);
+      const auto target = target_of_bytes(lifter, at);
+      if (!target) continue;
+      const uint32_t other = lifter.range_at(*target);
       if (other == kNone || program.ranges[other].procedure != range.procedure)
-        lifter.keep_way_from(target, "code that is not understood may branch to it");
+        lifter.keep_way_from(*target, "code that is not understood may branch to it");
     }
   }
 }

@@ -202,12 +202,14 @@ void trim_padding(const Lifter& lifter, Piece& piece) {
     piece.end = last;
 }
 
-/// The addresses in the table of no-ops that somebody may patch (-fpatchable-function-entry of gcc
-/// and clang), sorted. With `=4,2` two of four no-ops stand in front of each procedure.
+/// The addresses in the tables of no-ops that somebody may patch (-fpatchable-function-entry of gcc
+/// and clang; -mrecord-mcount, also of calls), sorted. With `=4,2` two of four no-ops stand in
+/// front of each procedure.
 std::vector<uint64_t> patchable_places(const Lifter& lifter) {
   std::vector<uint64_t> places;
   for (const RelocationTable& table : lifter.image.relocations) {
-    if (lifter.image.sections[table.target].name != "__patchable_function_entries") continue;
+    const std::string& name = lifter.image.sections[table.target].name;
+    if (name != "__patchable_function_entries" && name != "__mcount_loc") continue;
     for (const Relocation& relocation : table.relocations)
       if (relocation.role == RelocationRole::address64)
         places.push_back(lifter.symbol_value(relocation.symbol) +
@@ -533,15 +535,19 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// What is behind no-ops that may be patched, which belong to it, stays. The no-ops stay as data.
+/// Procedures with no-ops that may be patched, or with such no-ops in front of them, stay. The
+/// no-ops in front stay as data.
 void leave_patchable_procedures(Lifter& lifter) {
+  const auto& ranges = lifter.program.ranges;
   for (const uint64_t place : patchable_places(lifter)) {
     const uint32_t range = lifter.range_at(place);
-    if (range == kNone || range + 1 >= lifter.program.ranges.size() ||
-        !std::ranges::binary_search(lifter.data, lifter.program.ranges[range].procedure))
-      continue;
-    lifter.make_opaque(lifter.program[lifter.program.ranges[range + 1].procedure],
-                       "the no-ops in front of it may be patched");
+    if (range == kNone || !lifter.machine.facts(*lifter.instruction_at(place)).nop) continue;
+    if (!std::ranges::binary_search(lifter.data, ranges[range].procedure))
+      lifter.make_opaque(lifter.program[ranges[range].procedure],
+                         "the no-ops in it may be patched");
+    else if (range + 1 < ranges.size())
+      lifter.make_opaque(lifter.program[ranges[range + 1].procedure],
+                         "the no-ops in front of it may be patched");
   }
 }
 

@@ -218,7 +218,9 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
     const uint64_t alignment = block_alignment(image, *block);
     if (alignment <= plan.alignment) {
       plan.block = std::move(*block);
-      plan.block.distance = align_up(plan.where.address - plan.block.start, alignment);
+      // Not at the very start of the segment: where two segments start at one place, llvm-strip
+      // takes the first one, here that of .interp, for the one that holds the other.
+      plan.block.distance = align_up(plan.where.address + 1 - plan.block.start, alignment);
       return;
     }
   }

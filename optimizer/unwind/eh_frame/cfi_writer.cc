@@ -1,6 +1,7 @@
 // The difference of two states as call frame instructions (DWARF 5, section 6.4.2).
 //
-// A register goes back to the CIE's rule with DW_CFA_restore, one byte; every other rule is stated.
+// DW_CFA_restore takes away the rule of a register that the CIE knows nothing of, one byte; every
+// other rule is stated.
 // The body of a procedure goes on after each epilogue: the body's state recurs, and stating it
 // again costs two bytes per saved register. remember_state and restore_state take two bytes for any
 // state, but pairs of them nest. So of all pairs of a row and the next row with the same state, a
@@ -111,23 +112,18 @@ void write_args_size(const CfiState& from, const CfiState& to, ByteWriter& out) 
     write_register_operation(cfa::kGnuArgsSize, to.args_size, out);
 }
 
-/// `initial` is the state after the initial instructions of `cie`.
-void write_difference(const CfiState& from, const CfiState& to, const Cie& cie,
-                      const CfiState& initial, ByteWriter& out) {
+/// DW_CFA_restore is for registers without a rule: for the others libgcc does not go back to the
+/// CIE's rule, as DWARF demands, but forgets the register (execute_cfa_program, REG_UNSAVED).
+void write_difference(const CfiState& from, const CfiState& to, const Cie& cie, ByteWriter& out) {
   write_cfa(from, to, cie, out);
   auto now = from.rules.begin();
-  auto original = initial.rules.begin();
   for (const auto& [number, rule] : to.rules) {
     for (; now != from.rules.end() && now->first < number; ++now) write_restore(now->first, out);
     const bool is_known = now != from.rules.end() && now->first == number;
     const bool is_equal = is_known && now->second == rule;
     if (is_known) ++now;
     if (is_equal) continue;
-    while (original != initial.rules.end() && original->first < number) ++original;
-    if (original != initial.rules.end() && original->first == number && original->second == rule)
-      write_restore(number, out);
-    else
-      write_rule(number, rule, cie, out);
+    write_rule(number, rule, cie, out);
   }
   for (; now != from.rules.end(); ++now) write_restore(now->first, out);
   write_args_size(from, to, out);
@@ -183,7 +179,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
       out.write<uint8_t>(cfa::kRestoreState);
       write_args_size(from, to, out);  // restore_state does not restore it
     } else {
-      write_difference(from, to, cie, initial, out);
+      write_difference(from, to, cie, out);
     }
     if (recurs_[i] != 0 && open_.size() < kMaxDepth) {
       out.write<uint8_t>(cfa::kRememberState);
@@ -197,8 +193,7 @@ size_t CfiWriter::cost(std::span<const CfiRow> rows, size_t row) {
   const CfiState& to = tables_.states[rows[row].state];
   const Cie& cie = tables_.cies[to.cie];
   scratch_.bytes().clear();
-  write_difference(tables_.states[rows[row - 1].state], to, cie, tables_.states[cie.initial_state],
-                   scratch_);
+  write_difference(tables_.states[rows[row - 1].state], to, cie, scratch_);
   return scratch_.size();
 }
 
